@@ -62,7 +62,7 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "MARLINE_DEVICES names cluster,": lambda by: by.options(count="1"),
     "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="map,depend"),
     "which its depend clauses": lambda by: by.options("unnamed", MARLINE_CLUSTER_WRITES="check"),
-    "which a region that has no order": lambda by: by.program("raises", MARLINE_CLUSTER_WRITES="check"),
+    "which a construct that has no order": lambda by: by.program("raises", MARLINE_CLUSTER_WRITES="check"),
     "which overlap 400 bytes": lambda by: by.program("overlaps"),
     "comes neither before nor behind it": lambda by: by.unordered(),
     "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="later"),

@@ -116,11 +116,11 @@ void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, co
   }
   const char* is_wrong = is_unnamed
                              ? "its depend clauses do not name"
-                             : "a region that has no order to it has written as well: atomic, critical and locks do not "
+                             : "a construct that has no order to it has written as well: atomic, critical and locks do not "
                                "reach other nodes; order them by depend(mutexinoutset), or reduce by in_reduction";
-  std::fprintf(stderr, "marline: check: %s has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, which %s, on "
-               "node %d\n",
-               region, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, is_wrong, node);
+  std::fprintf(stderr, "marline: check: %s, on node %d, has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, "
+               "which %s\n",
+               region, node, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, is_wrong);
 }
 
 void report_unordered(const UnorderedPair& pair) {

@@ -262,7 +262,7 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   for (const WorkerCommand& command : worker_.commands) {
     bool is_sole = command.is_sole && !checks_;  // a check needs all twins
     to.push({&replica(command.range), command.range, command.stamp, is_sole ? version : Replica::kNotSole,
-                command.is_home && !checks_});
+                command.is_home && !checks_, !command.is_home});
   }
   worker_.commands.clear();
 }
@@ -290,8 +290,10 @@ void ClusterNode::compare(uint64_t index) {
     begin = cluster_times().now_if_wanted();
     list_comparisons(index, comparisons);
   }
-  if (checks_ && twins_ != 0) check(index, comparisons);
+  bool checks = checks_ && twins_ != 0;
+  if (checks) check_before(index, comparisons);
   compare_all(comparisons);
+  if (checks) check_behind(index, comparisons);
   if (begin == 0) return;
   Guard guard(lock);
   cluster_times().note_long(TimedWhat::kCompare, begin);

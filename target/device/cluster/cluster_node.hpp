@@ -135,14 +135,15 @@ class ClusterNode {
     List<ClusterRange> written;  // what it may write; only with `pages_`
     bool is_checked = false;     // it writes only what is `named`; only if `checks_`
     List<ClusterRange> named;    // in order
-    List<ChangedBytes> changed;  // only if `checks_`
+    List<ChangedBytes> changed;  // likewise, with the stamp that it gets
+    uint64_t stamp = 0;
     TaskNumber task = 0;
   };
   struct Comparison {
     Replica* replica;  // stays: the task uses it
     ClusterRange range;
     uint64_t stamp, version;  // as Replica::compare has them
-    bool is_home;
+    bool is_home, is_sent;    // as it has it; home
   };
 
   void read_task(const Message& message, BlobReader& rest);
@@ -159,8 +160,9 @@ class ClusterNode {
   void start(const WorkerCommand& command);
   void list_comparisons(uint64_t index, List<Comparison>& to);
   void compare_all(const List<Comparison>& comparisons);
-  void check(uint64_t index, const List<Comparison>& comparisons);
+  void check_before(uint64_t index, const List<Comparison>& comparisons);
   void check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding);
+  void check_behind(uint64_t index, const List<Comparison>& comparisons);
   void write_changed(const Message& message, BlobWriter& to);
   void find_newer(const Message& message, Replica& own, BlobReader& rest);
   void tell_merged(const Message& message, BlobReader& rest);

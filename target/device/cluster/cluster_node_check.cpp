@@ -39,7 +39,7 @@ void put_found(uint64_t buffer, const FoundBytes& found, CheckFinding& to) {
 }  // namespace
 
 // No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
-void ClusterNode::check(uint64_t index, const List<Comparison>& comparisons) {
+void ClusterNode::check_before(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   List<ClusterRange> named;
   bool is_checked;
@@ -52,14 +52,26 @@ void ClusterNode::check(uint64_t index, const List<Comparison>& comparisons) {
   }
   if (is_checked) check_named(named, comparisons, finding);
   List<ChangedBytes> changed;
-  finding.what = Found::kWrittenTwice;
   for (const Comparison& one : comparisons) {
-    one.replica->list_changes(one.range, changed);
-    put_found(one.range.buffer, one.replica->take_overwritten(one.range), finding);
-    if (finding.count != 0) side_.tell_finding(finding);
+    if (one.is_sent) one.replica->list_changes(one.range, changed);
   }
   Guard guard(lock);
   started_[index].changed.swap(changed);
+  started_[index].stamp = comparisons.is_empty() ? 0 : comparisons[0].stamp;  // all have the same
+}
+
+// What has arrived for bytes that the task had changed. From its comparison on, nothing is changed here.
+void ClusterNode::check_behind(uint64_t index, const List<Comparison>& comparisons) {
+  CheckFinding finding = {};
+  finding.what = Found::kWrittenTwice;
+  {
+    Guard guard(lock);
+    finding.task = started_[index].task;
+  }
+  for (const Comparison& one : comparisons) {
+    put_found(one.range.buffer, one.replica->take_overwritten(one.range), finding);
+    if (finding.count != 0) side_.tell_finding(finding);
+  }
 }
 
 void ClusterNode::check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding) {
@@ -70,7 +82,7 @@ void ClusterNode::check_named(const List<ClusterRange>& named, const List<Compar
   }
 }
 
-// In front of a delta: what the task has changed of it.
+// In front of a delta: the task's stamp, and what it has changed of that.
 void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   const ClusterRange& range = message.range;
   List<ChangedBytes> all;
@@ -78,6 +90,7 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
     bool is_inside = one.range.buffer == range.buffer && one.range.offset >= range.offset && one.range.end() <= range.end();
     if (is_inside) all.push(one);
   }
+  to.put(started_[message.peer.index].stamp);
   to.put(all.count());
   for (const ChangedBytes& one : all) {
     for (uint64_t word : {one.range.offset, one.range.bytes, one.stamp}) to.put(word);
@@ -88,12 +101,13 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
 // Seen where the bytes are at home, and told by the task's node, before its end.
 void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& rest) {
   FoundBytes found;
+  uint64_t stamp = rest.get();
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
     uint64_t offset = rest.get(), bytes = rest.get();
     ChangedBytes seen = {{message.range.buffer, offset, bytes}, rest.get()};
     bool is_inside = offset <= own.bytes() && bytes <= own.bytes() - offset;
     if (!is_inside) fatal("node %u of the cluster has got a task's changes that are torn", node_);
-    own.count_newer(seen, found);
+    own.count_newer(seen, stamp, found);
   }
   put_found(message.range.buffer, found, merged_);
 }

@@ -72,7 +72,8 @@ def metg(curve: Curve, percent: float) -> Metg:
     crossing lies: `most` as the smallest granularity, `none` as infinity."""
     if curve.efficiencies is None or not curve.has_tasks:
         return Metg("none")
-    smallest_first = np.argsort(curve.granularities[0], kind="stable")  # a sweep over the number of tasks goes down
+    falls = curve.granularities[0, 0] > curve.granularities[0, -1]  # a sweep over the number of tasks
+    smallest_first = slice(None, None, -1 if falls else 1)
     granularities, efficiencies = curve.granularities[:, smallest_first], curve.efficiencies[:, smallest_first]
     kind, value = crossing(granularities[0], efficiencies[0], percent / 100)
     if kind == "none":

@@ -259,7 +259,7 @@ void Worker::compare(uint64_t index) {
     command.is_sole = access.is_sole;
     command.is_home = access.home == node_;
     command.range = access.range;
-    command.stamp = clock_;
+    command.stamp = clock_ << kNodeBits | node_;
     commands.push(std::move(command));
   }
 }

@@ -10,7 +10,8 @@
 //   its inputs have come and all its predecessors have ended;
 // - a task has ended, for everybody else, when all its homes have merged what it has written;
 // - a task that another node's task stands in for has ended when that one has;
-// - the stamp of what a task has written is above all stamps that its node had heard of when the task had run.
+// - the stamp of what a task has written is above all stamps that its node had heard of when the task had run, and no other
+//   task's on any node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
@@ -48,7 +49,9 @@ class Worker {
   // tasks that wait for a report while the node is busy. `part`: see kPartBytes.
   explicit Worker(NodeNumber node, size_t slots = kUnknownSlots, size_t report_at_most = kReportAtMost,
                   uint64_t part = kPartBytes)
-      : node_(node), slots_(slots), report_at_most_(report_at_most), part_(part) {}
+      : node_(node), slots_(slots), report_at_most_(report_at_most), part_(part) {
+    assert(node >> kNodeBits == 0);  // the list of devices, of which each node is one, ends far below
+  }
 
   void receive(Message& message);
   // The clock of a message that is going to be received, whose bytes are about to be merged.
@@ -168,6 +171,7 @@ class Worker {
 
   size_t slots_, report_at_most_, running_ = 0;
   uint64_t part_;
+  static constexpr unsigned kNodeBits = 16;  // of a stamp; the clock has 48, which last for years
   uint64_t clock_ = 0;
   Window<Task> tasks_;
   List<EndedTask> ended_;  // at most report_at_most_

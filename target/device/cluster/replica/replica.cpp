@@ -46,6 +46,7 @@ Replica::~Replica() {
   std::free(blocks_);
   std::free(left_stamps_);
   std::free(left_chunks_);
+  if (overwritten_ != nullptr) overwritten_->~Overwritten();
   std::free(overwritten_);
   std::free(locks_);
 }

@@ -87,9 +87,11 @@ class Replica {
   uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
   // For a node that checks (replica_check.cpp), before a task's comparison; not on a GPU. Appends what differs from its twin.
   void list_changes(const ClusterRange& range, List<ChangedBytes>& to);
-  // Adds those of these bytes, which lie in the buffer, that a task has written here which the other one has not seen.
-  void count_newer(const ChangedBytes& seen, FoundBytes& to);
-  // From now on, bytes are noted that a merge takes and a task under way has changed: for `take_overwritten`, behind the task.
+  // Adds those of these bytes, which lie in the buffer, that another task than the one with that stamp has written here, and
+  // that one has not seen.
+  void count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to);
+  // From now on, bytes are noted that a merge takes and a task under way has changed: for `take_overwritten`, behind the
+  // task's comparison.
   void watch_merges();
   [[nodiscard]] FoundBytes take_overwritten(const ClusterRange& range);
   // All of these bytes have been written.

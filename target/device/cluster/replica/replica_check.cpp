@@ -27,25 +27,28 @@ uint64_t Replica::count_changes(const ClusterRange& range, uint64_t& first, uint
 // In a checking node no block is stale.
 void Replica::list_changes(const ClusterRange& range, List<ChangedBytes>& to) {
   if (gpu_ != nullptr) return;
+  size_t before = to.count();
   Visit visit(*this);
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     visit.enter(block);
     Part part = part_of_block(block, range);
     uint64_t first = block * kBlock, stamps[kBlock];
+    if (std::memcmp(data_ + first + part.begin, twin_ + first + part.begin, part.end - part.begin) == 0) continue;
     expand(block, stamps);
     for (uint32_t i = part.begin; i < part.end; ++i) {
       uint64_t at = first + i;
       if (data_[at] == twin_[at]) continue;
-      bool goes_on = !to.is_empty() && to.back().range.end() == at && to.back().stamp == stamps[i];
+      bool goes_on = to.count() > before && to.back().range.end() == at && to.back().stamp == stamps[i];
       if (!goes_on) to.push({{range.buffer, at, 0}, stamps[i]});
       ++to.back().range.bytes;
     }
   }
 }
 
-// A higher stamp than the one that the task has seen is another task's, which is not ordered behind it, as it has run, and
-// not before it, or it would have been seen. And so is a change here that has no stamp yet.
-void Replica::count_newer(const ChangedBytes& seen, FoundBytes& to) {
+// A higher stamp than the one that the task has seen is its own, if another node has got the bytes since its comparison and they
+// have come from there, or another task's, which is not ordered behind it, as it has run, and not before it, or it would have been
+// seen. And so is a change here that has no stamp yet.
+void Replica::count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to) {
   Visit visit(*this);
   const ClusterRange& range = seen.range;
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
@@ -54,7 +57,8 @@ void Replica::count_newer(const ChangedBytes& seen, FoundBytes& to) {
     uint64_t stamps[kBlock];
     expand(block, stamps);
     for (uint32_t i = part.begin; i < part.end; ++i) {
-      if (stamps[i] > seen.stamp || is_changed_here(block * kBlock + i)) to.add(block * kBlock + i);
+      bool is_newer = stamps[i] > seen.stamp && stamps[i] != own;
+      if (is_newer || is_changed_here(block * kBlock + i)) to.add(block * kBlock + i);
     }
   }
 }
@@ -70,10 +74,12 @@ FoundBytes Replica::take_overwritten(const ClusterRange& range) {
   FoundBytes found;
   if (overwritten_ == nullptr) return found;
   Guard guard(overwritten_->lock);
-  for (uint64_t at : overwritten_->bytes) {
-    if (at >= range.offset && at < range.end()) found.add(at);
+  for (size_t i = overwritten_->bytes.count(); i-- > 0;) {
+    uint64_t at = overwritten_->bytes[i];
+    if (at < range.offset || at >= range.end()) continue;
+    found.add(at);
+    overwritten_->bytes.erase(i);
   }
-  overwritten_->bytes.clear();
   return found;
 }
 
