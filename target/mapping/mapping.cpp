@@ -6,7 +6,6 @@
 #include "mapping/mapping.hpp"
 
 #include "base/forks.hpp"
-#include "device/base/place.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/users_memory.hpp"
 #include "mapping/copies.hpp"
@@ -15,7 +14,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <new>
 
 namespace marline::target {
@@ -122,19 +120,6 @@ Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& p
   make_busy(piece, plan);
   pieces_.insert(piece);
   return piece;
-}
-
-void Mapping::refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const {
-  char wants[600], has[600];
-  describe_source(source_, wants, sizeof wants);
-  if (with.forever) {
-    std::snprintf(has, sizeof has, "`declare target` or omp_target_associate_ptr");
-  } else {
-    describe_source(with.source, has, sizeof has);
-  }
-  fatal("device %d (%s): %s maps %zu bytes at %#lx, which overlap %zu bytes at %#lx that %s has mapped, and are not inside "
-        "them: map the whole first", device_->number, device_->kind->name, wants, bytes, begin, with.end - with.begin,
-        with.begin, has);
 }
 
 // `fresh`: this construct has created the piece, of this item or of a structure around it: its data is to be copied.
