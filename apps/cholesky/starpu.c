@@ -6,8 +6,6 @@
  * CPU workers, of which there are OMP_NUM_THREADS. StarPU starts before main, so that its start is in no time; to
  * register the tiles is in it, as the creation of OpenMP's threads is.
  */
-#include <ftw.h>
-#include <limits.h>
 #include <starpu.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,34 +13,18 @@
 
 #include "factorise.h"
 #include "kernels.h"
+#include "starpu_start.h"
 
 static void stop(const char *what, int error) {
   fprintf(stderr, "cholesky: StarPU: %s (error %d)\n", what, error);
   exit(2);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *level) {
-  (void)info, (void)type, (void)level;
-  return remove(path);
-}
-
-/* StarPU keeps measurements under STARPU_HOME: a folder of this process, gone once StarPU is up. */
 __attribute__((constructor)) static void start_starpu(void) {
-  char home[PATH_MAX];
-  const char *parent = getenv("TMPDIR"), *threads = getenv("OMP_NUM_THREADS");
-  snprintf(home, sizeof home, "%s/cholesky-XXXXXX", parent ? parent : "/tmp");
-  if (!mkdtemp(home)) stop("no folder for its measurements can be made: set TMPDIR", 0);
-  setenv("STARPU_HOME", home, 1);
-  setenv("STARPU_SILENT", "1", 1);
-  if (threads) setenv("STARPU_NCPU", threads, 0);
-  struct starpu_conf conf;
-  starpu_conf_init(&conf);
-  conf.ncuda = conf.nopencl = conf.nmic = conf.nmpi_ms = 0;
-  conf.bus_calibrate = 0;
-  conf.catch_signals = 0;
-  int error = starpu_init(&conf);
-  nftw(home, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-  if (error) stop("it does not start", error);
+  const char *threads = getenv("OMP_NUM_THREADS");
+  int workers = threads ? atoi(threads) : 0;
+  int error = starpu_start(workers > 0 ? workers : (int)sysconf(_SC_NPROCESSORS_ONLN));
+  if (error) stop(error == kNoFolder ? "no folder for its measurements can be made: set TMPDIR" : "it does not start", error);
 }
 
 __attribute__((destructor)) static void stop_starpu(void) { starpu_shutdown(); }

@@ -3,20 +3,16 @@
  * StarPU: every cell is a registered variable; a task names the handles of its inputs with STARPU_R and of its output
  * with STARPU_W, and StarPU finds the graph from the order of submission (sequential consistency). The main thread
  * submits and is not one of the --workers CPU workers. StarPU is told of no accelerator, so data stay where they are.
- * It measures buses at its start and keeps that under $STARPU_HOME: here a folder of this process, gone once StarPU is
- * up.
  */
 #define _GNU_SOURCE
-#include <ftw.h>
-#include <limits.h>
 #include <sched.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "driver.h"
+#include "starpu_start.h"
 
 /* Not part of a task's argument, which is one word: more of it would be memory to allocate for each task. */
 static struct Bench *the_bench;
@@ -69,28 +65,9 @@ static void execute(struct Bench *bench) {
   starpu_task_wait_for_all();
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *level) {
-  (void)info, (void)type, (void)level;
-  return remove(path);
-}
-
 static void start_starpu(int workers) {
-  const char *parent = getenv("TMPDIR");
-  char home[PATH_MAX];
-  snprintf(home, sizeof home, "%s/taskbench-XXXXXX", parent ? parent : "/tmp");
-  if (!mkdtemp(home)) fail("cannot make the folder %s for StarPU's measurements: set TMPDIR", home);
-  setenv("STARPU_HOME", home, 1);
-  setenv("STARPU_SILENT", "1", 1);
-  char count[16];
-  snprintf(count, sizeof count, "%d", workers);
-  setenv("STARPU_NCPU", count, 1); /* the environment wins over starpu_conf, so that STARPU_SCHED remains the user's */
-  struct starpu_conf conf;
-  starpu_conf_init(&conf);
-  conf.ncuda = conf.nopencl = conf.nmic = conf.nmpi_ms = 0;
-  conf.bus_calibrate = 0;
-  conf.catch_signals = 0;
-  int error = starpu_init(&conf);
-  if (nftw(home, remove_entry, 8, FTW_DEPTH | FTW_PHYS)) fail("cannot remove the temporary folder %s", home);
+  int error = starpu_start(workers);
+  if (error == kNoFolder) fail("cannot make, or remove, a folder for StarPU's measurements: set TMPDIR");
   if (error) fail("StarPU does not start with %d CPU workers: error %d", workers, error);
 }
 
