@@ -353,6 +353,36 @@ TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
   EXPECT_EQ(withdrawn, 1u) << "and not task 3";
 }
 
+// A stand-in waits for its task, and that may wait for tasks that node 2 is to get: three of its four credits are used.
+TEST(ClusterWithdrawal, AStandInTakesNoCreditFromTasksThatWereThereBefore) {
+  Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
+  for (int i = 0; i < 2; ++i) head.placement.add({});
+  auto create = [&](TaskNumber before, NodeNumber pin) {
+    NewTask task;
+    task.pin = pin;
+    if (before != 0) task.predecessors.push(before);
+    return head.create(std::move(task));
+  };
+  for (int i = 0; i < 3; ++i) create(0, kAnyNode);
+  for (int i = 0; i < 3; ++i) create(1, 2);
+  Message report;
+  report.kind = MessageKind::kReport;
+  report.from = 1;
+  report.ended.push({0, true, 1});
+  head.receive(report);
+  ASSERT_EQ(head.counts.withdrawn, 1u);
+  head.messages.clear();
+  TaskNumber last = create(1, 2);
+  ASSERT_EQ(head.messages.count(), 1u);
+  EXPECT_EQ(head.messages[0].task, last);
+}
+
+// 30,555,792: node 4 got a stand-in for its last credit, whose task waited for bytes of one that it had no credit for.
+TEST(ClusterCore, SeedsThatHaveFailed) {
+  Sum sum;
+  EXPECT_EQ(run_seeds(30555792, 1, sum), 0);
+}
+
 // An iteration of one task that writes a buffer. The program waits for each, so the plan counts on the ends.
 TEST(ClusterGraphs, APlanThatCountsOnTheEndOfTheIterationBeforeIsNotReplayedWithoutIt) {
   Head head({.nodes = 1});

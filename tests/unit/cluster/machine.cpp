@@ -73,9 +73,14 @@ void Machine::drain_head() {
     message.from = 0;
     uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
     bool is_stand_in = message.kind == MessageKind::kAssign && !assigned_.insert(message.task).second;
-    uint64_t most = options_.credits + (is_stand_in ? static_cast<uint64_t>(nodes_[message.to]->slots) : 0);
-    if (tasks != 0 && nodes_[message.to]->sent >= most) fail("a node gets more tasks than it has credits");
-    nodes_[message.to]->sent += tasks;
+    Node& node = *nodes_[message.to];
+    if (is_stand_in) {
+      node.stand_ins.insert(message.index);
+      if (node.stand_ins.size() > static_cast<uint64_t>(node.slots)) fail("a node gets more stand-ins than it has slots");
+    } else {
+      if (tasks != 0 && node.sent >= options_.credits) fail("a node gets more tasks than it has credits");
+      node.sent += tasks;
+    }
     transmit(message);
   }
   head_.messages.clear();
@@ -328,7 +333,10 @@ void Machine::judge_task(const SimulatedTask& task, std::vector<std::vector<Valu
 void Machine::arrive(Event& event) {
   Message& message = *event.message;
   if (message.kind == MessageKind::kReport) {
-    for (const EndedTask& ended : message.ended) nodes_[message.from]->sent -= ended.count;
+    Node& node = *nodes_[message.from];
+    for (const EndedTask& ended : message.ended) {
+      if (node.stand_ins.erase(ended.index) == 0) node.sent -= ended.count;
+    }
     head_.receive(message);
     drain_head();
     return;

@@ -80,7 +80,8 @@ struct Node {
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;
   uint64_t reports_each = 1;  // so many tasks, whatever the core would do; 1: none
-  uint64_t sent = 0;  // tasks whose ends node 0 does not know
+  uint64_t sent = 0;  // tasks whose ends node 0 does not know, but for those that stand in
+  std::set<uint64_t> stand_ins;  // their indices
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;
   std::map<uint64_t, uint64_t> ready_at;  // by index: when the task had its inputs

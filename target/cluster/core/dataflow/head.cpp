@@ -342,7 +342,8 @@ void Head::receive(const Message& message) {
   for (const EndedTask& ended : message.ended) {
     Window<TaskNumber>& assigned = assigned_[message.from];
     TaskNumber number = assigned[ended.index];
-    nodes_[message.from].credits += static_cast<int64_t>(ended.count);
+    bool had_credits = is_replayed(number) || !tasks_[number].is_stand_in;
+    if (had_credits) nodes_[message.from].credits += static_cast<int64_t>(ended.count);
     if (is_replayed(number)) {
       end_replayed(message.from, number, ended.count);
       continue;

@@ -43,7 +43,7 @@ struct HeadOptions {
   PlacementPolicy policy = PlacementPolicy::kEarliestEnd;
   bool hold = false;               // plan nothing before `barrier`
   uint64_t memory = ~uint64_t{0};  // bytes of each node but node 0
-  uint64_t credits = 64;           // tasks that a node has been sent and that have not ended
+  uint64_t credits = 64;           // tasks that a node has been sent and that have not ended, without stand-ins
   // So many are placed together when as many behind them are known; all, at `barrier`, or when a node has a free slot.
   uint64_t window = 0;
   bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones

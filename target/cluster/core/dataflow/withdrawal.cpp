@@ -157,8 +157,7 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.is_awaited = true;
   assignment.priority = task.made.priority;
   assignment.order = task.order;
-  --nodes_[idle].credits;
-  messages.push(std::move(assignment));
+  messages.push(std::move(assignment));  // it takes no credit: its task may wait for others that wait for one of that node
   Message message = message_to(MessageKind::kWithdraw, task.place.node);
   message.index = task.place.index;
   message.peer = made.place;
