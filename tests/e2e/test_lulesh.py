@@ -176,11 +176,11 @@ def test_27_ranks_give_the_same_bits(run):
     assert loops.answer == (one.answer[0], pytest.approx(one.answer[1], rel=1e-12))
 
 
-@pytest.mark.parametrize(("ranks", "size", "program", "one"), [
+@pytest.mark.parametrize(("ranks", "size", "name", "one"), [
     (8, 5, "lulesh-clang19-openmpi", (10, 9999)), (27, 4, "lulesh-gcc12-mpich", (12, 9999)),
 ])  # fmt: skip
-def test_cubes_of_ranks_give_the_published_answer(run, ranks, size, program, one):
-    outcome = run(program, ranks, 1, "-s", size, "-tel", 2, "-tnl", 2, "--form", "tasks")
+def test_cubes_of_ranks_give_the_published_answer(run, ranks, size, name, one):
+    outcome = run(name, ranks, 1, "-s", size, "-tel", 2, "-tnl", 2, "--form", "tasks")
     assert outcome.answer == (PUBLISHED[one][0], pytest.approx(PUBLISHED[one][1], rel=1e-9))
 
 
