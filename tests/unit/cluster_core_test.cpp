@@ -377,10 +377,11 @@ TEST(ClusterWithdrawal, AStandInTakesNoCreditFromTasksThatWereThereBefore) {
   EXPECT_EQ(head.messages[0].task, last);
 }
 
-// 30,555,792: node 4 got a stand-in for its last credit, whose task waited for bytes of one that it had no credit for.
+// 30,555,792: node 4 got a stand-in for its last credit, whose task waited for bytes of one that it had no credit for. The others: an
+// iteration behind one that was cut did not name what had ended of that, and the next one, as a replay, did not wait for it.
 TEST(ClusterCore, SeedsThatHaveFailed) {
   Sum sum;
-  EXPECT_EQ(run_seeds(30555792, 1, sum), 0);
+  for (unsigned seed : {30555792U, 40169573U, 40944898U}) EXPECT_EQ(run_seeds(seed, 1, sum), 0);
 }
 
 // An iteration of one task that writes a buffer. The program waits for each, so the plan counts on the ends.

@@ -72,6 +72,7 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const L
   graph.now = Shared<Iteration>::make();
   graph.now->plan = Shared<Plan>::make();
   graph.now->plan->is_behind = has_ended;
+  graph.now->plan->knows_before = static_cast<bool>(graph.before);
   graph.now->plan->start.swap(state);
   return false;
 }
@@ -80,7 +81,8 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const L
 // that differs: its tasks are those that the program repeats, and ranks name them, so the plan must have the same ones.
 bool Graphs::can_replay(Graph& graph, bool has_ended, List<uint64_t>& state) {
   if (!graph.kept || (graph.kept->is_behind && !has_ended)) return false;
-  return graph.before && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
+  bool is_known = graph.before && graph.before->plan->knows_before;
+  return is_known && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
 }
 
 // In words, behind the iteration `last`. Two states with the same words are the same but for the names of this

@@ -45,6 +45,8 @@ struct Plan {
 
   uint64_t number = 0;
   bool is_behind = false;  // each iteration begins when all tasks of the one before have ended
+  // Else tasks of the one before that had ended are missing among the predecessors: it is not to be compared with others.
+  bool knows_before = false;
   bool is_fit = true;      // may be kept: nothing else happened meanwhile
   List<PlanTask> tasks;
   List<Part> parts;
