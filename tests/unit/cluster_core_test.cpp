@@ -323,26 +323,34 @@ TEST(ClusterWithdrawal, LoadsAreWhatIsKnownNow) {
   EXPECT_EQ(head.counts.withdrawn, 1u);
 }
 
-// Node 1 has tasks 0 to 2, and 3 behind 2; all credits of node 2 are with tasks behind 1.
-TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
-  Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
-  for (int i = 0; i < 2; ++i) head.placement.add({});
-  auto create = [&](TaskNumber before, NodeNumber pin) {
-    NewTask task;
-    task.pin = pin;
-    if (before != 0) task.predecessors.push(before);
-    head.create(std::move(task));
-  };
-  for (int i = 0; i < 3; ++i) create(0, kAnyNode);
-  create(2, kAnyNode);
-  for (int i = 0; i < 5; ++i) create(1, 2);
-  for (TaskNumber task = 0; task < 4; ++task) ASSERT_EQ(head.place_of(task).node, 1u);
-  head.messages.clear();
+// `before` 0: behind none.
+TaskNumber create_behind(Head& head, TaskNumber before, NodeNumber pin) {
+  NewTask task;
+  task.pin = pin;
+  if (before != 0) task.predecessors.push(before);
+  return head.create(std::move(task));
+}
+
+// Node 1 has done its first task.
+void tell_first_end(Head& head) {
   Message report;
   report.kind = MessageKind::kReport;
   report.from = 1;
   report.ended.push({0, true, 1});
   head.receive(report);
+}
+
+// Node 1 has tasks 0 to 2, and 3 behind 2; all credits of node 2 are with tasks behind 1.
+TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
+  Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
+  for (int i = 0; i < 2; ++i) head.placement.add({});
+  auto create = [&](TaskNumber before, NodeNumber pin) { return create_behind(head, before, pin); };
+  for (int i = 0; i < 3; ++i) create(0, kAnyNode);
+  create(2, kAnyNode);
+  for (int i = 0; i < 5; ++i) create(1, 2);
+  for (TaskNumber task = 0; task < 4; ++task) ASSERT_EQ(head.place_of(task).node, 1u);
+  head.messages.clear();
+  tell_first_end(head);
   ASSERT_EQ(head.counts.withdrawn, 1u);
   uint64_t assigned = 0, withdrawn = 0;
   for (const Message& message : head.messages) {
@@ -357,19 +365,10 @@ TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
 TEST(ClusterWithdrawal, AStandInTakesNoCreditFromTasksThatWereThereBefore) {
   Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
   for (int i = 0; i < 2; ++i) head.placement.add({});
-  auto create = [&](TaskNumber before, NodeNumber pin) {
-    NewTask task;
-    task.pin = pin;
-    if (before != 0) task.predecessors.push(before);
-    return head.create(std::move(task));
-  };
+  auto create = [&](TaskNumber before, NodeNumber pin) { return create_behind(head, before, pin); };
   for (int i = 0; i < 3; ++i) create(0, kAnyNode);
   for (int i = 0; i < 3; ++i) create(1, 2);
-  Message report;
-  report.kind = MessageKind::kReport;
-  report.from = 1;
-  report.ended.push({0, true, 1});
-  head.receive(report);
+  tell_first_end(head);
   ASSERT_EQ(head.counts.withdrawn, 1u);
   head.messages.clear();
   TaskNumber last = create(1, 2);

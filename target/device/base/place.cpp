@@ -53,11 +53,11 @@ void describe_place(const char* name, const char* place, char* to, size_t bytes)
   }
 }
 
-void describe_source(const Source& source, char* to, size_t bytes) {
+void describe_source(const Source& source, const char* data, char* to, size_t bytes) {
   if (source.kernel != nullptr) return describe_place(source.kernel, source.place, to, bytes);
   char position[512];
   bool is_known = describe_position(source.place, position, sizeof position);
-  std::snprintf(to, bytes, "a data construct%s%s", is_known ? " at " : "", is_known ? position : "");
+  std::snprintf(to, bytes, "%s%s%s", data, is_known ? " at " : "", is_known ? position : "");
 }
 
 }  // namespace marline::target

@@ -13,8 +13,8 @@ namespace marline::target {
 // be null.
 void describe_place(const char* name, const char* place, char* to, size_t bytes);
 
-// The same of any construct: "a data construct at FILE:LINE" if there is no kernel.
-void describe_source(const Source& source, char* to, size_t bytes);
+// The same of any construct: `data`, which is what it is called, and " at FILE:LINE" if there is no kernel.
+void describe_source(const Source& source, const char* data, char* to, size_t bytes);
 
 // Writes "FILE:LINE" from the ident's text. False: it does not say.
 bool describe_position(const char* place, char* to, size_t bytes);

@@ -60,13 +60,10 @@ uint64_t origin_of(const CheckedKernel& kernel, uint64_t buffer) {
 }
 
 void describe_construct(const UnorderedPair::Construct& one, char* to, size_t bytes) {
-  if (one.kernel != nullptr) return describe_place(one.kernel->name, one.place, to, bytes);
   const char* what = one.kind == ConstructKind::kEnterData  ? "the enter data"
                      : one.kind == ConstructKind::kExitData ? "the exit data"
                                                             : "the target update";
-  char position[512];
-  bool is_known = describe_position(one.place, position, sizeof position);
-  std::snprintf(to, bytes, "%s%s%s", what, is_known ? " at " : "", is_known ? position : "");
+  describe_source({one.kernel != nullptr ? one.kernel->name : nullptr, one.place}, what, to, bytes);
 }
 
 bool is_same(const UnorderedPair::Construct& one, const UnorderedPair::Construct& other) {

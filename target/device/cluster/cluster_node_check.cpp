@@ -11,15 +11,11 @@ namespace marline::target {
 namespace {
 
 // What has changed in the range beside the names, which are in order.
-void find_unnamed(Replica& replica, const ClusterRange& range, const List<ClusterRange>& named, CheckFinding& to) {
+FoundBytes find_unnamed(Replica& replica, const ClusterRange& range, const List<ClusterRange>& named) {
+  FoundBytes found;
   uint64_t done = range.offset;
-  to.buffer = range.buffer;
-  to.count = 0;
   auto look = [&](uint64_t end) {
-    if (end <= done) return;
-    uint64_t first = 0, count = replica.count_changes({range.buffer, done, end - done}, first, to.end);
-    if (to.count == 0) to.first = first;
-    to.count += count;
+    if (end > done) replica.count_changes({range.buffer, done, end - done}, found);
   };
   for (const ClusterRange& name : named) {
     if (name.buffer != range.buffer || name.end() <= done) continue;
@@ -27,6 +23,7 @@ void find_unnamed(Replica& replica, const ClusterRange& range, const List<Cluste
     done = name.end();
   }
   look(range.end());
+  return found;
 }
 
 void put_found(uint64_t buffer, const FoundBytes& found, CheckFinding& to) {
@@ -77,7 +74,7 @@ void ClusterNode::check_behind(uint64_t index, const List<Comparison>& compariso
 void ClusterNode::check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding) {
   finding.what = Found::kUnnamed;
   for (const Comparison& one : comparisons) {
-    find_unnamed(*one.replica, one.range, named, finding);
+    put_found(one.range.buffer, find_unnamed(*one.replica, one.range, named), finding);
     if (finding.count != 0) side_.tell_finding(finding);
   }
 }

@@ -82,9 +82,8 @@ class Replica {
   // may be suspended.
   void bring(const ClusterRange& range, bool may_write);
   void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink);
-  // How many bytes of the range differ from their twin, while no task may write there; `first` and `end`: they lie
-  // between these, which are left alone if there are none.
-  uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
+  // Adds the bytes of the range that differ from their twin, while no task may write there.
+  void count_changes(const ClusterRange& range, FoundBytes& to);
   // For a node that checks (replica_check.cpp), before a task's comparison; not on a GPU. Appends what differs from its twin.
   void list_changes(const ClusterRange& range, List<ChangedBytes>& to);
   // Adds those of these bytes, which lie in the buffer, that another task than the one with that stamp has written here, and
@@ -193,7 +192,7 @@ class Replica {
   }
   void note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                         uint32_t count);
-  uint64_t count_changes_on_gpu(const ClusterRange& range, uint64_t& first, uint64_t& end) const;
+  void count_changes_on_gpu(const ClusterRange& range, FoundBytes& to) const;
   const char* settled() const { return twin_ != nullptr ? twin_ : data_; }
 
   Reader& reader_of(NodeNumber node, uint64_t copy);

@@ -8,20 +8,16 @@
 
 namespace marline::target {
 
-uint64_t Replica::count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end) {
-  if (gpu_ != nullptr) return count_changes_on_gpu(range, first, end);
+void Replica::count_changes(const ClusterRange& range, FoundBytes& to) {
+  if (gpu_ != nullptr) return count_changes_on_gpu(range, to);
   Visit visit(*this);
-  uint64_t count = 0;
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     visit.enter(block);
     Part part = part_of_block(block, range);
     for (uint64_t at = block * kBlock + part.begin; at < block * kBlock + part.end; ++at) {
-      if (data_[at] == twin_[at]) continue;
-      if (count++ == 0) first = at;
-      end = at + 1;
+      if (data_[at] != twin_[at]) to.add(at);
     }
   }
-  return count;
 }
 
 // In a checking node no block is stale.

@@ -272,8 +272,7 @@ void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
 }
 
 // No block is left on the GPU where writes are checked, as all is compared.
-uint64_t Replica::count_changes_on_gpu(const ClusterRange& range, uint64_t& first, uint64_t& end) const {
-  uint64_t count = 0;
+void Replica::count_changes_on_gpu(const ClusterRange& range, FoundBytes& to) const {
   for (uint64_t begin = range.offset; begin < range.end();) {
     uint64_t bytes = std::min(range.end() - begin, kChunk);
     Bytes now(bytes);
@@ -281,13 +280,10 @@ uint64_t Replica::count_changes_on_gpu(const ClusterRange& range, uint64_t& firs
     all.push({0, bytes});
     gpu_->read(now.at(0), gpu_address_ + begin, all);
     for (uint64_t i = 0; i < bytes; ++i) {
-      if (*now.at(i) == data_[begin + i]) continue;
-      if (count++ == 0) first = begin + i;
-      end = begin + i + 1;
+      if (*now.at(i) != data_[begin + i]) to.add(begin + i);
     }
     begin += bytes;
   }
-  return count;
 }
 
 }  // namespace marline::target
