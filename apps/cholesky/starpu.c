@@ -13,7 +13,7 @@
 
 #include "factorise.h"
 #include "kernels.h"
-#include "starpu_start.h"
+#include "starpu/start.h"
 
 static void stop(const char *what, int error) {
   fprintf(stderr, "cholesky: StarPU: %s (error %d)\n", what, error);

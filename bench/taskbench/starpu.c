@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "driver.h"
-#include "starpu_start.h"
+#include "starpu/start.h"
 
 /* Not part of a task's argument, which is one word: more of it would be memory to allocate for each task. */
 static struct Bench *the_bench;

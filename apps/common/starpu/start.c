@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE /* for nftw; some who compile this say so themselves */
 #define _GNU_SOURCE
 #endif
-#include "starpu_start.h"
+#include "starpu/start.h"
 
 #include <ftw.h>
 #include <limits.h>
