@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from marline.errors import REFUSED, Refusal
-from marline.launch import job
+from marline.launch import child, job
 from marline.launch.run import searched_environment
 from marline.layout import Layout
 
@@ -81,6 +81,7 @@ def ask_with_workers(words: list[str], workers: int, environment: dict[str, str]
     """As above; the workers are such processes, too, though without regions: MARLINE_JOB_SERVE says that they serve."""
     with tempfile.TemporaryFile("w+") as output:
         status = job.run(words, workers + 1, environment | {"MARLINE_JOB_SERVE": "yes"}, output)
+        child.listen()
         output.seek(0)
         return status, output.read(), status != 0
 

@@ -17,7 +17,7 @@ from conftest import build_tree, clean_environment
 from nodes_support import COMPILERS, MARK, MPIS, built, jobs, members, only, said  # noqa: F401  (a fixture)
 
 sys.path.insert(0, str(build_tree() / "lib" / "marline" / "python"))
-from marline.launch import job  # noqa: E402
+from marline.launch import child, job, run  # noqa: E402
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -135,7 +135,13 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
     assert "has gone, so the program cannot go on: it has ended" in stderr
 
 
-def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd):
+@pytest.fixture
+def listening():
+    yield
+    child.listen()
+
+
+def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd, listening):
     """It computes, and asks its devices nothing meanwhile."""
     monkeypatch.setattr(job, "LAST_WORDS", 0.1)
     status = job.run(["sh", "-c", "test $MARLINE_JOB_NUMBER != 1 || kill -9 $$; exec sleep 60"], 3, os.environ)
@@ -144,7 +150,7 @@ def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd)
     assert capfd.readouterr().err == line
 
 
-def test_an_interrupt_that_comes_behind_the_end_is_none(monkeypatch):
+def test_an_interrupt_that_comes_behind_the_end_is_none(monkeypatch, listening):
     """A terminal's, which the processes have had, and ended by, when the launcher sees it."""
     attend = job._attend
     def attended(*arguments):
@@ -153,6 +159,26 @@ def test_an_interrupt_that_comes_behind_the_end_is_none(monkeypatch):
         return status
     monkeypatch.setattr(job, "_attend", attended)
     assert os.WTERMSIG(job.run(["sh", "-c", "kill -INT $$"], 2, os.environ)) == signal.SIGINT
+
+
+@pytest.mark.parametrize("late", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ends, status", [("exit 3", 3), ("kill -INT $$", -signal.SIGINT)])
+def test_a_signal_that_another_launcher_passes_on_late_is_none(late, ends, status):
+    """The launcher of the job sends what it gets to that of number 0, which may have had it itself."""
+    late_signal = f"""
+import os, sys
+from pathlib import Path
+from marline.launch import run
+judge = run.judge
+def late(*arguments):
+    os.kill(os.getpid(), {int(late)})
+    return judge(*arguments) and None
+run.judge = late
+sys.exit(run.main(["sh", "-c", {ends!r}], Path({str(build_tree())!r})))
+"""
+    python = str(Path(run.__file__).parents[2])
+    ended = subprocess.run([sys.executable, "-c", late_signal], env=clean_environment(PYTHONPATH=python), check=False)
+    assert ended.returncode == status
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

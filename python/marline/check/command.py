@@ -21,6 +21,7 @@ def main(arguments: list[str], prefix: Path) -> int:
     options.check = Path(tempfile.mkdtemp(prefix="marline-check-"))
     try:
         status = run.start(options, Layout(prefix))
+        child.listen()
         result = findings.read(options.check)
     finally:
         shutil.rmtree(options.check)

@@ -13,36 +13,42 @@ from marline.errors import NOT_EXECUTABLE, NOT_FOUND
 from marline.launch.launcher import RANK_OF
 
 FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+MASK = signal.pthread_sigmask(signal.SIG_BLOCK, ())  # which the programs get
 SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
 PR_SET_PDEATHSIG = 1
 
 
 def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None) -> int:
     """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals that
-    came in meanwhile."""
+    came in meanwhile. Behind the program's end they do nothing until `listen` or `finish` is called."""
     watched = FORWARDED | {signal.SIGCHLD}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     end_with_us = ends_with_this_process()
     child = os.fork()
     if child == 0:
         end_with_us()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, MASK)
         _execute(words, environment)
     others = set() if arrived is None else arrived
     try:
         return _attend(child, watched, others)
     finally:
-        others |= watch_no_longer(watched, before) - {signal.SIGCHLD}
+        others |= drain() - {signal.SIGCHLD}
 
 
-def watch_no_longer(watched: set[signal.Signals], before: set[signal.Signals]) -> set[int]:
-    """The child has ended. A signal that was meant for it, too, and has come to this process behind that, does nothing more:
-    how the child has ended says it. Returns which there were."""
+def drain() -> set[int]:
+    """A signal that was meant for the program, too, and has come to this process behind its end, does nothing more: how the
+    program has ended says it. Returns which there were."""
     came = set()
-    while (one := signal.sigtimedwait(watched, 0)) is not None:
+    while (one := signal.sigtimedwait(FORWARDED | {signal.SIGCHLD}, 0)) is not None:
         came.add(one.si_signo)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return came
+
+
+def listen() -> None:
+    """For who goes on behind the program's end, and is to be stopped by signals again."""
+    drain()
+    signal.pthread_sigmask(signal.SIG_SETMASK, MASK)
 
 
 def ends_with_this_process() -> Callable[[], None]:
@@ -59,12 +65,16 @@ def ends_with_this_process() -> Callable[[], None]:
 
 
 def finish(status: int) -> int:
-    """The exit status that passes `status` on to our own caller; ends by the same signal if there was one."""
+    """The exit status that passes `status` on to our own caller; ends by the same signal if there was one. Until then none
+    of another launcher's, which may come late, ends us in another way."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # one core is enough
+        for other in FORWARDED:
+            signal.signal(other, signal.SIG_IGN)
         if number != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, MASK)
         os.kill(os.getpid(), number)
         return 128 + number  # the signal is blocked in our caller's mask
     return os.WEXITSTATUS(status)

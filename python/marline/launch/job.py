@@ -110,16 +110,16 @@ def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
 def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None) -> int:
     """Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if
     it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not to
-    ours."""
+    ours. Signals: as behind child.run."""
     secret = secrets.token_hex(16)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
     watched = child.FORWARDED | {signal.SIGCHLD}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     end_with_us = child.ends_with_this_process()
 
     def prepare() -> None:
         end_with_us()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, child.MASK)
 
     members = [
         subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
@@ -137,7 +137,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
             if member.poll() is None:
                 member.kill()
                 member.wait()
-        child.watch_no_longer(watched, before)
+        child.drain()
 
 
 def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:

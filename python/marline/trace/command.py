@@ -27,6 +27,7 @@ def main(arguments: list[str], prefix: Path) -> int:
     options.trace = recording.claim(options.trace) if options.trace else recording.claim_default(options.program)
     try:
         status = RUNTIMES[options.runtime](options, Layout(prefix))
+        child.listen()
         if status != REFUSED << 8 or any(options.trace.iterdir()):  # else it has said why, and recorded nothing
             report(options, status)
     finally:
