@@ -190,9 +190,7 @@ class Run {
     TaskNumber number = head_.create(std::move(task));
     places_.resize(std::max<size_t>(places_.size(), number + 1));
     places_[number] = {step_, column_, iteration_};
-    for (long input : inputs) readers_[buffer_of(input, step_ - 1) - 1].push_back(number);
-    readers_[buffer_of(column_, step_) - 1].push_back(number);
-    now_row_.push_back(number);
+    note_task(number, inputs);
     return costs_.head_task + costs_.head_input * static_cast<double>(inputs.size());
   }
 
@@ -200,18 +198,29 @@ class Run {
   double repeat_task() {
     uint64_t word = iteration_;
     if (!head_.again(kGraph, &word, 1)) std::abort();  // nobody else creates tasks
+    readers_[buffer_of(column_, step_) - 1].clear();
+    note_task(head_.number_of(kGraph, task_), work_.inputs(step_, column_));
     return costs_.head_again;
+  }
+
+  // What is written over what it uses waits for it.
+  void note_task(TaskNumber number, const std::vector<long>& inputs) {
+    for (long input : inputs) readers_[buffer_of(input, step_ - 1) - 1].push_back(number);
+    readers_[buffer_of(column_, step_) - 1].push_back(number);
+    now_row_.push_back(number);
   }
 
   // True: an iteration has ended.
   bool go_to_next() {
     if (iteration_ == 0) order_.push_back({step_, column_, 0});
+    ++task_;
     if (++column_ != graph_width_at(&work_.graph, step_)) return false;
     std::copy(now_row_.begin(), now_row_.end(), before_.begin());
     now_row_.clear();
     column_ = 0;
     if (++step_ != work_.graph.steps) return false;
     step_ = 0;
+    task_ = 0;
     if (is_replay_) replays_[head_.number_of(kGraph, 0)] = iteration_;
     ++iteration_;
     if (repeats_) head_.end_iteration(kGraph);
@@ -354,6 +363,7 @@ class Run {
   std::vector<Iteration> iterations_;
   std::map<TaskNumber, size_t> replays_;          // the first number of each: which iteration it is
   long step_ = 0, column_ = 0;
+  uint64_t task_ = 0;  // of the iteration
   size_t iteration_ = 0, replayed_ = 0;
   size_t ended_ = 0;
   bool is_creating_ = false, is_replay_ = false;

@@ -23,7 +23,7 @@ namespace {
 struct Sum {
   uint64_t tasks = 0, messages = 0, bytes = 0, moves = 0, drops = 0, over_budget = 0, withdrawn = 0;
   uint64_t spared = 0, from_companions = 0;
-  uint64_t kept = 0, replayed = 0, cut = 0;
+  uint64_t kept = 0, uneven = 0, replayed = 0, cut = 0;
 
   void add(const Result& result) {
     tasks += result.tasks;
@@ -36,6 +36,7 @@ struct Sum {
     withdrawn += result.counts.withdrawn;
     from_companions += result.counts.from_companions;
     kept += result.graphs.kept;
+    uneven += result.graphs.uneven;
     replayed += result.graphs.replayed;
     cut += result.graphs.cut;
   }
@@ -431,13 +432,13 @@ int run_as_program(int count, char** arguments) {
   std::printf(
       "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu spared, %llu buffers moved for lack of memory, "
       "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu fetches from companions, %llu plans kept, "
-      "%llu iterations replayed, %llu cut\n",
+      "%llu given up as uneven, %llu iterations replayed, %llu cut\n",
       number(3), failed, static_cast<unsigned long long>(sum.tasks), static_cast<unsigned long long>(sum.messages),
       static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.spared),
       static_cast<unsigned long long>(sum.moves),
       static_cast<unsigned long long>(sum.drops), static_cast<unsigned long long>(sum.over_budget),
       static_cast<unsigned long long>(sum.withdrawn), static_cast<unsigned long long>(sum.from_companions),
-      static_cast<unsigned long long>(sum.kept),
+      static_cast<unsigned long long>(sum.kept), static_cast<unsigned long long>(sum.uneven),
       static_cast<unsigned long long>(sum.replayed), static_cast<unsigned long long>(sum.cut));
   return failed == 0 ? 0 : 1;
 }

@@ -152,7 +152,8 @@ class ClusterPlanRun : public ::testing::Test {
     List<uint64_t> positions;
     for (NodeNumber node : nodes) places.push(node);
     for (uint64_t position : order) positions.push(position);
-    run_.begin(placement_, tasks_, idle_);
+    done_.clear(idle_.sending.count());
+    run_.begin(placement_, tasks_, idle_, done_);
     return run_.run(places, positions, std::min(count, nodes.size()), limit);
   }
   BatchTask& add() { return tasks_.push({}); }
@@ -160,6 +161,7 @@ class ClusterPlanRun : public ::testing::Test {
   Placement placement_{PlacementPolicy::kEarliestEnd};
   List<BatchTask> tasks_;
   Occupied idle_;
+  NodeWork done_;
   PlanRun run_;
 };
 

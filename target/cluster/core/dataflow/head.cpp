@@ -32,8 +32,10 @@ Head::Head(const HeadOptions& options)
 TaskNumber Head::create(NewTask made) {
   cut_iteration();
   TaskNumber number = tasks_.end();
-  if (made.graph != 0) graphs_.note_created(made.graph, number);
-  tasks_.reach(number).made = std::move(made);
+  uint64_t place = made.graph != 0 ? graphs_.note_created(made.graph, number) : Graphs::kNoPlace;
+  Task& task = tasks_.reach(number);
+  task.made = std::move(made);
+  task.graph_place = place;
   ++under_way_;
   note_predecessors(number);
   if (!options_.hold && !may_wait(tasks_[number])) make_due(tasks_.end());
@@ -348,7 +350,7 @@ void Head::receive(const Message& message) {
       end_replayed(message.from, number, ended.count);
       continue;
     }
-    if (ended.has_run && message.from != 0) placement.learn(tasks_[number].request, message.from, ended.time);
+    if (ended.has_run && message.from != 0) learn(number, message.from, ended.time);
     if (tasks_[number].is_stand_in) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].other);
     take_end(number, forget);
   }

@@ -46,6 +46,7 @@ struct HeadOptions {
   uint64_t credits = 64;           // tasks that a node has been sent and that have not ended, without stand-ins
   // So many are placed together when as many behind them are known; all, at `barrier`, or when a node has a free slot.
   uint64_t window = 0;
+  double uneven = 1.03;            // of what its most loaded node could have to do: a plan with more than that is given up
   bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones
   double patience = 0;             // nodes may keep ends to themselves for so long: Worker::waits_at_most
 };
@@ -169,10 +170,12 @@ class Head {
     uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
     uint64_t rank = 0;          // among the level's tasks, in the order of creation
     List<CopyUse> uses;
-    NodeNumber advice = 0;      // the node that make_due has found; 0: none
-    double planned_end = 0;     // as the batch that it was in has it; 0: it was in none
-    uint32_t batch_number = 0;  // in batch_, while make_due runs
-    uint64_t order = 0;         // see Message
+    NodeNumber advice = 0;                    // the node that make_due has found; 0: none
+    double weight = 1;                        // as iterations before it say
+    uint64_t graph_place = Graphs::kNoPlace;  // in the iteration that is recorded
+    double planned_end = 0;                   // as the batch that it was in has it; 0: it was in none
+    uint32_t batch_number = 0;                // in batch_, while make_due runs
+    uint64_t order = 0;                       // see Message
     // With `withdraw`:
     uint64_t open = 0;            // predecessors that have not ended
     List<TaskNumber> successors;  // that have been planned
@@ -202,6 +205,7 @@ class Head {
   [[nodiscard]] bool may_wait(const Task& task) const;
   [[nodiscard]] uint64_t width_of(uint64_t level);
   void add_to_batch(const Task& task, TaskNumber first, BatchTask& entry);
+  void add_what_was_before(Task& task, BatchTask& entry);
   void add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry);
   static uint64_t bytes_written(const Task& task, const ClusterRange& range);
   bool make_room(Task& task);
@@ -226,6 +230,8 @@ class Head {
   void use(Task& task, uint64_t buffer, NodeNumber node);
   [[nodiscard]] bool has_ended(const TaskPlace& place);
   void record(TaskNumber number, const Message& assignment);
+  void learn(TaskNumber number, NodeNumber node, double time);
+  [[nodiscard]] bool is_uneven(GraphNumber graph);
   void disturb_graphs(const Task& task);
   void assign_replayed(const Message& message);
   void end_replayed(NodeNumber node, TaskNumber number, uint64_t count);

@@ -19,11 +19,29 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
   barrier();
   List<uint64_t> assigned;
   for (const Node& node : nodes_) assigned.push(node.assigned);
-  bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), assigned);
+  bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), is_uneven(graph), assigned);
   end_recording();
   if (!is_replay) begin_recording();
   send_of_graphs();
   return is_replay;
+}
+
+// Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph once
+// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (It is done once, and what
+// the plan moves is not looked at here.)
+bool Head::is_uneven(GraphNumber graph) {
+  constexpr double kIterations = 16;
+  bool has_plans = placement.policy() == PlacementPolicy::kEarliestEnd && (options_.hold || options_.window != 0);
+  Graphs::Times times;
+  if (!has_plans || !graphs_.sum_times(graph, times)) return false;
+  double most = 0, all = 0;
+  for (NodeNumber node = 1; node < times.loads.count(); ++node) {
+    most = std::max(most, times.loads[node] / placement.slots(node));
+    all += times.loads[node];
+  }
+  double least = std::max(all / placement.all_slots(), times.longest);
+  double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
+  return kIterations * (most - options_.uneven * least) > to_record;
 }
 
 // Replays create no tasks, so nodes get their work as fast as they can do it. While the iteration is created, they may
@@ -34,6 +52,7 @@ bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && task
 // Nor does what nodes still have to do, as it will not be the same in later iterations.
 void Head::begin_recording() {
   recording_from_ = tasks_.end();
+  batch_.begin_iteration();
   for (TaskNumber number = tasks_.first(); number < tasks_.end(); ++number) {
     Task& task = tasks_[number];
     if (task.state != State::kPlanned || task.place.node == 0) continue;
@@ -78,6 +97,13 @@ void Head::record(TaskNumber number, const Message& assignment) {
   for (const CopyUse& use : task.uses) graphs_.record_use(task.made.graph, use);
   graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, &task.made.accesses,
                                    &task.made.predecessors, &task.made.words, &assignment});
+}
+
+void Head::learn(TaskNumber number, NodeNumber node, double time) {
+  const Task& task = tasks_[number];
+  bool is_usual = placement.learn(task.request, node, time);
+  if (is_usual && task.graph_place != Graphs::kNoPlace)
+    graphs_.note_time(task.made.graph, task.graph_place, node, time);
 }
 
 void Head::disturb_graphs(const Task& task) {

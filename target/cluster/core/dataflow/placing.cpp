@@ -21,8 +21,12 @@ void Head::place(Task& task) {
     pin = graphs_.node_before(task.made.graph, task.made.kernel, task.made.kinds);
   }
   if (task.advice != 0 && pin == kAnyNode) pin = task.advice;
-  task.request = {
-      .kernel = task.made.kernel, .bytes = bytes, .kinds = task.made.kinds, .pin = pin, .holders = &holders};
+  task.request = {.kernel = task.made.kernel,
+                  .bytes = bytes,
+                  .kinds = task.made.kinds,
+                  .pin = pin,
+                  .holders = &holders,
+                  .weight = task.weight};
   // Neighbours without data to share need not stay together.
   if (!holders.is_empty() && levels_.has(task.level)) task.request.beside = levels_[task.level].open;
   List<RunningPredecessor> running;
@@ -86,11 +90,13 @@ void Head::make_due(TaskNumber end) {
   for (TaskNumber number = first; number < tasks_.end(); ++number) {
     Task& task = tasks_[number];
     task.batch_number = static_cast<uint32_t>(batch_.count());
-    add_to_batch(task, first, batch_.add());
+    BatchTask& entry = batch_.add();
+    add_to_batch(task, first, entry);
+    if (task.graph_place != Graphs::kNoPlace) add_what_was_before(task, entry);
   }
   ++counts.groups;
   counts.in_groups += end - first;
-  batch_.plan(placement);
+  batch_.plan(placement, recording_from_ != kNone);
   batch_.keep(end - first);
   for (TaskNumber number = first; number < end; ++number) {
     Task& task = tasks_[number];
@@ -144,6 +150,15 @@ void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
     }
     if (made < access.range.bytes) add_outside(access.range, made, entry);
   }
+}
+
+// By the iterations before.
+void Head::add_what_was_before(Task& task, BatchTask& entry) {
+  Graphs::Before before = graphs_.find_before(task.made.graph, task.graph_place, task.made.kernel, task.made.kinds);
+  if (placement.may_run(entry.request, before.node)) entry.before = before.node;
+  if (before.timed_at == 0) return;
+  task.weight = placement.weight_of(entry.request, before.timed_at, before.time);
+  entry.request.weight = task.weight;
 }
 
 // Of bytes of which tasks of the batch make so many.

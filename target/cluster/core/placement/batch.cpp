@@ -7,20 +7,66 @@
 
 namespace marline::target {
 
-void Batch::plan(const Placement& placement) {
+namespace {
+
+constexpr double kNever = 1e300;
+// What is that much better is worth it to move data, which plans take for free where links are idle.
+constexpr double kWorthIt = 0.98;
+
+}  // namespace
+
+void Batch::plan(const Placement& placement, bool repeats) {
+  repeats_ = repeats;
   set_occupied(placement);
-  run_.begin(placement, tasks_, at_first_);
-  best_.end = 1e300;
+  if (!repeats || done_.computing.is_empty()) done_.clear(at_first_.sending.count());
+  run_.begin(placement, tasks_, at_first_, done_);
+  best_.end = kNever;
   best_.nodes.clear();
   for (Way way :
        {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByOwner, Way::kByBlocks}) {
     if (!set_order(placement, way)) continue;
     try_way(placement, way);
     if (plan_.is_like(best_)) continue;
-    plan_.end = run_.run(plan_.nodes, plan_.positions, tasks_.count(), best_.end);
-    bool is_better = plan_.end < best_.end || (plan_.end == best_.end && plan_.moved < best_.moved);
-    if (is_better || best_.nodes.is_empty()) std::swap(plan_, best_);
+    plan_.end = end_of_run(best_.end);
+    take_if_better();
   }
+  if (repeats) balance(placement);
+}
+
+void Batch::take_if_better() {
+  bool is_better = plan_.end < best_.end || (plan_.end == best_.end && plan_.moved < best_.moved);
+  if (is_better || best_.nodes.is_empty()) std::swap(plan_, best_);
+}
+
+// Iterations overlap, so each further one takes what the node or link takes that has most to do, and all together what
+// one takes from its beginning to its end.
+double Batch::end_of_run(double limit) {
+  constexpr double kIterations = 16;
+  double end = run_.run(plan_.nodes, plan_.positions, tasks_.count(), repeats_ ? kNever : limit);
+  return repeats_ ? run_.work().most() + end / kIterations : end;
+}
+
+// The order stays. Nodes of the iteration before, if there is one, are left for what is clearly better only: each move
+// costs another iteration that cannot be repeated, and what makes a difference may be noise.
+void Batch::balance(const Placement& placement) {
+  auto copy = [&](const Plan& from) {
+    plan_.nodes.clear();
+    plan_.positions.clear();
+    for (NodeNumber node : from.nodes) plan_.nodes.push(node);
+    for (uint64_t position : from.positions) plan_.positions.push(position);
+    plan_.moved = from.moved;
+  };
+  copy(best_);
+  balance_.improve(placement, tasks_, run_, done_, plan_.nodes);
+  plan_.end = end_of_run(kNever);
+  if (plan_.end < kWorthIt * best_.end) std::swap(plan_, best_);
+  bool is_known = !tasks_.is_empty();
+  for (const BatchTask& task : tasks_) is_known = is_known && (task.is_on_host || task.before != 0);
+  if (!is_known) return;
+  copy(best_);
+  for (size_t i = 0; i < tasks_.count(); ++i) plan_.nodes[i] = tasks_[i].is_on_host ? 0 : tasks_[i].before;
+  plan_.end = kWorthIt * end_of_run(kNever);
+  take_if_better();
 }
 
 bool Batch::Plan::is_like(const Plan& other) const {
@@ -127,6 +173,7 @@ void Batch::try_way(const Placement& placement, Way way) {
 void Batch::keep(size_t tasks) {
   run_.run(best_.nodes, best_.positions, tasks, 1e300);
   kept_.copy(run_.occupied());
+  if (repeats_) done_.copy(run_.work());
   for (List<double>* times : {&kept_.slots, &kept_.sending, &kept_.receiving}) {
     for (double& time : *times) time += now_;
   }

@@ -2,14 +2,16 @@
 //
 // Nodes for many tasks at once, of which the placement knows all that stands between them. List scheduling: tasks in
 // the order of their ranks, each where it ends first (HEFT, Topcuoglu et al. 2002), in a model in which nodes run tasks
-// in this order, and each sends and receives one thing at a time. Five plans are made: by three ranks, by the node that has
-// what the task writes, and by blocks of tasks that could run at the same time; the last two take Placement's rule for a task
-// alone where they have no node. The one that ends first when it is run (plan_run.hpp) is taken. So a task costs O(inputs +
-// log nodes + log tasks) some times. A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
+// in this order, and each sends and receives one thing at a time. Five plans are made: by three ranks, by the node that
+// has what the task writes, and by blocks of tasks that could run at the same time; the last two take Placement's rule
+// for a task alone where they have no node. The one that ends first when it is run (plan_run.hpp) is taken. So a task
+// costs O(inputs + log nodes + log tasks) some times. Of an iteration of a persistent graph, which others will follow,
+// that one is taken of which sixteen take least time, and tasks are moved from nodes and links that have most to do
+// (balance.hpp). A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
-#include "cluster/core/placement/plan_run.hpp"
+#include "cluster/core/placement/balance.hpp"
 
 namespace marline::target {
 
@@ -18,8 +20,10 @@ class Batch {
   // The next one; its producers have been added before. Valid until the next call.
   BatchTask& add() { return tasks_.push({}); }
   [[nodiscard]] size_t count() const { return tasks_.count(); }
-  // Of all that have been added.
-  void plan(const Placement& placement);
+  // The next batches are parts of an iteration that others follow.
+  void begin_iteration() { done_.clear(0); }
+  // Of all that have been added. `repeats`: they are such a part, or begin with it.
+  void plan(const Placement& placement, bool repeats);
   // 0 for a task on the host, and where no member may run it.
   [[nodiscard]] NodeNumber node_of(size_t task) const { return best_.nodes[task]; }
   // In which order the plan has the tasks: a node that could start several of them starts the first one.
@@ -41,7 +45,7 @@ class Batch {
     List<NodeNumber> nodes;
     List<double> ends;  // as far as the list schedule knows
     List<uint64_t> positions;
-    double end = 0;  // of the last task
+    double end = 0;  // of the last task; of an iteration that others follow, a sixteenth of when sixteen end
     uint64_t moved = 0;
     [[nodiscard]] bool is_like(const Plan& other) const;
   };
@@ -64,6 +68,9 @@ class Batch {
     double since;
   };
 
+  double end_of_run(double limit);
+  void take_if_better();
+  void balance(const Placement& placement);
   bool set_order(const Placement& placement, Way way);
   [[nodiscard]] bool is_order_before() const;
   void set_occupied(const Placement& placement);
@@ -96,6 +103,9 @@ class Batch {
   Numbered<Owner> owners_;       // of what tasks of the plan have written
   Plan plan_, best_;
   PlanRun run_;
+  bool repeats_ = false;
+  Balance balance_;
+  NodeWork done_;  // by tasks of the same iteration that are to run as planned
   // What is kept, by the shared clock.
   double now_ = 0;
   Occupied kept_;

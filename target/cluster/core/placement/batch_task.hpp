@@ -29,6 +29,7 @@ struct BatchTask {
   uint64_t rank = 0;          // among tasks with equally long chains of predecessors, in the order of creation,
   uint64_t width = 1;         // of which there are so many, some perhaps not of the batch
   double ready = 0;           // until the last predecessor ends that is not of the batch
+  NodeNumber before = 0;      // where it ran in the iteration before, if it may stay or go; else 0
 
   // Of `outside`, what the node lacks.
   [[nodiscard]] uint64_t missing_at(NodeNumber node) const {

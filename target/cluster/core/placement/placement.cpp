@@ -77,7 +77,7 @@ double Placement::time_of(const Cost& cost, const PlacementRequest& request, uin
 
 double Placement::expected_time(const PlacementRequest& request, uint32_t kind) const {
   const Cost* cost = known_cost(request, kind);
-  return cost != nullptr ? time_of(*cost, request, kind) : unknown_time_;
+  return (cost != nullptr ? time_of(*cost, request, kind) : unknown_time_) * request.weight;
 }
 
 // Whether no task of the kernel has run there before.
@@ -112,26 +112,36 @@ double Placement::expected_time(const PlacementRequest& request) const {
     double time = time_of(*cost, request, kind);
     shortest = shortest < 0 || time < shortest ? time : shortest;
   }
-  return shortest < 0 ? unknown_time_ : shortest;
+  return (shortest < 0 ? unknown_time_ : shortest) * request.weight;
 }
 
-void Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {
+bool Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {
   uint64_t key = key_of(request, members_[node - 1].kind);
   bool is_first = note_first(request.kernel, node);
   auto at = static_cast<size_t>(find_cost(key) - costs_.begin());
   if (at == costs_.count() || costs_[at].key != key) {
     costs_.insert(at, {key, time, is_first ? 0u : 1u});
-    return;
+    return !is_first;
   }
   Cost& cost = costs_[at];
   if (is_first) {
     if (cost.seen == 0 && time < cost.mean) cost.mean = time;
-    return;
+    return false;
   }
   if (cost.seen == 0) cost.mean = time;
   // A mean of the first 16, then one that follows.
   if (cost.seen < 16) ++cost.seen;
   cost.mean += (time - cost.mean) / cost.seen;
+  return true;
+}
+
+double Placement::weight_of(const PlacementRequest& request, NodeNumber node, double time) const {
+  constexpr double kNoise = 0.1, kAtMost = 1000;
+  const Cost* cost = node >= 1 && node <= members_.count() ? known_cost(request, members_[node - 1].kind) : nullptr;
+  if (cost == nullptr || cost->mean <= 0 || time <= 0) return 1;
+  double weight = time / cost->mean;
+  if (weight > 1 - kNoise && weight < 1 + kNoise) return 1;
+  return weight < 1 / kAtMost ? 1 / kAtMost : weight > kAtMost ? kAtMost : weight;
 }
 
 double Placement::begin(const PlacementRequest& request, NodeNumber node) {

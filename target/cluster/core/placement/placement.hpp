@@ -31,13 +31,14 @@ struct RunningPredecessor {
 // What the choice rests on.
 struct PlacementRequest {
   uint32_t kernel = 0;
-  uint64_t bytes = 0;                     // that it uses
-  uint32_t kinds = ~uint32_t{0};          // bit k: members of kind k have an image
+  uint64_t bytes = 0;             // that it uses
+  uint32_t kinds = ~uint32_t{0};  // bit k: members of kind k have an image
   NodeNumber pin = kAnyNode;
   const List<NodeNumber>* holders = nullptr;  // of any of its inputs; may name a node twice
   const List<RunningPredecessor>* predecessors = nullptr;
-  double gap = 0;                             // for which the chosen node's slot waits for the task's inputs
-  uint64_t beside = 1;                        // tasks, this one among them, that could run at the same time
+  double gap = 0;       // for which the chosen node's slot waits for the task's inputs
+  double weight = 1;    // how many times as long as others of its kernel and size it takes
+  uint64_t beside = 1;  // tasks, this one among them, that could run at the same time
 };
 
 class Placement {
@@ -77,8 +78,10 @@ class Placement {
   void end(NodeNumber node, double load);
   // Of tasks that are placed already.
   void add_load(NodeNumber node, double load) { loads_.set(node, loads_[node] + load); }
-  // A task has run for `time`.
-  void learn(const PlacementRequest& request, NodeNumber node, double time);
+  // A task has run for `time`. False: it was its kernel's first one there, which may take longer.
+  bool learn(const PlacementRequest& request, NodeNumber node, double time);
+  // Of a task that has taken that time there. What differs by less than a tenth is noise.
+  [[nodiscard]] double weight_of(const PlacementRequest& request, NodeNumber node, double time) const;
 
   [[nodiscard]] bool may_run(const PlacementRequest& request, NodeNumber node) const;
   // For how long the node has work, and how many tasks it runs side by side.

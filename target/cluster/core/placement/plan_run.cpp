@@ -29,7 +29,30 @@ double& Occupied::first_slot(NodeNumber node) {
   return *std::min_element(slots.begin() + first_slots[node - 1], slots.begin() + first_slots[node]);
 }
 
-void PlanRun::begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied) {
+void NodeWork::clear(size_t nodes) {
+  for (List<double>* one : {&computing, &sending, &receiving}) {
+    one->clear();
+    for (size_t node = 0; node < nodes; ++node) one->push(0);
+  }
+}
+
+void NodeWork::copy(const NodeWork& other) {
+  copy_list(computing, other.computing);
+  copy_list(sending, other.sending);
+  copy_list(receiving, other.receiving);
+}
+
+double NodeWork::most_of(NodeNumber node) const { return std::max({computing[node], sending[node], receiving[node]}); }
+
+double NodeWork::most() const {
+  double most = 0;
+  for (NodeNumber node = 1; node < computing.count(); ++node) most = std::max(most, most_of(node));
+  return most;
+}
+
+void PlanRun::begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied,
+                    const NodeWork& done) {
+  done_ = &done;
   placement_ = &placement;
   tasks_ = &tasks;
   at_first_ = &occupied;
@@ -52,6 +75,7 @@ double PlanRun::run(const List<NodeNumber>& nodes, const List<uint64_t>& positio
   positions_ = &positions;
   count_ = count;
   occupied_.copy(*at_first_);
+  work_.copy(*done_);
   events_.clear();
   ends_.clear();
   open_.clear();
@@ -102,6 +126,8 @@ double PlanRun::transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double 
   double &sending = occupied_.sending[from], &receiving = occupied_.receiving[to];
   Placement::Passage passage = placement_->pass(bytes, since, sending, receiving);
   sending = passage.left;
+  work_.sending[from] += placement_->transfer_time(bytes);
+  work_.receiving[to] += placement_->transfer_time(bytes);
   return receiving = passage.there;
 }
 
@@ -150,7 +176,11 @@ void PlanRun::start_ready(NodeNumber node, double now) {
     uint32_t number = ready.back().task;
     ready.pop();
     double end = now;
-    if (slot != nullptr) *slot = end = now + placement_->expected_time_at((*tasks_)[number].request, node);
+    if (slot != nullptr) {
+      double time = placement_->expected_time_at((*tasks_)[number].request, node);
+      *slot = end = now + time;
+      work_.computing[node] += time / placement_->slots(node);
+    }
     ends_[number] = end;
     push(end, What::kEnd, number);
   }

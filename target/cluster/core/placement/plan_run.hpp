@@ -22,6 +22,18 @@ struct Occupied {
   [[nodiscard]] double& first_slot(NodeNumber node);
 };
 
+// What tasks and transfers take of each node, from 0 on: of all its slots, and of its link in each direction, where messages
+// count with their latency, as each takes time of a processor, too.
+struct NodeWork {
+  List<double> computing, sending, receiving;
+
+  void clear(size_t nodes);
+  void copy(const NodeWork& other);
+  // What has most to do of a node's, or of all nodes but 0: what that has is mostly sent once.
+  [[nodiscard]] double most_of(NodeNumber node) const;
+  [[nodiscard]] double most() const;
+};
+
 class PlanRun {
  public:
   struct Reader {
@@ -34,8 +46,9 @@ class PlanRun {
     [[nodiscard]] const Reader* end() const { return behind; }
   };
 
-  // Of these tasks, which name producers before them. They, and what is occupied, stay as they are until the next call.
-  void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied);
+  // Of these tasks, which name producers before them. They, what is occupied, and `done`, what others before them take that
+  // are to be counted with them, stay as they are until the next call.
+  void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied, const NodeWork& done);
   // Tasks behind this one, in the order of creation, with what they get of it; no bytes: an order alone.
   [[nodiscard]] Readers readers_of(size_t task) const {
     return {readers_.begin() + first_readers_[task], readers_.begin() + first_readers_[task + 1]};
@@ -49,6 +62,7 @@ class PlanRun {
     return ends_[task];
   }
   [[nodiscard]] const Occupied& occupied() const { return occupied_; }
+  [[nodiscard]] const NodeWork& work() const { return work_; }
 
  private:
   // At one time, in this order: so a node starts something when it knows all that it could start.
@@ -85,6 +99,7 @@ class PlanRun {
   const Placement* placement_ = nullptr;
   const List<BatchTask>* tasks_ = nullptr;
   const Occupied* at_first_ = nullptr;
+  const NodeWork* done_ = nullptr;
   List<size_t> first_readers_;  // by task: the first of those that read what it makes; one more at the end
   List<Reader> readers_;
   // Of a run:
@@ -92,6 +107,7 @@ class PlanRun {
   const List<uint64_t>* positions_ = nullptr;
   size_t count_ = 0;
   Occupied occupied_;
+  NodeWork work_;
   List<double> ends_;
   List<uint32_t> open_;       // by task: inputs that have not come
   List<Event> events_;        // a heap

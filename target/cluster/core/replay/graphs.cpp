@@ -45,12 +45,13 @@ bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
   return is_alike;
 }
 
-bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const List<uint64_t>& assigned) {
+bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is_uneven,
+                   const List<uint64_t>& assigned) {
   cut();
   Graph& graph = graph_of(number);
   bool has_ended = is_behind && graph.now && has_all_ended(*graph.now);
-  bool is_steady = all_planned && graph.kept && graph.now && graph.now->is_replay() && !graph.is_disturbed &&
-                   (has_ended || !graph.kept->is_behind);
+  bool is_steady = all_planned && !is_uneven && graph.kept && graph.now && graph.now->is_replay() &&
+                   !graph.is_disturbed && (has_ended || !graph.kept->is_behind);
   if (!is_steady) settle();
   bool is_alike = leave_iteration(graph, all_planned);
   has_ended = has_ended && graph.before;
@@ -64,6 +65,10 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const L
     Iteration* last = is_known ? &*graph.before : nullptr;
     if (last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state)) keep(graph);
   }
+  if (is_uneven) {
+    retire(graph);
+    ++counts.uneven;
+  }
   if (is_steady || (all_planned && can_replay(graph, has_ended, state))) {
     begin_replay(graph, assigned);
     return true;
@@ -74,7 +79,39 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const L
   graph.now->plan->is_behind = has_ended;
   graph.now->plan->knows_before = static_cast<bool>(graph.before);
   graph.now->plan->start.swap(state);
+  decide_placing(graph);
   return false;
+}
+
+// The first two iterations are placed as usual: the first one may find all data at node 0, and knows no times. So is
+// the first one that knows them, and has no plan to keep. The others stay, as a plan can be kept only if they do.
+// Behind an iteration that was cut, tasks go where the plan has them, so that it can be replayed again.
+void Graphs::decide_placing(Graph& graph) {
+  bool is_by_times = !graph.kept && !graph.is_placed_by_times && knows_times(graph);
+  if (is_by_times) graph.is_placed_by_times = true;
+  bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times);
+  graph.is_placed_now = is_by_times || (!graph.kept && is_new);
+}
+
+// Of most tasks: each node's first one of a kernel does not count.
+bool Graphs::knows_times(const Graph& graph) const {
+  constexpr double kMost = 0.75;
+  if (!graph.before || graph.timed == 0) return false;
+  return static_cast<double>(graph.timed) >= kMost * static_cast<double>(graph.before->plan->tasks.count());
+}
+
+bool Graphs::sum_times(GraphNumber number, Times& times) {
+  Graph& graph = graph_of(number);
+  if (!graph.kept || graph.is_placed_by_times || !knows_times(graph)) return false;
+  const Plan& plan = *graph.kept;
+  for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
+  for (size_t at = 0; at < plan.tasks.count() && at < graph.times.count(); ++at) {
+    double time = graph.times[at].time;
+    times.loads[plan.tasks[at].node] += time;
+    if (time > times.longest) times.longest = time;
+  }
+  times.tasks = plan.tasks.count();
+  return true;
 }
 
 // The directory is as it was when the plan's iteration began. The last iteration may have been recorded, behind one
@@ -185,9 +222,11 @@ bool Graphs::forget_idle_plan() {
   return is_found;
 }
 
-void Graphs::note_created(GraphNumber number, TaskNumber task) {
+uint64_t Graphs::note_created(GraphNumber number, TaskNumber task) {
   Graph& graph = graph_of(number);
-  if (is_recording(graph)) graph.now->numbers.push(task);
+  if (!is_recording(graph)) return kNoPlace;
+  graph.now->numbers.push(task);
+  return graph.now->numbers.count() - 1;
 }
 
 // While an iteration is recorded, the ends of its tasks do not count, nor do those of the one before, unless each
@@ -217,17 +256,36 @@ bool Graphs::find_place(GraphNumber number, TaskNumber task, TaskPlace& place) {
   return false;
 }
 
-// The first two iterations are placed as usual: the first one may find all data at node 0, and knows no times. The
-// following ones stay, as a plan can be kept only if they do. Behind an iteration that was cut, tasks go where the plan
-// has them, so that it can be replayed again.
 NodeNumber Graphs::node_before(GraphNumber number, uint32_t kernel, uint32_t kinds) {
   Graph& graph = graph_of(number);
   if (!is_recording(graph)) return kAnyNode;
-  if (!graph.kept && (graph.recorded <= 2 || !graph.before)) return kAnyNode;
+  if (graph.is_placed_now || (!graph.kept && !graph.before)) return kAnyNode;
   const List<PlanTask>& before = graph.kept ? graph.kept->tasks : graph.before->plan->tasks;
   size_t at = graph.now->plan->tasks.count();
   if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return kAnyNode;
   return before[at].node != 0 ? before[at].node : kAnyNode;
+}
+
+Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds) {
+  Before found;
+  Graph& graph = graph_of(number);
+  if (!is_recording(graph) || !graph.before) return found;
+  const List<PlanTask>& before = graph.before->plan->tasks;
+  if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return found;
+  found.node = before[at].node;
+  if (at >= graph.times.count()) return found;
+  found.timed_at = graph.times[at].node;
+  found.time = graph.times[at].time;
+  return found;
+}
+
+// By its place in the iteration: of one with other tasks it is another task's, whose plan is the worse for it.
+void Graphs::note_time(GraphNumber number, uint64_t at, NodeNumber node, double time) {
+  Graph* graph = graphs_.find(number);
+  if (graph == nullptr) return;  // it has been given up meanwhile
+  while (graph->times.count() <= at) graph->times.push({});
+  if (graph->times[at].node == 0) ++graph->timed;
+  graph->times[at] = {time, node};
 }
 
 void Graphs::record(GraphNumber number, const RecordedTask& recorded) {

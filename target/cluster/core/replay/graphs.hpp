@@ -40,20 +40,40 @@ class Graphs {
 
   [[nodiscard]] bool is_empty() const { return graphs_.is_empty() && retired_.is_empty(); }
 
+  // By the times of recorded iterations: what the plan's nodes have to do, from 0 on, and its longest task.
+  struct Times {
+    List<double> loads;
+    double longest = 0;
+    uint64_t tasks = 0;
+  };
+  // False: they are not known, there is no plan, or it has been made by them.
+  [[nodiscard]] bool sum_times(GraphNumber graph, Times& times);
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
-  // task created before waits to be planned.
-  [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, const List<uint64_t>& assigned);
+  // task created before waits to be planned. `is_uneven`: sum_times says so, so the plan is given up for another one.
+  [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, bool is_uneven,
+                           const List<uint64_t>& assigned);
   void end(GraphNumber graph);
   // There is no other iteration.
   void remove(GraphNumber graph);
 
   // Of a recorded iteration, in the order of creation and of planning.
-  void note_created(GraphNumber graph, TaskNumber task);
+  // Its place in the iteration, or kNoPlace: it is not recorded.
+  uint64_t note_created(GraphNumber graph, TaskNumber task);
+  static constexpr uint64_t kNoPlace = ~uint64_t{0};
   [[nodiscard]] bool has_ended(GraphNumber graph, TaskNumber task);
   // False: it is in none of the iterations that are known.
   [[nodiscard]] bool find_place(GraphNumber graph, TaskNumber task, TaskPlace& place);
-  // Where the next task ran in the iteration before, or kAnyNode.
+  // Where the next task is to stay, as it ran there in the iteration before; or kAnyNode.
   [[nodiscard]] NodeNumber node_before(GraphNumber graph, uint32_t kernel, uint32_t kinds);
+  // What is known of a task by those in its place in iterations before. `node`: of the last one, 0 if it had none.
+  struct Before {
+    NodeNumber node = 0;
+    NodeNumber timed_at = 0;  // one of them ran there, for that time; 0: not known
+    double time = 0;
+  };
+  [[nodiscard]] Before find_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds);
+  // The recorded task in that place has run for that time.
+  void note_time(GraphNumber graph, uint64_t at, NodeNumber node, double time);
   void record(GraphNumber graph, const RecordedTask& task);
   void record_use(GraphNumber graph, const CopyUse& use);
   // Before anything else uses or ends the buffer. `graph`: of the task that does, or 0.
@@ -92,6 +112,7 @@ class Graphs {
   List<uint64_t> gone_buffers;  // retired, and no plan needs their copies any more
   struct Counts {
     uint64_t kept = 0, replayed = 0, cut = 0;  // plans, iterations, and iterations in the middle
+    uint64_t uneven = 0;                       // plans that were given up for others
   } counts;
 
  private:
@@ -105,14 +126,22 @@ class Graphs {
     uint64_t reached = 0, confirmed = 0;
     List<uint64_t> changes;
   };
+  struct Timed {
+    double time = 0;
+    NodeNumber node = 0;  // 0: not known
+  };
   struct Graph {
     uint64_t number = 0;
     Shared<Iteration> now, before;  // recorded or replayed; none: unknown, as it was cut or interrupted
     Shared<Iteration> named;        // whose tasks the directory's names are, while the graph is unsettled
     Shared<Plan> kept;
-    bool is_open = false;           // between begin and end
-    bool is_disturbed = false;      // the directory may have another state than the plan begins with
-    uint64_t recorded = 0;          // iterations in a row
+    bool is_open = false;             // between begin and end
+    bool is_disturbed = false;        // the directory may have another state than the plan begins with
+    uint64_t recorded = 0;            // iterations in a row
+    List<Timed> times;                // by task, of recorded iterations
+    uint64_t timed = 0;               // of how many they are known
+    bool is_placed_by_times = false;  // the iteration that is recorded, or one before it
+    bool is_placed_now = false;       // the one that is recorded: its tasks need not stay
     List<Progress> progress;
   };
 
@@ -121,6 +150,8 @@ class Graphs {
   bool is_recording(const Graph& graph) const;
   bool has_all_ended(const Iteration& iteration);
   bool leave_iteration(Graph& graph, bool all_planned);
+  bool knows_times(const Graph& graph) const;
+  void decide_placing(Graph& graph);
   bool can_replay(Graph& graph, bool has_ended, List<uint64_t>& state);
   bool describe(const Iteration& last, bool has_ended, List<uint64_t>& state);
   void settle();

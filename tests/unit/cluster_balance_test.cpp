@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Iterations that follow one another: tasks leave what has most to do, by the times that they took in iterations before.
+#include "cluster/core/dataflow/head.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace marline::target {
+namespace {
+
+// All tasks take 1, a byte takes 0.1.
+class ClusterBalance : public ::testing::Test {
+ protected:
+  ClusterBalance() {
+    for (int i = 0; i < 2; ++i) placement_.add({});
+    placement_.set_link(0, 0.1);
+    done_.clear(3);
+  }
+  BatchTask& add() { return tasks_.push({}); }
+  std::vector<NodeNumber> improve(const std::vector<NodeNumber>& nodes) {
+    List<NodeNumber> places;
+    for (NodeNumber node : nodes) places.push(node);
+    run_.begin(placement_, tasks_, idle_, done_);
+    Balance().improve(placement_, tasks_, run_, done_, places);
+    return {places.begin(), places.end()};
+  }
+
+  Placement placement_{PlacementPolicy::kEarliestEnd};
+  List<BatchTask> tasks_;
+  Occupied idle_;
+  NodeWork done_;
+  PlanRun run_;
+};
+
+TEST_F(ClusterBalance, TasksAreSharedOut) {
+  for (int i = 0; i < 6; ++i) add();
+  std::vector<NodeNumber> nodes = improve({1, 1, 1, 1, 1, 2});
+  EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 1), 3);
+  done_.computing[2] = 4;
+  nodes = improve({1, 1, 1, 1, 1, 2});
+  EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 1), 5) << "the other node has got others before";
+}
+
+TEST_F(ClusterBalance, AHeavyTaskIsLeftAlone) {
+  for (int i = 0; i < 5; ++i) add();
+  tasks_[2].request.weight = 4;
+  std::vector<NodeNumber> nodes = improve({1, 1, 1, 1, 2});
+  EXPECT_EQ(std::count(nodes.begin(), nodes.end(), nodes[2]), 1);
+}
+
+// What the second one gets takes a link 1.5, or 5; on one node both tasks take 2.
+TEST_F(ClusterBalance, ATaskStaysWhereItsInputWouldTakeLonger) {
+  for (uint64_t bytes : {15, 50}) {
+    tasks_.clear();
+    add();
+    add().inputs.push({0, bytes});
+    std::vector<NodeNumber> nodes = improve({1, 1});
+    EXPECT_EQ(nodes[0] == nodes[1], bytes == 50);
+  }
+}
+
+// 0 is read by all others, which get it once for each node: for one task alone that takes longer than all tasks.
+TEST_F(ClusterBalance, ALinkThatHasMostToDoIsRelieved) {
+  add();
+  for (int i = 0; i < 4; ++i) add().inputs.push({0, 80});
+  std::vector<NodeNumber> nodes = improve({1, 1, 1, 1, 2});
+  EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 1), 5);
+}
+
+TEST_F(ClusterBalance, WhatIsPinnedOrOnTheHostStays) {
+  for (int i = 0; i < 3; ++i) add().request.pin = 1;
+  add().is_on_host = true;
+  EXPECT_EQ(improve({1, 1, 1, 0}), (std::vector<NodeNumber>{1, 1, 1, 0}));
+}
+
+// A graph of eight tasks, of which one takes longer than the others together. Each node's first one does not count.
+class UnevenGraph {
+ public:
+  UnevenGraph() : head_({.nodes = 2, .credits = 100, .window = 100}) {
+    for (int i = 0; i < 2; ++i) head_.placement.add({});
+  }
+  // Whether it is a replay.
+  bool iterate(bool is_behind, double heavy = 12) {
+    bool is_replay = head_.begin_iteration(1, is_behind);
+    now_.clear();
+    for (uint64_t i = 0; i < kTasks; ++i) {
+      const uint64_t word = 0;
+      if (is_replay) {
+        EXPECT_TRUE(head_.again(1, &word, 1));
+        continue;
+      }
+      NewTask task;
+      if (is_first_) task.new_buffers.push({i + 1, 8});
+      task.kernel = 1;
+      task.accesses.push({{i + 1, 0, 8}, true});
+      task.graph = 1;
+      task.words.push(word);
+      if (!is_first_) task.predecessors.push(before_[i]);
+      now_.push_back(head_.create(std::move(task)));
+      open_.push_back({now_.back(), i == kHeavy ? heavy : 1});
+    }
+    for (uint64_t i = 0; is_replay && i < kTasks; ++i) now_.push_back(head_.number_of(1, i));
+    head_.end_iteration(1);
+    is_first_ = false;
+    before_ = now_;
+    return is_replay;
+  }
+  void end_all() {
+    for (auto [task, time] : open_) {
+      TaskPlace place = head_.place_of(task);
+      Message report;
+      report.kind = MessageKind::kReport;
+      report.from = place.node;
+      report.ended.push({place.index, true, time});
+      head_.receive(report);
+    }
+    open_.clear();
+  }
+  // Of the last iteration, which is recorded.
+  long beside_heavy() {
+    NodeNumber node = head_.place_of(now_[kHeavy]).node;
+    return std::count_if(now_.begin(), now_.end(), [&](TaskNumber task) { return head_.place_of(task).node == node; }) - 1;
+  }
+
+  uint64_t uneven() { return head_.graph_counts().uneven; }
+
+ private:
+  static constexpr uint64_t kTasks = 8, kHeavy = 5;
+  Head head_;
+  bool is_first_ = true;
+  std::vector<TaskNumber> now_, before_;
+  struct Open {
+    TaskNumber task;
+    double time;
+  };
+  std::vector<Open> open_;
+};
+
+TEST(ClusterUnevenGraph, IsPlacedByTheTimesOfTheIterationBefore) {
+  UnevenGraph graph;
+  EXPECT_FALSE(graph.iterate(true));
+  EXPECT_EQ(graph.beside_heavy(), 3) << "all tasks count as equally long";
+  graph.end_all();
+  EXPECT_FALSE(graph.iterate(true));
+  EXPECT_EQ(graph.beside_heavy(), 0);
+  graph.end_all();
+  EXPECT_FALSE(graph.iterate(true)) << "data are where they were not before";
+  EXPECT_EQ(graph.beside_heavy(), 0);
+  graph.end_all();
+  EXPECT_TRUE(graph.iterate(true));
+}
+
+// The times come when there is a plan.
+TEST(ClusterUnevenGraph, IsRecordedOnceMore) {
+  UnevenGraph graph;
+  EXPECT_FALSE(graph.iterate(false));
+  EXPECT_FALSE(graph.iterate(false));
+  EXPECT_TRUE(graph.iterate(false));
+  EXPECT_EQ(graph.uneven(), 0u);
+  graph.end_all();
+  EXPECT_FALSE(graph.iterate(false));
+  EXPECT_EQ(graph.uneven(), 1u);
+  EXPECT_EQ(graph.beside_heavy(), 0);
+  EXPECT_FALSE(graph.iterate(false));
+  EXPECT_EQ(graph.beside_heavy(), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(graph.iterate(false));
+}
+
+TEST(ClusterUnevenGraph, IsKeptIfItIsEvenOrNobodyCanDoBetter) {
+  for (double heavy : {1.02, 100.0}) {
+    UnevenGraph graph;
+    EXPECT_FALSE(graph.iterate(false, heavy));
+    EXPECT_FALSE(graph.iterate(false, heavy));
+    EXPECT_TRUE(graph.iterate(false));
+    graph.end_all();
+    EXPECT_TRUE(graph.iterate(false)) << heavy;
+  }
+}
+
+}  // namespace
+}  // namespace marline::target
