@@ -172,6 +172,18 @@ def test_regions_are_placed_together_unless_no_other_follows(jobs, compiled, tmp
     assert re.search(r"cluster: regions that were placed together: \d{2,}, in groups of \d+", result.stderr)
 
 
+# It counted as the others did: its process had 17 of 25 to do.
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+def test_a_region_that_takes_longer_than_its_kind_counts_with_its_time(jobs, compiled, build, kind):
+    include = Path(__file__).resolve().parents[2] / "include"
+    program = built(compiled, kind, "cluster_uneven.c", f"-I{include}", f"-L{build / 'lib'}", "-lmarline",
+                    f"-Wl,-rpath,{build / 'lib'}")  # fmt: skip
+    result = jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, OMP_TARGET_OFFLOAD="mandatory",
+                      OMP_DISPLAY_ENV="verbose")  # fmt: skip
+    assert repeated(result)[0] >= 4
+    assert int(values(result)["most"]) <= 15
+
+
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     iterations, whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))

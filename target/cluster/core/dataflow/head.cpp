@@ -36,6 +36,7 @@ TaskNumber Head::create(NewTask made) {
   Task& task = tasks_.reach(number);
   task.made = std::move(made);
   task.graph_place = place;
+  if (place != Graphs::kNoPlace) recall(task);
   ++under_way_;
   note_predecessors(number);
   if (!options_.hold && !may_wait(tasks_[number])) make_due(tasks_.end());

@@ -171,7 +171,8 @@ class Head {
     uint64_t rank = 0;          // among the level's tasks, in the order of creation
     List<CopyUse> uses;
     NodeNumber advice = 0;                    // the node that make_due has found; 0: none
-    double weight = 1;                        // as iterations before it say
+    double weight = 1;                        // as iterations before say
+    NodeNumber node_before = 0;               // where it ran in the last one; 0: in none, or it cannot run there
     uint64_t graph_place = Graphs::kNoPlace;  // in the iteration that is recorded
     double planned_end = 0;                   // as the batch that it was in has it; 0: it was in none
     uint32_t batch_number = 0;                // in batch_, while make_due runs
@@ -205,7 +206,6 @@ class Head {
   [[nodiscard]] bool may_wait(const Task& task) const;
   [[nodiscard]] uint64_t width_of(uint64_t level);
   void add_to_batch(const Task& task, TaskNumber first, BatchTask& entry);
-  void add_what_was_before(Task& task, BatchTask& entry);
   void add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry);
   static uint64_t bytes_written(const Task& task, const ClusterRange& range);
   bool make_room(Task& task);
@@ -231,6 +231,7 @@ class Head {
   [[nodiscard]] bool has_ended(const TaskPlace& place);
   void record(TaskNumber number, const Message& assignment);
   void learn(TaskNumber number, NodeNumber node, double time);
+  void recall(Task& task);
   [[nodiscard]] bool is_uneven(GraphNumber graph);
   void disturb_graphs(const Task& task);
   void assign_replayed(const Message& message);

@@ -31,9 +31,8 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
 // the plan moves is not looked at here.)
 bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
-  bool has_plans = placement.policy() == PlacementPolicy::kEarliestEnd && (options_.hold || options_.window != 0);
   Graphs::Times times;
-  if (!has_plans || !graphs_.sum_times(graph, times)) return false;
+  if (placement.policy() != PlacementPolicy::kEarliestEnd || !graphs_.sum_times(graph, times)) return false;
   double most = 0, all = 0;
   for (NodeNumber node = 1; node < times.loads.count(); ++node) {
     most = std::max(most, times.loads[node] / placement.slots(node));
@@ -104,6 +103,15 @@ void Head::learn(TaskNumber number, NodeNumber node, double time) {
   bool is_usual = placement.learn(task.request, node, time);
   if (is_usual && task.graph_place != Graphs::kNoPlace)
     graphs_.note_time(task.made.graph, task.graph_place, node, time);
+}
+
+void Head::recall(Task& task) {
+  const NewTask& made = task.made;
+  Graphs::Before before = graphs_.find_before(made.graph, task.graph_place, made.kernel, made.kinds);
+  PlacementRequest request = {.kernel = made.kernel, .kinds = made.kinds};
+  for (const TaskAccess& access : made.accesses) request.bytes += access.range.bytes;
+  if (placement.may_run(request, before.node)) task.node_before = before.node;
+  if (before.timed_at != 0) task.weight = placement.weight_of(request, before.timed_at, before.time);
 }
 
 void Head::disturb_graphs(const Task& task) {

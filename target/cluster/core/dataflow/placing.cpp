@@ -90,9 +90,7 @@ void Head::make_due(TaskNumber end) {
   for (TaskNumber number = first; number < tasks_.end(); ++number) {
     Task& task = tasks_[number];
     task.batch_number = static_cast<uint32_t>(batch_.count());
-    BatchTask& entry = batch_.add();
-    add_to_batch(task, first, entry);
-    if (task.graph_place != Graphs::kNoPlace) add_what_was_before(task, entry);
+    add_to_batch(task, first, batch_.add());
   }
   ++counts.groups;
   counts.in_groups += end - first;
@@ -116,7 +114,9 @@ uint64_t Head::width_of(uint64_t level) {
 
 void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
   entry.is_on_host = task.made.is_on_host || task.state != State::kCreated;
-  entry.request = {.kernel = task.made.kernel, .kinds = task.made.kinds, .pin = task.made.pin};
+  entry.request = {
+      .kernel = task.made.kernel, .kinds = task.made.kinds, .pin = task.made.pin, .weight = task.weight};
+  entry.before = task.node_before;
   if (levels_.has(task.level)) {
     entry.request.beside = levels_[task.level].open;
     entry.rank = task.rank;
@@ -150,15 +150,6 @@ void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
     }
     if (made < access.range.bytes) add_outside(access.range, made, entry);
   }
-}
-
-// By the iterations before.
-void Head::add_what_was_before(Task& task, BatchTask& entry) {
-  Graphs::Before before = graphs_.find_before(task.made.graph, task.graph_place, task.made.kernel, task.made.kinds);
-  if (placement.may_run(entry.request, before.node)) entry.before = before.node;
-  if (before.timed_at == 0) return;
-  task.weight = placement.weight_of(entry.request, before.timed_at, before.time);
-  entry.request.weight = task.weight;
 }
 
 // Of bytes of which tasks of the batch make so many.
