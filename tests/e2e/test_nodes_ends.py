@@ -162,7 +162,7 @@ def test_an_interrupt_that_comes_behind_the_end_is_none(monkeypatch, listening):
 
 
 @pytest.mark.parametrize("late", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("ends, status", [("exit 3", 3), ("kill -INT $$", -signal.SIGINT)])
+@pytest.mark.parametrize("ends, status", [("exit 3", 3), ("kill -HUP $$", -signal.SIGHUP)])
 def test_a_signal_that_another_launcher_passes_on_late_is_none(late, ends, status):
     """The launcher of the job sends what it gets to that of number 0, which may have had it itself."""
     late_signal = f"""

@@ -68,6 +68,7 @@ TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
   EXPECT_GT(sum.spared, sum.bytes / 20);
   EXPECT_GT(sum.from_companions, 100u);
   EXPECT_GT(sum.replayed, 500u);
+  EXPECT_GT(sum.uneven, 0u);
   EXPECT_GT(sum.cut, 50u);
 }
 

@@ -217,7 +217,7 @@ void ClusterHead::note_graphs() {
   const Graphs::Counts& counts = head_.graph_counts();
   if (counts.kept == 0) return;
   note("cluster: iterations of persistent graphs that the nodes repeated: %lu, of these as a whole: %lu, in part: %lu, by "
-       "%lu plan%s, of which %lu replaced another one as times were uneven",
+       "%lu plan%s, of which %lu were given up as times were uneven",
        counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s", counts.uneven);
 }
 

@@ -39,7 +39,7 @@ HeadOptions Machine::options(unsigned seed, const Program& program) {
   options.withdraw = random() % 2 == 0;
   options.patience = seed / 8 % 3 == 2 ? 0 : std::exp2(static_cast<double>(seed % 8) - 4);
   if (random() % 3 == 0) options.window = 1 + random() % 20;
-  if (seed % 16 == 7) {  // each plan is given up for another one when times are known
+  if (seed % 4 == 3) {  // each plan is given up for another one when times are known
     options.policy = PlacementPolicy::kEarliestEnd;
     options.window = 20;
     options.uneven = 0;

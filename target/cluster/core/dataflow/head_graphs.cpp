@@ -33,12 +33,14 @@ bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
   Graphs::Times times;
   if (placement.policy() != PlacementPolicy::kEarliestEnd || !graphs_.sum_times(graph, times)) return false;
-  double most = 0, all = 0;
-  for (NodeNumber node = 1; node < times.loads.count(); ++node) {
+  double most = 0, all = 0, slots = 0;
+  for (NodeNumber node = 1; node <= placement.members(); ++node) {
+    if (placement.may_run({.kinds = times.kinds}, node)) slots += placement.slots(node);
+    if (node >= times.loads.count()) continue;
     most = std::max(most, times.loads[node] / placement.slots(node));
     all += times.loads[node];
   }
-  double least = std::max(all / placement.all_slots(), times.longest);
+  double least = std::max(slots > 0 ? all / slots : 0, times.longest);
   double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
   return kIterations * (most - options_.uneven * least) > to_record;
 }
@@ -51,7 +53,7 @@ bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && task
 // Nor does what nodes still have to do, as it will not be the same in later iterations.
 void Head::begin_recording() {
   recording_from_ = tasks_.end();
-  batch_.begin_iteration();
+  batch_.begin_iteration(placement);
   for (TaskNumber number = tasks_.first(); number < tasks_.end(); ++number) {
     Task& task = tasks_[number];
     if (task.state != State::kPlanned || task.place.node == 0) continue;
@@ -101,15 +103,15 @@ void Head::record(TaskNumber number, const Message& assignment) {
 void Head::learn(TaskNumber number, NodeNumber node, double time) {
   const Task& task = tasks_[number];
   bool is_usual = placement.learn(task.request, node, time);
-  if (is_usual && task.graph_place != Graphs::kNoPlace)
-    graphs_.note_time(task.made.graph, task.graph_place, node, time);
+  if (!is_usual || task.graph_place == Graphs::kNoPlace || placement.policy() != PlacementPolicy::kEarliestEnd) return;
+  graphs_.note_time(task.made.graph, task.graph_place, task.request.bytes, node, time);
 }
 
 void Head::recall(Task& task) {
   const NewTask& made = task.made;
-  Graphs::Before before = graphs_.find_before(made.graph, task.graph_place, made.kernel, made.kinds);
   PlacementRequest request = {.kernel = made.kernel, .kinds = made.kinds};
   for (const TaskAccess& access : made.accesses) request.bytes += access.range.bytes;
+  Graphs::Before before = graphs_.find_before(made.graph, task.graph_place, made.kernel, made.kinds, request.bytes);
   if (placement.may_run(request, before.node)) task.node_before = before.node;
   if (before.timed_at != 0) task.weight = placement.weight_of(request, before.timed_at, before.time);
 }

@@ -7,6 +7,13 @@
 
 namespace marline::target {
 
+// By the program, or since it is to stay where it was in the iteration before.
+NodeNumber Head::pin_of(const Task& task) {
+  const NewTask& made = task.made;
+  if (made.pin != kAnyNode || task.graph_place == Graphs::kNoPlace) return made.pin;
+  return graphs_.node_before(made.graph, task.graph_place, made.kernel, made.kinds);
+}
+
 void Head::place(Task& task) {
   task.place.node = 0;
   if (task.made.is_on_host) return;
@@ -16,10 +23,7 @@ void Head::place(Task& task) {
     bytes += access.range.bytes;
     directory_.add_holders(access.range, holders);
   }
-  NodeNumber pin = task.made.pin;
-  if (task.made.graph != 0 && pin == kAnyNode) {
-    pin = graphs_.node_before(task.made.graph, task.made.kernel, task.made.kinds);
-  }
+  NodeNumber pin = pin_of(task);
   if (task.advice != 0 && pin == kAnyNode) pin = task.advice;
   task.request = {.kernel = task.made.kernel,
                   .bytes = bytes,
@@ -41,6 +45,7 @@ void Head::place(Task& task) {
   };
   task.place.node = placement.choose(task.request, held);
   NodeNumber node = task.place.node;
+  if (task.graph_place != Graphs::kNoPlace && task.advice == 0 && node != 0) batch_.add_alone(placement, task.request, node);
   if (node == 0) {
     ++counts.without_node;
   } else if (!running.is_empty()) {
@@ -115,7 +120,7 @@ uint64_t Head::width_of(uint64_t level) {
 void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
   entry.is_on_host = task.made.is_on_host || task.state != State::kCreated;
   entry.request = {
-      .kernel = task.made.kernel, .kinds = task.made.kinds, .pin = task.made.pin, .weight = task.weight};
+      .kernel = task.made.kernel, .kinds = task.made.kinds, .pin = pin_of(task), .weight = task.weight};
   entry.before = task.node_before;
   if (levels_.has(task.level)) {
     entry.request.beside = levels_[task.level].open;

@@ -19,10 +19,12 @@ void Balance::improve(const Placement& placement, const List<BatchTask>& tasks, 
   work_.copy(done);
   computing_.copy(placement.loads());
   at_.clear();
+  next_.clear();
   got_.clear();
   for (NodeNumber node = 0; node <= placement.members(); ++node) {
     if (node != 0) computing_.set(node, work_.computing[node]);
     at_.push({});
+    next_.push(0);
     got_.push(0);
   }
   for (uint32_t task = 0; task < tasks.count(); ++task) {
@@ -79,14 +81,17 @@ void Balance::move(uint32_t number, NodeNumber to) {
   for (const BatchInput& input : inputs) add_output(input.producer, 1);
 }
 
-// Of all nodes that do something for the task, what the one has to do that has most.
+// Of all nodes but 0 that do something for the task, what the one has to do that has most.
 double Balance::most_beside(uint32_t number) const {
   const BatchTask& task = (*tasks_)[number];
-  double most = work_.most_of((*nodes_)[number]);
-  if (task.outside != 0) most = std::max(most, work_.most_of(task.source()));
-  for (const BatchInput& input : task.inputs) most = std::max(most, work_.most_of((*nodes_)[input.producer]));
-  for (const PlanRun::Reader& reader : run_->readers_of(number))
-    most = std::max(most, work_.most_of((*nodes_)[reader.task]));
+  double most = 0;
+  auto add = [&](NodeNumber node) {
+    if (node != 0) most = std::max(most, work_.most_of(node));
+  };
+  add((*nodes_)[number]);
+  if (task.outside != 0) add(task.source());
+  for (const BatchInput& input : task.inputs) add((*nodes_)[input.producer]);
+  for (const PlanRun::Reader& reader : run_->readers_of(number)) add((*nodes_)[reader.task]);
   return most;
 }
 
@@ -111,7 +116,7 @@ void Balance::find_targets(uint32_t number) {
   };
   for (const BatchInput& input : task.inputs) add((*nodes_)[input.producer]);
   for (const PlanRun::Reader& reader : run_->readers_of(number)) add((*nodes_)[reader.task]);
-  placement_->for_least(computing_, task.request, add);
+  add(computing_.least());
 }
 
 // The move is made, and taken back.
@@ -128,21 +133,30 @@ void Balance::look_at(uint32_t number, Move& best) {
   }
 }
 
-// The best one of those behind which all concerned have less to do than that node now, by a thousandth or more: of its own
-// tasks, and if sending takes it longest, of those that it sends to.
+// The best one among moves of some of the node's tasks, in turn, behind which all concerned have less to do than that
+// node now; if there is none, of others.
 Balance::Move Balance::find_move(NodeNumber busiest) {
+  constexpr size_t kSome = 64;
   Move best;
-  best.most = 0.999 * work_.most_of(busiest);
-  bool sends_most = work_.sending[busiest] >= work_.most_of(busiest);
-  for (uint32_t number : at_[busiest]) {
-    if (left_ == 0) break;
-    if (may_move(number)) look_at(number, best);
-    if (!sends_most) continue;
-    for (const PlanRun::Reader& reader : run_->readers_of(number)) {
-      if ((*nodes_)[reader.task] != busiest && may_move(reader.task)) look_at(reader.task, best);
-    }
+  best.most = (1 - 1e-9) * work_.most_of(busiest);
+  const List<uint32_t>& tasks = at_[busiest];
+  for (size_t looked = 0; looked < tasks.count() && left_ != 0; ++looked) {
+    if (best.to != 0 && looked % kSome == 0) break;
+    next_[busiest] = next_[busiest] + 1 < tasks.count() ? next_[busiest] + 1 : 0;
+    look_around(tasks[next_[busiest]], busiest, best);
   }
   return best;
+}
+
+// At a task of the node, and if sending takes that longest, at those that it sends to.
+void Balance::look_around(uint32_t number, NodeNumber busiest, Move& best) {
+  if (may_move(number)) look_at(number, best);
+  if (work_.sending[busiest] < work_.most_of(busiest)) return;
+  for (const PlanRun::Reader& reader : run_->readers_of(number)) {
+    if (left_ == 0) return;
+    --left_;
+    if ((*nodes_)[reader.task] != busiest && may_move(reader.task)) look_at(reader.task, best);
+  }
 }
 
 // Of node 0 nothing can be moved away.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks are moved away from the node or link that has most to do, to nodes of their neighbours in the graph or to one
-// of the least loaded, as long as nobody gets as much thereby. So of iterations that overlap each takes less, even if
-// one alone takes longer. Local search: at most 64 moves are looked at for each task, of O(neighbours of its
-// producers). A pure state machine of node 0.
+// Tasks are moved away from the node or link that has most to do, to nodes of their neighbours in the graph or to the
+// least loaded one, as long as nobody gets as much thereby. So of iterations that overlap each takes less, even if
+// one alone takes longer. Local search: at most 64 moves are looked at for each task, of O(neighbours of its producers).
+// A pure state machine of node 0.
 #pragma once
 
 #include "cluster/core/placement/plan_run.hpp"
@@ -33,6 +33,7 @@ class Balance {
   void find_targets(uint32_t task);
   void look_at(uint32_t task, Move& best);
   [[nodiscard]] Move find_move(NodeNumber busiest);
+  void look_around(uint32_t task, NodeNumber busiest, Move& best);
   [[nodiscard]] NodeNumber busiest() const;
 
   const Placement* placement_ = nullptr;
@@ -41,6 +42,7 @@ class Balance {
   List<NodeNumber>* nodes_ = nullptr;
   NodeWork work_;
   List<List<uint32_t>> at_;  // by node: its tasks
+  List<size_t> next_;        // by node: which of these was looked at last
   List<uint64_t> got_;       // by node: bytes of one task's output that go there; 0 outside of add_output
   List<NodeNumber> targets_;
   Tournament computing_;  // by node, for the least

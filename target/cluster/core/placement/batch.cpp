@@ -18,7 +18,7 @@ constexpr double kWorthIt = 0.98;
 void Batch::plan(const Placement& placement, bool repeats) {
   repeats_ = repeats;
   set_occupied(placement);
-  if (!repeats || done_.computing.is_empty()) done_.clear(at_first_.sending.count());
+  if (!repeats) done_.clear(at_first_.sending.count());
   run_.begin(placement, tasks_, at_first_, done_);
   best_.end = kNever;
   best_.nodes.clear();
@@ -64,7 +64,9 @@ void Batch::balance(const Placement& placement) {
   for (const BatchTask& task : tasks_) is_known = is_known && (task.is_on_host || task.before != 0);
   if (!is_known) return;
   copy(best_);
-  for (size_t i = 0; i < tasks_.count(); ++i) plan_.nodes[i] = tasks_[i].is_on_host ? 0 : tasks_[i].before;
+  for (size_t i = 0; i < tasks_.count(); ++i) {
+    if (!tasks_[i].is_on_host && tasks_[i].request.pin == kAnyNode) plan_.nodes[i] = tasks_[i].before;
+  }
   plan_.end = kWorthIt * end_of_run(kNever);
   take_if_better();
 }

@@ -21,7 +21,11 @@ class Batch {
   BatchTask& add() { return tasks_.push({}); }
   [[nodiscard]] size_t count() const { return tasks_.count(); }
   // The next batches are parts of an iteration that others follow.
-  void begin_iteration() { done_.clear(0); }
+  void begin_iteration(const Placement& placement) { done_.clear(placement.members() + 1); }
+  // A task of it is in none of them.
+  void add_alone(const Placement& placement, const PlacementRequest& request, NodeNumber node) {
+    done_.computing[node] += placement.expected_time_at(request, node) / placement.slots(node);
+  }
   // Of all that have been added. `repeats`: they are such a part, or begin with it.
   void plan(const Placement& placement, bool repeats);
   // 0 for a task on the host, and where no member may run it.

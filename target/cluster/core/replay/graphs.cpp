@@ -39,6 +39,8 @@ bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
     bool is_known = all_planned && plan.is_fit && plan.tasks.count() == graph.now->numbers.count();
     if (!is_known) graph.now = {};
   }
+  if (graph.now && graph.is_by_times_now) graph.is_placed_by_times = true;
+  graph.is_by_times_now = false;
   bool is_alike = graph.now && graph.before && graph.now->plan->has_shape_of(*graph.before->plan);
   graph.before = std::move(graph.now);
   graph.now = {};
@@ -62,7 +64,7 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
     bool is_known = all_planned && graph.before && describe(*graph.before, has_ended, state);
     if (!is_known) state.clear();
     // The plan is taken: what the iteration has done to the directory is to give its tasks' names to the same state.
-    Iteration* last = is_known ? &*graph.before : nullptr;
+    Iteration* last = is_known && !is_uneven ? &*graph.before : nullptr;
     if (last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state)) keep(graph);
   }
   if (is_uneven) {
@@ -87,30 +89,44 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
 // the first one that knows them, and has no plan to keep. The others stay, as a plan can be kept only if they do.
 // Behind an iteration that was cut, tasks go where the plan has them, so that it can be replayed again.
 void Graphs::decide_placing(Graph& graph) {
-  bool is_by_times = !graph.kept && !graph.is_placed_by_times && knows_times(graph);
-  if (is_by_times) graph.is_placed_by_times = true;
+  bool may_be = !graph.kept && graph.before && !graph.is_placed_by_times;
+  graph.is_by_times_now = may_be && knows_times(graph, *graph.before->plan);
   bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times);
-  graph.is_placed_now = is_by_times || (!graph.kept && is_new);
+  graph.is_placed_now = graph.is_by_times_now || (!graph.kept && is_new);
 }
 
-// Of most tasks: each node's first one of a kernel does not count.
-bool Graphs::knows_times(const Graph& graph) const {
+// Of most of its tasks: each node's first one of a kernel does not count.
+bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
   constexpr double kMost = 0.75;
-  if (!graph.before || graph.timed == 0) return false;
-  return static_cast<double>(graph.timed) >= kMost * static_cast<double>(graph.before->plan->tasks.count());
+  uint64_t tasks = 0, known = 0;
+  for (size_t at = 0; at < plan.tasks.count(); ++at) {
+    if (plan.tasks[at].node == 0) continue;
+    ++tasks;
+    known += at < graph.times.count() && graph.times[at].node != 0 ? 1 : 0;
+  }
+  return known != 0 && static_cast<double>(known) >= kMost * static_cast<double>(tasks);
+}
+
+// Other tasks will be in those places.
+void Graphs::forget_times(Graph& graph) {
+  graph.times.clear();
+  graph.is_placed_by_times = graph.is_by_times_now = false;
 }
 
 bool Graphs::sum_times(GraphNumber number, Times& times) {
   Graph& graph = graph_of(number);
-  if (!graph.kept || graph.is_placed_by_times || !knows_times(graph)) return false;
+  if (!graph.kept || graph.is_placed_by_times || !knows_times(graph, *graph.kept)) return false;
   const Plan& plan = *graph.kept;
   for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
-  for (size_t at = 0; at < plan.tasks.count() && at < graph.times.count(); ++at) {
-    double time = graph.times[at].time;
-    times.loads[plan.tasks[at].node] += time;
+  for (size_t at = 0; at < plan.tasks.count(); ++at) {
+    const PlanTask& task = plan.tasks[at];
+    if (task.node == 0) continue;
+    ++times.tasks;
+    times.kinds |= task.kinds;
+    double time = at < graph.times.count() ? graph.times[at].time : 0;
+    times.loads[task.node] += time;
     if (time > times.longest) times.longest = time;
   }
-  times.tasks = plan.tasks.count();
   return true;
 }
 
@@ -217,6 +233,7 @@ bool Graphs::forget_idle_plan() {
     if (is_found || !graph.kept || is_used(graph.kept)) return;
     if (unsettled_ == graph.number) settle();
     retire(graph);
+    forget_times(graph);
     is_found = true;
   });
   return is_found;
@@ -256,36 +273,35 @@ bool Graphs::find_place(GraphNumber number, TaskNumber task, TaskPlace& place) {
   return false;
 }
 
-NodeNumber Graphs::node_before(GraphNumber number, uint32_t kernel, uint32_t kinds) {
+NodeNumber Graphs::node_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds) {
   Graph& graph = graph_of(number);
   if (!is_recording(graph)) return kAnyNode;
   if (graph.is_placed_now || (!graph.kept && !graph.before)) return kAnyNode;
   const List<PlanTask>& before = graph.kept ? graph.kept->tasks : graph.before->plan->tasks;
-  size_t at = graph.now->plan->tasks.count();
   if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return kAnyNode;
   return before[at].node != 0 ? before[at].node : kAnyNode;
 }
 
-Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds) {
+Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds, uint64_t bytes) {
   Before found;
   Graph& graph = graph_of(number);
   if (!is_recording(graph) || !graph.before) return found;
   const List<PlanTask>& before = graph.before->plan->tasks;
   if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return found;
   found.node = before[at].node;
-  if (at >= graph.times.count()) return found;
+  if (at >= graph.times.count() || graph.times[at].bytes != bytes) return found;
   found.timed_at = graph.times[at].node;
   found.time = graph.times[at].time;
   return found;
 }
 
-// By its place in the iteration: of one with other tasks it is another task's, whose plan is the worse for it.
-void Graphs::note_time(GraphNumber number, uint64_t at, NodeNumber node, double time) {
+// By its place in the iteration: of one with other tasks, or of a graph that had the number before, it is another task's, and
+// a plan the worse for it.
+void Graphs::note_time(GraphNumber number, uint64_t at, uint64_t bytes, NodeNumber node, double time) {
   Graph* graph = graphs_.find(number);
-  if (graph == nullptr) return;  // it has been given up meanwhile
+  if (graph == nullptr) return;  // it has been removed meanwhile
   while (graph->times.count() <= at) graph->times.push({});
-  if (graph->times[at].node == 0) ++graph->timed;
-  graph->times[at] = {time, node};
+  graph->times[at] = {time, bytes, node};
 }
 
 void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
@@ -356,7 +372,9 @@ void Graphs::disturb(uint64_t buffer, GraphNumber by) {
 void Graphs::disturb_end(uint64_t buffer) {
   disturb(buffer, 0);
   graphs_.for_each([&](Graph& graph) {
-    if (graph.kept && graph.kept->uses_buffer(buffer)) retire(graph);
+    if (!graph.kept || !graph.kept->uses_buffer(buffer)) return;
+    retire(graph);
+    forget_times(graph);
   });
 }
 

@@ -45,8 +45,9 @@ class Graphs {
     List<double> loads;
     double longest = 0;
     uint64_t tasks = 0;
+    uint32_t kinds = 0;  // of members that may run one of them
   };
-  // False: they are not known, there is no plan, or it has been made by them.
+  // Of tasks that are not on the host. False: they are not known, there is no plan, or it has been made by them.
   [[nodiscard]] bool sum_times(GraphNumber graph, Times& times);
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
   // task created before waits to be planned. `is_uneven`: sum_times says so, so the plan is given up for another one.
@@ -63,17 +64,17 @@ class Graphs {
   [[nodiscard]] bool has_ended(GraphNumber graph, TaskNumber task);
   // False: it is in none of the iterations that are known.
   [[nodiscard]] bool find_place(GraphNumber graph, TaskNumber task, TaskPlace& place);
-  // Where the next task is to stay, as it ran there in the iteration before; or kAnyNode.
-  [[nodiscard]] NodeNumber node_before(GraphNumber graph, uint32_t kernel, uint32_t kinds);
+  // Where the task in that place is to stay, as it ran there in the iteration before; or kAnyNode.
+  [[nodiscard]] NodeNumber node_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds);
   // What is known of a task by those in its place in iterations before. `node`: of the last one, 0 if it had none.
   struct Before {
     NodeNumber node = 0;
     NodeNumber timed_at = 0;  // one of them ran there, for that time; 0: not known
     double time = 0;
   };
-  [[nodiscard]] Before find_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds);
-  // The recorded task in that place has run for that time.
-  void note_time(GraphNumber graph, uint64_t at, NodeNumber node, double time);
+  [[nodiscard]] Before find_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds, uint64_t bytes);
+  // The recorded task in that place, which uses so many bytes, has run for that time.
+  void note_time(GraphNumber graph, uint64_t at, uint64_t bytes, NodeNumber node, double time);
   void record(GraphNumber graph, const RecordedTask& task);
   void record_use(GraphNumber graph, const CopyUse& use);
   // Before anything else uses or ends the buffer. `graph`: of the task that does, or 0.
@@ -128,6 +129,7 @@ class Graphs {
   };
   struct Timed {
     double time = 0;
+    uint64_t bytes = 0;
     NodeNumber node = 0;  // 0: not known
   };
   struct Graph {
@@ -139,9 +141,9 @@ class Graphs {
     bool is_disturbed = false;        // the directory may have another state than the plan begins with
     uint64_t recorded = 0;            // iterations in a row
     List<Timed> times;                // by task, of recorded iterations
-    uint64_t timed = 0;               // of how many they are known
-    bool is_placed_by_times = false;  // the iteration that is recorded, or one before it
-    bool is_placed_now = false;       // the one that is recorded: its tasks need not stay
+    bool is_placed_by_times = false;  // an iteration that is known, and those behind it
+    bool is_by_times_now = false;     // the one that is recorded is
+    bool is_placed_now = false;       // its tasks need not stay
     List<Progress> progress;
   };
 
@@ -150,7 +152,8 @@ class Graphs {
   bool is_recording(const Graph& graph) const;
   bool has_all_ended(const Iteration& iteration);
   bool leave_iteration(Graph& graph, bool all_planned);
-  bool knows_times(const Graph& graph) const;
+  static bool knows_times(const Graph& graph, const Plan& plan);
+  static void forget_times(Graph& graph);
   void decide_placing(Graph& graph);
   bool can_replay(Graph& graph, bool has_ended, List<uint64_t>& state);
   bool describe(const Iteration& last, bool has_ended, List<uint64_t>& state);
