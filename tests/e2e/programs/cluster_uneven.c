@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A persistent graph of 16 regions, all of one construct, of which one takes ten times as long as each other. Prints whether the results
- * are right, and how much the busiest process has had to do in the last iteration: ten for the long region, one for
- * each other; half of all is 12.5. */
+ * Usage: cluster_uneven MODE ITERATIONS MICROSECONDS. A persistent graph of 16 regions, all of one construct, which take that
+ * time, but one of them ten times as long. Prints whether the results are right, and how much the busiest process has
+ * had to do in the last iteration: ten for the long region, one for each other; half of all is 12.5. */
 #include <marline/marline.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-enum { kRegions = 16, kLong = 5, kIterations = 8, kUnit = 10000 };
+enum { kRegions = 16, kLong = 5 };
 
 static long cells[kRegions][2]; /* iterations, and the process of the last one */
 
-int main(void) {
+int main(int count, char **words) {
+  if (count != 4)
+    return 2;
+  int mode = atoi(words[1]), iterations = atoi(words[2]), unit = atoi(words[3]);
 #pragma omp target enter data map(to : cells)
 #pragma omp parallel
 #pragma omp single
-  MARLINE_GRAPH_FOR(int it = 0, it < kIterations, ++it, MARLINE_GRAPH_BARRIER) {
+  MARLINE_GRAPH_FOR(int it = 0, it < iterations, ++it, mode) {
     for (int i = 0; i < kRegions; i++) {
-      long *cell = cells[i], time = i == kLong ? 10 * kUnit : kUnit;
+      long *cell = cells[i], time = i == kLong ? 10 * unit : unit;
 #pragma omp target nowait depend(inout : cell[0]) map(tofrom : cell[0 : 2]) firstprivate(time)
       {
         usleep(time);
@@ -33,7 +37,7 @@ int main(void) {
     for (int k = 0; k < kRegions; k++)
       units += cells[k][1] != cells[i][1] ? 0 : k == kLong ? 10 : 1;
     most = units > most ? units : most;
-    good = good && cells[i][0] == kIterations;
+    good = good && cells[i][0] == iterations;
   }
   printf("good=%d\nmost=%d\n", good, most);
   return 0;

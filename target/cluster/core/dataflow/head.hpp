@@ -276,6 +276,7 @@ class Head {
   uint64_t clock_ = 0;
   Batch batch_;
   static constexpr TaskNumber kNone = ~TaskNumber{0};
+  TaskNumber loaded_from_ = 0;         // replayed tasks from here on are part of their nodes' loads
   TaskNumber recording_from_ = kNone;  // the first task of the iteration that is created, if it is recorded
   List<TaskNumber> recorded_ends_;     // of that iteration
   TaskNumber ended_before_ = 0;  // a task that has ended was created before the task of this number

@@ -61,6 +61,8 @@ void Head::begin_recording() {
     if (task.is_runnable) runnable_.set(task.place.node, runnable_[task.place.node] - task.load);
     task.load = 0;
   }
+  for (NodeNumber node = 1; node <= placement.members(); ++node) placement.end(node, placement.load(node));  // of replays
+  loaded_from_ = graphs_.next_number();
 }
 
 void Head::end_recording() {
@@ -141,7 +143,7 @@ void Head::end_replayed(NodeNumber node, TaskNumber number, uint64_t count) {
   nodes_[node].replayed -= count;
   under_way_ -= count;
   planned_ -= count;
-  if (node != 0) placement.end(node, graphs_.load_of(number, node, count));
+  if (node != 0 && number >= loaded_from_) placement.end(node, graphs_.load_of(number, node, count));
   graphs_.end_batch(number, count);
   send_of_graphs();
 }

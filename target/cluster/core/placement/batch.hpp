@@ -21,7 +21,10 @@ class Batch {
   BatchTask& add() { return tasks_.push({}); }
   [[nodiscard]] size_t count() const { return tasks_.count(); }
   // The next batches are parts of an iteration that others follow.
-  void begin_iteration(const Placement& placement) { done_.clear(placement.members() + 1); }
+  void begin_iteration(const Placement& placement) {
+    done_.clear(placement.members() + 1);
+    kept_ = Occupied();  // the next one finds something else
+  }
   // A task of it is in none of them.
   void add_alone(const Placement& placement, const PlacementRequest& request, NodeNumber node) {
     done_.computing[node] += placement.expected_time_at(request, node) / placement.slots(node);

@@ -102,6 +102,8 @@ class Graphs {
   [[nodiscard]] TaskPlace place_of(TaskNumber replayed);
   // Of the present iteration, or the last one.
   [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task);
+  // Of the first task of the next replay.
+  [[nodiscard]] TaskNumber next_number() const { return next_number_; }
   void end_batch(TaskNumber replayed, uint64_t count);
   // What so many tasks of the replay mean for the node's load.
   [[nodiscard]] double load_of(TaskNumber replayed, NodeNumber node, uint64_t count);
