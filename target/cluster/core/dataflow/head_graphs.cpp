@@ -27,20 +27,24 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
 }
 
 // Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph once
-// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (It is done once, and what
-// the plan moves is not looked at here.)
+// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (It is done once, and what the
+// plan moves is not looked at here.)
 bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
   Graphs::Times times;
   if (placement.policy() != PlacementPolicy::kEarliestEnd || !graphs_.sum_times(graph, times)) return false;
-  double most = 0, all = 0, slots = 0;
+  double most = 0, all = 0, slots = 0, most_planned = 0, all_planned = 0;
   for (NodeNumber node = 1; node <= placement.members(); ++node) {
     if (placement.may_run({.kinds = times.kinds}, node)) slots += placement.slots(node);
     if (node >= times.loads.count()) continue;
     most = std::max(most, times.loads[node] / placement.slots(node));
     all += times.loads[node];
+    most_planned = std::max(most_planned, times.planned[node]);
+    all_planned += times.planned[node] * placement.slots(node);
   }
-  double least = std::max(slots > 0 ? all / slots : 0, times.longest);
+  // As uneven as it was planned it stays: the graph, or its data, has asked for that.
+  double as_planned = all_planned > 0 ? most_planned * all / all_planned : 0;
+  double least = std::max({slots > 0 ? all / slots : 0, times.longest, as_planned});
   double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
   return kIterations * (most - options_.uneven * least) > to_record;
 }
@@ -61,7 +65,9 @@ void Head::begin_recording() {
     if (task.is_runnable) runnable_.set(task.place.node, runnable_[task.place.node] - task.load);
     task.load = 0;
   }
-  for (NodeNumber node = 1; node <= placement.members(); ++node) placement.end(node, placement.load(node));  // of replays
+  for (NodeNumber node = 1; node <= placement.members(); ++node) {
+    if (nodes_[node].replayed != 0) placement.end(node, placement.load(node));
+  }
   loaded_from_ = graphs_.next_number();
 }
 

@@ -117,7 +117,10 @@ bool Graphs::sum_times(GraphNumber number, Times& times) {
   Graph& graph = graph_of(number);
   if (!graph.kept || graph.is_placed_by_times || !knows_times(graph, *graph.kept)) return false;
   const Plan& plan = *graph.kept;
-  for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
+  for (const Plan::Part& part : plan.parts) {
+    times.loads.push(0);
+    times.planned.push(part.load);
+  }
   for (size_t at = 0; at < plan.tasks.count(); ++at) {
     const PlanTask& task = plan.tasks[at];
     if (task.node == 0) continue;
