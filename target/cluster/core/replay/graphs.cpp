@@ -89,6 +89,7 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
 // the first one that knows them, and has no plan to keep. The others stay, as a plan can be kept only if they do.
 // Behind an iteration that was cut, tasks go where the plan has them, so that it can be replayed again.
 void Graphs::decide_placing(Graph& graph) {
+  graph.is_judged = false;  // there will be other times
   bool may_be = !graph.kept && graph.before && !graph.is_placed_by_times;
   graph.is_by_times_now = may_be && knows_times(graph, *graph.before->plan);
   bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times);
@@ -98,6 +99,7 @@ void Graphs::decide_placing(Graph& graph) {
 // Of most of its tasks: each node's first one of a kernel does not count.
 bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
   constexpr double kMost = 0.75;
+  if (static_cast<double>(graph.timed) < kMost * static_cast<double>(plan.tasks.count())) return false;
   uint64_t tasks = 0, known = 0;
   for (size_t at = 0; at < plan.tasks.count(); ++at) {
     if (plan.tasks[at].node == 0) continue;
@@ -110,12 +112,16 @@ bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
 // Other tasks will be in those places.
 void Graphs::forget_times(Graph& graph) {
   graph.times.clear();
+  graph.timed = 0;
+  graph.is_judged = false;
   graph.is_placed_by_times = graph.is_by_times_now = false;
 }
 
 bool Graphs::sum_times(GraphNumber number, Times& times) {
   Graph& graph = graph_of(number);
-  if (!graph.kept || graph.is_placed_by_times || !knows_times(graph, *graph.kept)) return false;
+  bool may_be = graph.kept && !graph.is_placed_by_times && !graph.is_judged;
+  if (!may_be || !knows_times(graph, *graph.kept)) return false;
+  graph.is_judged = true;
   const Plan& plan = *graph.kept;
   for (const Plan::Part& part : plan.parts) {
     times.loads.push(0);
@@ -304,6 +310,7 @@ void Graphs::note_time(GraphNumber number, uint64_t at, uint64_t bytes, NodeNumb
   Graph* graph = graphs_.find(number);
   if (graph == nullptr) return;  // it has been removed meanwhile
   while (graph->times.count() <= at) graph->times.push({});
+  if (graph->times[at].node == 0) ++graph->timed;
   graph->times[at] = {time, bytes, node};
 }
 

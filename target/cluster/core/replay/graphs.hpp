@@ -48,7 +48,8 @@ class Graphs {
     uint64_t tasks = 0;
     uint32_t kinds = 0;  // of members that may run one of them
   };
-  // Of tasks that are not on the host. False: they are not known, there is no plan, or it has been made by them.
+  // Of tasks that are not on the host. False: they are not known, there is no plan, it has been made by them, or they have
+  // been asked for since an iteration was recorded: it costs O(tasks), and O(1) else.
   [[nodiscard]] bool sum_times(GraphNumber graph, Times& times);
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
   // task created before waits to be planned. `is_uneven`: sum_times says so, so the plan is given up for another one.
@@ -144,6 +145,8 @@ class Graphs {
     bool is_disturbed = false;        // the directory may have another state than the plan begins with
     uint64_t recorded = 0;            // iterations in a row
     List<Timed> times;                // by task, of recorded iterations
+    uint64_t timed = 0;               // how many of them are known
+    bool is_judged = false;           // the plan has been, by them
     bool is_placed_by_times = false;  // an iteration that is known, and those behind it
     bool is_by_times_now = false;     // the one that is recorded is
     bool is_placed_now = false;       // its tasks need not stay
