@@ -33,18 +33,14 @@ bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
   Graphs::Times times;
   if (placement.policy() != PlacementPolicy::kEarliestEnd || !graphs_.sum_times(graph, times)) return false;
-  double most = 0, all = 0, slots = 0, most_planned = 0, all_planned = 0;
+  double most = 0, all = 0, slots = 0;
   for (NodeNumber node = 1; node <= placement.members(); ++node) {
     if (placement.may_run({.kinds = times.kinds}, node)) slots += placement.slots(node);
     if (node >= times.loads.count()) continue;
     most = std::max(most, times.loads[node] / placement.slots(node));
     all += times.loads[node];
-    most_planned = std::max(most_planned, times.planned[node]);
-    all_planned += times.planned[node] * placement.slots(node);
   }
-  // As uneven as it was planned it stays: the graph, or its data, has asked for that.
-  double as_planned = all_planned > 0 ? most_planned * all / all_planned : 0;
-  double least = std::max({slots > 0 ? all / slots : 0, times.longest, as_planned});
+  double least = std::max(slots > 0 ? all / slots : 0, times.longest);
   double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
   return kIterations * (most - options_.uneven * least) > to_record;
 }

@@ -123,10 +123,7 @@ bool Graphs::sum_times(GraphNumber number, Times& times) {
   if (!may_be || !knows_times(graph, *graph.kept)) return false;
   graph.is_judged = true;
   const Plan& plan = *graph.kept;
-  for (const Plan::Part& part : plan.parts) {
-    times.loads.push(0);
-    times.planned.push(part.load);
-  }
+  for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
   for (size_t at = 0; at < plan.tasks.count(); ++at) {
     const PlanTask& task = plan.tasks[at];
     if (task.node == 0) continue;

@@ -40,10 +40,9 @@ class Graphs {
 
   [[nodiscard]] bool is_empty() const { return graphs_.is_empty() && retired_.is_empty(); }
 
-  // By the times of recorded iterations: what the plan's nodes have to do, from 0 on, and its longest task. And what each
-  // of their slots was taken to have to do when the plan was made.
+  // By the times of recorded iterations: what the plan's nodes have to do, from 0 on, and its longest task.
   struct Times {
-    List<double> loads, planned;
+    List<double> loads;
     double longest = 0;
     uint64_t tasks = 0;
     uint32_t kinds = 0;  // of members that may run one of them
