@@ -13,6 +13,7 @@ from marline.errors import NOT_EXECUTABLE, NOT_FOUND
 from marline.launch.launcher import RANK_OF
 
 FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+WATCHED = FORWARDED | {signal.SIGCHLD}
 MASK = signal.pthread_sigmask(signal.SIG_BLOCK, ())  # which the programs get
 SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
 PR_SET_PDEATHSIG = 1
@@ -21,8 +22,7 @@ PR_SET_PDEATHSIG = 1
 def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None) -> int:
     """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals that
     came in meanwhile. Behind the program's end they do nothing until `listen` or `finish` is called."""
-    watched = FORWARDED | {signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     end_with_us = ends_with_this_process()
     child = os.fork()
     if child == 0:
@@ -31,7 +31,7 @@ def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] 
         _execute(words, environment)
     others = set() if arrived is None else arrived
     try:
-        return _attend(child, watched, others)
+        return _attend(child, others)
     finally:
         others |= drain() - {signal.SIGCHLD}
 
@@ -40,7 +40,7 @@ def drain() -> set[int]:
     """A signal that was meant for the program, too, and has come to this process behind its end, does nothing more: how the
     program has ended says it. Returns which there were."""
     came = set()
-    while (one := signal.sigtimedwait(FORWARDED | {signal.SIGCHLD}, 0)) is not None:
+    while (one := signal.sigtimedwait(WATCHED, 0)) is not None:
         came.add(one.si_signo)
     return came
 
@@ -88,9 +88,9 @@ def _execute(words: Sequence[str], environment: Mapping[str, str]) -> None:
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 
-def _attend(child: int, watched: set[signal.Signals], others: set[int]) -> int:
+def _attend(child: int, others: set[int]) -> int:
     while True:
-        arrived = signal.sigwaitinfo(watched)
+        arrived = signal.sigwaitinfo(WATCHED)
         if arrived.si_signo == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:

@@ -113,8 +113,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
     ours. Signals: as behind child.run."""
     secret = secrets.token_hex(16)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
-    watched = child.FORWARDED | {signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    signal.pthread_sigmask(signal.SIG_BLOCK, child.WATCHED)
     end_with_us = child.ends_with_this_process()
 
     def prepare() -> None:
@@ -131,7 +130,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
         for number in range(count)
     ]  # fmt: skip
     try:
-        return _attend(members, watched)
+        return _attend(members)
     finally:
         for member in members:
             if member.poll() is None:
@@ -140,14 +139,14 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
         child.drain()
 
 
-def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:
+def _attend(members: list[subprocess.Popen]) -> int:
     """Waits until all have ended; for a while only, once one has failed or number 0 has ended. What became of number 0
     counts most: it ends itself when a worker has gone, and the workers end when number 0 has."""
     failed: int | None = None  # the status of the first worker that has
     who = 0
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
-        arrived = signal.sigtimedwait(watched, max(0.0, min(deadline - time.monotonic(), 1.0)))
+        arrived = signal.sigtimedwait(child.WATCHED, max(0.0, min(deadline - time.monotonic(), 1.0)))
         if arrived is not None and arrived.si_signo != signal.SIGCHLD and not child.child_has_it(arrived):
             members[0].send_signal(arrived.si_signo)
         for number, member in enumerate(members[1:], 1):

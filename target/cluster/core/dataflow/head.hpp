@@ -200,6 +200,7 @@ class Head {
   void plan_what_can_be();
   bool plan(TaskNumber number);
   void note_predecessors(TaskNumber number);
+  [[nodiscard]] static PlacementRequest request_of(const NewTask& made);
   [[nodiscard]] NodeNumber pin_of(const Task& task);
   void place(Task& task);
   void add_running(const Task& task, List<RunningPredecessor>& running);

@@ -113,8 +113,7 @@ void Head::learn(TaskNumber number, NodeNumber node, double time) {
 
 void Head::recall(Task& task) {
   const NewTask& made = task.made;
-  PlacementRequest request = {.kernel = made.kernel, .kinds = made.kinds};
-  for (const TaskAccess& access : made.accesses) request.bytes += access.range.bytes;
+  PlacementRequest request = request_of(made);
   Graphs::Before before = graphs_.find_before(made.graph, task.graph_place, made.kernel, made.kinds, request.bytes);
   if (placement.may_run(request, before.node)) task.node_before = before.node;
   if (before.timed_at != 0) task.weight = placement.weight_of(request, before.timed_at, before.time);

@@ -7,6 +7,13 @@
 
 namespace marline::target {
 
+// As far as costs depend on it.
+PlacementRequest Head::request_of(const NewTask& made) {
+  PlacementRequest request = {.kernel = made.kernel, .kinds = made.kinds};
+  for (const TaskAccess& access : made.accesses) request.bytes += access.range.bytes;
+  return request;
+}
+
 // By the program, or since it is to stay where it was in the iteration before.
 NodeNumber Head::pin_of(const Task& task) {
   const NewTask& made = task.made;
@@ -69,8 +76,7 @@ bool Head::may_wait(const Task& task) const {
   if (least_time_ == 0) return true;
   if (!task.made.may_wait) return false;
   if (task.made.is_on_host) return due_ + 1 < tasks_.end();
-  PlacementRequest request = {.kernel = task.made.kernel, .kinds = task.made.kinds};
-  for (const TaskAccess& access : task.made.accesses) request.bytes += access.range.bytes;
+  PlacementRequest request = request_of(task.made);
   double time = placement.expected_time(request);
   if (placement.is_little(request.bytes, time)) return false;
   return !placement.is_known(request) || time >= least_time_ * placement.all_slots();
