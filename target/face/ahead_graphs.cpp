@@ -221,7 +221,7 @@ Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number
   ItemList list;
   graph.used.list_items(list);
   Items items = list.items();
-  items.of_region = true;
+  items.of_region = items.own_bases = true;
   marline_target_task_t told = {};
   told.form = MARLINE_TARGET_ENTRY;
   told.handle = all;

@@ -88,6 +88,14 @@ size_t list_copies(Array<Transfer>& from, bool is_to_device, List<AheadCopy>& to
   return bytes;
 }
 
+// What the plan copies to the device. Pointers that it attaches there come last: where they lie, bytes of the host may
+// be among those before them. Their values stay in the plan, which is there as long as the construct.
+size_t list_copies_to(Plan& plan, List<AheadCopy>& to) {
+  size_t bytes = list_copies(plan.copies, true, to);
+  for (Slot& slot : plan.slots) to.push({slot.device, &slot.value, sizeof slot.value, true});
+  return bytes;
+}
+
 uint64_t start(Ahead* one, const List<AheadCopy>& copies, const List<uint64_t>& behind, bool in_parts,
                Operation* operation) {
   if (in_parts) count_in_parts(1);
@@ -97,11 +105,11 @@ uint64_t start(Ahead* one, const List<AheadCopy>& copies, const List<uint64_t>& 
 }
 
 // The operation is there also if nothing is to be copied: constructs behind this one come behind it.
-void start_copies(Ahead* one, Array<Transfer>& to_device, Array<Transfer>& from_device, const List<uint64_t>& behind) {
+void start_copies(Ahead* one, Plan* to_device, Array<Transfer>* from_device, const List<uint64_t>& behind) {
   List<AheadCopy> copies;
-  size_t bytes = list_copies(to_device, true, copies);
+  size_t bytes = to_device != nullptr ? list_copies_to(*to_device, copies) : 0;
   one->looks_later = !copies.is_empty() && !behind.is_empty();
-  bytes += list_copies(from_device, false, copies);
+  if (from_device != nullptr) bytes += list_copies(*from_device, false, copies);
   tell_copies(one->task->items.told, one->device, copies.begin(), static_cast<uint32_t>(copies.count()), one->told_copies);
   one->in_parts = bytes > kMostBytesAtOnce;
   (void)start(one, copies, behind, one->in_parts, one);
@@ -111,7 +119,7 @@ void start_copies(Ahead* one, Array<Transfer>& to_device, Array<Transfer>& from_
 // are copied, too late for the region: then the program ends with a line, as for a pointer that a kernel stores.
 void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
   List<AheadCopy> copies;
-  size_t bytes = list_copies(plan.copies, true, copies);
+  size_t bytes = list_copies_to(plan, copies);
   plan.copies.shrink(0);
   if (copies.is_empty()) return;
   bool in_parts = bytes > kMostBytesAtOnce;
@@ -122,14 +130,13 @@ void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
 
 // Its end is that of the region, so it stands behind the ends of those that share the data, too.
 void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
-  Array<Transfer> none;
   List<uint64_t> behind;
   behind.push(kernel);
   for (uint64_t task : plan.sharers) {
     uint64_t operation;
     if (find_operation(task, operation)) behind.push(operation);
   }
-  start_copies(one, none, plan.copies_back, behind);
+  start_copies(one, nullptr, &plan.copies_back, behind);
 }
 
 // `graph`: of whose iteration it is for the device, or 0; `others`: as in Launch.
@@ -235,7 +242,7 @@ bool launch_update(Ahead* one, List<uint64_t>& behind) {
   if (!one->device->mapping->begin_update(one->task->items, plan, sent_at(at))) return false;
   begin_told(*one->task, one->device);
   show(one, "update");
-  start_copies(one, plan.copies, plan.copies_back, behind);
+  start_copies(one, &plan, &plan.copies_back, behind);
   return true;
 }
 
@@ -267,7 +274,7 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
   tell_filled(plan, one->device, items.told);
   mapping.tell_maps(items, !enters);
   show(one, enters ? "data on its way to" : "data on its way from");
-  start_copies(one, enters ? plan.copies : plan.copies_back, enters ? plan.copies_back : plan.copies, behind);
+  start_copies(one, enters ? &plan : nullptr, enters ? nullptr : &plan.copies, behind);
   plan.busy.operation = one->number;
   return true;
 }

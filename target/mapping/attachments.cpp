@@ -38,6 +38,12 @@ bool Attachments::note(uintptr_t slot, uint64_t value) {
   return !same;
 }
 
+bool Attachments::has(uintptr_t slot, uint64_t value) {
+  Attachment* known = find(in_order_, slot);
+  if (known == nullptr) known = find(late_, slot);
+  return known != nullptr && known->value == value;
+}
+
 uint64_t Attachments::value_of(uintptr_t slot) {
   Attachment* known = find(in_order_, slot);
   return (known != nullptr ? known : find(late_, slot))->value;

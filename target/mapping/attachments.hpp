@@ -24,6 +24,8 @@ class Attachments {
   // False: the pointer is attached to this value already.
   [[nodiscard]] bool note(uintptr_t slot, uint64_t value);
 
+  [[nodiscard]] bool has(uintptr_t slot, uint64_t value);
+
   // What the pointer is attached to; it is.
   [[nodiscard]] uint64_t value_of(uintptr_t slot);
 

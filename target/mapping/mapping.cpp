@@ -24,19 +24,6 @@ using namespace map_type;
 
 constexpr uintptr_t kLine = 64;  // addresses on host and device agree modulo this, so every alignment up to it is kept
 
-// The bytes of an item with those of its members, which follow it: Clang 14 and 16 leave out the end of some structures.
-size_t bytes_with_members(const Items& items, int32_t i) {
-  auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
-  auto bytes = static_cast<size_t>(items.sizes[i]);
-  if (is_member(items.types[i])) return bytes;
-  for (int32_t k = i + 1; k < items.count && items.types[k] >> kMemberShift == static_cast<uint64_t>(i) + 1; ++k) {
-    if ((items.types[k] & (kPointerAndObject | kAttach)) != 0 || has_no_storage(items.types[k])) continue;
-    auto end = reinterpret_cast<uintptr_t>(items.begins[k]) + static_cast<size_t>(items.sizes[k]);
-    if (end > begin) bytes = std::max(bytes, end - begin);
-  }
-  return bytes;
-}
-
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // The value of the pointer of item i when the construct was met, 0 if it is not known. Clang 22 gives deferred constructs
@@ -71,6 +58,19 @@ bool is_for_regions_alone(const Piece* piece, const Plan& plan) {
 }  // namespace
 
 Mapping::Mapping(Device* device) : device_(device) { hold_across_forks(lock_, ForkOrder::kMapping); }
+
+// Clang 14 and 16 leave out the end of some structures.
+size_t Mapping::bytes_with_members(const Items& items, int32_t i) {
+  uintptr_t begin = address_of(items.begins[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if (is_member(items.types[i])) return bytes;
+  for (int32_t k = i + 1; k < items.count && items.types[k] >> kMemberShift == static_cast<uint64_t>(i) + 1; ++k) {
+    if ((items.types[k] & (kPointerAndObject | kAttach)) != 0 || has_no_storage(items.types[k])) continue;
+    uintptr_t end = address_of(items.begins[k]) + static_cast<size_t>(items.sizes[k]);
+    if (end > begin) bytes = std::max(bytes, end - begin);
+  }
+  return bytes;
+}
 
 // Contained, or null. A piece that overlaps only in part is not found.
 Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
@@ -143,18 +143,31 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   return create(begin, bytes, type, plan);
 }
 
-// Only a pointer that is mapped is attached. The construct has mapped what it points to, unless that is a section
-// without elements: then the pointer keeps its value (OpenMP 5.2, 5.8.6).
-void Mapping::attach(const AttachLater& one, Plan& plan) {
+// Of an item that has a pointer.
+AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
+  bool attaches_only = (items.types[i] & kAttach) != 0;
+  bool always = attaches_only && (items.types[i] & kAlways) != 0;
+  return {address_of(items.bases[i]), address_of(items.begins[i]), always, attaches_only ? pointer_of_attachment(items, i) : 0};
+}
+
+// What the pointer gets, also where it lies in front of its section. Null: nothing. Only a pointer that is mapped is
+// attached. The construct has mapped what it points to, unless that is a section without elements: then the pointer
+// keeps its value (OpenMP 5.2, 5.8.6).
+Piece* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
   Piece* of_slot = find(one.slot, sizeof(void*));
   Piece* of_pointee = find(one.pointee, 0);
-  if (of_slot == nullptr || of_pointee == nullptr) return;
+  if (of_slot == nullptr || of_pointee == nullptr) return nullptr;
   uintptr_t pointer = *reinterpret_cast<uintptr_t*>(one.slot);
-  if (one.pointer != 0 && pointer != one.pointer) return;
-  // Also what lies in front of a section that does not begin at the pointer's value.
-  uint64_t value = of_pointee->on_device(one.pointee) - (one.pointee - pointer);
+  if (one.pointer != 0 && pointer != one.pointer) return nullptr;
   if (!of_pointee->contains(pointer, pointer + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
-  if (!of_slot->attachments.note(one.slot, value) && !one.always) return;
+  value = of_pointee->on_device(one.pointee) - (one.pointee - pointer);
+  return of_slot;
+}
+
+void Mapping::attach(const AttachLater& one, Plan& plan) {
+  uint64_t value;
+  Piece* of_slot = find_slot(one, value);
+  if (of_slot == nullptr || (!of_slot->attachments.note(one.slot, value) && !one.always)) return;
   plan.slots.push({of_slot->on_device(one.slot), value});
   make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
 }
@@ -164,7 +177,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
   uintptr_t begin = address_of(items.begins[i]), base = address_of(items.bases[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   if ((type & kAttach) != 0) {
-    plan.attachments.push({base, begin, (type & kAlways) != 0, pointer_of_attachment(items, i)});
+    plan.attachments.push(attachment_of(items, i));
     return;
   }
   bool count = !is_member(type);
@@ -183,7 +196,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
   }
   if (piece == nullptr) return;
   if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
-  if (slot != 0) plan.attachments.push({slot, begin, false, 0});
+  if (slot != 0) plan.attachments.push(attachment_of(items, i));
 }
 
 void Mapping::add(const Items& items, Plan& plan) {

@@ -22,6 +22,7 @@
 
 namespace marline::target {
 
+struct Absent;
 struct AttachLater;
 struct Plan;
 struct Sent;
@@ -133,21 +134,33 @@ class Mapping {
 
   void add(const Items& items, Plan& plan);
   void add_item(const Items& items, int32_t i, Plan& plan);
+  static AttachLater attachment_of(const Items& items, int32_t i);
+  Piece* find_slot(const AttachLater& one, uint64_t& value) const;
   void attach(const AttachLater& one, Plan& plan);
+  // The bytes of an item with those of its members, which follow it.
+  static size_t bytes_with_members(const Items& items, int32_t i);
   void subtract(const Items& items, Plan& plan);
   void end_locked(const Items& items);
   void plan_end(const Items& items, Plan& plan);
-  bool is_there(const Items& items, int32_t i, Piece*& piece) const;
+  bool is_there(const Items& items, int32_t i, Array<Piece*>& counted) const;
+  bool is_attached(const Items& items, int32_t i) const;
+  bool may_attach(const Items& items, const Plan& plan) const;
   bool is_free(const Items& items) const;
   void wait_for_copies(const Items& items, const Sent& sent) const;
-  bool may_enter(const Items& items, int32_t i, const Sent& sent, Array<Piece*>& gone, Array<int32_t>& absent) const;
-  bool create_absent(const Items& items, Array<int32_t>& absent, Plan& plan);
+  bool may_enter(const Items& items, int32_t i, const Sent& sent, Array<Piece*>& gone, Array<Absent>& absent) const;
+  bool may_enter_bytes(const Absent& bytes, bool of_region, const Sent& sent, Array<Piece*>& gone,
+                       Array<Absent>& absent) const;
+  bool create_absent(Array<Absent>& absent, Plan& plan);
   bool make_way(const Items& items, Plan& plan, const Sent& sent);
   void use_brought(const Items& items, int32_t i, Plan& plan, const Sent& sent);
+  void count_brought(Piece* piece, Plan& plan, const Sent& sent);
+  void copy_brought(const Items& items, int32_t i, Plan& plan) const;
+  Piece* piece_of_slot(const Items& items, int32_t i) const;
   void leave_brought(Plan& plan, uint64_t task);
   void release_pieces(Plan& plan);
   void remove_pieces(Piece* first);
   bool may_exit(const Items& items, int32_t i, const Sent& sent) const;
+  static bool may_leave(Piece* piece, uint64_t type, const Sent& sent);
   Piece* piece_at_end(const Items& items, int32_t i) const;
   void subtract_item(const Items& items, int32_t i, Plan& plan);
   void copy_item_back(const Items& items, int32_t i, Plan& plan);

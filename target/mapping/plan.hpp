@@ -22,13 +22,20 @@ struct AttachLater {
   uintptr_t pointer;  // its value when the construct was met; 0: not known
 };
 
+// What a construct that is sent ahead maps and is not there.
+struct Absent {
+  uintptr_t begin;
+  size_t bytes;
+  uint64_t type;
+};
+
 struct Plan {
   Busy busy;
   Piece* pieces = nullptr;  // those that are busy with it
   Array<Transfer> copies;
   Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
   Array<AttachLater> attachments;
-  Array<Slot> slots;
+  Array<Slot> slots;  // to be written behind `copies`
   // Of constructs that are sent ahead:
   Array<Piece*> filled;        // by an enter data or a region
   Array<Piece*> shared;        // by a region with those that it has no order to

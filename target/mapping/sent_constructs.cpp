@@ -55,16 +55,23 @@ void forget_user(Piece* piece, uint64_t task) {
   piece->users.shrink(piece->users.count() - 1);
 }
 
-bool covers(const Items& items, uintptr_t address) {
-  for (int32_t i = 0; i < items.count; ++i) {
-    bool is_data = !has_no_storage(items.types[i]) && (items.types[i] & kAttach) == 0;
-    if (is_data && address - reinterpret_cast<uintptr_t>(items.begins[i]) < static_cast<size_t>(items.sizes[i]))
-      return true;
-  }
-  return false;
-}
+bool has_data(uint64_t type) { return !has_no_storage(type) && (type & kAttach) == 0; }
+bool has_slot(uint64_t type) { return !has_no_storage(type) && (type & (kAttach | kPointerAndObject)) != 0; }
 
 }  // namespace
+
+// In which the item's pointer lies; null: in none, or it has none.
+Piece* Mapping::piece_of_slot(const Items& items, int32_t i) const {
+  return has_slot(items.types[i]) ? find(reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*)) : nullptr;
+}
+
+// The item's pointer has got the value that it is to have, or gets none.
+bool Mapping::is_attached(const Items& items, int32_t i) const {
+  AttachLater one = attachment_of(items, i);
+  uint64_t value;
+  Piece* of_slot = find_slot(one, value);
+  return of_slot == nullptr || (!one.always && of_slot->attachments.has(one.slot, value));
+}
 
 // How often the piece is mapped for a construct: regions that it comes behind are over.
 uint64_t Mapping::count_behind(const Piece* piece, const Sent* sent) {
@@ -78,36 +85,40 @@ uint64_t Mapping::count_behind(const Piece* piece, const Sent* sent) {
 // Whether nothing is at work on the items but enter data that has been sent ahead.
 bool Mapping::is_free(const Items& items) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
-    bool attaches = (items.types[i] & kAttach) != 0;  // which needs nothing of the data
-    const Busy* busy = attaches ? nullptr : busy_at(items, i);
-    if (busy == nullptr) continue;
-    if (!busy->is_sent || busy->leaves || (items.types[i] & kPointerAndObject) != 0) return false;
+    const Piece* of_slot = piece_of_slot(items, i);
+    for (const Busy* busy : {busy_at(items, i), of_slot != nullptr ? of_slot->busy : nullptr}) {
+      if (busy != nullptr && (!busy->is_sent || busy->leaves)) return false;
+    }
   }
   return true;
 }
 
 void Mapping::wait_for_copies(const Items& items, const Sent& sent) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
-    const Busy* busy = busy_at(items, i);
-    if (busy != nullptr && busy->operation != Busy::kNoOperation) sent.also_behind(sent.of, busy->operation);
+    const Piece* of_slot = piece_of_slot(items, i);
+    for (const Busy* busy : {busy_at(items, i), of_slot != nullptr ? of_slot->busy : nullptr}) {
+      if (busy != nullptr && busy->operation != Busy::kNoOperation) sent.also_behind(sent.of, busy->operation);
+    }
   }
 }
 
-// Whether a region has nothing to do for the item but to count its piece; null: it has none, and needs none. A piece
-// that is there for other regions alone does not count: this region may come behind them, and must find the host's data
-// then.
-bool Mapping::is_there(const Items& items, int32_t i, Piece*& piece) const {
+// Whether a region has nothing to do for the item but to count its pieces. A piece that is there for other regions alone
+// does not count: this region may come behind them, and must find the host's data then.
+bool Mapping::is_there(const Items& items, int32_t i, Array<Piece*>& counted) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
   bool moves = (type & kAlways) != 0 && (type & (kTo | kFrom)) != 0;
-  if (moves || is_member(type) || (type & (kPointerAndObject | kReturn | kHold)) != 0) return false;
-  auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
-  if ((type & kAttach) != 0) {  // a pointer that is not mapped is not attached
-    return find(reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*)) == nullptr || find(begin, 0) == nullptr;
+  if (moves || (type & (kReturn | kHold)) != 0) return false;
+  if (has_slot(type)) {
+    if (!is_attached(items, i)) return false;
+    Piece* of_slot = piece_of_slot(items, i);
+    if (of_slot == nullptr ? has_data(type) : !is_kept(of_slot)) return false;
+    if (of_slot != nullptr) counted.push(of_slot);
   }
-  auto bytes = static_cast<size_t>(items.sizes[i]);
-  piece = piece_at_end(items, i);
-  if (piece == nullptr) return bytes == 0 && (type & kPresent) == 0;
+  if (!has_data(type)) return true;
+  Piece* piece = piece_at_end(items, i);
+  if (piece == nullptr) return items.sizes[i] == 0 && (type & kPresent) == 0;
+  counted.push(piece);
   return is_kept(piece);
 }
 
@@ -122,13 +133,11 @@ bool Mapping::begin_present(const Items& items, const Sent& sent) {
   if (!is_free(items)) return false;
   Array<Piece*> pieces;
   for (int32_t i = 0; i < items.count; ++i) {
-    Piece* piece = nullptr;
-    if (!is_there(items, i, piece)) return false;
-    pieces.push(piece);
+    if (!is_there(items, i, pieces)) return false;
   }
   begin_construct(items);
   for (Piece* piece : pieces) {
-    if (piece == nullptr || !is_first_count(piece, 0)) continue;
+    if (!is_first_count(piece, 0)) continue;
     ++count_for(piece, 0);
     piece->users.push(sent.task);
   }
@@ -141,12 +150,13 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   Guard guard(lock_);
   Array<Piece*> pieces;
   for (int32_t i = 0; i < items.count; ++i) {
-    bool is_data = !has_no_storage(items.types[i]) && (items.types[i] & kAttach) == 0;
-    Piece* piece = is_data ? piece_at_end(items, i) : nullptr;
-    if (piece == nullptr || !is_user(piece, task)) continue;
-    bool goes = piece->count() == 1 && !piece->forever;
-    if (goes && piece->busy != nullptr && !piece->busy->leaves) return false;
-    pieces.push(piece);
+    Piece* of_data = has_data(items.types[i]) ? piece_at_end(items, i) : nullptr;
+    for (Piece* piece : {of_data, piece_of_slot(items, i)}) {
+      if (piece == nullptr || !is_user(piece, task)) continue;
+      bool goes = piece->count() == 1 && !piece->forever;
+      if (goes && piece->busy != nullptr && !piece->busy->leaves) return false;
+      pieces.push(piece);
+    }
   }
   begin_construct(items);
   for (Piece* piece : pieces) {
@@ -183,44 +193,60 @@ bool Mapping::begin_update(const Items& items, Plan& plan, const Sent& sent) {
   return true;
 }
 
-// Adds to `gone` what has left for the construct and is in its way, and to `absent` the item if it needs a piece.
-bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<Piece*>& gone,
-                        Array<int32_t>& absent) const {
-  uint64_t type = items.types[i];
-  if (has_no_storage(type)) return true;
-  if (is_member(type) || (type & (kAlways | kPointerAndObject | kReturn | kHold)) != 0) return false;
-  if ((type & kAttach) != 0) {  // a pointer that is not mapped is not attached
-    auto slot = reinterpret_cast<uintptr_t>(items.bases[i]);
-    return pieces_.first_overlap(slot, slot + sizeof(void*)) == nullptr && !covers(items, slot);
-  }
-  auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
-  uintptr_t end = begin + static_cast<size_t>(items.sizes[i]), at = begin;
+// Adds to `gone` what has left for the construct and is in its way, and to `absent` the bytes if they need a piece.
+bool Mapping::may_enter_bytes(const Absent& bytes, bool of_region, const Sent& sent, Array<Piece*>& gone,
+                              Array<Absent>& absent) const {
+  uintptr_t begin = bytes.begin, end = begin + bytes.bytes, at = begin;
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, end));
   while (piece != nullptr && leaves(piece)) {
     if (begin == end) return false;
-    if (!is_over(piece, sent))
-      return items.of_region && piece->is_of_regions() && at == begin && piece->contains(begin, end);
+    if (!is_over(piece, sent)) return of_region && piece->is_of_regions() && at == begin && piece->contains(begin, end);
     gone.push(piece);
     at = piece->end;
     piece = at < end ? static_cast<Piece*>(pieces_.first_overlap(at, end)) : nullptr;
   }
   if (piece != nullptr) {
     bool is_free = piece->busy == nullptr || piece->busy->is_sent;
-    bool is_known = piece->contains(begin, end) || (items.of_region && (type & kImplicit) != 0);
+    bool is_known = piece->contains(begin, end) || (of_region && (bytes.type & kImplicit) != 0);
     return at == begin && is_known && is_kept(piece) && is_free;
   }
-  if (begin != end) absent.push(i);
-  return (type & kPresent) == 0;
+  if (begin != end) absent.push(bytes);
+  return (bytes.type & kPresent) == 0;
 }
 
-// False: the device has no memory for one of them; those that have been created are in the plan.
-bool Mapping::create_absent(const Items& items, Array<int32_t>& absent, Plan& plan) {
-  for (int32_t i : absent) {
-    auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
-    auto bytes = static_cast<size_t>(items.sizes[i]);
-    if (pieces_.first_overlap(begin, begin + bytes) != nullptr) continue;  // of another item
-    if (!device_->kind->ahead->has_room(device_, bytes)) return false;
-    if (try_create(begin, bytes, items.types[i], plan) == nullptr) return false;
+// Whether the construct can map the item without waiting.
+bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<Piece*>& gone,
+                        Array<Absent>& absent) const {
+  uint64_t type = items.types[i];
+  if (has_no_storage(type)) return true;
+  if ((type & (kAlways | kReturn | kHold)) != 0) return false;
+  if (!has_data(type)) return true;
+  if (has_slot(type) && !is_member(type)) {
+    Absent slot = {reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*), type & kPresent};
+    if (!may_enter_bytes(slot, items.of_region, sent, gone, absent)) return false;
+  }
+  Absent data = {reinterpret_cast<uintptr_t>(items.begins[i]), bytes_with_members(items, i), type};
+  return may_enter_bytes(data, items.of_region, sent, gone, absent);
+}
+
+// False: the device has no memory for one of them; those that have been created are in the plan. A member that is not
+// behind a pointer is a part of a structure that comes before it.
+bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
+  for (const Absent& one : absent) {
+    if (pieces_.first_overlap(one.begin, one.begin + one.bytes) != nullptr) continue;  // of another item
+    if (is_member(one.type) && (one.type & kPointerAndObject) == 0) return false;
+    if (!device_->kind->ahead->has_room(device_, one.bytes)) return false;
+    if (try_create(one.begin, one.bytes, one.type, plan) == nullptr) return false;
+  }
+  return true;
+}
+
+// A pointer is attached in a piece that the construct has made, which its copies alone fill. In others it must be attached
+// already: those beside the construct may read what it would write.
+bool Mapping::may_attach(const Items& items, const Plan& plan) const {
+  for (int32_t i = 0; i < items.count; ++i) {
+    const Piece* of_slot = piece_of_slot(items, i);
+    if (of_slot != nullptr && of_slot->busy != &plan.busy && !is_attached(items, i)) return false;
   }
   return true;
 }
@@ -228,7 +254,7 @@ bool Mapping::create_absent(const Items& items, Array<int32_t>& absent, Plan& pl
 // All that the construct maps has a piece behind it, or nothing has changed but that plan.pieces are to be released.
 bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
   Array<Piece*> gone;
-  Array<int32_t> absent;
+  Array<Absent> absent;
   for (int32_t i = 0; i < items.count; ++i) {
     if (!may_enter(items, i, sent, gone, absent)) return false;
   }
@@ -237,7 +263,7 @@ bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
     if (!piece->is_off_list) pieces_.remove(piece);
     piece->is_off_list = true;
   }
-  if (!create_absent(items, absent, plan)) {
+  if (!create_absent(absent, plan) || !may_attach(items, plan)) {
     for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) pieces_.remove(piece);
     for (Piece* piece : gone) {
       if (piece->is_off_list) pieces_.insert(piece);
@@ -261,6 +287,7 @@ bool Mapping::begin_enter(const Items& items, Plan& plan, const Sent& sent) {
     Guard guard(lock_);
     if (make_way(items, plan, sent)) {
       add(items, plan);
+      for (const AttachLater& one : plan.attachments) attach(one, plan);
       note_busy(plan, false);
       note_sent(plan.busy, sent);
       plan.pieces = nullptr;
@@ -272,27 +299,39 @@ bool Mapping::begin_enter(const Items& items, Plan& plan, const Sent& sent) {
 }
 
 // A piece that has been created counts the region already.
+void Mapping::count_brought(Piece* piece, Plan& plan, const Sent& sent) {
+  if (!is_first_count(piece, 0)) return;
+  ++piece->regions;
+  if (piece->is_of_regions()) plan.shared.push(piece);
+  for (uint64_t user : piece->users) {
+    if (piece->is_of_regions()) plan.sharers.push(user);
+  }
+  piece->users.push(sent.task);
+}
+
 void Mapping::use_brought(const Items& items, int32_t i, Plan& plan, const Sent& sent) {
   uint64_t type = items.types[i];
-  if (has_no_storage(type) || (type & kAttach) != 0) return;
-  Piece* piece = piece_at_end(items, i);
-  if (piece == nullptr) return;
-  bool is_created = piece->busy == &plan.busy, is_first = is_first_count(piece, 0);
-  if (is_first) {
-    ++piece->regions;
-    if (piece->is_of_regions()) plan.shared.push(piece);
-    for (uint64_t user : piece->users) {
-      if (piece->is_of_regions()) plan.sharers.push(user);
-    }
-    piece->users.push(sent.task);
+  if (has_slot(type)) plan.attachments.push(attachment_of(items, i));
+  Piece* of_data = has_data(type) ? piece_at_end(items, i) : nullptr;
+  for (Piece* piece : {of_data, piece_of_slot(items, i)}) {
+    if (piece == nullptr) continue;
+    count_brought(piece, plan, sent);
+    bool is_created = piece->busy == &plan.busy;
+    if (!is_created && piece->busy != nullptr && piece->busy->operation != Busy::kNoOperation)
+      sent.also_behind(sent.of, piece->busy->operation);
   }
+}
+
+// Once pointers are attached, which no copy touches.
+void Mapping::copy_brought(const Items& items, int32_t i, Plan& plan) const {
+  uint64_t type = items.types[i];
+  Piece* piece = has_data(type) ? piece_at_end(items, i) : nullptr;
+  if (piece == nullptr) return;
   auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
+  bool is_created = piece->busy == &plan.busy, is_brought = is_created || piece->is_of_regions();
   if (is_created && (type & kTo) != 0) copy_around(*piece, begin, bytes, plan.copies);
-  bool is_brought = is_created || piece->is_of_regions();
   if (is_brought && (type & kFrom) != 0) copy_around(*piece, begin, bytes, plan.copies_back);
-  if (!is_created && piece->busy != nullptr && piece->busy->operation != Busy::kNoOperation)
-    sent.also_behind(sent.of, piece->busy->operation);
 }
 
 bool Mapping::begin_bringing(const Items& items, Plan& plan, const Sent& sent) {
@@ -300,6 +339,8 @@ bool Mapping::begin_bringing(const Items& items, Plan& plan, const Sent& sent) {
     Guard guard(lock_);
     if (make_way(items, plan, sent)) {
       for (int32_t i = 0; i < items.count; ++i) use_brought(items, i, plan, sent);
+      for (const AttachLater& one : plan.attachments) attach(one, plan);
+      for (int32_t i = 0; i < items.count; ++i) copy_brought(items, i, plan);
       for (Piece* piece : plan.filled) {
         piece->busy = &piece->own;
         note_sent(piece->own, sent);
@@ -333,9 +374,14 @@ void Mapping::finish_enter(Plan& plan) {
 
 bool Mapping::may_exit(const Items& items, int32_t i, const Sent& sent) const {
   uint64_t type = items.types[i];
-  if (has_no_storage(type) || (type & kAttach) != 0) return true;
-  if (is_member(type) || (type & (kPointerAndObject | kHold)) != 0) return false;
-  Piece* piece = piece_at_end(items, i);
+  if (!has_data(type)) return true;
+  if ((type & kHold) != 0) return false;
+  bool drops_slot = has_slot(type) && !is_member(type);
+  if (drops_slot && !may_leave(piece_of_slot(items, i), 0, sent)) return false;
+  return may_leave(piece_at_end(items, i), type, sent);
+}
+
+bool Mapping::may_leave(Piece* piece, uint64_t type, const Sent& sent) {
   if (piece == nullptr || leaves(piece)) {
     return (type & kPresent) == 0 && (piece == nullptr || is_over(piece, sent));
   }

@@ -28,10 +28,9 @@ void push_unless_last(List<T>& list, const T& one) {
 bool UsedData::add(Mapping& mapping, const Items& items) {
   for (int32_t i = 0; i < items.count; ++i) {
     if (has_no_storage(items.types[i])) continue;
-    if ((items.types[i] & map_type::kAttach) != 0) {
+    if ((items.types[i] & (map_type::kAttach | map_type::kPointerAndObject)) != 0)
       push_unless_last(attached_, {items.bases[i], items.begins[i]});
-      continue;
-    }
+    if ((items.types[i] & map_type::kAttach) != 0) continue;
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
     uintptr_t piece = mapping.piece_of(items, i);
     if (piece == 0 && begin != 0) return false;

@@ -147,6 +147,12 @@ device_program_test(cluster_ahead_alone PROGRAM cluster_ahead_data SOURCES clust
                     GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_ahead_alone_large PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 3000 alone
                     DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_ahead_members PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 4 members DEVICES cluster
+                    GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_ahead_members_alone PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 4 members_alone DEVICES cluster
+                    THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_ahead_present PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 4 present DEVICES cluster
+                    GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_maps SOURCES cluster_maps.c ARGS 1 400 GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_maps_large PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 2 200 400000 COMPILERS clang19
                     DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
