@@ -94,8 +94,8 @@ class Mapping {
   // The device's address of a host address; 0: it has none.
   [[nodiscard]] uint64_t translate(const void* host, size_t bytes = 0);
   [[nodiscard]] bool is_present(const void* host);
-  // Where the mapped piece begins in which the item lies; 0: in none.
-  [[nodiscard]] uintptr_t piece_of(const Items& items, int32_t i);
+  // Where the mapped piece begins in which the item lies, or its pointer; 0: in none.
+  [[nodiscard]] uintptr_t piece_of(const Items& items, int32_t i, bool of_pointer = false);
 
   // A declare target variable. False: something is mapped there already.
   bool add_global(const void* host, size_t bytes, uint64_t address);

@@ -57,6 +57,9 @@ void forget_user(Piece* piece, uint64_t task) {
 
 bool has_data(uint64_t type) { return !has_no_storage(type) && (type & kAttach) == 0; }
 bool has_slot(uint64_t type) { return !has_no_storage(type) && (type & (kAttach | kPointerAndObject)) != 0; }
+// The item maps its pointer, too. That of a member lies in a structure that has an item of its own; and what is only to
+// be attached need not be mapped by the construct, which must not keep it then.
+bool maps_slot(uint64_t type) { return has_slot(type) && has_data(type) && !is_member(type); }
 
 }  // namespace
 
@@ -109,22 +112,22 @@ bool Mapping::is_there(const Items& items, int32_t i, Array<Piece*>& counted) co
   if (has_no_storage(type)) return true;
   bool moves = (type & kAlways) != 0 && (type & (kTo | kFrom)) != 0;
   if (moves || (type & (kReturn | kHold)) != 0) return false;
-  if (has_slot(type)) {
-    if (!is_attached(items, i)) return false;
-    Piece* of_slot = piece_of_slot(items, i);
-    if (of_slot == nullptr ? has_data(type) : !is_kept(of_slot)) return false;
-    if (of_slot != nullptr) counted.push(of_slot);
-  }
+  if (has_slot(type) && !is_attached(items, i)) return false;
   if (!has_data(type)) return true;
+  if (has_slot(type)) {
+    Piece* of_slot = piece_of_slot(items, i);
+    if (of_slot == nullptr || !is_kept(of_slot)) return false;
+    if (maps_slot(type)) counted.push(of_slot);
+  }
   Piece* piece = piece_at_end(items, i);
   if (piece == nullptr) return items.sizes[i] == 0 && (type & kPresent) == 0;
   counted.push(piece);
   return is_kept(piece);
 }
 
-uintptr_t Mapping::piece_of(const Items& items, int32_t i) {
+uintptr_t Mapping::piece_of(const Items& items, int32_t i, bool of_pointer) {
   Guard guard(lock_);
-  const Piece* piece = piece_at_end(items, i);
+  const Piece* piece = of_pointer ? piece_of_slot(items, i) : piece_at_end(items, i);
   return piece != nullptr ? piece->begin : 0;
 }
 
@@ -221,7 +224,7 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
   if (has_no_storage(type)) return true;
   if ((type & (kAlways | kReturn | kHold)) != 0) return false;
   if (!has_data(type)) return true;
-  if (has_slot(type) && !is_member(type)) {
+  if (maps_slot(type)) {
     Absent slot = {reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*), type & kPresent};
     if (!may_enter_bytes(slot, items.of_region, sent, gone, absent)) return false;
   }
@@ -233,7 +236,11 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
 // behind a pointer is a part of a structure that comes before it.
 bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
   for (const Absent& one : absent) {
-    if (pieces_.first_overlap(one.begin, one.begin + one.bytes) != nullptr) continue;  // of another item
+    if (Range* other = pieces_.first_overlap(one.begin, one.begin + one.bytes)) {  // of another item
+      bool is_known = other->contains(one.begin, one.begin + one.bytes) || (of_region_ && (one.type & kImplicit) != 0);
+      if (!is_known) return false;
+      continue;
+    }
     if (is_member(one.type) && (one.type & kPointerAndObject) == 0) return false;
     if (!device_->kind->ahead->has_room(device_, one.bytes)) return false;
     if (try_create(one.begin, one.bytes, one.type, plan) == nullptr) return false;
@@ -242,11 +249,15 @@ bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
 }
 
 // A pointer is attached in a piece that the construct has made, which its copies alone fill. In others it must be attached
-// already: those beside the construct may read what it would write.
+// already: those beside the construct may read what it would write. A construct that blocks notes that it has attached a
+// pointer before it has.
 bool Mapping::may_attach(const Items& items, const Plan& plan) const {
   for (int32_t i = 0; i < items.count; ++i) {
     const Piece* of_slot = piece_of_slot(items, i);
-    if (of_slot != nullptr && of_slot->busy != &plan.busy && !is_attached(items, i)) return false;
+    bool is_own = of_slot != nullptr && of_slot->busy == &plan.busy;
+    if (of_slot == nullptr && has_slot(items.types[i]) && has_data(items.types[i])) return false;
+    if (of_slot == nullptr || is_own) continue;
+    if ((of_slot->busy != nullptr && !of_slot->busy->is_sent) || !is_attached(items, i)) return false;
   }
   return true;
 }
@@ -312,10 +323,10 @@ void Mapping::count_brought(Piece* piece, Plan& plan, const Sent& sent) {
 void Mapping::use_brought(const Items& items, int32_t i, Plan& plan, const Sent& sent) {
   uint64_t type = items.types[i];
   if (has_slot(type)) plan.attachments.push(attachment_of(items, i));
-  Piece* of_data = has_data(type) ? piece_at_end(items, i) : nullptr;
-  for (Piece* piece : {of_data, piece_of_slot(items, i)}) {
+  Piece *of_data = has_data(type) ? piece_at_end(items, i) : nullptr, *of_slot = piece_of_slot(items, i);
+  for (Piece* piece : {of_data, of_slot}) {
     if (piece == nullptr) continue;
-    count_brought(piece, plan, sent);
+    if (piece == of_data || maps_slot(type)) count_brought(piece, plan, sent);
     bool is_created = piece->busy == &plan.busy;
     if (!is_created && piece->busy != nullptr && piece->busy->operation != Busy::kNoOperation)
       sent.also_behind(sent.of, piece->busy->operation);
@@ -376,8 +387,7 @@ bool Mapping::may_exit(const Items& items, int32_t i, const Sent& sent) const {
   uint64_t type = items.types[i];
   if (!has_data(type)) return true;
   if ((type & kHold) != 0) return false;
-  bool drops_slot = has_slot(type) && !is_member(type);
-  if (drops_slot && !may_leave(piece_of_slot(items, i), 0, sent)) return false;
+  if (maps_slot(type) && !may_leave(piece_of_slot(items, i), 0, sent)) return false;
   return may_leave(piece_at_end(items, i), type, sent);
 }
 
