@@ -178,6 +178,7 @@ class Mapping {
   [[noreturn]] void refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const;
   bool wait_for_busy(const Items& items);
   Busy* busy_at(const Items& items, int32_t i) const;
+  Busy* busy_at_slot(const Items& items, int32_t i) const;  // busy_at tells of one piece alone
   Busy* busy_among(const Items& items) const;
   void wait(Busy* busy);
   void note_busy(Plan& plan, bool leaves);

@@ -68,6 +68,11 @@ Piece* Mapping::piece_of_slot(const Items& items, int32_t i) const {
   return has_slot(items.types[i]) ? find(reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*)) : nullptr;
 }
 
+Busy* Mapping::busy_at_slot(const Items& items, int32_t i) const {
+  const Piece* of_slot = piece_of_slot(items, i);
+  return of_slot != nullptr ? of_slot->busy : nullptr;
+}
+
 // The item's pointer has got the value that it is to have, or gets none.
 bool Mapping::is_attached(const Items& items, int32_t i) const {
   AttachLater one = attachment_of(items, i);
@@ -88,8 +93,7 @@ uint64_t Mapping::count_behind(const Piece* piece, const Sent* sent) {
 // Whether nothing is at work on the items but enter data that has been sent ahead.
 bool Mapping::is_free(const Items& items) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
-    const Piece* of_slot = piece_of_slot(items, i);
-    for (const Busy* busy : {busy_at(items, i), of_slot != nullptr ? of_slot->busy : nullptr}) {
+    for (const Busy* busy : {busy_at(items, i), busy_at_slot(items, i)}) {
       if (busy != nullptr && (!busy->is_sent || busy->leaves)) return false;
     }
   }
@@ -98,8 +102,7 @@ bool Mapping::is_free(const Items& items) const {
 
 void Mapping::wait_for_copies(const Items& items, const Sent& sent) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
-    const Piece* of_slot = piece_of_slot(items, i);
-    for (const Busy* busy : {busy_at(items, i), of_slot != nullptr ? of_slot->busy : nullptr}) {
+    for (const Busy* busy : {busy_at(items, i), busy_at_slot(items, i)}) {
       if (busy != nullptr && busy->operation != Busy::kNoOperation) sent.also_behind(sent.of, busy->operation);
     }
   }
@@ -254,9 +257,8 @@ bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
 bool Mapping::may_attach(const Items& items, const Plan& plan) const {
   for (int32_t i = 0; i < items.count; ++i) {
     const Piece* of_slot = piece_of_slot(items, i);
-    bool is_own = of_slot != nullptr && of_slot->busy == &plan.busy;
     if (of_slot == nullptr && has_slot(items.types[i]) && has_data(items.types[i])) return false;
-    if (of_slot == nullptr || is_own) continue;
+    if (of_slot == nullptr || of_slot->busy == &plan.busy) continue;
     if ((of_slot->busy != nullptr && !of_slot->busy->is_sent) || !is_attached(items, i)) return false;
   }
   return true;
