@@ -23,3 +23,13 @@ if(MARLINE_SANITIZE)
   add_compile_options(${flags} -fno-omit-frame-pointer)
   add_link_options(${flags})
 endif()
+
+# marline_precompile(TARGET [more headers]): what most files include of the standard library is translated once for each
+# library, which halves the time that its files take. The debug build does without, and so finds what a file forgot to
+# include.
+function(marline_precompile TARGET)
+  set(headers <algorithm> <atomic> <bit> <cerrno> <climits> <cstdint> <cstdio> <cstdlib> <cstring> <new> <unistd.h> ${ARGN})
+  list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1")
+  list(TRANSFORM headers REPLACE ">$" "$<ANGLE-R>>")
+  target_precompile_headers(${TARGET} PRIVATE ${headers})
+endfunction()
