@@ -83,8 +83,8 @@ function(marline_add_program NAME COMPILER)
     set(mpi_libs ${MARLINE_MPI_${P_MPI}_LIBS})
   endif()
   set(output ${P_OUTDIR}/${NAME})
+  file(MAKE_DIRECTORY ${P_OUTDIR})
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${P_OUTDIR}
     COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${sources} -o ${output} ${P_LIBS} ${mpi_libs} -lm ${cross}
     DEPENDS ${sources} ${P_DEPENDS}
     COMMENT "${COMPILER}: ${NAME}" VERBATIM)

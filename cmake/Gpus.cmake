@@ -51,8 +51,8 @@ function(marline_add_gpu_program NAME)
   if(P_HOST_DEVICES)
     set(and_hide "")
   endif()
+  file(MAKE_DIRECTORY ${P_OUTDIR})
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${P_OUTDIR}
     COMMAND ${driver} -O2 -fopenmp=libomp -fopenmp-version=51
             -fopenmp-targets=nvptx64-nvidia-cuda,x86_64-pc-linux-gnu
             -Xopenmp-target=nvptx64-nvidia-cuda -march=${MARLINE_GPU_ARCH} --cuda-path=${MARLINE_CUDA}

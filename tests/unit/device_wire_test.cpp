@@ -223,7 +223,7 @@ TEST_P(WireTest, WhoWaitsForRoomQueuesFew) {
 
 // Every process sends to random others; each answers, so that many calls come from within calls.
 TEST_P(WireTest, AllToAllStorm) {
-  static constexpr uint64_t kQuestions = 4000;
+  static constexpr uint64_t kQuestions = 1500;
   run([](End& end) {
     enum : uint16_t { kQuestion, kAnswer, kDone };
     std::mt19937_64 random(static_cast<uint64_t>(end.number()));
