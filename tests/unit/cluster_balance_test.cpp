@@ -148,6 +148,27 @@ class UnevenGraph {
     return std::count_if(now_.begin(), now_.end(), [&](TaskNumber task) { return head_.place_of(task).node == node; }) - 1;
   }
 
+  // Of the last iteration, which is a replay: each node tells its tasks' ends and times together.
+  void end_replay(double heavy) {
+    List<Message> sent;
+    sent.swap(head_.messages);
+    for (const Message& replay : sent) {
+      if (replay.kind != MessageKind::kReplay) continue;
+      ReplayBatch batch = Share::batch_of(replay);
+      double time = 0;
+      for (uint64_t i = 0; i < kTasks; ++i) {
+        if (head_.place_of(now_[i]).node == replay.to) time += i == kHeavy ? heavy : 1;
+      }
+      Message report;
+      report.kind = MessageKind::kReport;
+      report.from = replay.to;
+      report.ended.push({batch.first_index + batch.from, false, time, replay.count});
+      reports_.push(std::move(report));
+    }
+    for (const Message& report : reports_) head_.receive(report);  // now, as the tasks' places are known no longer then
+    reports_.clear();
+  }
+
   // Its tasks use less from now on.
   void change() { bytes_ = 4; }
   // Plans that nodes have been given and told to drop since the last call.
@@ -175,6 +196,7 @@ class UnevenGraph {
     double time;
   };
   std::vector<Open> open_;
+  List<Message> reports_;
 };
 
 TEST(ClusterUnevenGraph, IsPlacedByTheTimesOfTheIterationBefore) {
@@ -221,6 +243,57 @@ TEST(ClusterUnevenGraph, IsNotKeptAndGivenUpAtOnce) {
     if (i != 1) graph.end_all();  // the times of the first one that is recorded come with the second one's
   }
   EXPECT_EQ(graph.uneven(), 1u);
+}
+
+// Each iteration ends before the next one begins.
+void record(UnevenGraph& graph, double heavy, int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    EXPECT_FALSE(graph.iterate(true, heavy)) << i;
+    graph.end_all();
+  }
+}
+
+void replay(UnevenGraph& graph, double heavy, int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    ASSERT_TRUE(graph.iterate(true)) << i;
+    graph.end_replay(heavy);
+  }
+}
+
+// Then the times are learned where the tasks are, and the second iteration is placed by them.
+TEST(ClusterUnevenGraph, BecomesUneven) {
+  UnevenGraph graph;
+  record(graph, 1, 2);
+  replay(graph, 1, 20);
+  replay(graph, 12, 12);
+  EXPECT_EQ(graph.uneven(), 0u) << "the first 16 were even";
+  EXPECT_FALSE(graph.iterate(true, 12));
+  EXPECT_EQ(graph.uneven(), 1u);
+  EXPECT_EQ(graph.beside_heavy(), 3) << "the tasks stay";
+  graph.end_all();
+  EXPECT_FALSE(graph.iterate(true, 12));
+  EXPECT_EQ(graph.beside_heavy(), 0);
+  graph.end_all();
+  record(graph, 12, 1);
+  replay(graph, 12, 200);
+  EXPECT_EQ(graph.uneven(), 1u) << "nobody can do better";
+}
+
+TEST(ClusterUnevenGraph, IsLookedAtLessOftenIfItChangesOften) {
+  UnevenGraph graph;
+  int recorded = 0;
+  for (int i = 0; i < 3000; ++i) {
+    double heavy = i / 20 % 2 == 0 ? 1 : 12;
+    if (graph.iterate(true, heavy)) {
+      graph.end_replay(heavy);
+    } else {
+      ++recorded;
+      graph.end_all();
+    }
+  }
+  EXPECT_GE(graph.uneven(), 1u);
+  EXPECT_LE(graph.uneven(), 8u);
+  EXPECT_LE(recorded, 60);
 }
 
 TEST(ClusterUnevenGraph, IsKeptIfItIsEvenOrNobodyCanDoBetter) {

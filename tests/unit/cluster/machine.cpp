@@ -42,7 +42,8 @@ HeadOptions Machine::options(unsigned seed, const Program& program) {
   if (seed % 4 == 3) {  // each plan is given up for another one when times are known
     options.policy = PlacementPolicy::kEarliestEnd;
     options.window = 20;
-    options.uneven = 0;
+    options.uneven = options.worse = 0;
+    options.replays = 1 + seed / 4 % 2;
   }
   return options;
 }

@@ -79,7 +79,7 @@ inline constexpr MessageKind kLastKind = MessageKind::kAwait;
 struct EndedTask {
   uint64_t index;
   bool has_run;
-  double time;  // that it took, in the driver's unit
+  double time;  // that it took, in the driver's unit; of a replay: all of them together
   uint64_t count = 1;  // of a replay: so many tasks from `index` on, which their node has forgotten by itself
 };
 

@@ -348,7 +348,7 @@ void Head::receive(const Message& message) {
     bool had_credits = is_replayed(number) || !tasks_[number].is_stand_in;
     if (had_credits) nodes_[message.from].credits += static_cast<int64_t>(ended.count);
     if (is_replayed(number)) {
-      end_replayed(message.from, number, ended.count);
+      end_replayed(message.from, number, ended);
       continue;
     }
     if (ended.has_run && message.from != 0) learn(number, message.from, ended.time);

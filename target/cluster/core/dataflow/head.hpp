@@ -47,6 +47,8 @@ struct HeadOptions {
   // So many are placed together when as many behind them are known; all, at `barrier`, or when a node has a free slot.
   uint64_t window = 0;
   double uneven = 1.03;            // of what its most loaded node could have to do: a plan with more than that is given up
+  double worse = 1.1;              // and in replays: of what the plan gave it
+  uint64_t replays = 16;           // are looked at together
   bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones
   double patience = 0;             // nodes may keep ends to themselves for so long: Worker::waits_at_most
 };
@@ -237,7 +239,7 @@ class Head {
   [[nodiscard]] bool is_uneven(GraphNumber graph);
   void disturb_graphs(const Task& task);
   void assign_replayed(const Message& message);
-  void end_replayed(NodeNumber node, TaskNumber number, uint64_t count);
+  void end_replayed(NodeNumber node, TaskNumber number, const EndedTask& ended);
   void send_of_graphs();
   void await_at(NodeNumber node, uint64_t below);
   void tell_awaited(NodeNumber node);

@@ -27,22 +27,31 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
 }
 
 // Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph once
-// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (It is done once, and what the
-// plan moves is not looked at here.)
+// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (What the plan moves is not
+// looked at here.) By the times of recorded iterations that is found once. Replays tell only what all tasks of a node
+// have taken: that is uneven if the plan, by what was known when it was made, was to be better.
 bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
+  if (placement.policy() != PlacementPolicy::kEarliestEnd) return false;
   Graphs::Times times;
-  if (placement.policy() != PlacementPolicy::kEarliestEnd || !graphs_.sum_times(graph, times)) return false;
-  double most = 0, all = 0, slots = 0;
+  bool is_recorded = graphs_.sum_times(graph, times);
+  if (!is_recorded && !graphs_.sum_replays(graph, options_.replays, times)) return false;
+  double most = 0, all = 0, slots = 0, planned_most = 0, planned = 0;
   for (NodeNumber node = 1; node <= placement.members(); ++node) {
     if (placement.may_run({.kinds = times.kinds}, node)) slots += placement.slots(node);
     if (node >= times.loads.count()) continue;
     most = std::max(most, times.loads[node] / placement.slots(node));
     all += times.loads[node];
+    if (is_recorded) continue;
+    planned_most = std::max(planned_most, times.planned[node]);
+    planned += times.planned[node] * placement.slots(node);
   }
-  double least = std::max(slots > 0 ? all / slots : 0, times.longest);
+  double least = is_recorded ? options_.uneven * std::max(slots > 0 ? all / slots : 0, times.longest)
+                             : options_.worse * (planned > 0 ? all * planned_most / planned : most);
   double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
-  return kIterations * (most - options_.uneven * least) > to_record;
+  bool is_found = kIterations * (most - least) > to_record;
+  if (is_found && !is_recorded) graphs_.learn_anew(graph);
+  return is_found;
 }
 
 // Replays create no tasks, so nodes get their work as fast as they can do it. While the iteration is created, they may
@@ -138,14 +147,15 @@ void Head::assign_replayed(const Message& message) {
   if (message.to != 0) placement.add_load(message.to, graphs_.load_of(message.task, message.to, message.count));
 }
 
-void Head::end_replayed(NodeNumber node, TaskNumber number, uint64_t count) {
+void Head::end_replayed(NodeNumber node, TaskNumber number, const EndedTask& ended) {
+  uint64_t count = ended.count;
   ended_before_ = std::max(ended_before_, tasks_.end());
   nodes_[node].open -= count;
   nodes_[node].replayed -= count;
   under_way_ -= count;
   planned_ -= count;
   if (node != 0 && number >= loaded_from_) placement.end(node, graphs_.load_of(number, node, count));
-  graphs_.end_batch(number, count);
+  graphs_.end_batch(number, node, count, ended.time);
   send_of_graphs();
 }
 

@@ -337,9 +337,10 @@ void Worker::replay(const Message& message) {
 // that it has ended.
 void Worker::leave_batch(uint64_t index) {
   Batch& batch = *batches_.find(tasks_[index].batch);
+  batch.time += tasks_[index].time;
   forget(index);
   if (--batch.open != 0) return;
-  ended_.push({batch.first, false, 0, batch.count});
+  ended_.push({batch.first, false, batch.time, batch.count});
   must_report_ = true;  // it stands for many already, and the program may wait for it to begin an iteration
   batches_.erase(&batch);
 }

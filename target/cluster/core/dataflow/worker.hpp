@@ -130,6 +130,7 @@ class Worker {
   // Tasks of a replay that came together, and whose end is told together.
   struct Batch {
     uint64_t number = 0, first = 0, count = 0, open = 0;
+    double time = 0;
   };
 
   void handle(Message& message);

@@ -3,6 +3,8 @@
 // See the header. Recording and keeping a plan are here, replaying one is in replaying.cpp.
 #include "cluster/core/replay/graphs.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 namespace {
@@ -65,7 +67,8 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
     if (!is_known) state.clear();
     // The plan is taken: what the iteration has done to the directory is to give its tasks' names to the same state.
     Iteration* last = is_known && !is_uneven ? &*graph.before : nullptr;
-    if (last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state)) keep(graph);
+    bool is_same = last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state);
+    if (is_same && !awaits_times(graph)) keep(graph);
   }
   if (is_uneven) {
     retire(graph);
@@ -92,8 +95,15 @@ void Graphs::decide_placing(Graph& graph) {
   graph.is_judged = false;  // there will be other times
   bool may_be = !graph.kept && graph.before && !graph.is_placed_by_times;
   graph.is_by_times_now = may_be && knows_times(graph, *graph.before->plan);
-  bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times);
+  bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times && !graph.is_learned_anew);
   graph.is_placed_now = graph.is_by_times_now || (!graph.kept && is_new);
+}
+
+// Its tasks stay until their times are known: what is recorded now is the plan that has been given up. (Some may never be
+// known, as first runs on their nodes.)
+bool Graphs::awaits_times(const Graph& graph) {
+  constexpr uint64_t kMostRecorded = 4;
+  return graph.is_learned_anew && !graph.is_placed_by_times && graph.recorded < kMostRecorded;
 }
 
 // Of most of its tasks: each node's first one of a kernel does not count.
@@ -114,7 +124,14 @@ void Graphs::forget_times(Graph& graph) {
   graph.times.clear();
   graph.timed = 0;
   graph.is_judged = false;
-  graph.is_placed_by_times = graph.is_by_times_now = false;
+  graph.is_placed_by_times = graph.is_by_times_now = graph.is_learned_anew = false;
+}
+
+void Graphs::learn_anew(GraphNumber number) {
+  Graph& graph = graph_of(number);
+  forget_times(graph);
+  graph.is_learned_anew = true;
+  ++graph.times_uneven;
 }
 
 bool Graphs::sum_times(GraphNumber number, Times& times) {
@@ -133,6 +150,23 @@ bool Graphs::sum_times(GraphNumber number, Times& times) {
     times.loads[task.node] += time;
     if (time > times.longest) times.longest = time;
   }
+  return true;
+}
+
+bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) {
+  constexpr unsigned kMostDoublings = 8;
+  Graph& graph = graph_of(number);
+  if (!graph.kept) return false;
+  Plan& plan = *graph.kept;
+  if (plan.ran < (iterations << std::min(graph.times_uneven, kMostDoublings)) * plan.tasks.count()) return false;
+  double looked_at = static_cast<double>(plan.ran) / static_cast<double>(plan.tasks.count());
+  for (Plan::Part& part : plan.parts) {
+    times.loads.push(part.ran / looked_at);
+    times.planned.push(part.load);
+    part.ran = 0;
+  }
+  times.tasks = plan.tasks.count();
+  plan.ran = 0;
   return true;
 }
 

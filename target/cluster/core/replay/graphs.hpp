@@ -40,16 +40,22 @@ class Graphs {
 
   [[nodiscard]] bool is_empty() const { return graphs_.is_empty() && retired_.is_empty(); }
 
-  // By the times of recorded iterations: what the plan's nodes have to do, from 0 on, and its longest task.
+  // By the times of iterations: what the plan's nodes have to do, from 0 on, and its longest task.
   struct Times {
     List<double> loads;
-    double longest = 0;
+    List<double> planned;  // of replays: what they were to have, for each slot
+    double longest = 0;    // of recorded ones
     uint64_t tasks = 0;
     uint32_t kinds = 0;  // of members that may run one of them
   };
   // Of tasks that are not on the host. False: they are not known, there is no plan, it has been made by them, or they have
   // been asked for since an iteration was recorded: it costs O(tasks), and O(1) else.
   [[nodiscard]] bool sum_times(GraphNumber graph, Times& times);
+  // By what nodes have told of replays since this was true last. False: these are less than so many iterations, twice as many
+  // each time that they have been uneven, or there is no plan. O(nodes) if it is true, O(1) else.
+  [[nodiscard]] bool sum_replays(GraphNumber graph, uint64_t iterations, Times& times);
+  // They were uneven: the times of recorded iterations hold no more, and are learned where the tasks are.
+  void learn_anew(GraphNumber graph);
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
   // task created before waits to be planned. `is_uneven`: sum_times says so, so the plan is given up for another one.
   [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, bool is_uneven,
@@ -105,7 +111,7 @@ class Graphs {
   [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task);
   // Of the first task of the next replay.
   [[nodiscard]] TaskNumber next_number() const { return next_number_; }
-  void end_batch(TaskNumber replayed, uint64_t count);
+  void end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, double time);
   // What so many tasks of the replay mean for the node's load.
   [[nodiscard]] double load_of(TaskNumber replayed, NodeNumber node, uint64_t count);
   // For memory: a plan that no iteration under way uses is given up. False: there is none.
@@ -149,6 +155,8 @@ class Graphs {
     bool is_placed_by_times = false;  // an iteration that is known, and those behind it
     bool is_by_times_now = false;     // the one that is recorded is
     bool is_placed_now = false;       // its tasks need not stay
+    bool is_learned_anew = false;     // its times are
+    unsigned times_uneven = 0;        // in replays
     List<Progress> progress;
   };
 
@@ -158,6 +166,7 @@ class Graphs {
   bool has_all_ended(const Iteration& iteration);
   bool leave_iteration(Graph& graph, bool all_planned);
   static bool knows_times(const Graph& graph, const Plan& plan);
+  static bool awaits_times(const Graph& graph);
   static void forget_times(Graph& graph);
   void decide_placing(Graph& graph);
   bool can_replay(Graph& graph, bool has_ended, List<uint64_t>& state);

@@ -156,7 +156,7 @@ void Graphs::complete_replay(Graph& graph) {
   Replay* replay = find(graph.now->first_number);
   replay->is_complete = true;
   replaying_ = 0;
-  if (replay->open == 0) end_batch(graph.now->first_number, 0);
+  if (replay->open == 0) end_batch(graph.now->first_number, 0, 0, 0);
 }
 
 void Graphs::end(GraphNumber number) {
@@ -236,9 +236,12 @@ double Graphs::load_of(TaskNumber replayed, NodeNumber node, uint64_t count) {
   return part.load * static_cast<double>(count) / static_cast<double>(part.tasks.count());
 }
 
-void Graphs::end_batch(TaskNumber replayed, uint64_t count) {
+void Graphs::end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, double time) {
   Replay* replay = find(replayed);
   replay->open -= count;
+  Plan& plan = *replay->iteration->plan;
+  plan.ran += count;
+  if (count != 0) plan.parts[node].ran += time;
   if (!replay->is_complete || replay->open != 0) return;
   over.push(replay->iteration->first_number);
   replays_.erase(static_cast<size_t>(replay - replays_.begin()));
