@@ -140,13 +140,19 @@ bool Graphs::sum_times(GraphNumber number, Times& times) {
   if (!may_be || !knows_times(graph, *graph.kept)) return false;
   graph.is_judged = true;
   const Plan& plan = *graph.kept;
+  double sum = 0, known = 0;
+  for (const Timed& timed : graph.times) {
+    sum += timed.time;
+    known += timed.node != 0 ? 1 : 0;
+  }
   for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
   for (size_t at = 0; at < plan.tasks.count(); ++at) {
     const PlanTask& task = plan.tasks[at];
     if (task.node == 0) continue;
     ++times.tasks;
     times.kinds |= task.kinds;
-    double time = at < graph.times.count() ? graph.times[at].time : 0;
+    bool is_known = at < graph.times.count() && graph.times[at].node != 0;
+    double time = is_known ? graph.times[at].time : sum / known;
     times.loads[task.node] += time;
     if (time > times.longest) times.longest = time;
   }
