@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_uneven MODE ITERATIONS MICROSECONDS. A persistent graph of 16 regions, all of one construct, which take that
- * time, but one of them ten times as long. Prints whether the results are right, and how much the busiest process has
- * had to do in the last iteration: ten for the long region, one for each other; half of all is 12.5. */
+ * Usage: cluster_uneven MODE ITERATIONS MICROSECONDS FROM. A persistent graph of 16 regions, all of one construct, which take
+ * that time, but one of them ten times as long, from that iteration on. Prints whether the results are right, and how much
+ * the busiest process has had to do in the last iteration: ten for the long region, one for each other; half of all is 12.5. */
 #include <marline/marline.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +13,15 @@ enum { kRegions = 16, kLong = 5 };
 static long cells[kRegions][2]; /* iterations, and the process of the last one */
 
 int main(int count, char **words) {
-  if (count != 4)
+  if (count != 5)
     return 2;
-  int mode = atoi(words[1]), iterations = atoi(words[2]), unit = atoi(words[3]);
+  int mode = atoi(words[1]), iterations = atoi(words[2]), unit = atoi(words[3]), from = atoi(words[4]);
 #pragma omp target enter data map(to : cells)
 #pragma omp parallel
 #pragma omp single
   MARLINE_GRAPH_FOR(int it = 0, it < iterations, ++it, mode) {
     for (int i = 0; i < kRegions; i++) {
-      long *cell = cells[i], time = i == kLong ? 10 * unit : unit;
+      long *cell = cells[i], time = i == kLong && it >= from ? 10 * unit : unit;
 #pragma omp target nowait depend(inout : cell[0]) map(tofrom : cell[0 : 2]) firstprivate(time)
       {
         usleep(time);
