@@ -49,7 +49,7 @@ struct Element {
   char* address;
   size_t size;
   unsigned kind;  // without kGompImplicit
-  uint64_t extra; // kImplicit, kMember
+  uint64_t extra; // kImplicit, kMember, kDescriptor
 
   Element(const marline_device_maps_t& maps, size_t i)
       : address(static_cast<char*>(maps.addresses[i])), size(maps.sizes[i]), kind(maps.kinds[i] & kKindMask), extra(0) {
@@ -123,9 +123,9 @@ void push_special(const Element& e, ItemList& to) {
       break;
     case kGompAttach:
     case kGompAttachZeroLength: to.push(e.address, e.pointee(), 0, kAttach | kParameter); break;
-    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter); break;
+    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter | (e.extra & kDescriptor)); break;
     // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since.
-    case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kParameter | e.extra); break;
+    case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kDescriptor | kParameter | e.extra); break;
     case kGompForcePresent: to.push(e.address, e.address, e.size, kPresent | kParameter | e.extra); break;
     case kGompFirstprivate: to.push(e.address, e.address, e.size, kPrivate | kTo | kParameter); break;
     case kGompIfPresent:
@@ -156,8 +156,9 @@ void take_maps(const marline_device_maps_t& maps, ItemList& to) {
   Extent descriptor = {};  // of the Fortran array whose pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
     Element e(maps, i);
-    bool in_descriptor = e.kind == kGompPointer && e.address >= descriptor.begin && e.address < descriptor.end;
-    if (i < members_end || in_descriptor) e.extra |= kMember;
+    bool in_descriptor = e.address >= descriptor.begin && e.address < descriptor.end;
+    if (i < members_end || (in_descriptor && e.kind == kGompPointer)) e.extra |= kMember;
+    if (in_descriptor && e.kind == kGompAlwaysPointer) e.extra |= kDescriptor;  // attached once, as with kGompPointer
     if (e.kind == kGompToPset) descriptor = {e.address, e.address + e.size};
     if (e.address == nullptr) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);

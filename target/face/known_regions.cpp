@@ -23,7 +23,10 @@ bool KnownRegions::add(const CapturedTask& task) {
   KnownRegion known = {task.entry, task.node, form_of(task), items_.count(), static_cast<size_t>(task.items.count)};
   for (int32_t i = 0; i < task.items.count; ++i) {
     if ((task.items.types[i] & kPrivate) != 0) return false;
-    items_.push({task.items.bases[i], task.items.begins[i], task.items.sizes[i], task.items.types[i]});
+    items_.push({task.items.bases[i], task.items.begins[i], task.items.sizes[i], task.items.types[i], descriptors_.count()});
+    bool is_descriptor = (task.items.types[i] & kDescriptor) != 0;
+    auto* bytes = static_cast<const char*>(task.items.begins[i]);
+    for (int64_t k = 0; is_descriptor && k < task.items.sizes[i]; ++k) descriptors_.push(bytes[k]);
   }
   regions_.push(known);
   return true;
@@ -33,7 +36,7 @@ bool KnownRegions::is_same(uint64_t step, const marline_target_task_t& told, Lis
   if (step >= regions_.count()) return false;
   const KnownRegion& known = regions_[step];
   if (entry_of(told) != known.entry || (told.node != 0 && told.node != known.node)) return false;
-  RegionComparison comparison = {known, &items_[known.first], changed};
+  RegionComparison comparison = {known, &items_[known.first], descriptors_, changed};
   if (told.form == MARLINE_TARGET_ENTRY) {
     compare_dry(told, comparison);
   } else if (told.form == MARLINE_TARGET_REGION) {

@@ -14,6 +14,7 @@ class KnownRegions {
   void clear() {
     regions_.clear();
     items_.clear();
+    descriptors_.clear();
   }
 
   // The next one. False: it has private copies on the device, which must be made anew.
@@ -26,6 +27,7 @@ class KnownRegions {
  private:
   List<KnownRegion> regions_;
   List<KnownItem> items_;
+  List<char> descriptors_;
 };
 
 }  // namespace marline::target

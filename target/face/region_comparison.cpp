@@ -3,6 +3,8 @@
 // See the header.
 #include "face/region_comparison.hpp"
 
+#include <cstring>
+
 namespace marline::target {
 
 using namespace map_type;
@@ -20,6 +22,9 @@ void RegionComparison::compare(const RegionForm& form, const Items& now) {
       changed.push({word, reinterpret_cast<uint64_t>(now.bases[i])});
       item.base = now.bases[i];
     }
+    // Its bounds may have changed.
+    bool is_descriptor = is_same && (item.type & kDescriptor) != 0;
+    if (is_descriptor) is_same = std::memcmp(descriptors.begin() + item.descriptor, item.begin, static_cast<size_t>(item.size)) == 0;
     word += is_argument ? 1 : 0;
   }
 }

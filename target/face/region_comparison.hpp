@@ -35,6 +35,7 @@ struct KnownItem {
   void *base, *begin;
   int64_t size;
   uint64_t type;
+  size_t descriptor = 0;  // of a Fortran array: where its bytes are among all known ones
 };
 
 struct KnownRegion {
@@ -48,6 +49,7 @@ struct KnownRegion {
 struct RegionComparison {
   const KnownRegion& known;
   KnownItem* items;            // the known one's
+  const List<char>& descriptors;
   List<ChangedWord>& changed;  // arguments, without a leading null
   bool is_same = false;        // but for these
 

@@ -146,7 +146,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
 // Of an item that has a pointer.
 AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
   bool attaches_only = (items.types[i] & kAttach) != 0;
-  bool always = attaches_only && (items.types[i] & kAlways) != 0;
+  bool always = attaches_only && (items.types[i] & (kAlways | kDescriptor)) == kAlways;
   return {address_of(items.bases[i]), address_of(items.begins[i]), always, attaches_only ? pointer_of_attachment(items, i) : 0};
 }
 
@@ -195,8 +195,19 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
     if (!piece->contains(base, base + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
   }
   if (piece == nullptr) return;
-  if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
+  if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_item(*piece, begin, bytes, type, plan);
   if (slot != 0) plan.attachments.push(attachment_of(items, i));
+}
+
+// A descriptor that is there as it is on the host is not copied.
+void Mapping::copy_item(Piece& piece, uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
+  bool is_descriptor = (type & kDescriptor) != 0, is_fresh = piece.busy == &plan.busy;
+  if (is_descriptor && piece.descriptors.has(begin, bytes)) return;
+  if (!is_fresh && !is_descriptor) piece.descriptors.clear();
+  copy_around(piece, begin, bytes, plan.copies);
+  if (!is_descriptor) return;
+  piece.descriptors.note(begin, bytes);
+  if (!is_fresh) plan.described.push(&piece);
 }
 
 void Mapping::add(const Items& items, Plan& plan) {
@@ -237,7 +248,8 @@ void Mapping::begin_expanded(const Items& items) {
   while (wait_for_busy(items)) {}
   begin_construct(items);
   add(items, plan);
-  const Piece* created = plan.pieces;  // further ones only get pointers
+  const Piece* created = plan.pieces;  // further ones only get pointers and descriptors
+  for (Piece* piece : plan.described) make_busy(piece, plan);  // others take these for what is there: they wait until it is
   for (const AttachLater& one : plan.attachments) attach(one, plan);
   note_busy(plan, false);
   lock_.release();
@@ -407,45 +419,6 @@ void Mapping::remove_pieces(Piece* first) {
     piece->~Piece();
     std::free(piece);
   }
-}
-
-void Mapping::plan_update(const Items& items, Plan& plan) {
-  for (int32_t i = 0; i < items.count; ++i) {
-    uint64_t type = items.types[i];
-    if (has_no_storage(type) || (type & kAttach) != 0) continue;
-    if ((type & (kTo | kFrom)) == 0) continue;  // a structure whose members follow
-    bool in_parts = (type & kNonContiguous) != 0;
-    uintptr_t begin = in_parts ? begin_of_parts(items, i) : address_of(items.begins[i]);
-    size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
-    Piece* piece = find(begin, bytes);
-    if (piece == nullptr && (type & kPresent) != 0) {
-      fatal("device %d: target update with `present` of data at %#lx that is not mapped there", device_->number, begin);
-    }
-    if (piece == nullptr) continue;
-    Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
-    if (in_parts) {
-      copy_parts(*piece, items, i, copies);
-    } else {
-      copy_around(*piece, begin, bytes, copies);
-    }
-  }
-}
-
-void Mapping::update(const Items& items) {
-  if (shared_) return;
-  if (items.mappers == nullptr) return update_expanded(items);
-  Expansion expansion(items);
-  update_expanded(expansion.items());
-}
-
-void Mapping::update_expanded(const Items& items) {
-  Plan plan;
-  lock_.take();
-  while (wait_for_busy(items)) {}
-  plan_update(items, plan);
-  lock_.release();
-  for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
-  for (const Transfer& copy : plan.copies_back) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
 }
 
 size_t Mapping::most_bytes_back(const Items& items) {

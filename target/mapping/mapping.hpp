@@ -134,6 +134,7 @@ class Mapping {
 
   void add(const Items& items, Plan& plan);
   void add_item(const Items& items, int32_t i, Plan& plan);
+  static void copy_item(Piece& piece, uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
   static AttachLater attachment_of(const Items& items, int32_t i);
   Piece* find_slot(const AttachLater& one, uint64_t& value) const;
   void attach(const AttachLater& one, Plan& plan);
@@ -143,6 +144,7 @@ class Mapping {
   void end_locked(const Items& items);
   void plan_end(const Items& items, Plan& plan);
   bool is_there(const Items& items, int32_t i, Array<Piece*>& counted) const;
+  bool copies_always(const Items& items, int32_t i) const;
   bool is_attached(const Items& items, int32_t i) const;
   bool may_attach(const Items& items, const Plan& plan) const;
   bool is_free(const Items& items) const;

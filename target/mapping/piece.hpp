@@ -8,6 +8,7 @@
 #include "base/items.hpp"
 #include "base/ranges.hpp"
 #include "mapping/attachments.hpp"
+#include "mapping/descriptors.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,7 @@ struct Piece : Range {
   bool is_off_list;         // it leaves, and a construct that is ordered behind that has mapped its memory anew
   Source source;            // the construct that has made it
   Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
+  Descriptors descriptors;
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
   [[nodiscard]] bool is_of_regions() const { return busy == &own; }

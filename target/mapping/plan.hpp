@@ -36,6 +36,7 @@ struct Plan {
   Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
   Array<AttachLater> attachments;
   Array<Slot> slots;  // to be written behind `copies`
+  Array<Piece*> described;  // that were there, and get other descriptors
   // Of constructs that are sent ahead:
   Array<Piece*> filled;        // by an enter data or a region
   Array<Piece*> shared;        // by a region with those that it has no order to

@@ -73,6 +73,17 @@ Busy* Mapping::busy_at_slot(const Items& items, int32_t i) const {
   return of_slot != nullptr ? of_slot->busy : nullptr;
 }
 
+// An `always` map copies something: all but a descriptor that is there as it is on the host. One that is not there yet is
+// mapped like any other data.
+bool Mapping::copies_always(const Items& items, int32_t i) const {
+  uint64_t type = items.types[i];
+  if ((type & kAlways) == 0 || (type & (kTo | kFrom)) == 0) return false;
+  if ((type & kDescriptor) == 0) return true;
+  const Piece* piece = piece_at_end(items, i);
+  bool is_there = piece != nullptr && !leaves(piece);
+  return is_there && !piece->descriptors.has(reinterpret_cast<uintptr_t>(items.begins[i]), static_cast<size_t>(items.sizes[i]));
+}
+
 // The item's pointer has got the value that it is to have, or gets none.
 bool Mapping::is_attached(const Items& items, int32_t i) const {
   AttachLater one = attachment_of(items, i);
@@ -113,8 +124,7 @@ void Mapping::wait_for_copies(const Items& items, const Sent& sent) const {
 bool Mapping::is_there(const Items& items, int32_t i, Array<Piece*>& counted) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
-  bool moves = (type & kAlways) != 0 && (type & (kTo | kFrom)) != 0;
-  if (moves || (type & (kReturn | kHold)) != 0) return false;
+  if (copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
   if (has_slot(type) && !is_attached(items, i)) return false;
   if (!has_data(type)) return true;
   if (has_slot(type)) {
@@ -225,7 +235,8 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
                         Array<Absent>& absent) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
-  if ((type & (kAlways | kReturn | kHold)) != 0) return false;
+  bool attaches_always = (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways);
+  if (attaches_always || copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
   if (!has_data(type)) return true;
   if (maps_slot(type)) {
     Absent slot = {reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*), type & kPresent};
@@ -343,7 +354,7 @@ void Mapping::copy_brought(const Items& items, int32_t i, Plan& plan) const {
   auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   bool is_created = piece->busy == &plan.busy, is_brought = is_created || piece->is_of_regions();
-  if (is_created && (type & kTo) != 0) copy_around(*piece, begin, bytes, plan.copies);
+  if (is_created && (type & kTo) != 0) copy_item(*piece, begin, bytes, type, plan);
   if (is_brought && (type & kFrom) != 0) copy_around(*piece, begin, bytes, plan.copies_back);
 }
 

@@ -267,8 +267,12 @@ if(NOT MARLINE_SANITIZE)
   endif()
   program_test(fortran_cluster_graphs SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_graphs.f90
                COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules} MARLINE_H RUNS gfortran12:cluster)
+  program_test(fortran_cluster_descriptors SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_descriptors.f90
+               COMPILERS gfortran12 THREADS 4 FLAGS -J${device_modules} MARLINE_H RUNS gfortran12:cluster)
   if(MARLINE_GFORTRAN12)
     device_kind_variants(fortran_cluster_graphs.gfortran12 ${PROGRAM_BIN}/fortran_cluster_graphs_gfortran12 60 "" cluster 4)
+    device_kind_variants(fortran_cluster_descriptors.gfortran12 ${PROGRAM_BIN}/fortran_cluster_descriptors_gfortran12 60 ""
+                         "process;cluster" 4)
   endif()
 endif()
 # Only there do kernels run beside the program whatever the number of its threads.

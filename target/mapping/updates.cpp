@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// target update.
+#include "device/base/tell.hpp"
+#include "mapping/copies.hpp"
+#include "mapping/mapper.hpp"
+#include "mapping/mapping.hpp"
+#include "mapping/plan.hpp"
+
+namespace marline::target {
+
+using namespace map_type;
+
+void Mapping::plan_update(const Items& items, Plan& plan) {
+  for (int32_t i = 0; i < items.count; ++i) {
+    uint64_t type = items.types[i];
+    if (has_no_storage(type) || (type & kAttach) != 0) continue;
+    if ((type & (kTo | kFrom)) == 0) continue;  // a structure whose members follow
+    bool in_parts = (type & kNonContiguous) != 0;
+    uintptr_t begin = in_parts ? begin_of_parts(items, i) : reinterpret_cast<uintptr_t>(items.begins[i]);
+    size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
+    Piece* piece = find(begin, bytes);
+    if (piece == nullptr && (type & kPresent) != 0) {
+      fatal("device %d: target update with `present` of data at %#lx that is not mapped there", device_->number, begin);
+    }
+    if (piece == nullptr) continue;
+    Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
+    if ((type & kFrom) == 0) piece->descriptors.clear();
+    if (in_parts) {
+      copy_parts(*piece, items, i, copies);
+    } else {
+      copy_around(*piece, begin, bytes, copies);
+    }
+  }
+}
+
+void Mapping::update(const Items& items) {
+  if (shared_) return;
+  if (items.mappers == nullptr) return update_expanded(items);
+  Expansion expansion(items);
+  update_expanded(expansion.items());
+}
+
+void Mapping::update_expanded(const Items& items) {
+  Plan plan;
+  lock_.take();
+  while (wait_for_busy(items)) {}
+  plan_update(items, plan);
+  lock_.release();
+  for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
+  for (const Transfer& copy : plan.copies_back) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
+}
+
+}  // namespace marline::target
