@@ -25,8 +25,8 @@ if(MARLINE_SANITIZE)
 endif()
 
 # marline_precompile(TARGET [more headers]): what most files include of the standard library is translated once for each
-# library, which halves the time that its files take. The debug build does without, and so finds what a file forgot to
-# include.
+# library, which halves the time that its files take. The debug preset does without: it finds what a file forgot to
+# include. Headers in angle brackets only.
 function(marline_precompile TARGET)
   set(headers <algorithm> <atomic> <bit> <cerrno> <climits> <cstdint> <cstdio> <cstdlib> <cstring> <new> <unistd.h> ${ARGN})
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1")

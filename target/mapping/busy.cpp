@@ -101,6 +101,7 @@ void Mapping::drop_busy() {
       remove_piece(piece);
       continue;
     }
+    piece->descriptors.clear();  // one may not have been copied
     Attachments::Sweep sweep = piece->attachments.sweep_from(piece->begin);
     while (uintptr_t slot = device_->lost ? 0 : piece->attachments.next(sweep, piece->end)) {
       uint64_t value = piece->attachments.value_of(slot);

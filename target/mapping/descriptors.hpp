@@ -19,13 +19,15 @@ class Descriptors {
   [[nodiscard]] bool has(uintptr_t begin, size_t bytes) const;
   // The host's bytes are being copied.
   void note(uintptr_t begin, size_t bytes);
-  // Something else is.
+  // Others are copied there, in either direction.
+  void forget(uintptr_t begin, size_t bytes);
   void clear();
 
  private:
   struct Known {
     uintptr_t begin;
     uint32_t bytes, at;  // in `copies_`
+    bool is_valid;
   };
   [[nodiscard]] uint32_t first_from(uintptr_t begin) const;
 

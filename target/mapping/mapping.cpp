@@ -203,7 +203,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
 void Mapping::copy_item(Piece& piece, uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   bool is_descriptor = (type & kDescriptor) != 0, is_fresh = piece.busy == &plan.busy;
   if (is_descriptor && piece.descriptors.has(begin, bytes)) return;
-  if (!is_fresh && !is_descriptor) piece.descriptors.clear();
+  if (!is_fresh && !is_descriptor) piece.descriptors.forget(begin, bytes);
   copy_around(piece, begin, bytes, plan.copies);
   if (!is_descriptor) return;
   piece.descriptors.note(begin, bytes);
@@ -325,7 +325,9 @@ void Mapping::copy_item_back(const Items& items, int32_t i, Plan& plan) {
   if (plan.pieces == nullptr && (type & kAlways) == 0) return;
   Piece* piece = piece_at_end(items, i);
   if (piece == nullptr || (piece->busy != &plan.busy && (type & kAlways) == 0) || is_gone(piece, plan)) return;
-  copy_around(*piece, address_of(items.begins[i]), static_cast<size_t>(items.sizes[i]), plan.copies);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  piece->descriptors.forget(address_of(items.begins[i]), bytes);
+  copy_around(*piece, address_of(items.begins[i]), bytes, plan.copies);
 }
 
 void Mapping::subtract(const Items& items, Plan& plan) {

@@ -25,10 +25,11 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
     }
     if (piece == nullptr) continue;
     Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
-    if ((type & kFrom) == 0) piece->descriptors.clear();
     if (in_parts) {
+      piece->descriptors.clear();
       copy_parts(*piece, items, i, copies);
     } else {
+      piece->descriptors.forget(begin, bytes);
       copy_around(*piece, begin, bytes, copies);
     }
   }

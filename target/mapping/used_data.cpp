@@ -16,11 +16,23 @@ bool UsedData::Attached::operator<(const Attached& other) const {
   return std::tie(slot, pointee) < std::tie(other.slot, other.pointee);
 }
 
+bool UsedData::Descriptor::operator<(const Descriptor& other) const {
+  return std::tie(begin, end) < std::tie(other.begin, other.end);
+}
+
 namespace {
 
 template <class T>
 void push_unless_last(List<T>& list, const T& one) {
   if (list.is_empty() || list.back() < one || one < list.back()) list.push(one);
+}
+
+template <class T>
+void keep_each_once(List<T>& list) {
+  std::sort(list.begin(), list.end());
+  List<T> each;
+  for (const T& one : list) push_unless_last(each, one);
+  list.swap(each);
 }
 
 }  // namespace
@@ -32,6 +44,8 @@ bool UsedData::add(Mapping& mapping, const Items& items) {
       push_unless_last(attached_, {items.bases[i], items.begins[i]});
     if ((items.types[i] & map_type::kAttach) != 0) continue;
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
+    if ((items.types[i] & map_type::kDescriptor) != 0)
+      push_unless_last(descriptors_, {begin, begin + static_cast<size_t>(items.sizes[i])});
     uintptr_t piece = mapping.piece_of(items, i);
     if (piece == 0 && begin != 0) return false;
     if (piece == 0) continue;
@@ -56,10 +70,8 @@ void UsedData::join() {
     }
   }
   ranges_.swap(joined);
-  std::sort(attached_.begin(), attached_.end());
-  List<Attached> each;
-  for (const Attached& one : attached_) push_unless_last(each, one);
-  attached_.swap(each);
+  keep_each_once(attached_);
+  keep_each_once(descriptors_);
 }
 
 void UsedData::list_items(ItemList& to) const {
@@ -68,6 +80,11 @@ void UsedData::list_items(ItemList& to) const {
     to.push(begin, begin, static_cast<int64_t>(used.end - used.begin), used.type);
   }
   for (const Attached& one : attached_) to.push(one.slot, one.pointee, 0, map_type::kAttach);
+  for (const Descriptor& one : descriptors_) {
+    auto* begin = reinterpret_cast<void*>(one.begin);
+    to.push(begin, begin, static_cast<int64_t>(one.end - one.begin),
+            map_type::kTo | map_type::kAlways | map_type::kDescriptor);
+  }
 }
 
 }  // namespace marline::target

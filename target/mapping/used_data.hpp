@@ -20,6 +20,7 @@ class UsedData {
   void clear() {
     ranges_.clear();
     attached_.clear();
+    descriptors_.clear();
   }
 
   // What has been joined.
@@ -35,8 +36,13 @@ class UsedData {
     void *slot, *pointee;
     bool operator<(const Attached& other) const;
   };
+  struct Descriptor {
+    uintptr_t begin, end;
+    bool operator<(const Descriptor& other) const;
+  };
   List<Used> ranges_;
   List<Attached> attached_;  // pointers that would be attached if they were mapped
+  List<Descriptor> descriptors_;  // of Fortran arrays: they would be copied if the host had others
 };
 
 }  // namespace marline::target

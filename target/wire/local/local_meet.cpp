@@ -130,24 +130,34 @@ int reach_first(const Meeting& meeting, const Address& address, Deadline deadlin
   }
 }
 
-void meet_as_other(Meeting& meeting, const Address& address) {
+// False: process 0 may have taken this process for a stranger, which it hears for a moment only. So it looks to those that
+// wait for a processor longer than that.
+bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   const Job& job = meeting.job;
-  Deadline deadline(patience_of(meeting.job));
   int socket = reach_first(meeting, address, deadline);
+  Deadline moment(kStranger);
   Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
   if (greeting == Greeting::kStranger) {
     give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job", job.address,
             job.number);
   }
-  open_listeners(meeting, own_address(socket));
-  bool done = greeting == Greeting::kDone && send_all(socket, &meeting.cards[job.number], sizeof(Card), deadline) &&
-              receive_all(socket, meeting.cards, sizeof(Card) * static_cast<size_t>(job.count), deadline);
-  if (!done) {
+  if (meeting.shared_listener < 0) open_listeners(meeting, own_address(socket));
+  bool is_told = greeting == Greeting::kDone && send_all(socket, &meeting.cards[job.number], sizeof(Card), deadline);
+  bool was_late = moment.left() == 0;
+  bool done = is_told && receive_all(socket, meeting.cards, sizeof(Card) * static_cast<size_t>(job.count), deadline);
+  if (done) {
+    set_host(meeting.cards[0], socket);
+  } else if (!was_late || deadline.left() == 0) {
     const char* why = deadline.left() == 0 ? "does not answer" : "has ended, or refuses it: two with this number?";
     give_up(meeting.user, "process %d of the job at %s: process 0 %s", job.number, job.address, why);
   }
-  set_host(meeting.cards[0], socket);
   close(socket);
+  return done;
+}
+
+void meet_as_other(Meeting& meeting, const Address& address) {
+  Deadline deadline(patience_of(meeting.job));
+  while (!meet_first(meeting, address, deadline)) {}
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ bool Head::is_uneven(GraphNumber graph) {
                              : options_.worse * (planned > 0 ? all * planned_most / planned : most);
   double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
   bool is_found = kIterations * (most - least) > to_record;
-  if (is_found && !is_recorded) graphs_.learn_anew(graph);
+  if (!is_recorded) graphs_.judge_replays(graph, is_found);
   return is_found;
 }
 
@@ -109,7 +109,8 @@ void Head::end_graph(GraphNumber graph) {
 void Head::record(TaskNumber number, const Message& assignment) {
   const Task& task = tasks_[number];
   for (const CopyUse& use : task.uses) graphs_.record_use(task.made.graph, use);
-  graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, &task.made.accesses,
+  double time = task.place.node == 0 ? 0 : placement.expected_time_at(task.request, task.place.node) / placement.slots(task.place.node);
+  graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, time, &task.made.accesses,
                                    &task.made.predecessors, &task.made.words, &assignment});
 }
 

@@ -23,8 +23,11 @@ void Batch::plan(const Placement& placement, bool repeats) {
   best_.end = kNever;
   best_.nodes.clear();
   for (Way way :
-       {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByOwner, Way::kByBlocks}) {
+       {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByOwner, Way::kByBlocks, Way::kBySharing}) {
+    // Of one iteration alone the steps' inputs come one after the other, however few they are.
+    if (way == Way::kBySharing && !repeats) continue;
     if (!set_order(placement, way)) continue;
+    if (way == Way::kBySharing) sharing_.assign(placement, tasks_, run_, shared_);
     try_way(placement, way);
     if (plan_.is_like(best_)) continue;
     plan_.end = end_of_run(best_.end);
@@ -213,8 +216,9 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
   }
   NodeNumber block = way == Way::kByBlocks ? block_of(task) : 0;
   if (block != 0 && placement.may_run(task.request, block)) return block;
+  if (way == Way::kBySharing && shared_[number] != 0) return shared_[number];
   find_candidates(placement, task);
-  bool by_loads = way == Way::kByOwner || way == Way::kByBlocks;
+  bool by_loads = way != Way::kByTransfersAndTimes && way != Way::kByTimes && way != Way::kByCreation;
   Choice best;
   for (NodeNumber node : candidates_) {
     Choice one = by_loads ? by_load(placement, number, node) : at_node(placement, number, node, false);

@@ -6,12 +6,13 @@
 // has what the task writes, and by blocks of tasks that could run at the same time; the last two take Placement's rule
 // for a task alone where they have no node. The one that ends first when it is run (plan_run.hpp) is taken. So a task
 // costs O(inputs + log nodes + log tasks) some times. Of an iteration of a persistent graph, which others will follow,
-// that one is taken of which sixteen take least time, and tasks are moved from nodes and links that have most to do
-// (balance.hpp). A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
+// there is a sixth plan, by what tasks read in common (sharing.hpp), that one is taken of which sixteen take least time, and
+// tasks are moved from nodes and links that have most to do (balance.hpp). A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
 #include "cluster/core/placement/balance.hpp"
+#include "cluster/core/placement/sharing.hpp"
 
 namespace marline::target {
 
@@ -47,7 +48,7 @@ class Batch {
  private:
   static constexpr size_t kReaders = 4, kMostInputs = 64;
   // In which order, and by which rule.
-  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByOwner, kByBlocks };
+  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByOwner, kByBlocks, kBySharing };
   struct Plan {
     List<NodeNumber> nodes;
     List<double> ends;  // as far as the list schedule knows
@@ -112,6 +113,8 @@ class Batch {
   PlanRun run_;
   bool repeats_ = false;
   Balance balance_;
+  Sharing sharing_;
+  List<NodeNumber> shared_;  // its advice
   NodeWork done_;  // by tasks of the same iteration that are to run as planned
   // What is kept, by the shared clock.
   double now_ = 0;

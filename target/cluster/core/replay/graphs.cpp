@@ -127,8 +127,12 @@ void Graphs::forget_times(Graph& graph) {
   graph.is_placed_by_times = graph.is_by_times_now = graph.is_learned_anew = false;
 }
 
-void Graphs::learn_anew(GraphNumber number) {
+void Graphs::judge_replays(GraphNumber number, bool is_uneven) {
   Graph& graph = graph_of(number);
+  if (!is_uneven) {
+    if (graph.times_uneven != 0) --graph.times_uneven;
+    return;
+  }
   forget_times(graph);
   graph.is_learned_anew = true;
   ++graph.times_uneven;
@@ -141,9 +145,10 @@ bool Graphs::sum_times(GraphNumber number, Times& times) {
   graph.is_judged = true;
   const Plan& plan = *graph.kept;
   double sum = 0, known = 0;
-  for (const Timed& timed : graph.times) {
-    sum += timed.time;
-    known += timed.node != 0 ? 1 : 0;
+  for (size_t at = 0; at < std::min(plan.tasks.count(), graph.times.count()); ++at) {
+    if (plan.tasks[at].node == 0 || graph.times[at].node == 0) continue;
+    sum += graph.times[at].time;
+    ++known;
   }
   for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
   for (size_t at = 0; at < plan.tasks.count(); ++at) {
@@ -164,11 +169,10 @@ bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) 
   Graph& graph = graph_of(number);
   if (!graph.kept) return false;
   Plan& plan = *graph.kept;
-  if (plan.ran < (iterations << std::min(graph.times_uneven, kMostDoublings)) * plan.tasks.count()) return false;
-  double looked_at = static_cast<double>(plan.ran) / static_cast<double>(plan.tasks.count());
+  if (plan.ran < iterations << std::min(graph.times_uneven, kMostDoublings)) return false;
   for (Plan::Part& part : plan.parts) {
-    times.loads.push(part.ran / looked_at);
-    times.planned.push(part.load);
+    times.loads.push(part.ran / static_cast<double>(plan.ran));
+    times.planned.push(part.planned);
     part.ran = 0;
   }
   times.tasks = plan.tasks.count();
@@ -379,6 +383,7 @@ void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
   while (now.firsts.count() < plan.parts.count()) now.firsts.push(0);
   now.firsts[place.node] = plan.parts[place.node].first;
   plan.parts[place.node].load += recorded.load;
+  plan.parts[place.node].planned += recorded.time;
   task.kernel = recorded.kernel;
   task.kinds = recorded.kinds;
   for (const TaskAccess& access : *recorded.accesses) {

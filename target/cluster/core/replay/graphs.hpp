@@ -28,6 +28,7 @@ struct RecordedTask {
   TaskNumber number;
   uint32_t kernel, kinds;
   double load;
+  double time;  // that it is expected to take, of all slots of its node
   const List<TaskAccess>* accesses;
   const List<TaskNumber>* predecessors;  // that count as not ended
   const List<uint64_t>* words;
@@ -52,12 +53,12 @@ class Graphs {
   // been asked for since an iteration was recorded: it costs O(tasks), and O(1) else.
   [[nodiscard]] bool sum_times(GraphNumber graph, Times& times);
   // By what nodes have told of replays since this was true last. False: these are less than so many iterations, twice as many
-  // each time that they have been uneven, or there is no plan. O(nodes) if it is true, O(1) else.
+  // each time that they have been uneven and half as many each time that they have not, or there is no plan. O(nodes) if it is true, O(1) else.
   [[nodiscard]] bool sum_replays(GraphNumber graph, uint64_t iterations, Times& times);
-  // They were uneven: the times of recorded iterations hold no more, and are learned where the tasks are.
-  void learn_anew(GraphNumber graph);
+  // These were uneven: the times of recorded iterations hold no more, and are learned where the tasks are. Or not.
+  void judge_replays(GraphNumber graph, bool is_uneven);
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
-  // task created before waits to be planned. `is_uneven`: sum_times says so, so the plan is given up for another one.
+  // task created before waits to be planned. `is_uneven`: sum_times or sum_replays says so, so the plan is given up for another one.
   [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, bool is_uneven,
                            const List<uint64_t>& assigned);
   void end(GraphNumber graph);
@@ -131,6 +132,7 @@ class Graphs {
     Shared<Iteration> iteration;
     uint64_t open = 0;
     bool is_complete = false;
+    List<double> ran;  // by place in the plan's list of members: for so long its tasks have
   };
   struct Progress {  // of a node in the replay, by rank; by place in the plan's list of members
     uint64_t reached = 0, confirmed = 0;
@@ -156,7 +158,7 @@ class Graphs {
     bool is_by_times_now = false;     // the one that is recorded is
     bool is_placed_now = false;       // its tasks need not stay
     bool is_learned_anew = false;     // its times are
-    unsigned times_uneven = 0;        // in replays
+    unsigned times_uneven = 0;        // in replays, less those that were not
     List<Progress> progress;
   };
 

@@ -41,7 +41,8 @@ struct Plan {
     List<uint64_t> tasks;
     List<NodeNumber> peers;
     double load = 0;
-    double ran = 0;  // for so long, in the replays that `ran` counts
+    double planned = 0;  // as `load`, without what they wait for others
+    double ran = 0;      // for so long, in the replays that `ran` counts
   };
 
   uint64_t number = 0;
@@ -58,7 +59,7 @@ struct Plan {
   List<uint64_t> buffers;    // that tasks use, in the order of first use
   Numbered<Used> is_used;    // the same
   List<CopyUse> uses;        // each once, when the plan is kept
-  uint64_t ran = 0;          // tasks of replays that have ended since somebody looked at what their nodes had to do
+  uint64_t ran = 0;          // whole replays that have ended since somebody looked at what their nodes had to do
   List<uint64_t> start;      // the directory's state when the iteration began; empty: unknown
 
   // As many tasks, each at the same node.
