@@ -3,7 +3,6 @@
 // See the header. What each kind means: GCC, include/gomp-constants.h; what compilers emit was looked at with GCC 12.
 #include "face/gomp_kinds.hpp"
 
-#include "base/array.hpp"
 #include "base/report.hpp"
 
 #include <algorithm>
@@ -50,7 +49,7 @@ struct Element {
   char* address;
   size_t size;
   unsigned kind;  // without kGompImplicit
-  uint64_t extra; // kImplicit, kMember, kDescriptor
+  uint64_t extra; // kImplicit, kMember
 
   Element(const marline_device_maps_t& maps, size_t i)
       : address(static_cast<char*>(maps.addresses[i])), size(maps.sizes[i]), kind(maps.kinds[i] & kKindMask), extra(0) {
@@ -124,7 +123,7 @@ void push_special(const Element& e, ItemList& to) {
       break;
     case kGompAttach:
     case kGompAttachZeroLength: to.push(e.address, e.pointee(), 0, kAttach | kParameter); break;
-    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter | (e.extra & kDescriptor)); break;
+    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter); break;
     // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since. It is
     // copied if they have changed.
     case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kDescriptor | kParameter | e.extra); break;
@@ -155,14 +154,12 @@ Items items_of(ItemList& list) {
 
 void take_maps(const marline_device_maps_t& maps, ItemList& to) {
   size_t members_end = 0;
-  Array<Extent> descriptors;  // of Fortran arrays, whose pointers follow; a construct names few
+  Extent descriptor = {};  // of the Fortran array whose pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
     Element e(maps, i);
-    bool in_descriptor = false;
-    for (const Extent& one : descriptors) in_descriptor = in_descriptor || (e.address >= one.begin && e.address < one.end);
-    if (i < members_end || (in_descriptor && e.kind == kGompPointer)) e.extra |= kMember;
-    if (in_descriptor && e.kind == kGompAlwaysPointer) e.extra |= kDescriptor;  // attached once, as with kGompPointer
-    if (e.kind == kGompToPset) descriptors.push({e.address, e.address + e.size});
+    bool in_descriptor = e.kind == kGompPointer && e.address >= descriptor.begin && e.address < descriptor.end;
+    if (i < members_end || in_descriptor) e.extra |= kMember;
+    if (e.kind == kGompToPset) descriptor = {e.address, e.address + e.size};
     if (e.address == nullptr) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);
     } else if (is_structure(e)) {

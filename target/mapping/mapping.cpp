@@ -146,7 +146,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
 // Of an item that has a pointer.
 AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
   bool attaches_only = (items.types[i] & kAttach) != 0;
-  bool always = attaches_only && (items.types[i] & (kAlways | kDescriptor)) == kAlways;
+  bool always = attaches_only && (items.types[i] & kAlways) != 0;
   return {address_of(items.bases[i]), address_of(items.begins[i]), always, attaches_only ? pointer_of_attachment(items, i) : 0};
 }
 

@@ -84,12 +84,13 @@ bool Mapping::copies_always(const Items& items, int32_t i) const {
   return is_there && !piece->descriptors.has(reinterpret_cast<uintptr_t>(items.begins[i]), static_cast<size_t>(items.sizes[i]));
 }
 
-// The item's pointer has got the value that it is to have, or gets none.
+// The item's pointer has got the value that it is to have, or gets none. (What the program calls a pointer that is to be
+// attached again is one that is attached: a kernel that stores another one has regions behind it not sent ahead.)
 bool Mapping::is_attached(const Items& items, int32_t i) const {
   AttachLater one = attachment_of(items, i);
   uint64_t value;
   Piece* of_slot = find_slot(one, value);
-  return of_slot == nullptr || (!one.always && of_slot->attachments.has(one.slot, value));
+  return of_slot == nullptr || of_slot->attachments.has(one.slot, value);
 }
 
 // How often the piece is mapped for a construct: regions that it comes behind are over.
@@ -235,8 +236,7 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
                         Array<Absent>& absent) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
-  bool attaches_always = (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways);
-  if (attaches_always || copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
+  if (copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
   if (!has_data(type)) return true;
   if (maps_slot(type)) {
     Absent slot = {reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*), type & kPresent};

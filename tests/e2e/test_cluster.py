@@ -201,6 +201,17 @@ def run_uneven(jobs, compiled, build, kind, *words):
                     OMP_TARGET_OFFLOAD="mandatory", OMP_DISPLAY_ENV="verbose")  # fmt: skip
 
 
+# Else none of its regions could be sent ahead: in each iteration each kind of array has some.
+def test_descriptors_of_fortran_arrays_are_copied_only_if_they_change(jobs, build):
+    program = build / "tests/programs/bin/fortran_cluster_descriptors_gfortran12"
+    if not program.exists():
+        pytest.skip("no gfortran-12")
+    result = jobs.run("-n", 4, "--devices=cluster", "-t", 1, "--", program, OMP_TARGET_OFFLOAD="mandatory",
+                      OMP_DISPLAY_ENV="verbose")  # fmt: skip
+    iterations, whole, _ = repeated(result)
+    assert iterations >= 60 and whole >= 30, "of 120"
+
+
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     iterations, whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))
