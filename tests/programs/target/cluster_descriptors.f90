@@ -43,6 +43,7 @@ program cluster_descriptors
   !$omp end parallel
   call components()
   call graphs()
+  print '(a)', 'good=1'
 contains
   ! The pointer is mapped once, and gets another part, or other bounds alone, when nothing is under way.
   subroutine parts_of_an_array()
