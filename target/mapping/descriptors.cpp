@@ -20,7 +20,8 @@ bool Descriptors::has(uintptr_t begin, size_t bytes) const {
   return std::memcmp(copies_.begin() + known->at, reinterpret_cast<const void*>(begin), bytes) == 0;
 }
 
-// One that overlaps others, or has another size than the one that was there, is of a variable that has come into their memory.
+// One that overlaps others, or has another size than the one that was there, is of a variable that has come into their
+// memory.
 void Descriptors::note(uintptr_t begin, size_t bytes) {
   uint32_t at = first_from(begin);
   bool is_known = at < known_.count() && known_[at].begin == begin && known_[at].bytes == bytes;

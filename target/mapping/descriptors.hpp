@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors of Fortran arrays in one piece: their bytes as they were copied to the device last. GCC's constructs say each
-// array's, and most have not changed. (What a kernel changes in its descriptor stays, as with libgomp, which copies one when the
-// array's data is mapped anew.) Under the lock of the mapping. Sorted: O(log n) to look one up, and to note the next
-// one behind all others; a structure's components come in that order.
+// Descriptors of Fortran arrays in one piece: their bytes as they were copied to the device last. GCC's constructs say
+// each array's, and most have not changed. (What a kernel changes in its descriptor stays, as with libgomp, which
+// copies one when the array's data is mapped anew.) Under the lock of the mapping. Sorted: O(log n) to look one up, and
+// to note the next one behind all others; a structure's components come in that order.
 #pragma once
 
 #include "base/array.hpp"

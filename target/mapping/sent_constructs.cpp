@@ -85,7 +85,7 @@ bool Mapping::copies_always(const Items& items, int32_t i) const {
 }
 
 // The item's pointer has got the value that it is to have, or gets none. (What the program calls a pointer that is to be
-// attached again is one that is attached: a kernel that stores another one has regions behind it not sent ahead.)
+// attached again is one that is attached: a cluster sends nothing ahead behind a kernel that stores another one, see ClusterHead::note_new_pointer.)
 bool Mapping::is_attached(const Items& items, int32_t i) const {
   AttachLater one = attachment_of(items, i);
   uint64_t value;

@@ -117,8 +117,10 @@ void meet_as_first(Meeting& meeting, const Address& address) {
   std::free(here);
 }
 
-int reach_first(const Meeting& meeting, const Address& address, Deadline deadline) {
+// `moment` begins before process 0 can know of the connection.
+int reach_first(const Meeting& meeting, const Address& address, Deadline deadline, Deadline& moment) {
   for (;;) {
+    moment = Deadline(kStranger);
     int socket = connect_to(address, deadline);
     if (socket >= 0) return socket;
     int error = errno;
@@ -134,8 +136,8 @@ int reach_first(const Meeting& meeting, const Address& address, Deadline deadlin
 // wait for a processor longer than that.
 bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   const Job& job = meeting.job;
-  int socket = reach_first(meeting, address, deadline);
   Deadline moment(kStranger);
+  int socket = reach_first(meeting, address, deadline, moment);
   Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
   if (greeting == Greeting::kStranger) {
     give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job", job.address,

@@ -9,6 +9,8 @@ namespace marline::target {
 
 namespace {
 
+constexpr uint32_t kNone = ~uint32_t{0};
+
 template <class T>
 void fill(List<T>& list, size_t count, T value) {
   list.clear();
@@ -24,7 +26,12 @@ void Sharing::assign(const Placement& placement, const List<BatchTask>& tasks, c
   run_ = &run;
   nodes_ = &nodes;
   nodes.clear();
-  for (const BatchTask& task : tasks) nodes.push(task.request.pin != kAnyNode ? task.request.pin : 0);
+  for (const BatchTask& task : tasks) {
+    bool is_pinned = task.request.pin != kAnyNode && placement.may_run(task.request, task.request.pin);
+    nodes.push(is_pinned ? task.request.pin : 0);
+  }
+  if (placement.members() == 0) return;
+  fill<size_t>(edge_at_, placement.members() + 1, ~size_t{0});
   find_rows();
   fill<uint32_t>(cluster_of_, tasks.count(), 0);
   fill<uint64_t>(shared_, tasks.count(), 0);
@@ -77,10 +84,9 @@ void Sharing::cut(size_t first, size_t behind) {
     neighbours_.clear();
     size_t size = (cluster + 1) * tasks / clusters - cluster * tasks / clusters;
     for (size_t i = 0; i < size; ++i) {
-      while (i == 0 && cluster_of_[order_[first]] != 0) ++first;
-      uint32_t next = i == 0 ? order_[first] : best_neighbour();
-      for (size_t at = first; next == ~uint32_t{0}; ++at) next = cluster_of_[order_[at]] == 0 ? order_[at] : next;
-      grow(cluster, next);
+      uint32_t next = best_neighbour();
+      while (cluster_of_[order_[first]] != 0) ++first;
+      grow(cluster, next != kNone ? next : order_[first]);
     }
     for (uint32_t task : neighbours_) shared_[task] = 0;
     list_edges(cluster);
@@ -101,18 +107,19 @@ void Sharing::grow(uint32_t cluster, uint32_t number) {
       bool may_join = depths_[reader.task] == depths_[number] && cluster_of_[reader.task] == 0;
       uint64_t bytes = std::min(reader.bytes, input.bytes);
       if (!may_join || bytes == 0) continue;
+      if (shared_[reader.task] == 0 && neighbours_.count() == kMostNeighbours) continue;
       if (shared_[reader.task] == 0) neighbours_.push(reader.task);
       shared_[reader.task] += bytes;
     }
   }
 }
 
-// ~0: there is none.
+// kNone: there is none.
 uint32_t Sharing::best_neighbour() {
-  uint32_t best = ~uint32_t{0};
+  uint32_t best = kNone;
   for (uint32_t task : neighbours_) {
     if (cluster_of_[task] != 0 || (*tasks_)[task].is_on_host || (*tasks_)[task].request.pin != kAnyNode) continue;
-    bool is_better = best == ~uint32_t{0} || shared_[task] > shared_[best] || (shared_[task] == shared_[best] && task < best);
+    bool is_better = best == kNone || shared_[task] > shared_[best] || (shared_[task] == shared_[best] && task < best);
     if (is_better) best = task;
   }
   return best;
@@ -124,10 +131,9 @@ void Sharing::list_edges(uint32_t cluster) {
   size_t first = edges_.count();
   first_edge_.push(first);
   auto add = [&](NodeNumber node, uint64_t bytes) {
-    if (node == 0 || bytes == 0) return;
-    for (size_t i = first; i < edges_.count(); ++i) {
-      if (edges_[i].node == node) return void(edges_[i].bytes += bytes);
-    }
+    if (node == 0 || node >= edge_at_.count() || bytes == 0) return;
+    if (edge_at_[node] != ~size_t{0}) return void(edges_[edge_at_[node]].bytes += bytes);
+    edge_at_[node] = edges_.count();
     edges_.push({bytes, cluster, node});
   };
   for (size_t i = first_of_cluster_[cluster]; i < of_cluster_.count(); ++i) {
@@ -136,6 +142,7 @@ void Sharing::list_edges(uint32_t cluster) {
     for (const BatchInput& input : task.inputs) add((*nodes_)[input.producer], input.bytes);
     for (const BatchHolder& holder : task.holders) add(holder.node, holder.bytes);
   }
+  for (size_t i = first; i < edges_.count(); ++i) edge_at_[edges_[i].node] = ~size_t{0};
   std::sort(edges_.begin() + first, edges_.end());
 }
 
@@ -149,8 +156,8 @@ void Sharing::give(uint32_t cluster, NodeNumber node) {
   }
 }
 
-// Most bytes first. A cluster whose nodes are taken has another one moved to a second node of that one's, if it can be; what is
-// left is given to nodes in their order.
+// Most bytes first. A cluster whose nodes are taken has another one moved to a second node of that one's, if it can be;
+// what is left is given to nodes in their order.
 void Sharing::match() {
   size_t clusters = first_of_cluster_.count() - 1;
   fill<NodeNumber>(given_, clusters, 0);

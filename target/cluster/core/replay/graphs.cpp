@@ -17,6 +17,8 @@ bool is_equal(const List<uint64_t>& a, const List<uint64_t>& b) {
   return true;
 }
 
+constexpr unsigned kMostDoublings = 8;  // of how many replays are looked at together
+
 }  // namespace
 
 Graphs::Graph& Graphs::graph_of(GraphNumber number) {
@@ -135,7 +137,7 @@ void Graphs::judge_replays(GraphNumber number, bool is_uneven) {
   }
   forget_times(graph);
   graph.is_learned_anew = true;
-  ++graph.times_uneven;
+  graph.times_uneven += graph.times_uneven < kMostDoublings ? 1 : 0;
 }
 
 bool Graphs::sum_times(GraphNumber number, Times& times) {
@@ -165,11 +167,10 @@ bool Graphs::sum_times(GraphNumber number, Times& times) {
 }
 
 bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) {
-  constexpr unsigned kMostDoublings = 8;
   Graph& graph = graph_of(number);
   if (!graph.kept) return false;
   Plan& plan = *graph.kept;
-  if (plan.ran < iterations << std::min(graph.times_uneven, kMostDoublings)) return false;
+  if (plan.ran < iterations << graph.times_uneven) return false;
   for (Plan::Part& part : plan.parts) {
     times.loads.push(part.ran / static_cast<double>(plan.ran));
     times.planned.push(part.planned);

@@ -190,6 +190,7 @@ class Graphs {
   EndsKnown ends_;
   Numbered<Graph> graphs_;      // as many as the program has persistent graphs
   List<Replay> replays_;        // under way, oldest first: a program has two at most of each graph
+  List<double> spare_;          // Replay::ran of one that is over
   List<Shared<Plan>> retired_;  // with replays under way
   GraphNumber replaying_ = 0;   // between begin and end of a replay
   GraphNumber unsettled_ = 0;

@@ -35,7 +35,10 @@ void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
   next_number_ += plan.tasks.count();
   while (graph.progress.count() < plan.members.count()) graph.progress.push({});
   for (Progress& progress : graph.progress) progress.reached = progress.confirmed = 0;
-  replays_.push({graph.now, 0, false, {}});
+  Replay& replay = replays_.push({graph.now, 0, false, {}});
+  replay.ran.swap(spare_);
+  replay.ran.clear();
+  for (size_t i = 0; i < plan.members.count(); ++i) replay.ran.push(0);
 }
 
 bool Graphs::is_next(GraphNumber number, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) {
@@ -240,7 +243,6 @@ void Graphs::end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, dou
   Replay* replay = find(replayed);
   replay->open -= count;
   Plan& plan = *replay->iteration->plan;
-  while (replay->ran.count() < plan.members.count()) replay->ran.push(0);
   if (count != 0) replay->ran[plan.parts[node].member] += time;
   if (!replay->is_complete || replay->open != 0) return;
   if (replay->iteration->count == plan.tasks.count()) {  // it has not been cut
@@ -248,6 +250,7 @@ void Graphs::end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, dou
     for (size_t i = 0; i < plan.members.count(); ++i) plan.parts[plan.members[i]].ran += replay->ran[i];
   }
   over.push(replay->iteration->first_number);
+  spare_.swap(replay->ran);
   replays_.erase(static_cast<size_t>(replay - replays_.begin()));
   free_retired();
 }
