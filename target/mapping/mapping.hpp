@@ -144,6 +144,7 @@ class Mapping {
   void end_locked(const Items& items);
   void plan_end(const Items& items, Plan& plan);
   bool is_there(const Items& items, int32_t i, Array<Piece*>& counted) const;
+  void attach_new(Plan& plan);
   bool copies_always(const Items& items, int32_t i) const;
   bool is_attached(const Items& items, int32_t i) const;
   bool may_attach(const Items& items, const Plan& plan) const;

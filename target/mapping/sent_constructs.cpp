@@ -275,6 +275,14 @@ bool Mapping::may_attach(const Items& items, const Plan& plan) const {
   return true;
 }
 
+// In the pieces that it has made. The others have them already, also if the program wants them attached always.
+void Mapping::attach_new(Plan& plan) {
+  for (AttachLater one : plan.attachments) {
+    one.always = false;
+    attach(one, plan);
+  }
+}
+
 // All that the construct maps has a piece behind it, or nothing has changed but that plan.pieces are to be released.
 bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
   Array<Piece*> gone;
@@ -311,7 +319,7 @@ bool Mapping::begin_enter(const Items& items, Plan& plan, const Sent& sent) {
     Guard guard(lock_);
     if (make_way(items, plan, sent)) {
       add(items, plan);
-      for (const AttachLater& one : plan.attachments) attach(one, plan);
+      attach_new(plan);
       note_busy(plan, false);
       note_sent(plan.busy, sent);
       plan.pieces = nullptr;
@@ -363,7 +371,7 @@ bool Mapping::begin_bringing(const Items& items, Plan& plan, const Sent& sent) {
     Guard guard(lock_);
     if (make_way(items, plan, sent)) {
       for (int32_t i = 0; i < items.count; ++i) use_brought(items, i, plan, sent);
-      for (const AttachLater& one : plan.attachments) attach(one, plan);
+      attach_new(plan);
       for (int32_t i = 0; i < items.count; ++i) copy_brought(items, i, plan);
       for (Piece* piece : plan.filled) {
         piece->busy = &piece->own;

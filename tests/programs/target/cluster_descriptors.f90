@@ -67,6 +67,8 @@ contains
         low = draw(5) - 2
         p(low:) => x(first:last)
       end if
+      ! Once more, ahead of the regions: the pointer is attached already, or not.
+      !$omp target enter data map(to: p) depend(inout: x) nowait
       do link = 1, 4
         number = number + 1
         !$omp target nowait depend(inout: x) map(tofrom: p) firstprivate(number) private(i)
@@ -78,6 +80,7 @@ contains
           expected(first + i - low) = next(expected(first + i - low), i, number)
         end do
       end do
+      !$omp target exit data map(release: p) depend(inout: x) nowait
       !$omp taskwait
     end do
     !$omp end single
