@@ -18,7 +18,7 @@ inline constexpr uint64_t kLiteral = 0x100;          // the base is the value it
 inline constexpr uint64_t kImplicit = 0x200, kClose = 0x400, kPresent = 0x1000, kHold = 0x2000;
 inline constexpr uint64_t kAttach = 0x4000;          // from 22 on: base: a pointer's address; begin: what it points to
 inline constexpr uint64_t kNonContiguous = uint64_t{1} << 44;  // begin: a list of dimensions; size: their number
-inline constexpr uint64_t kDescriptor = uint64_t{1} << 43;     // Marline's: of a Fortran array
+inline constexpr uint64_t kDescriptor = uint64_t{1} << 43;     // Marline's: a Fortran array's, or its pointer
 inline constexpr int kMemberShift = 48;              // of the item, from 1 on, that this one is a member of; 0: none
 }  // namespace map_type
 

@@ -49,7 +49,7 @@ struct Element {
   char* address;
   size_t size;
   unsigned kind;  // without kGompImplicit
-  uint64_t extra; // kImplicit, kMember
+  uint64_t extra; // kImplicit, kMember, kDescriptor
 
   Element(const marline_device_maps_t& maps, size_t i)
       : address(static_cast<char*>(maps.addresses[i])), size(maps.sizes[i]), kind(maps.kinds[i] & kKindMask), extra(0) {
@@ -114,6 +114,17 @@ void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
   to.push(maps.addresses[i], extent.begin, bytes, kParameter | (first ? 0 : kMember));
 }
 
+// The pointer of element i is the first part of a descriptor that an element before it maps: of GCC's, 40 bytes and 24 for each
+// dimension (libgfortran.h).
+bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
+  constexpr size_t kHead = 40, kDimension = 24;
+  for (size_t k = 0; k < i; ++k) {
+    bool is_one = maps.sizes[k] > kHead && (maps.sizes[k] - kHead) % kDimension == 0;
+    if (is_one && maps.addresses[k] == maps.addresses[i]) return true;
+  }
+  return false;
+}
+
 // Kinds that are neither plain maps nor structures.
 void push_special(const Element& e, ItemList& to) {
   switch (e.kind) {
@@ -123,7 +134,7 @@ void push_special(const Element& e, ItemList& to) {
       break;
     case kGompAttach:
     case kGompAttachZeroLength: to.push(e.address, e.pointee(), 0, kAttach | kParameter); break;
-    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter); break;
+    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter | (e.extra & kDescriptor)); break;
     // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since. It is
     // copied if they have changed.
     case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kDescriptor | kParameter | e.extra); break;
@@ -159,6 +170,7 @@ void take_maps(const marline_device_maps_t& maps, ItemList& to) {
     Element e(maps, i);
     bool in_descriptor = e.kind == kGompPointer && e.address >= descriptor.begin && e.address < descriptor.end;
     if (i < members_end || in_descriptor) e.extra |= kMember;
+    if (e.kind == kGompAlwaysPointer && begins_descriptor(maps, i)) e.extra |= kDescriptor;
     if (e.kind == kGompToPset) descriptor = {e.address, e.address + e.size};
     if (e.address == nullptr) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);
