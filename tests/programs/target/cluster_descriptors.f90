@@ -4,7 +4,7 @@
 ! arrays that come and go, components, and persistent graphs of such regions; against the same on the host.
 !
 ! Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to, nowait),
-!   target exit data(map:from, release, nowait), target update(to, from)
+!   target exit data(map:from, nowait)
 module cluster_descriptors_module
   use, intrinsic :: iso_c_binding
   implicit none
