@@ -96,6 +96,41 @@ TEST(ClusterPlacement, ATaskGoesWhereItsSuccessorsOtherInputsLie) {
   }
 }
 
+// All read what node 1 has, and nobody knows what they take: not that they would take less than the link. With a window or
+// one by one.
+TEST(ClusterPlacement, TasksOfWhichNothingIsKnownAreSpread) {
+  for (uint64_t window : {0, 100}) {
+    Head head({.nodes = 3, .window = window});
+    for (int i = 0; i < 3; ++i) head.placement.add({});
+    head.placement.set_link(0, 1);
+    NewTask writer;
+    writer.pin = 1;
+    writer.kernel = 2;
+    writer.new_buffers.push({1, 100});
+    writer.accesses.push({{1, 0, 100}, true});
+    head.create(std::move(writer));
+    head.barrier();
+    Message report;
+    report.kind = MessageKind::kReport;
+    report.from = 1;
+    report.ended.push({0, true, 1});
+    head.receive(report);
+    std::vector<int> tasks(4);
+    std::vector<TaskNumber> all;
+    for (uint64_t i = 0; i < 9; ++i) {
+      NewTask task;
+      task.new_buffers.push({2 + i, 10});
+      task.kernel = 1;
+      task.accesses.push({{1, 0, 100}, false});
+      task.accesses.push({{2 + i, 0, 10}, true});
+      all.push_back(head.create(std::move(task)));
+    }
+    head.barrier();
+    for (TaskNumber task : all) ++tasks[head.place_of(task).node];
+    EXPECT_EQ(tasks, (std::vector<int>{0, 3, 3, 3})) << "window " << window;
+  }
+}
+
 // A tree with twice as many tasks in each row up to eight, then chains; to move an input takes twice as long as a task. Each
 // task ends first where its input is until much waits there, and then all that is below would have to move.
 TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {

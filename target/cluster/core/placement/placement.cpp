@@ -3,6 +3,8 @@
 // See the header.
 #include "cluster/core/placement/placement.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 void Placement::add(const Member& member) {
@@ -68,16 +70,24 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
   return costs_.begin() + low;  // the first that is not less, perhaps the end
 }
 
-// Of what has never run, as set_unknown_time says: the number of tasks counts then. Where other kinds of members may run it,
-// what has run for the first time is tried again: a kind that seems slow by that would never run the second one.
+// Of what has never run, as set_unknown_time says: the number of tasks counts then. But a program that has tasks run elsewhere
+// will have ten times as much work in each as it takes to move its data; else the first tasks, which may be all, would stay
+// where one has brought the data that they share.
+double Placement::unknown_time(const PlacementRequest& request) const {
+  constexpr double kWorthIt = 10;
+  return std::max(unknown_time_, kWorthIt * wire_time(request.bytes));
+}
+
+// Where other kinds of members may run it, what has run for the first time is tried again: a kind that seems slow by that
+// would never run the second one.
 double Placement::time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const {
   bool is_tried_again = cost.seen == 0 && (request.kinds & kinds_ & ~(1u << kind)) != 0;
-  return is_tried_again && cost.mean > unknown_time_ ? unknown_time_ : cost.mean;
+  return is_tried_again ? std::min(cost.mean, unknown_time(request)) : cost.mean;
 }
 
 double Placement::expected_time(const PlacementRequest& request, uint32_t kind) const {
   const Cost* cost = known_cost(request, kind);
-  return (cost != nullptr ? time_of(*cost, request, kind) : unknown_time_) * request.weight;
+  return (cost != nullptr ? time_of(*cost, request, kind) : unknown_time(request)) * request.weight;
 }
 
 // Whether no task of the kernel has run there before.
@@ -112,7 +122,7 @@ double Placement::expected_time(const PlacementRequest& request) const {
     double time = time_of(*cost, request, kind);
     shortest = shortest < 0 || time < shortest ? time : shortest;
   }
-  return (shortest < 0 ? unknown_time_ : shortest) * request.weight;
+  return (shortest < 0 ? unknown_time(request) : shortest) * request.weight;
 }
 
 bool Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {

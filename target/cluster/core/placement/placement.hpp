@@ -52,7 +52,7 @@ class Placement {
   void add(const Member& member);
   void set_link(double latency, double time_per_byte) { latency_ = latency, time_per_byte_ = time_per_byte; }
 
-  // What a task is taken to need whose kernel has not run yet.
+  // What a task is taken to need at least whose kernel has not run yet.
   void set_unknown_time(double time) { unknown_time_ = time; }
 
   // 0: no member may run it. `held(node)`: how many of its bytes the node has.
@@ -153,6 +153,7 @@ class Placement {
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   bool note_first(uint32_t kernel, NodeNumber node);
   [[nodiscard]] const Cost* known_cost(const PlacementRequest& request, uint32_t kind) const;
+  [[nodiscard]] double unknown_time(const PlacementRequest& request) const;
   [[nodiscard]] double time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const;
   const Cost* find_cost(uint64_t key) const;
   void add_candidate(const PlacementRequest& request, NodeNumber node);
