@@ -23,10 +23,9 @@ bool KnownRegions::add(const CapturedTask& task) {
   KnownRegion known = {task.entry, task.node, form_of(task), items_.count(), static_cast<size_t>(task.items.count)};
   for (int32_t i = 0; i < task.items.count; ++i) {
     if ((task.items.types[i] & kPrivate) != 0) return false;
-    items_.push({task.items.bases[i], task.items.begins[i], task.items.sizes[i], task.items.types[i], descriptors_.count()});
-    bool is_descriptor = (task.items.types[i] & kDescriptor) != 0;
-    auto* bytes = static_cast<const char*>(task.items.begins[i]);
-    for (int64_t k = 0; is_descriptor && k < task.items.sizes[i]; ++k) descriptors_.push(bytes[k]);
+    items_.push({task.items.bases[i], task.items.begins[i], task.items.sizes[i], task.items.types[i]});
+    if ((task.items.types[i] & (kDescriptor | kAttach)) != kDescriptor) continue;
+    descriptors_.note(reinterpret_cast<uintptr_t>(task.items.begins[i]), static_cast<size_t>(task.items.sizes[i]));
   }
   regions_.push(known);
   return true;

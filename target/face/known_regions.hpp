@@ -27,7 +27,7 @@ class KnownRegions {
  private:
   List<KnownRegion> regions_;
   List<KnownItem> items_;
-  List<char> descriptors_;
+  Descriptors descriptors_;
 };
 
 }  // namespace marline::target

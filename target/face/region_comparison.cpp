@@ -3,8 +3,6 @@
 // See the header.
 #include "face/region_comparison.hpp"
 
-#include <cstring>
-
 namespace marline::target {
 
 using namespace map_type;
@@ -23,8 +21,10 @@ void RegionComparison::compare(const RegionForm& form, const Items& now) {
       item.base = now.bases[i];
     }
     // Its bounds may have changed.
-    bool is_descriptor = is_same && (item.type & kDescriptor) != 0;
-    if (is_descriptor) is_same = std::memcmp(descriptors.begin() + item.descriptor, item.begin, static_cast<size_t>(item.size)) == 0;
+    bool is_descriptor = (item.type & (kDescriptor | kAttach)) == kDescriptor;
+    if (is_same && is_descriptor) {
+      is_same = descriptors.has(reinterpret_cast<uintptr_t>(item.begin), static_cast<size_t>(item.size));
+    }
     word += is_argument ? 1 : 0;
   }
 }

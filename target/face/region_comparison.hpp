@@ -6,6 +6,7 @@
 #include "cluster/core/base/list.hpp"
 #include "cluster/core/replay/share.hpp"
 #include "device/base/capture.hpp"
+#include "mapping/descriptors.hpp"
 
 namespace marline::target {
 
@@ -35,7 +36,6 @@ struct KnownItem {
   void *base, *begin;
   int64_t size;
   uint64_t type;
-  size_t descriptor = 0;  // of a Fortran array: where its bytes are among all known ones
 };
 
 struct KnownRegion {
@@ -49,7 +49,7 @@ struct KnownRegion {
 struct RegionComparison {
   const KnownRegion& known;
   KnownItem* items;            // the known one's
-  const List<char>& descriptors;
+  const Descriptors& descriptors;  // of all known ones' Fortran arrays
   List<ChangedWord>& changed;  // arguments, without a leading null
   bool is_same = false;        // but for these
 

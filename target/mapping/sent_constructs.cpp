@@ -61,6 +61,11 @@ bool has_slot(uint64_t type) { return !has_no_storage(type) && (type & (kAttach 
 // be attached need not be mapped by the construct, which must not keep it then.
 bool maps_slot(uint64_t type) { return has_slot(type) && has_data(type) && !is_member(type); }
 
+// A program may want a pointer written that has its value, as a kernel may have changed it. GCC says so of each pointer in a
+// Fortran array's descriptor, too: of a kernel that changes such a one, libgomp keeps the bounds and not the pointer, so
+// nobody can rely on either.
+bool is_wanted_again(uint64_t type) { return (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways); }
+
 }  // namespace
 
 // In which the item's pointer lies; null: in none, or it has none.
@@ -84,15 +89,12 @@ bool Mapping::copies_always(const Items& items, int32_t i) const {
   return is_there && !piece->descriptors.has(reinterpret_cast<uintptr_t>(items.begins[i]), static_cast<size_t>(items.sizes[i]));
 }
 
-// The item's pointer has got the value that it is to have, or gets none. A program may want it written again, as a kernel may
-// have changed it. GCC says so of each pointer in a Fortran array's descriptor, too: of a kernel that changes such a
-// one, libgomp keeps the bounds and not the pointer, so nobody can rely on either.
+// The item's pointer has got the value that it is to have, or gets none.
 bool Mapping::is_attached(const Items& items, int32_t i) const {
-  bool is_wanted_again = (items.types[i] & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways);
   AttachLater one = attachment_of(items, i);
   uint64_t value;
   Piece* of_slot = find_slot(one, value);
-  return of_slot == nullptr || (!is_wanted_again && of_slot->attachments.has(one.slot, value));
+  return of_slot == nullptr || (!is_wanted_again(items.types[i]) && of_slot->attachments.has(one.slot, value));
 }
 
 // How often the piece is mapped for a construct: regions that it comes behind are over.
@@ -238,8 +240,7 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
                         Array<Absent>& absent) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
-  bool attaches_always = (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways);
-  if (attaches_always || copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
+  if (is_wanted_again(type) || copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
   if (!has_data(type)) return true;
   if (maps_slot(type)) {
     Absent slot = {reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*), type & kPresent};

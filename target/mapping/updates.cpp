@@ -45,8 +45,7 @@ void Mapping::update(const Items& items) {
 void Mapping::update_expanded(const Items& items) {
   Plan plan;
   lock_.take();
-  while (wait_for_busy(items)) {
-  }
+  while (wait_for_busy(items)) {}
   plan_update(items, plan);
   lock_.release();
   for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);

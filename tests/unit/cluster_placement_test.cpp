@@ -66,23 +66,30 @@ TEST(ClusterPlacement, LoadsCountMoreThanLittleData) {
   }
 }
 
+// Buffer 1, by a first task that has run at the node.
+TaskNumber make_at(Head& head, NodeNumber node, uint64_t bytes) {
+  NewTask task;
+  task.pin = node;
+  task.new_buffers.push({1, bytes});
+  task.accesses.push({{1, 0, bytes}, true});
+  TaskNumber number = head.create(std::move(task));
+  head.barrier();
+  Message report;
+  report.kind = MessageKind::kReport;
+  report.from = node;
+  report.ended.push({0, true, 1});
+  head.receive(report);
+  return number;
+}
+
 // Node 2 holds what the successor needs, too. Without the window the task goes to the least loaded node, which is 1.
 TEST(ClusterPlacement, ATaskGoesWhereItsSuccessorsOtherInputsLie) {
   for (uint64_t window : {0, 1}) {
     Head head({.nodes = 2, .window = window});
     for (int i = 0; i < 2; ++i) head.placement.add({});
     head.placement.set_link(0.01, 0.001);
-    NewTask big, small, both;
-    big.pin = 2;
-    big.new_buffers.push({1, 1000});
-    big.accesses.push({{1, 0, 1000}, true});
-    TaskNumber first = head.create(std::move(big));
-    head.barrier();
-    Message report;
-    report.kind = MessageKind::kReport;
-    report.from = 2;
-    report.ended.push({0, true, 1});
-    head.receive(report);
+    TaskNumber first = make_at(head, 2, 1000);
+    NewTask small, both;
     small.new_buffers.push({2, 500});
     small.accesses.push({{2, 0, 500}, true});
     TaskNumber task = head.create(std::move(small));
@@ -103,18 +110,7 @@ TEST(ClusterPlacement, TasksOfWhichNothingIsKnownAreSpread) {
     Head head({.nodes = 3, .window = window});
     for (int i = 0; i < 3; ++i) head.placement.add({});
     head.placement.set_link(0, 1);
-    NewTask writer;
-    writer.pin = 1;
-    writer.kernel = 2;
-    writer.new_buffers.push({1, 100});
-    writer.accesses.push({{1, 0, 100}, true});
-    head.create(std::move(writer));
-    head.barrier();
-    Message report;
-    report.kind = MessageKind::kReport;
-    report.from = 1;
-    report.ended.push({0, true, 1});
-    head.receive(report);
+    make_at(head, 1, 100);
     std::vector<int> tasks(4);
     std::vector<TaskNumber> all;
     for (uint64_t i = 0; i < 9; ++i) {

@@ -109,7 +109,8 @@ void Head::end_graph(GraphNumber graph) {
 void Head::record(TaskNumber number, const Message& assignment) {
   const Task& task = tasks_[number];
   for (const CopyUse& use : task.uses) graphs_.record_use(task.made.graph, use);
-  double time = task.place.node == 0 ? 0 : placement.expected_time_at(task.request, task.place.node) / placement.slots(task.place.node);
+  NodeNumber node = task.place.node;
+  double time = node == 0 ? 0 : placement.expected_time_at(task.request, node) / placement.slots(node);
   graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, time, &task.made.accesses,
                                    &task.made.predecessors, &task.made.words, &assignment});
 }

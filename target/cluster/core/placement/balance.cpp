@@ -97,7 +97,7 @@ double Balance::most_beside(uint32_t number) const {
 
 bool Balance::may_move(uint32_t number) const {
   const BatchTask& task = (*tasks_)[number];
-  if (task.is_on_host || task.request.pin != kAnyNode) return false;
+  if (!task.is_free()) return false;
   PlanRun::Readers readers = run_->readers_of(number);
   size_t neighbours = task.inputs.count() + static_cast<size_t>(readers.end() - readers.begin());
   for (const BatchInput& input : task.inputs) {

@@ -68,7 +68,7 @@ void Batch::balance(const Placement& placement) {
   if (!is_known) return;
   copy(best_);
   for (size_t i = 0; i < tasks_.count(); ++i) {
-    if (!tasks_[i].is_on_host && tasks_[i].request.pin == kAnyNode) plan_.nodes[i] = tasks_[i].before;
+    if (tasks_[i].is_free()) plan_.nodes[i] = tasks_[i].before;
   }
   plan_.end = kWorthIt * end_of_run(kNever);
   take_if_better();
@@ -218,7 +218,7 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
   if (block != 0 && placement.may_run(task.request, block)) return block;
   if (way == Way::kBySharing && shared_[number] != 0) return shared_[number];
   find_candidates(placement, task);
-  bool by_loads = way != Way::kByTransfersAndTimes && way != Way::kByTimes && way != Way::kByCreation;
+  bool by_loads = way >= Way::kByOwner;
   Choice best;
   for (NodeNumber node : candidates_) {
     Choice one = by_loads ? by_load(placement, number, node) : at_node(placement, number, node, false);

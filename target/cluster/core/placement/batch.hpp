@@ -3,11 +3,12 @@
 // Nodes for many tasks at once, of which the placement knows all that stands between them. List scheduling: tasks in
 // the order of their ranks, each where it ends first (HEFT, Topcuoglu et al. 2002), in a model in which nodes run tasks
 // in this order, and each sends and receives one thing at a time. Five plans are made: by three ranks, by the node that
-// has what the task writes, and by blocks of tasks that could run at the same time; the last two take Placement's rule
+// has what the task writes, and by blocks of tasks that could run at the same time; these two take Placement's rule
 // for a task alone where they have no node. The one that ends first when it is run (plan_run.hpp) is taken. So a task
 // costs O(inputs + log nodes + log tasks) some times. Of an iteration of a persistent graph, which others will follow,
-// there is a sixth plan, by what tasks read in common (sharing.hpp), that one is taken of which sixteen take least time, and
-// tasks are moved from nodes and links that have most to do (balance.hpp). A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
+// there is a sixth plan, by what tasks read in common (sharing.hpp), with the same rule; that one is taken of which sixteen
+// take least time, and tasks are moved from nodes and links that have most to do (balance.hpp). A pure state machine of
+// node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
@@ -47,7 +48,7 @@ class Batch {
 
  private:
   static constexpr size_t kReaders = 4, kMostInputs = 64;
-  // In which order, and by which rule.
+  // In which order, and by which rule. From kByOwner on in that of creation, each at a node that is known before.
   enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByOwner, kByBlocks, kBySharing };
   struct Plan {
     List<NodeNumber> nodes;

@@ -31,6 +31,8 @@ struct BatchTask {
   double ready = 0;           // until the last predecessor ends that is not of the batch
   NodeNumber before = 0;      // where it ran in the iteration before, if it may stay or go; else 0
 
+  // It may be at any node that can run it.
+  [[nodiscard]] bool is_free() const { return !is_on_host && request.pin == kAnyNode; }
   // Of `outside`, what the node lacks.
   [[nodiscard]] uint64_t missing_at(NodeNumber node) const {
     for (const BatchHolder& holder : holders) {

@@ -52,15 +52,13 @@ void Sharing::find_rows() {
     depths_.push(depth);
     while (first_of_row_.count() <= depth + 1) first_of_row_.push(0);
     order_.push(0);
-    bool is_free = !task.is_on_host && task.request.pin == kAnyNode;
-    if (is_free) ++first_of_row_[depth + 1];
+    if (task.is_free()) ++first_of_row_[depth + 1];
   }
   for (size_t row = 0; row + 1 < first_of_row_.count(); ++row) first_of_row_[row + 1] += first_of_row_[row];
   List<size_t> next;
   for (size_t first : first_of_row_) next.push(first);
   for (uint32_t i = 0; i < tasks_->count(); ++i) {
-    const BatchTask& task = (*tasks_)[i];
-    if (!task.is_on_host && task.request.pin == kAnyNode) order_[next[depths_[i]]++] = i;
+    if ((*tasks_)[i].is_free()) order_[next[depths_[i]]++] = i;
   }
 }
 
@@ -118,7 +116,7 @@ void Sharing::grow(uint32_t cluster, uint32_t number) {
 uint32_t Sharing::best_neighbour() {
   uint32_t best = kNone;
   for (uint32_t task : neighbours_) {
-    if (cluster_of_[task] != 0 || (*tasks_)[task].is_on_host || (*tasks_)[task].request.pin != kAnyNode) continue;
+    if (cluster_of_[task] != 0 || !(*tasks_)[task].is_free()) continue;
     bool is_better = best == kNone || shared_[task] > shared_[best] || (shared_[task] == shared_[best] && task < best);
     if (is_better) best = task;
   }
