@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from conftest import CROWDED, run_without_hang
+from conftest import CROWDED, SECONDS, run_without_hang
 
-TIME_LIMIT = 120
 EXIT_WRONG = 1
 EXIT_INPUT = 2
 
@@ -21,7 +20,7 @@ class ApplicationOutcome:
 
     @classmethod
     def of(cls, words: Sequence[str], environment: dict[str, str]) -> Self:
-        result = run_without_hang(words, environment | CROWDED, TIME_LIMIT)
+        result = run_without_hang(words, environment | CROWDED, SECONDS)
         return cls(result.returncode, result.stdout, result.stderr)
 
     @property

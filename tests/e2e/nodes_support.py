@@ -125,7 +125,7 @@ class Jobs:
                 for member in members(mark):
                     os.kill(member, 9)
                 pytest.fail(f"no end after {SECONDS} s: {words}")
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + SECONDS
         while members(mark) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert members(mark) == [], "a process of the job is left"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import SECONDS
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, description, save  # first: it finds marline
 from marline.trace import registry
 from marline.trace.analysis import Analysis, AnalysisError, analysis_pass, load_passes, pass_names, resolve
@@ -205,7 +206,7 @@ def test_benchmark_s_trace_is_valid(tmp_path: Path) -> None:
     table = tmp_path / "table.md"
     command = [sys.executable, root / "bench" / "trace_analysis.py", "--records", "20000", "--ranks", "2", "--threads",
                "3", "--markdown", table, "--keep", tmp_path / "trace"]  # fmt: skip
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     assert result.stdout == table.read_text()
     stages = [line.split(" | ")[0].removeprefix("| ") for line in result.stdout.splitlines()[4:]]
     assert sorted(stages) == sorted(["read", *pass_names(), "**all**"])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAMS, Result, run
+from conftest import PROGRAMS, SECONDS, Result, run
 
 LLVM = Path("/usr/lib/llvm-19/lib")
 ARCHER = LLVM / "libarcher.so"
@@ -18,7 +18,7 @@ FOUND = 66  # ThreadSanitizer's exit status
 
 
 def compile_c(words: list[str | Path]) -> Result:
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 @pytest.fixture(scope="module", params=["clang-19", "gcc-12"])

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
@@ -19,7 +20,7 @@ import instructions  # noqa: E402  (the path above is what finds it)
 
 def gate(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(ROOT / "bench" / "instructions.py"), "--build", str(BUILD), *arguments],
-                          capture_output=True, text=True, timeout=300, check=False)
+                          capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 def test_committed_figures_hold() -> None:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, PROGRAMS, clean_environment, run
+from conftest import CROWDED, PROGRAMS, SECONDS, clean_environment, run
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = 123
@@ -89,7 +89,7 @@ def test_a_hang_is_explained_when_it_is_ended(build, tasks):
         for _ in range(2):
             assert process.stdout.readline() == "locking\n"  # the second comes after the first has yielded
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == -signal.SIGINT
     assert places(errors) == 1
     assert "1 did not come to an orderly end" in errors

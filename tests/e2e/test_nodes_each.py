@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import CROWDED
+from conftest import CROWDED, SECONDS
 from nodes_support import COMPILERS, MARK, MPIS, clean_environment, jobs, members, only  # noqa: F401  (a fixture)
 
 MANDATORY = CROWDED | {"OMP_TARGET_OFFLOAD": "mandatory"}
@@ -167,8 +167,8 @@ def test_a_worker_or_a_rank_that_is_killed_ends_the_job(jobs, each, mpi, which, 
     with subprocess.Popen(list(map(str, words)), env=environment, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
         os.kill(int(process.stdout.readline().split()[which]), signal.SIGKILL)
-        errors = process.communicate(timeout=60)[1]
-    deadline = time.monotonic() + 5
+        errors = process.communicate(timeout=SECONDS)[1]
+    deadline = time.monotonic() + SECONDS
     while members(mark) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert process.returncode != 0 and members(mark) == []
@@ -208,7 +208,7 @@ def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
         agent = int(re.fullmatch(r"parent (\d+)", process.stdout.readline().strip())[1])
         answers = [greeting_of_a_stranger(name) for name in sockets_of(agent)]
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=SECONDS)
     assert answers and all(len(answer) <= 24 for answer in answers)  # a challenge, and nothing behind it
     assert (process.returncode, output) == (0, "done\n"), errors
 
@@ -223,7 +223,7 @@ def sockets_of(process: int) -> list[str]:
 
 def greeting_of_a_stranger(name: str) -> bytes:
     with socket.socket(socket.AF_UNIX) as stranger:
-        stranger.settimeout(20)
+        stranger.settimeout(SECONDS)
         stranger.connect("\0" + name[1:])
         magic, words = 0x31657269776C726D, (0, 2, 0, 3)
         hello = magic.to_bytes(8, "little") + b"".join(word.to_bytes(4, "little") for word in words) + bytes(16)

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import build_tree, clean_environment
+from conftest import SECONDS, build_tree, clean_environment
 from nodes_support import COMPILERS, MARK, MPIS, built, jobs, members, only, said  # noqa: F401  (a fixture)
 
 sys.path.insert(0, str(build_tree() / "lib" / "marline" / "python"))
@@ -128,10 +128,8 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
     with subprocess.Popen(words, env=clean_environment(), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:  # fmt: skip
         os.kill(int(process.stdout.readline()), signal.SIGKILL)
-        begin = time.monotonic()
-        stderr = process.communicate(timeout=30)[1]
+        stderr = process.communicate(timeout=SECONDS)[1]
     assert process.returncode == 1
-    assert time.monotonic() - begin < 8
     assert "has gone, so the program cannot go on: it has ended" in stderr
 
 
@@ -192,8 +190,8 @@ def test_a_signal_ends_the_job(jobs, compiled, number, all_of_them):
                           stderr=subprocess.PIPE, start_new_session=True) as process:  # fmt: skip
         process.stdout.readline()
         (os.killpg if all_of_them else os.kill)(process.pid, number)
-        process.communicate(timeout=30)
-    deadline = time.monotonic() + 5
+        process.communicate(timeout=SECONDS)
+    deadline = time.monotonic() + SECONDS
     while members(mark) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert members(mark) == []

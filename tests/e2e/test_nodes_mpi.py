@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import CROWDED
+from conftest import CROWDED, SECONDS
 from nodes_support import MPIS, COMPILERS, built, built_with_mpi, clean_environment, jobs, require_mpi  # noqa: F401  (a fixture)
 
 
@@ -53,7 +53,7 @@ def test_a_worker_of_mpirun_that_is_killed_is_named_in_one_line(jobs, compiled, 
     with subprocess.Popen(list(map(str, words)), env=clean_environment(**CROWDED), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:  # fmt: skip
         os.kill(int(process.stdout.readline()), signal.SIGKILL)
-        stderr = process.communicate(timeout=30)[1]
+        stderr = process.communicate(timeout=SECONDS)[1]
     assert process.returncode != 0
     told = [line for line in stderr.splitlines() if line.startswith("marline: ")]
     named = rf"marline: rank 1 on {re.escape(os.uname().nodename)}: \S*nodes_inside\S* ended with signal 9 \(Killed\)"

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAMS, Result, run
+from conftest import PROGRAMS, SECONDS, Result, run
 
 COMPILERS = ("clang-19", "gcc-12")
 LLVM = "/usr/lib/llvm-19/lib"
@@ -18,7 +18,7 @@ Event = tuple[str, dict[str, str]]
 
 
 def compile_c(words: list[str | Path]) -> None:
-    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=120)
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAMS, Result, run
+from conftest import PROGRAMS, SECONDS, Result, run
 
 ROOT = Path(__file__).resolve().parents[2]
 LLVM = Path("/usr/lib/llvm-19/lib")
@@ -34,7 +34,7 @@ NAMES_OF_THINGS = ("task", "parallel", "prior", "next", "parent", "from", "to", 
 
 
 def compile_c(words: list[str | Path]) -> None:
-    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=120)
+    subprocess.run([str(word) for word in words], check=True, capture_output=True, timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAMS, Result, run
+from conftest import PROGRAMS, SECONDS, Result, run
 
 LLVM = Path("/usr/lib/llvm-19/lib")
 SEEN = "threads=2 regions=1 implicit=3 tasks=20 completions=20 controls=3 lost=0"
@@ -18,7 +18,7 @@ CONTROLLED = "control 0 0 0 count 20"
 
 
 def compile_c(*words: str | Path) -> None:
-    subprocess.run(["clang-19", "-Wall", *map(str, words)], check=True, capture_output=True, timeout=120)
+    subprocess.run(["clang-19", "-Wall", *map(str, words)], check=True, capture_output=True, timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_two_tools_share_the_runtime(start: Callable[..., Result], folder: Path)
     if not library.exists():
         words = ["-shared", "-fPIC", f"-I{LLVM}/clang/19/include", "-DMULTIPLEX", "-DNAME=first",
                  PROGRAMS / "ompt_client.c", "-o", library]  # fmt: skip
-        made = subprocess.run(["clang-19", *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+        made = subprocess.run(["clang-19", *map(str, words)], capture_output=True, text=True, timeout=SECONDS, check=False)
         if "ompt-multiplex.h' file not found" in made.stderr:
             pytest.skip("no ompt-multiplex.h (Debian: libomp-19-dev)")
         assert made.returncode == 0, made.stderr

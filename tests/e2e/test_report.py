@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 from test_trace_handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save, suspended_receive
 
 from marline import units
@@ -35,7 +35,7 @@ def report(folder: Path, *words: str | Path, stdout: int | IO[str] = subprocess.
     code = "import sys; from pathlib import Path; from marline.cli import main; sys.exit(main(sys.argv[1:], Path('/')))"
     environment = clean_environment(**{"PYTHONPATH": str(ROOT / "python")} | changes)
     return subprocess.run([sys.executable, "-c", code, "report", str(folder), *map(str, words)], text=True,
-                          env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False)  # fmt: skip
+                          env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=SECONDS, check=False)  # fmt: skip
 
 
 def document_of(folder: Path, *words: str | Path) -> dict:
@@ -105,7 +105,7 @@ def test_no_color_is_respected_on_a_terminal(two_threads: Path) -> None:
     for settings, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
         environment = clean_environment(PYTHONPATH=str(ROOT / "python"), TERM="xterm-256color", **settings)
         environment = {key: value for key, value in environment.items() if key != "NO_COLOR" or settings}
-        shown = subprocess.run([sys.executable, "-c", code], input=text, env=environment, text=True, timeout=60,
+        shown = subprocess.run([sys.executable, "-c", code], input=text, env=environment, text=True, timeout=SECONDS,
                                capture_output=True, check=True).stdout
         assert ("\x1b[32m" in shown) == coloured and "30.0 %" in shown
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 
 COMPILERS = ["gcc-12", "clang-14", "clang-19"]
 LLVM_LIB = "-L/usr/lib/llvm-19/lib"
@@ -113,7 +113,7 @@ def test_keeps_the_callers_preloads(marline, gcc_probe, compiled):
 
 def test_passes_standard_input(build, gcc_probe):
     words = [build / "bin" / "marline", "run", gcc_probe, "cat"]
-    result = subprocess.run(words, input="a\nb\n", capture_output=True, text=True, env=clean_environment(), timeout=60)
+    result = subprocess.run(words, input="a\nb\n", capture_output=True, text=True, env=clean_environment(), timeout=SECONDS)
     assert result.stdout.endswith("\na\nb\n")
 
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import clean_environment, run
+from conftest import SECONDS, clean_environment, run
 
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
@@ -114,6 +114,6 @@ def test_each_rank_gets_a_signal_once(build, ranks):
                           env=clean_environment()) as process:  # fmt: skip
         assert sorted(process.stdout.readline() for _ in range(2)) == [line + "\n" for line in expected(2, 1)]
         process.send_signal(signal.SIGUSR1)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=SECONDS)
     assert rank_lines(output) == ["rank=0 signals=1", "rank=1 signals=1"], errors
     assert process.returncode == 0

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 from study_fake import PLAIN, cell, command, lines, results, study, write_study
 
 from marline.study.declare import document, plan
@@ -202,7 +202,7 @@ def test_terminal_gets_a_progress_bar(tmp_path):
     running = subprocess.Popen(command(path), env=clean_environment(TERM="xterm", COLUMNS="100"), text=True,
                                stdout=subprocess.PIPE, stderr=follower, cwd=tmp_path)  # fmt: skip
     os.close(follower)
-    output, _ = running.communicate(timeout=60)
+    output, _ = running.communicate(timeout=SECONDS)
     shown = os.read(leader, 1 << 16).decode(errors="replace")
     os.close(leader)
     assert running.returncode == 0 and "results:" in output

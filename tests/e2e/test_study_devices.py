@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
-SECONDS = 240
 
 
 def measured(build: Path, folder: Path, study: str, *points: tuple[str, ...]) -> dict[tuple[str, str], dict]:

@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 
 FILE = Path(__file__).resolve().parents[2] / "studies" / "mpi.yaml"
-SECONDS = 240
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 from study_fake import PLAIN, cell, command, lines, study, write_study
 
 
@@ -43,7 +43,7 @@ def test_interrupt_ends_the_program_and_says_how_to_go_on(tmp_path):
     running = subprocess.Popen(command(path), env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, cwd=tmp_path)  # fmt: skip
     (tmp_path / "study").write_text(str(running.pid))
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=SECONDS)
     assert running.returncode == 130 and "the same command goes on from there" in errors
     assert 2 <= len(lines(path)) < 10 and all(run["status"] == "ok" for run in lines(path))
 
@@ -69,7 +69,7 @@ except KeyboardInterrupt:
 def test_an_interrupt_at_the_start_of_a_run_ends_it(tmp_path):
     python = Path(__file__).resolve().parents[2] / "python"
     result = subprocess.run([sys.executable, "-c", INTERRUPTED, python], cwd=tmp_path, env=clean_environment(), text=True,
-                            capture_output=True, timeout=60, check=False)  # fmt: skip
+                            capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
     assert (result.returncode, result.stdout) == (0, "interrupted\n")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
@@ -113,7 +114,7 @@ def compile_program(folder: Path, source: str, mpi: str | None = None) -> Path:
         shown = subprocess.run([f"mpicc.{mpi}", "-show"], capture_output=True, text=True, check=True).stdout.split()
         command += [word for word in shown if word[:2] in ("-I", "-L", "-l", "-D")]
     command += ["-fopenmp=libomp", f"-L{LLVM}", "-O1", "-g", str(folder / "program.c"), "-o", str(folder / "program")]
-    subprocess.run(command + [word for word in command if word.startswith("-l")], check=True, timeout=60)
+    subprocess.run(command + [word for word in command if word.startswith("-l")], check=True, timeout=SECONDS)
     return folder / "program"
 
 
@@ -129,7 +130,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = compile_program(folder, TASKS)
     settings = environment(folder / "trace")
     settings["OMP_TOOL_LIBRARIES"] = settings.pop("LD_PRELOAD")
-    subprocess.run([program], env=settings, check=True, timeout=30)
+    subprocess.run([program], env=settings, check=True, timeout=SECONDS)
     return folder / "trace"
 
 
@@ -172,7 +173,7 @@ def test_task_with_more_dependences_than_a_window_has_records(tmp_path: Path) ->
     }
     """
     program = compile_program(tmp_path, source)
-    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=60)
+    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=SECONDS)
     trace = reader.read_trace(tmp_path / "trace")
     assert trace.cut == []
     assert len(trace.select("dependence")) == 2 * 9000
@@ -218,7 +219,7 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                  "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     subprocess.run([f"mpirun.{mpi}", "-n", "2", "env", f"LD_PRELOAD={preload}", program], env=settings, check=True,
-                   timeout=60)
+                   timeout=SECONDS)
     trace = reader.read_trace(tmp_path / "trace")
     # Both ranks read one counter: nothing to measure (test_trace_mpi.py makes believe that they are on two machines).
     assert {rank: len(one["clock_samples"]) for rank, one in trace.ranks.items()} == {0: 0, 1: 0}
@@ -257,7 +258,7 @@ def test_rank_that_only_mpi_knows(tmp_path: Path) -> None:
     if mpi is None:
         pytest.skip("no MPI")
     program = compile_program(tmp_path, source, mpi)
-    subprocess.run([program], env=environment(tmp_path / "trace", mpi), check=True, timeout=60)
+    subprocess.run([program], env=environment(tmp_path / "trace", mpi), check=True, timeout=SECONDS)
     names = sorted(path.name for path in (tmp_path / "trace").iterdir())
     assert names == ["rank0000.json", "rank0000.thread0001.mtr"]
     calls = mpi_calls(reader.read_trace(tmp_path / "trace"))
@@ -284,7 +285,7 @@ def test_child_of_a_fork_leaves_the_trace_alone(tmp_path: Path) -> None:
     }
     """
     program = compile_program(tmp_path, source)
-    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=30)
+    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=SECONDS)
     trace = reader.read_trace(tmp_path / "trace")
     assert len(model.tasks(trace, model.segments(trace)).id) == 2 and trace.cut == []
 
@@ -309,7 +310,7 @@ def test_folder_of_another_run_is_not_overwritten(recorded: Path, tmp_path: Path
     shutil.copytree(recorded, copy)
     before = {path.name: path.read_bytes() for path in copy.iterdir()}
     program = recorded.parent / "program"
-    result = subprocess.run([program], env=environment(copy), capture_output=True, text=True, check=True, timeout=30)
+    result = subprocess.run([program], env=environment(copy), capture_output=True, text=True, check=True, timeout=SECONDS)
     assert "File exists" in result.stderr and "empty folder" in result.stderr and len(result.stderr.splitlines()) == 1
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
 
@@ -317,7 +318,7 @@ def test_folder_of_another_run_is_not_overwritten(recorded: Path, tmp_path: Path
 def test_folder_that_cannot_be_made_is_said(recorded: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = subprocess.run([recorded.parent / "program"], env=environment(tmp_path / "file" / "trace"),
-                            capture_output=True, text=True, check=True, timeout=30)
+                            capture_output=True, text=True, check=True, timeout=SECONDS)
     assert "Not a directory" in result.stderr and "nothing is recorded" in result.stderr
 
 
@@ -325,7 +326,7 @@ def test_without_a_folder_nothing_is_recorded(recorded: Path, tmp_path: Path) ->
     settings = environment(tmp_path)
     del settings["MARLINE_TRACE_DIR"]
     result = subprocess.run([recorded.parent / "program"], env=settings, cwd=tmp_path, capture_output=True, check=True,
-                            timeout=30)
+                            timeout=SECONDS)
     assert result.stderr == b"" and list(tmp_path.iterdir()) == []
 
 
@@ -337,9 +338,9 @@ def test_recorder_links_no_cxx_runtime() -> None:
 
 def test_command_line(recorded: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(BUILD / "bin" / "marline"), "report", str(recorded), "--png", str(tmp_path / "x.png")]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     assert "22 tasks, 14 edges" in result.stdout and (tmp_path / "x.png").stat().st_size > 10_000
-    bad = subprocess.run([*command[:3], str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    bad = subprocess.run([*command[:3], str(tmp_path)], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert bad.returncode == 125 and "holds no trace" in bad.stderr and len(bad.stderr.splitlines()) == 1
 
 
@@ -362,7 +363,7 @@ def test_many_short_threads_get_a_file_each(tmp_path: Path) -> None:
     """
     program = compile_program(tmp_path, source)
     start = time.monotonic()
-    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=30)
+    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=SECONDS)
     assert time.monotonic() - start < 20
     trace = reader.read_trace(tmp_path / "trace")
     files = list((tmp_path / "trace").glob("*.mtr"))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Result, run
+from conftest import SECONDS, Result, run
 from test_trace_export import Read
 
 TRACED = r"""
@@ -56,7 +56,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("clang-19") is None:
         pytest.skip("clang-19 is not installed")
     words = ["clang-19", "-g", "-fopenmp=libomp", "-L/usr/lib/llvm-19/lib", "tiny.c", "-o", "tiny"]
-    subprocess.run(words, cwd=folder, check=True, timeout=60)
+    subprocess.run(words, cwd=folder, check=True, timeout=SECONDS)
     return folder / "tiny"
 
 
@@ -146,7 +146,7 @@ def test_libgomp_without_mpi_is_refused(trace: Callable[..., Result], tmp_path: 
     if shutil.which("gcc-12") is None:
         pytest.skip("gcc-12 is not installed")
     (tmp_path / "tiny.c").write_text(TRACED)
-    subprocess.run(["gcc-12", "-fopenmp", "tiny.c", "-o", "tiny"], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(["gcc-12", "-fopenmp", "tiny.c", "-o", "tiny"], cwd=tmp_path, check=True, timeout=SECONDS)
     result = trace("--runtime", "native", "-o", tmp_path / "trace", tmp_path / "tiny")
     assert result.returncode == 125 and result.stdout == "" and len(result.stderr.splitlines()) == 1
     assert "there is nothing to record" in result.stderr
@@ -155,7 +155,7 @@ def test_libgomp_without_mpi_is_refused(trace: Callable[..., Result], tmp_path: 
 def test_default_folder_is_named_after_the_program_and_fresh(build: Path, program: Path, tmp_path: Path) -> None:
     for name in ("tiny.trace", "tiny-2.trace"):
         result = subprocess.run([sys.executable, build / "bin" / "marline", "trace", program], cwd=tmp_path, text=True,
-                                capture_output=True, timeout=60, check=True)  # fmt: skip
+                                capture_output=True, timeout=SECONDS, check=True)  # fmt: skip
         assert result.stdout == "sum=45\n" and f"the trace is in {name};" in result.stderr
         assert (tmp_path / name / "rank0000.json").exists()
 
@@ -184,7 +184,7 @@ def test_folder_that_cannot_be_made_is_refused(trace: Callable[..., Result], pro
 
 def test_refused_program_leaves_no_folder(build: Path, tmp_path: Path) -> None:
     words = [sys.executable, build / "bin" / "marline", "trace", "./not-there"]
-    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 127 and "no such program" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -237,7 +237,7 @@ def test_missing_package_is_one_line_and_costs_no_recording(build: Path, program
     (tmp_path / "rich.py").write_text("raise ImportError(\"No module named 'rich'\")\n")
     words = [sys.executable, build / "bin" / "marline", "trace", "-o", tmp_path / "trace", program]
     settings = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    result = subprocess.run(words, env=settings, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(words, env=settings, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 0 and result.stdout == "sum=45\n"
     assert "python3 -m pip install numpy rich matplotlib" in result.stderr and "Traceback" not in result.stderr
     assert (tmp_path / "trace" / "rank0000.json").exists()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve()
@@ -70,7 +70,7 @@ def build(folder: Path, source: str, *flags: str, compiler: str = "clang-19", su
     (folder / f"program{suffix}").write_text(source)
     openmp = ["-fopenmp=libomp", "-fopenmp-version=51", f"-L{LLVM}"] if compiler.startswith("clang") else []
     subprocess.run([compiler, *openmp, "-O1", "-g", f"-I{ROOT / 'include'}", str(folder / f"program{suffix}"), "-o",
-                    str(folder / "program"), *flags], check=True, timeout=60, cwd=folder)
+                    str(folder / "program"), *flags], check=True, timeout=SECONDS, cwd=folder)
     return folder / "program"
 
 
@@ -81,7 +81,7 @@ def environment(folder: Path, runtime: str, **changes: str) -> dict[str, str]:
 
 def execute(program: Path, runtime: str = "libomp", **changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program], env=environment(program.parent, runtime, **changes), capture_output=True,
-                          text=True, check=True, timeout=60)
+                          text=True, check=True, timeout=SECONDS)
 
 
 def record(folder: Path, source: str, runtime: str, *flags: str, **changes: str) -> Records:
@@ -448,7 +448,7 @@ def test_header_links_nothing_and_costs_nothing_without_recorder(tmp_path: Path,
     needed = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
     assert "marline" not in needed
     bare = subprocess.run([program], env=clean_environment(LD_LIBRARY_PATH=str(LLVM)), capture_output=True, text=True,
-                          check=True, timeout=60)
+                          check=True, timeout=SECONDS)
     assert (bare.stdout, bare.stderr) == ("done\n", "")
     execute(program)
     assert "creation" in Records(tmp_path / "trace").texts().values()
@@ -468,7 +468,7 @@ def test_regions_from_fortran(tmp_path: Path) -> None:
     end program
     """
     subprocess.run(["gfortran-12", "-c", ROOT / "include" / "marline" / "marline_trace.f90"], cwd=tmp_path, check=True,
-                   timeout=60)
+                   timeout=SECONDS)
     program = build(tmp_path, source, "marline_trace.o", compiler="gfortran-12", suffix=".f90")
     execute(program)
     records = Records(tmp_path / "trace")
@@ -479,7 +479,7 @@ def test_regions_from_fortran(tmp_path: Path) -> None:
 def test_code_of_a_library_that_was_loaded_later(tmp_path: Path) -> None:
     (tmp_path / "late.c").write_text("void late(void) {\n#pragma omp task\n{ }\n#pragma omp taskwait\n}\n")
     subprocess.run(["clang-19", "-fopenmp=libomp", f"-L{LLVM}", "-shared", "-fPIC", "-Wl,--build-id", "late.c", "-o",
-                    "liblate.so"], cwd=tmp_path, check=True, timeout=60)
+                    "liblate.so"], cwd=tmp_path, check=True, timeout=SECONDS)
     source = r"""
     #include <dlfcn.h>
     #include <omp.h>
@@ -533,7 +533,7 @@ def test_thousand_threads_on_few_descriptors(tmp_path: Path) -> None:
     def few() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
 
-    result = subprocess.run([program], env=environment(tmp_path, "libomp"), capture_output=True, text=True, timeout=60,
+    result = subprocess.run([program], env=environment(tmp_path, "libomp"), capture_output=True, text=True, timeout=SECONDS,
                             preexec_fn=few, check=True)
     assert result.stderr == ""
     records = Records(tmp_path / "trace")

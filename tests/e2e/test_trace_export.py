@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from conftest import SECONDS
 from test_trace_handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, save, suspended_receive
 
 from marline.trace import symbols
@@ -207,7 +208,7 @@ def library(tmp_path: Path) -> Callable[[str], Path]:
     def build(name: str) -> Path:
         (tmp_path / "code.c").write_text(f"\n\nint {name}(int x) {{ return x * 3; }}\n")
         words = ["gcc-12", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-o", "lib.so", "code.c"]
-        subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=SECONDS)
         return tmp_path / "lib.so"
 
     return build
@@ -269,5 +270,5 @@ def test_varint_of_large_and_negative_numbers() -> None:
 
 def test_python_of_the_exports_needs_no_matplotlib_unless_it_draws() -> None:
     code = "import sys; import marline.trace.views.export; sys.exit('matplotlib' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60,
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=SECONDS,
                    env={"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "python"), "PATH": "/usr/bin:/bin"})

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import SECONDS
 from trace_mpi_support import BUILD, MPIS, PROGRAMS, ROOT, build, calls, events, launch, record, recorder, rows, seen
 
 from marline.trace.read import messages, reader
@@ -82,13 +83,13 @@ def test_a_tool_behind_is_reported(tmp_path: Path, mpi: str) -> None:
     source = tmp_path / "alone.c"
     source.write_text("#include <mpi.h>\nint main() { MPI_Init(0, 0); MPI_Finalize(); }")
     program = build(tmp_path, mpi, source)
-    result = subprocess.run([program], env={**os.environ, **words}, capture_output=True, text=True, timeout=60,
+    result = subprocess.run([program], env={**os.environ, **words}, capture_output=True, text=True, timeout=SECONDS,
                             check=True)  # fmt: skip
     told = [line for line in result.stderr.splitlines() if line.startswith("marline-trace:")]
     assert len(told) == 1 and str(tool) in told[0] and "preload it in front" in told[0]
     alone = subprocess.run([program], env={**os.environ, **words, "LD_PRELOAD": str(recorder(mpi)),
                                            "MARLINE_TRACE_DIR": str(tmp_path / "second")},
-                           capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+                           capture_output=True, text=True, timeout=SECONDS, check=True)  # fmt: skip
     assert "marline-trace:" not in alone.stderr
 
 
@@ -132,7 +133,7 @@ def test_a_program_that_aborts(tmp_path: Path, mpi: str) -> None:
                       "MPI_Abort(MPI_COMM_WORLD, 3); }")  # fmt: skip
     program = build(tmp_path, mpi, source)
     settings = {"LD_PRELOAD": str(recorder(mpi)), "MARLINE_TRACE_DIR": str(tmp_path / "trace")}
-    result = subprocess.run([program], env={**os.environ, **settings}, capture_output=True, timeout=60, check=False)
+    result = subprocess.run([program], env={**os.environ, **settings}, capture_output=True, timeout=SECONDS, check=False)
     assert result.returncode != 0
     table = calls.mpi_calls(reader.read_trace(tmp_path / "trace"))
     found = [(events.MPI_CALLS[call], ended) for call, ended in zip(table.call.tolist(), table.returned.tolist())]

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
@@ -104,7 +105,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> picture.Picture:
     subprocess.run(["gcc-12", "-idirafter", HEADERS, "runtime.c", "-o", "runtime", "-pthread"], cwd=folder, check=True)
     recorder = BUILD / "lib" / "marline" / "libmarline-trace.so"
     subprocess.run([folder / "runtime", recorder], env={**os.environ, "MARLINE_TRACE_DIR": "trace"}, cwd=folder,
-                   check=True, timeout=30)
+                   check=True, timeout=SECONDS)
     return picture.interpret(reader.read_trace(folder / "trace"))
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release")).resolve()
 PROGRAMS = Path(__file__).parent / "programs"
 MPIS = [mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpirun.{mpi}")]
-SECONDS = 60
 sys.path.insert(0, str(ROOT / "python"))
 
 from marline.trace.read import calls, events, reader  # noqa: E402

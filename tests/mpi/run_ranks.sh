@@ -41,7 +41,7 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 
-run=(timeout -k 5 "${MARLINE_TEST_SECONDS:-50}" "mpirun.$mpi" -n "$ranks")
+run=(timeout -k 5 "${MARLINE_TEST_SECONDS:-250}" "mpirun.$mpi" -n "$ranks")
 if [ -n "$must_fail" ]; then
   # MPICH's launcher loses last words of ranks that abort, under any runtime: each rank has a file for them.
   words=$(mktemp -d)

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-enum { kTasks = 8, kSeconds = 20 };
+enum { kTasks = 8, kSeconds = 100 };
 
 static void handler(void)
 {

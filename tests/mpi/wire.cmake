@@ -39,7 +39,7 @@ function(marline_mpi_tests_of_the_wire MPI)
   marline_mpi_test(wire_loader.${MPI} ${plain} 3 1 ${loader}/mpi_wire_loader-${MPI} ${MPI})
   if(MPI STREQUAL openmpi AND mpich IN_LIST MARLINE_MPIS)   # with one MPI installed, that one is taken
     add_test(NAME mpi.wire_loader_none COMMAND sh -c "${loader}/mpi_wire_loader-${MPI} none; true")   # it aborts
-    set_tests_properties(mpi.wire_loader_none PROPERTIES TIMEOUT 60
+    set_tests_properties(mpi.wire_loader_none PROPERTIES TIMEOUT 300
       PASS_REGULAR_EXPRESSION "has loaded no MPI and no launcher of Open MPI or MPICH has")
   endif()
 endfunction()

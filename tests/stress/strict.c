@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kDepth = 5, kMostRegionLevels = 3, kMostTasks = 400, kPatience = 100 /* seconds */ };
+enum { kDepth = 5, kMostRegionLevels = 3, kMostTasks = 400, kPatience = 500 /* seconds */ };
 
 typedef struct Node {
   struct Node *parent;

@@ -85,7 +85,7 @@ static void wait_for_turn(void) {
 }
 
 int main(void) {
-  alarm(20);
+  alarm(100);
   omp_init_lock(&lock);
 #pragma omp parallel num_threads(2)
   {

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-enum { kStatus = 3, kHandled = 7, kSeconds = 20, kRounds = 4 };
+enum { kStatus = 3, kHandled = 7, kSeconds = 100, kRounds = 4 };
 
 /* What the handler does tells that it ran. */
 static void handler(void) {

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-enum { kForks = 60, kOthers = 2, kSeconds = 20 };
+enum { kForks = 60, kOthers = 2, kSeconds = 100 };
 
 static int over;
 

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-enum { kHandled = 7, kSeconds = 20 };
+enum { kHandled = 7, kSeconds = 100 };
 
 static marline_hook_t *hook;
 static marline_event_t event;

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-enum { kHandled = 7, kSeconds = 20, kRegions = 50 };
+enum { kHandled = 7, kSeconds = 100, kRegions = 50 };
 
 static int is_marline;
 static int want;     /* threads of a region */

@@ -32,7 +32,7 @@ static void post(int number) {
 }
 
 int main(void) {
-  alarm(20);
+  alarm(100);
   hook = marline_progress_register("two operations", poll_events, NULL);
   CHECK(hook != NULL);
   for (int i = 0; i < 2; i++)

@@ -74,7 +74,7 @@ static void tied(int yielding) {
 }
 
 int main(void) {
-  alarm(20);
+  alarm(100);
   hook = marline_progress_register("yields", poll_event, NULL);
   CHECK(hook != NULL);
   for (int yielding = 1; yielding <= 3 * omp_get_max_threads(); yielding++) {

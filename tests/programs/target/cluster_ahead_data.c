@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kRounds = 6, kChains = 3, kThreads = 2, kSeconds = 40 };
+enum { kRounds = 6, kChains = 3, kThreads = 2, kSeconds = 200 };
 
 typedef struct {
   int rounds, ints;

@@ -38,7 +38,7 @@ static void occupy(int *gate, int threads) {
 }
 
 int main(void) {
-  alarm(30);
+  alarm(150);
   int *gate = omp_target_alloc(sizeof *gate, omp_get_default_device());
   set(gate, 0);
 #pragma omp parallel

@@ -57,7 +57,7 @@ static void shared_data(void) {
 }
 
 static void child(int what) {
-  alarm(20); /* rather than for ever */
+  alarm(100); /* rather than for ever */
   if (what == 0)
     exit(0);
   dup2(open("/dev/null", O_WRONLY), STDERR_FILENO); /* it may end with a line */

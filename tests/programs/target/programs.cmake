@@ -61,7 +61,7 @@ device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
 device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
 # LLVM frees the data under the region.
-device_program_test(delete_used SOURCES delete_used.c THREADS 4 TIMEOUT 20 STOCK NONE GCC NO_GPU)
+device_program_test(delete_used SOURCES delete_used.c THREADS 4 TIMEOUT 100 STOCK NONE GCC NO_GPU)
 device_program_test(graph SOURCES graph.c GCC MARLINE_H)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
 # LLVM's libomptarget loses sums, too; Clang 16's code never leaves the loop, whatever runs it.
@@ -86,7 +86,7 @@ device_program_test(tool_fork_devices PROGRAM tool_fork SOURCES tool_fork.c COMP
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
 # LLVM's library holds its own locks.
 device_program_test(fork_beside SOURCES fork_beside.c THREADS 4 STOCK NONE GCC NO_GPU)
-device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 20 STOCK NONE NO_GPU)
+device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 100 STOCK NONE NO_GPU)
 # GPUs have no usleep.
 device_program_test(late_start SOURCES late_start.c THREADS 4 GCC NO_GPU)
 device_program_test(idle_threads SOURCES idle_threads.c COMPILERS clang19 DEVICES process THREADS 4 STOCK NONE NO_GPU)
@@ -196,7 +196,7 @@ if(MARLINE_SANITIZE)
   set(rounds 2)
 endif()
 foreach(seed 1 21 41)
-  device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4 TIMEOUT 180 STOCK NONE
+  device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4 TIMEOUT 900 STOCK NONE
                       SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
                       DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()

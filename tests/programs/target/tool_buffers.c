@@ -176,7 +176,7 @@ int main(void) {
   regions(1);
   if (device == NULL)
     return 0; /* no device */
-  alarm(30);
+  alarm(150);
   check_lock();
   check_in_callback();
   check_refused(kNothing);

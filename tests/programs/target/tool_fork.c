@@ -91,7 +91,7 @@ static void check_forks(void) {
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-      alarm(20); /* if it hangs */
+      alarm(100); /* if it hangs */
       is_child = 1;
       exit(0);
     }
@@ -107,7 +107,7 @@ int main(int count, char **arguments) {
   {}
   if (device == NULL)
     return 0; /* no device */
-  alarm(40);
+  alarm(200);
   pthread_t user, caller;
   CHECK_EQ(pthread_create(&user, NULL, count > 1 ? use_functions : use_device, NULL), 0);
   CHECK_EQ(pthread_create(&caller, NULL, use_functions, NULL), 0);
