@@ -39,7 +39,7 @@ function(marline_mpi_tests_of_coverage COMPILER MPI)
         set(arguments ${CMAKE_CURRENT_BINARY_DIR}/${test}.${COMPILER}.${MPI})
       endif()
       set(again "")
-      if(name STREQUAL processes)   # Open MPI's Comm_spawn_multiple hangs now and then, without Marline, too
+      if(name STREQUAL processes)   # Open MPI's Comm_spawn hangs now and then, without Marline, too
         set(again env MARLINE_TEST_SECONDS=60 sh -c "\"$@\" || \"$@\" || \"$@\"" again)
       endif()
       marline_mpi_test(${test}.${COMPILER}.${MPI} ${again} ${marline} 2 1 ${program} ${arguments})
