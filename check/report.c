@@ -7,6 +7,7 @@
  */
 #include "report.h"
 
+#include "../common/environment.h"
 #include "lock.h"
 #include "tasks.h"
 
@@ -64,11 +65,11 @@ static void write_out(const Text *text)
 
 bool report_open(void)
 {
-  const char *folder = getenv("MARLINE_CHECK_DIR");
+  const char *folder = trusted_variable("MARLINE_CHECK_DIR");
   char path[PATH_MAX];
   if (folder == NULL || snprintf(path, sizeof path, "%s/%ld", folder, (long)getpid()) >= (int)sizeof path)
     return false;
-  file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   owner = getpid();
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   program[length > 0 ? length : 0] = '\0';

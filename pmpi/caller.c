@@ -12,6 +12,8 @@
 #endif
 #include "caller.h"
 
+#include "../common/environment.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -66,7 +68,7 @@ static Caller find_caller(const void *return_address)
     return kCallerMpi;
   if (begins_with_any(name, kRecorder) && marline_trace_caller != NULL)
     return kCallerRecorder;
-  const char *more = getenv(kMoreOption);
+  const char *more = trusted_variable(kMoreOption);
   if (begins_with_any(name, kNeverSuspend) || (more != NULL && begins_with_any(name, more)))
     return kCallerNeverSuspends;
   return kCallerUser;
@@ -86,7 +88,7 @@ static Caller look_up(const void *return_address)
 
 const char *caller_option_fault(size_t *length)
 {
-  const char *entry = getenv(kMoreOption);
+  const char *entry = trusted_variable(kMoreOption);
   while (entry != NULL && *entry != '\0') {
     *length = strcspn(entry, ",:");
     if (strcspn(entry, "/ \t\n") < *length)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every file of src/ includes its own room and lower ones only, that the parts of a divided folder do likewise,
-that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/, and that neither headers
+that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/ and common/, and that neither headers
 nor modules (a .cpp and its .hpp are one) nor Python's modules need one another in a circle. The rules stand in
 layers.txt next to this file.
 
@@ -30,6 +30,7 @@ class Rules:
     programs: list[str] = field(default_factory=list)
     clients: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
+    bottom: list[str] = field(default_factory=list)
     outside: set[str] = field(default_factory=set)
 
 
@@ -54,11 +55,14 @@ def read_rules(path: Path) -> Rules:
                 rules.clients.append(name)
             case ["shared", name]:
                 rules.shared.append(name)
+            case ["bottom", name]:
+                rules.bottom.append(name)
             case ["outside", name]:
                 rules.outside.add(name)
             case _:
                 sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'part FOLDER NUMBER', 'upward FILE HEADER', "
-                         f"'circle FOLDER', 'programs FOLDER', 'client NAME', 'shared NAME' or 'outside HEADER': {line}")
+                         f"'circle FOLDER', 'programs FOLDER', 'client NAME', 'shared NAME', 'bottom NAME' or "
+                         f"'outside HEADER': {line}")
     return rules
 
 
@@ -109,6 +113,10 @@ def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
     """Why `user` must not include `target`, or None if it may."""
     top = target.relative_to(root).parts[0]
     own = user.relative_to(root).parts[0]
+    if own in rules.bottom:
+        return None if top == own else f"{own}/ is below all others: it includes its own folder only"
+    if top in rules.bottom:
+        return None
     if own in rules.shared:
         return None if top == own else f"{own}/ is shared by clients: it includes its own folder only"
     if top == "include":
@@ -193,7 +201,7 @@ def main() -> int:
         for folder in sorted((root / "src").iterdir())
         if folder.is_dir() and folder.name not in rules.rooms
     ]
-    files = [path for top in ["src", *rules.clients, *rules.shared] for path in sources(root / top)]
+    files = [path for top in ["src", *rules.clients, *rules.shared, *rules.bottom] for path in sources(root / top)]
     upward: set[tuple[str, str]] = set()
     for path in files:
         problems += check_file(root, rules, path, upward)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "../common/environment.h"
 #include "base/report.h"
 
 enum { kLargestWindow = 1 << 20 };
@@ -114,7 +115,7 @@ static void read_environment(void)
   for (size_t i = 0; i < sizeof kOptions / sizeof kOptions[0]; ++i) {
     const Option *option = &kOptions[i];
     option->read(option->value);
-    const char *value = getenv(option->name);
+    const char *value = trusted_variable(option->name);
     if (value == NULL || *value == '\0' || option->read(value))
       continue;
     report_warning("%s=%s: accepted is %s; %s is used", option->name, value, option->accepted, option->value);

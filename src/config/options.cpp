@@ -10,6 +10,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "../common/environment.h"
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/version.hpp"
@@ -237,10 +238,32 @@ void take_changeable(Options& to, const Options& from) {
   to.settings = from.settings;
 }
 
-const char* from_environment(const char* name) { return getenv(name); }
+// Obeyed in every program, also in one that has rights that its user does not have: how many threads there are, and how
+// they share work and CPUs. Not the sizes of stacks, nor what prints, loads or writes.
+constexpr const char* kHarmless[] = {"OMP_NUM_THREADS",   "OMP_DYNAMIC",           "OMP_SCHEDULE",
+                                     "OMP_NESTED",        "OMP_MAX_ACTIVE_LEVELS", "OMP_THREAD_LIMIT",
+                                     "OMP_WAIT_POLICY",   "OMP_PROC_BIND",         "OMP_PLACES",
+                                     "OMP_CANCELLATION",  "OMP_MAX_TASK_PRIORITY", "OMP_NUM_TEAMS",
+                                     "OMP_TEAMS_THREAD_LIMIT"};
+
+const char* from_environment(const char* name) {
+  for (const char* one : kHarmless) {
+    if (strcmp(one, name) == 0) return harmless_variable(name);
+  }
+  return trusted_variable(name);
+}
+
+void warn_of_foreign_environment() {
+  auto warn_of = [](const char* name) {
+    if (is_blank(harmless_variable(name)) || from_environment(name) != nullptr) return;
+    warn("%s is ignored: the program has rights that its user does not have", name);
+  };
+  for (const Option& option : option_table()) warn_of(option.name);
+  for (const ForeignOption& foreign : foreign_table()) warn_of(foreign.name);
+}
 
 uint64_t with_value(uint64_t fingerprint, const char* name) {
-  const char* value = getenv(name);
+  const char* value = from_environment(name);
   if (value == nullptr) return mix64(fingerprint);
   for (const char* c = value; *c != '\0'; ++c) fingerprint = mix64(fingerprint + static_cast<unsigned char>(*c));
   return mix64(fingerprint + 1);
@@ -270,7 +293,13 @@ bool options_init() {
   read_all(as_given, from_environment);
   the_options = as_given;
   resolve(the_options);
-  check_names(environ);
+  if (environment_is_foreign()) {
+    drop_foreign_variables("HWLOC_");  // hwloc obeys them: files to read, plugins to load
+    drop_foreign_variables("LTDL_");
+    warn_of_foreign_environment();
+  } else {
+    check_names(environ);
+  }
   return true;
 }
 

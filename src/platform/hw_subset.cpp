@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "../common/environment.h"
 #include "base/check.hpp"
 #include "platform/thread.hpp"
 #include "platform/topology_read.hpp"
@@ -77,7 +78,7 @@ bool g_settled = false;  // this machine's subset is kept to, or there is none
 
 // The subset of this machine, if the environment asks for one that it has.
 bool wanted_subset(const Topology& topology, CpuMask& result) {
-  const char* text = getenv(kVariable);
+  const char* text = trusted_variable(kVariable);
   if (g_settled || text == nullptr || Cursor(text).at_end()) return false;
   char buffer[256];
   Text reason(buffer, sizeof buffer);
@@ -120,7 +121,7 @@ bool hw_subset(const char* text, const Topology& topology, CpuMask& result, Text
 }
 
 void keep_to_hw_subset() {
-  const char* text = getenv(kVariable);
+  const char* text = trusted_variable(kVariable);
   if (text == nullptr || Cursor(text).at_end()) return;
   Topology topology;
   const char* failure = nullptr;

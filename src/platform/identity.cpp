@@ -16,6 +16,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include "../common/environment.h"
 #include "base/check.hpp"
 #include "platform/elf_image.hpp"
 
@@ -161,7 +162,7 @@ void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char
   if (length < 0 || static_cast<size_t>(length) >= reason_bytes_) return;
   char* advice = reason_ + length;
   const size_t advice_bytes = reason_bytes_ - static_cast<size_t>(length);
-  const char* preloaded = getenv("LD_PRELOAD");
+  const char* preloaded = trusted_variable("LD_PRELOAD");
   ElfImage self;
   find_object(reinterpret_cast<uintptr_t>(&proof_path), &self);
   if (!is_named_as_runtime(provider)) {
@@ -181,7 +182,7 @@ void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char
 void record(const char* kind, const char* text) {
   char line[kReasonBytes + 16];
   const int length = snprintf(line, sizeof line, "%s\t%s\n", kind, text);
-  const int file = open(proof_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  const int file = open(proof_path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0 || write(file, line, static_cast<size_t>(length)) != length) {
     warn("cannot write MARLINE_PROOF=%s: %s; give a file that this process can write", proof_path, strerror(errno));
   }
@@ -196,7 +197,7 @@ void refuse(const char* reason) {
 }
 
 __attribute__((constructor)) void prove_at_start() {
-  const char* wanted = getenv("MARLINE_PROOF");
+  const char* wanted = trusted_variable("MARLINE_PROOF");
   if (wanted == nullptr || wanted[0] == '\0') return;
   snprintf(proof_path, sizeof proof_path, "%s", wanted);
   char reason[kReasonBytes];

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../common/environment.h"
 #include "base/check.hpp"
 
 namespace marline {
@@ -82,7 +83,7 @@ bool belongs(const MemoryNode& node, const MemoryNodes& machine, PredefinedSpace
 
 // Without asking hwloc, which takes milliseconds: most machines have one node, node 0.
 bool has_one_node() {
-  if (getenv("HWLOC_XMLFILE") != nullptr || getenv("HWLOC_SYNTHETIC") != nullptr) return false;
+  if (trusted_variable("HWLOC_XMLFILE") != nullptr || trusted_variable("HWLOC_SYNTHETIC") != nullptr) return false;
   char online[3] = {};
   int file = open("/sys/devices/system/node/online", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "../common/environment.h"
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/shared_pool.hpp"
@@ -131,7 +132,7 @@ int least_quota(const char* mount, const char* group, int version) {
 
 int control_group_cpus() { return control_group_cpus_in("/sys/fs/cgroup", "/proc/self/cgroup"); }
 
-const char* from_environment(const char* name) { return getenv(name); }
+const char* from_environment(const char* name) { return trusted_variable(name); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <hwloc.h>
 #include <initializer_list>
 
+#include "../common/environment.h"
 #include "platform/thread.hpp"
 #include "platform/topology_sysfs.hpp"
 
@@ -19,7 +20,7 @@ bool hwloc_is_wanted() {
   for (const char* name :
        {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM",
         "HWLOC_DUMPED_HWDATA_DIR"}) {
-    if (getenv(name) != nullptr) return true;
+    if (trusted_variable(name) != nullptr) return true;
   }
   return false;
 }

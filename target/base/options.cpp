@@ -3,6 +3,7 @@
 // See the header.
 #include "base/options.hpp"
 
+#include "../common/environment.h"
 #include "base/report.hpp"
 
 #include <strings.h>
@@ -76,7 +77,7 @@ const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }
 }  // namespace
 
 const char* option_value(Option option) {
-  const char* value = std::getenv(row_of(option).name);
+  const char* value = trusted_variable(row_of(option).name);
   bool given = value != nullptr && *value != '\0' && strcasecmp(value, row_of(option).fallback) != 0;
   return given ? value : nullptr;
 }

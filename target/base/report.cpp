@@ -3,6 +3,8 @@
 // See the header. Each line is written at once, so that those of several threads do not mix.
 #include "base/report.hpp"
 
+#include "../common/environment.h"
+
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +44,7 @@ void end_process(int status, const char* format, ...) {
 }
 
 void note(const char* format, ...) {
-  const char* display = getenv("OMP_DISPLAY_ENV");
+  const char* display = trusted_variable("OMP_DISPLAY_ENV");
   if (display == nullptr || strcasecmp(display, "verbose") != 0) return;
   va_list arguments;
   va_start(arguments, format);

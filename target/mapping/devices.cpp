@@ -3,6 +3,7 @@
 // See the header. The list is made once, at the first question about devices, and is constant then.
 #include "mapping/devices.hpp"
 
+#include "../common/environment.h"
 #include "base/array.hpp"
 #include "base/forks.hpp"
 #include "base/options.hpp"
@@ -119,9 +120,9 @@ Device* with_data_of(Device* device) { return device->cluster != nullptr ? devic
 int share_of_this_rank() {
   static constexpr const char* kGivenOut[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
   for (const char* name : kGivenOut) {
-    if (std::getenv(name) != nullptr) return 0;
+    if (trusted_variable(name) != nullptr) return 0;
   }
-  if (g_count == 0 || !g_facts[0].is_gpu || find_cluster() != nullptr || std::getenv("OMP_DEFAULT_DEVICE") != nullptr) return 0;
+  if (g_count == 0 || !g_facts[0].is_gpu || find_cluster() != nullptr || trusted_variable("OMP_DEFAULT_DEVICE") != nullptr) return 0;
   RankPlace place = read_rank_place();
   int share = share_of(place, g_facts, g_count);
   if (share < 0) return 0;
@@ -420,7 +421,7 @@ void start_early() {
   const char* text = option_value(Option::kDevices);
   if (text == nullptr) return;
   if (nodes_named() != NodesNamed::kNone && worker_count() > 0) {
-    if (std::getenv("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
+    if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
     serve_if_worker();
     if (is_serving_rank()) {
       start_agent(serve_node);

@@ -133,12 +133,25 @@ void write_machine(FILE *out) {
   fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));  // of the node: is it oversubscribed?
 }
 
+// A new file, for its owner alone: a trace has the program's arguments and paths.
+FILE *create(const char *path) {
+  if (unlink(path) != 0 && errno != ENOENT) {
+    return nullptr;
+  }
+  const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  FILE *out = file >= 0 ? fdopen(file, "w") : nullptr;
+  if (file >= 0 && out == nullptr) {
+    close(file);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool Metadata::write(const char *path) const {
   char temporary[kPathBytes + 8];
   snprintf(temporary, sizeof temporary, "%s.tmp", path);
-  FILE *out = fopen(temporary, "we");
+  FILE *out = create(temporary);
   if (out == nullptr) {
     return false;
   }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../common/environment.h"
 #include "base/recorder.hpp"
 
 namespace marline::trace {
@@ -96,7 +97,7 @@ bool read_limit(const char *text, uint64_t &limit) {
 
 // An empty value is as none.
 const char *value_of(const char *name) {
-  const char *value = getenv(name);
+  const char *value = trusted_variable(name);
   return value == nullptr || *value == '\0' ? nullptr : value;
 }
 

@@ -16,6 +16,7 @@
 
 #include <initializer_list>
 
+#include "../common/environment.h"
 #include "base/clock.hpp"
 #include "base/metadata.hpp"
 #include "base/options.hpp"
@@ -43,7 +44,7 @@ void (*hand_over_events)();  // written before there are threads, or null
 // The launchers' ways to say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
 bool rank_from_environment(int &rank) {
   for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    const char *value = getenv(name);
+    const char *value = trusted_variable(name);
     if (value != nullptr && *value != '\0') {
       rank = atoi(value);
       return true;
@@ -74,17 +75,17 @@ void switch_recording(bool off) {
 // A device of a program, by its job (target/wire/base/job.hpp), in front of what it runs of the program's main
 // (target/mapping/devices.cpp): what it does is recorded by the program.
 bool is_worker() {
-  const char *number = getenv("MARLINE_JOB_NUMBER");
-  return number != nullptr && strcmp(number, "0") != 0 && getenv("MARLINE_JOB_TAKEN") == nullptr;
+  const char *number = trusted_variable("MARLINE_JOB_NUMBER");
+  return number != nullptr && strcmp(number, "0") != 0 && trusted_variable("MARLINE_JOB_TAKEN") == nullptr;
 }
 
 bool open_trace() {
-  const char *wanted = getenv("MARLINE_TRACE_DIR");
+  const char *wanted = trusted_variable("MARLINE_TRACE_DIR");
   if (wanted == nullptr || *wanted == '\0' || is_worker()) {
     return false;
   }
   // Absolute: the program may change its folder. The folder itself is made; its parent must be there.
-  if (mkdir(wanted, 0777) != 0 && errno != EEXIST) {
+  if (mkdir(wanted, 0700) != 0 && errno != EEXIST) {
     fprintf(stderr, "marline-trace: cannot make MARLINE_TRACE_DIR=%s: %s; nothing is recorded\n", wanted,
             strerror(errno));
     return false;

@@ -134,7 +134,7 @@ bool Stream::follow_switches() {
 bool Stream::create_file() {
   char path[kPathBytes];
   stream_path(path, number_);
-  fd_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  fd_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd_ < 0) {
     stop_recording(path, strerror(errno),
                    errno == EMFILE ? "raise the limit on open files (ulimit -n): each thread needs one"

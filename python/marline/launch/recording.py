@@ -7,6 +7,7 @@ from pathlib import Path
 from marline.errors import Refusal
 from marline.layout import Layout
 
+PRIVATE = 0o700  # a trace has the program's arguments and paths
 REMEDY = "build Marline with its recorder"
 # The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has started.
 EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
@@ -15,7 +16,7 @@ EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "devic
 def claim(folder: Path) -> Path:
     """Makes `folder` and its parents; a folder that holds anything, or cannot be made, is a refusal."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         first = next(iter(sorted(folder.iterdir())), None)
     except OSError as error:
         raise Refusal(f"{folder}: {error.strerror}; name a folder for the trace that can be written") from error
@@ -31,7 +32,7 @@ def claim_default(program: str) -> Path:
     folder, number = Path(f"{stem}.trace"), 1
     while True:
         try:
-            folder.mkdir()
+            folder.mkdir(mode=PRIVATE)
             return folder.resolve()
         except FileExistsError:
             number += 1
@@ -49,7 +50,7 @@ def drop_empty(folder: Path) -> None:
 def environment(folder: Path) -> dict[str, str]:
     """What tells the recorder where to write. Ranks of one job share the folder: it may be there already."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     except OSError as error:
         raise Refusal(f"{folder}: {error.strerror}; name a folder for the trace that can be written") from error
     return {"MARLINE_TRACE_DIR": str(folder.resolve())}

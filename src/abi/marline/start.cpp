@@ -9,6 +9,7 @@
 // The startup code of every program calls __libc_start_main. Ours answers references to all versions of it (GLIBC_2.2.5
 // and 2.34: see abi/exports.map) if this library stands in front of the C library in the loader's order, as it does
 // preloaded; by the name of libgomp, abi/compat/compat.c leads here. Elsewhere the devices start with their first use.
+#include "../common/environment.h"
 #include "construct/device/provider.hpp"
 #include "platform/elf_image.hpp"
 
@@ -42,7 +43,7 @@ bool is_openmp(const Binding& binding) {
 }
 
 bool is_preloaded(const char* path) {
-  const char* names = std::getenv("LD_PRELOAD");
+  const char* names = trusted_variable("LD_PRELOAD");
   return names != nullptr && *path != '\0' && std::strstr(names, path) != nullptr;
 }
 
@@ -71,8 +72,8 @@ bool any_program_code() {
 // to run in each process. `marline devices` uses none either, and asks all the same. A program without target constructs
 // has workers all the same, for its device routines, and so that `main` runs once.
 bool wants_devices_early() {
-  const char* text = std::getenv("MARLINE_DEVICES");
-  if (std::getenv("MARLINE_JOB_SERVE") != nullptr) return true;
+  const char* text = trusted_variable("MARLINE_DEVICES");
+  if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) return true;
   if (text == nullptr) return false;
   bool has_workers = std::strstr(text, "nodes") != nullptr || std::strstr(text, "cluster") != nullptr;
   if (has_workers) return any_program_code<is_openmp>() || any_program_code<is_device_construct>();

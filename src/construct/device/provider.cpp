@@ -4,6 +4,7 @@
 // each has moved data before.
 #include "construct/device/provider.hpp"
 
+#include "../common/environment.h"
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
@@ -36,7 +37,7 @@ SpinLock g_data_lock;
 TargetData* g_data = nullptr;
 
 bool are_devices_named() {
-  const char* text = std::getenv("MARLINE_DEVICES");
+  const char* text = trusted_variable("MARLINE_DEVICES");
   return text != nullptr && *text != '\0' && std::strcmp(text, "none") != 0 && std::strcmp(text, "auto") != 0;
 }
 

@@ -14,6 +14,7 @@
 #include "platform/thread.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -46,11 +47,13 @@ int open_door() {
   return -1;
 }
 
+// Who may read the process's memory: root, and its user if the process may be traced. So not that of a set-uid program,
+// or one with file capabilities (prctl(2), PR_SET_DUMPABLE): stacks have its secrets.
 bool may_ask(int connection) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
   if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
-  return peer.uid == geteuid() || peer.uid == 0;
+  return peer.uid == 0 || (peer.uid == geteuid() && prctl(PR_GET_DUMPABLE) == 1);
 }
 
 // One line of "NAME=VALUE" words; what is not known is passed over, so that later versions of the command may ask more.

@@ -3,6 +3,7 @@
 // See the header. Domains are those of /sys/devices/system/node; without it, none is known.
 #include "device/base/rank_place.hpp"
 
+#include "../common/environment.h"
 #include "base/array.hpp"
 
 #include <sched.h>
@@ -40,7 +41,7 @@ cpu_set_t g_own;
 }  // namespace
 
 RankPlace read_rank_place() {
-  RankPlace place = rank_from([](const char* name) -> const char* { return std::getenv(name); });
+  RankPlace place = rank_from(trusted_variable);
   if (place.ranks == 0) return place;
   Array<int, 256> own, domains;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {

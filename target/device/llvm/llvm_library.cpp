@@ -3,6 +3,7 @@
 // See the header.
 #include "device/llvm/llvm_library.hpp"
 
+#include "../common/environment.h"
 #include "base/options.hpp"
 #include "base/report.hpp"
 
@@ -123,6 +124,10 @@ void note_llvm_count(int count) { g_count = count; }
 int llvm_host_number() { return g_count; }
 
 bool open_llvm_library(const char** why) {
+  if (environment_is_foreign()) {  // LLVM's library and the drivers below it load and write what their variables say
+    *why = "the program has rights that its user does not have: LLVM's libomptarget is not loaded";
+    return false;
+  }
   // Above a number of vain queries it would block the thread that asks: the poller of all hooks.
   setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0);
   if (const char* path = option_value(Option::kLibrary)) {
@@ -131,7 +136,7 @@ bool open_llvm_library(const char** why) {
     *why = explained("MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later");
     return g_library != nullptr;
   }
-  g_library = open_in_list(std::getenv("LD_LIBRARY_PATH"));
+  g_library = open_in_list(trusted_variable("LD_LIBRARY_PATH"));
   if (g_library == nullptr) g_library = open_where_packages_are();
   *why = explained(g_refusal[0] == '\0' ? "LLVM's libomptarget (16 or later) is neither in LD_LIBRARY_PATH nor in "
                                           "/usr/lib/llvm-*/lib; give its path in MARLINE_LIBOMPTARGET"

@@ -4,6 +4,7 @@
 // about the job comes before main, or under the lock under which devices are listed.
 #include "device/node/membership.hpp"
 
+#include "../common/environment.h"
 #include "base/report.hpp"
 #include "wire/base/job.hpp"
 #include "wire/mpi/mpi_loader.hpp"
@@ -42,7 +43,7 @@ bool is_linked_with_mpi() {
 
 Membership read_membership() {
   Membership found = {};
-  if (std::getenv(kTaken) != nullptr) return found;
+  if (trusted_variable(kTaken) != nullptr) return found;
   WireChoice wire = chosen_wire();
   bool has_words = read_job(found.job);
   if (has_words && wire != WireChoice::kMpi) {
@@ -63,7 +64,7 @@ Membership& membership() {
   return known;
 }
 
-bool is_started_by_a_job() { return membership().kind == JobKind::kNone && std::getenv(kTaken) != nullptr; }
+bool is_started_by_a_job() { return membership().kind == JobKind::kNone && trusted_variable(kTaken) != nullptr; }
 
 bool is_serving_rank() { return membership().kind == JobKind::kRanks; }
 int number_of_rank() { return membership().job.number; }

@@ -3,6 +3,7 @@
 // See the header.
 #include "wire/base/job.hpp"
 
+#include "../common/environment.h"
 #include "base/options.hpp"
 #include "base/report.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 constexpr int kMostProcesses = 1 << 16;
 
 const char* variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = trusted_variable(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 

@@ -4,6 +4,7 @@
 // PMI_RANK; PMIx sets PMIX_RANK; Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES".
 #include "wire/mpi/mpi_loader.hpp"
 
+#include "../common/environment.h"
 #include "base/report.hpp"
 
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ constexpr Launcher kLaunchers[] = {
 
 // -1: not set, or no number.
 int number_in(const char* name) {
-  const char* text = std::getenv(name);
+  const char* text = trusted_variable(name);
   if (text == nullptr || *text == '\0') return -1;
   char* end;
   const long value = std::strtol(text, &end, 10);
@@ -68,7 +69,7 @@ Mpi find_launching() {
   for (const Launcher& launcher : kLaunchers) {
     if (has_started_us(launcher, number, count) && launcher.mpi != Mpi::none) return launcher.mpi;
   }
-  const char* plugin = std::getenv("SLURM_MPI_TYPE");
+  const char* plugin = trusted_variable("SLURM_MPI_TYPE");
   if (plugin == nullptr) return Mpi::none;
   if (std::strncmp(plugin, "pmix", 4) == 0) return Mpi::open_mpi;
   return std::strcmp(plugin, "pmi2") == 0 ? Mpi::mpich : Mpi::none;
