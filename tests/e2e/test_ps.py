@@ -19,7 +19,8 @@ from conftest import CROWDED, SECONDS, Result, clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-from marline.ps.client import Door, NoAnswer, Request, ask  # noqa: E402
+from marline.ps.answers import NoAnswer  # noqa: E402
+from marline.ps.client import Door, Request, ask  # noqa: E402
 
 MPIS = ("openmpi", "mpich")
 Document = dict[str, Any]

@@ -4,11 +4,11 @@ other nodes through the relay of their rank."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import socket
 import struct
+import time
 from collections.abc import Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from marline.errors import Refusal
+from marline.ps.answers import SECONDS, NoAnswer, Report, parse, receive
 
-FORMAT = "marline-inspect 1"
-SECONDS = 10.0  # a process that is stopped accepts, and does not answer
-Report = dict[str, Any]
+PATIENCE = 120.0  # seconds for all processes of one look
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -46,42 +45,37 @@ class Request:
         return f"process={pid} stack={self.stack_bytes} stacks={self.stacks} sections={names}\n".encode()
 
 
-class NoAnswer(Exception):
-    """Why a process gives no report."""
-
-
 def local_processes() -> list[int]:
     """Process numbers of Marline's doors on this machine."""
     listing = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
-    return sorted({int(pid) for pid in re.findall(r" @marline/(\d+)$", listing, re.MULTILINE)})
+    return sorted({int(pid) for pid in re.findall(r" @marline/([1-9]\d{0,9})$", listing, re.MULTILINE)})
 
 
-def ask(door: Door, request: Request) -> Report:
+def ask(door: Door, request: Request, until: float | None = None) -> Report:
+    """`until`: in time.monotonic(), when whoever asks has no more patience."""
+    until = time.monotonic() + PATIENCE if until is None else until
+    if time.monotonic() >= until:
+        raise NoAnswer(f"it was not asked: others have taken {PATIENCE:g} s")
     try:
         with _connect(door) as connection:
             connection.sendall(request.line(door.pid))
-            text = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+            report = parse(receive(connection, until))
     except TimeoutError as error:
         raise NoAnswer(f"no answer in {SECONDS:g} s: is it stopped?") from error
     except OSError as error:
         raise NoAnswer(error.strerror or str(error)) from error
-    if not text:
-        raise NoAnswer("it refuses: is it another user's?")
-    try:
-        report = json.loads(text.decode("utf-8", "replace"))
-    except ValueError as error:
-        raise NoAnswer(f"its report ends early, as if it had ended meanwhile ({error})") from error
-    if not isinstance(report, dict) or report.get("format") != FORMAT:
-        raise NoAnswer("it runs another version of Marline")
+    if report["pid"] != door.pid:
+        raise NoAnswer(f"its report is that of a process {report['pid']}")
     return report
 
 
 def ask_all(doors: dict[Key, Door], request: Request) -> dict[Key, Report | NoAnswer]:
     """By rank, or whatever the keys are, all at the same time."""
+    until = time.monotonic() + PATIENCE
 
     def ask_one(door: Door) -> Report | NoAnswer:
         try:
-            return ask(door, request)
+            return ask(door, request, until)
         except NoAnswer as reason:
             return reason
 
@@ -99,7 +93,7 @@ def doors_of_job(pid: int) -> dict[int, Door]:
     try:
         first = ask(door, request)
         nodes = first["sections"].get("nodes") or {}
-        if nodes.get("number"):  # a worker, which names its program
+        if nodes.get("number") and nodes.get("processes"):  # a worker, which names its program
             door = door_from(door, nodes["processes"][0])
             first = ask(door, request)
     except NoAnswer as reason:
@@ -134,24 +128,38 @@ def _connect(door: Door) -> socket.socket:
         return connection
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(SECONDS)
-    connection.connect(f"\0marline/{door.pid}")
-    _check_owner(connection, door.pid)
+    try:
+        connection.connect(f"\0marline/{door.pid}")
+        _check_owner(connection, door.pid)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 def _check_owner(connection: socket.socket, pid: int) -> None:
-    """Names of sockets are free to take: the kernel says whose this one is."""
+    """Names of sockets are free to take: the kernel says which process listens, and as which user."""
     ucred = struct.Struct("iII")
-    _, uid, _ = ucred.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, ucred.size))
+    listener, uid, _ = ucred.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, ucred.size))
+    if listener != pid:
+        raise NoAnswer(f"the socket of process {pid} is that of process {listener}, of user {uid}")
+    if uid not in (os.geteuid(), *_user_of(pid)):
+        raise NoAnswer(f"the socket of process {pid} was opened by user {uid}, whose process it is not")
     if os.geteuid() not in (0, uid):
-        connection.close()
-        raise NoAnswer(f"the socket of process {pid} is that of user {uid}")
+        raise NoAnswer(f"process {pid} is that of user {uid}")
+
+
+def _user_of(pid: int) -> list[int]:
+    """Its real and effective user; none: it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    found = re.search(r"^Uid:\s+(\d+)\s+(\d+)", status, re.MULTILINE)
+    return [int(found[1]), int(found[2])] if found else []
 
 
 def local_reports() -> Iterator[Report]:
     """Of those that answer."""
-    for pid in local_processes():
-        try:
-            yield ask(Door(pid), Request(sections=("mpi", "mpi_peers")))
-        except NoAnswer:
-            continue
+    answers = ask_all({pid: Door(pid) for pid in local_processes()}, Request(sections=("mpi",)))
+    yield from (answer for answer in answers.values() if not isinstance(answer, NoAnswer))

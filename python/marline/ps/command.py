@@ -15,8 +15,10 @@ from pathlib import Path
 
 from marline.errors import Refusal, say
 from marline.ps import places, text
-from marline.ps.client import Door, NoAnswer, Request, ask_all, doors_of_job, local_reports
+from marline.ps.answers import NoAnswer
+from marline.ps.client import Door, Request, ask_all, doors_of_job, local_reports
 from marline.ps.job import Process, read
+from marline.ps.rights import act_as_owner, limit_resources
 from marline.ps.verdict import Verdict, as_document, judge, moving_ranks
 from marline.ps.workers import doors_of_workers, workers_of
 
@@ -39,8 +41,16 @@ def main(arguments: list[str], prefix: Path) -> int:
     parser.add_argument("--watch", type=_seconds, metavar="S",
                         help="wait until nothing has moved for S seconds, then report on stderr; ends with the process")  # fmt: skip
     chosen = parser.parse_args(arguments)
+    try:
+        return _answer(chosen)
+    except MemoryError as error:
+        raise Refusal("no memory for the reports of the job: ask for fewer processes") from error
+
+
+def _answer(chosen: argparse.Namespace) -> int:
     if chosen.pid is None:
         return _list(chosen.json)
+    act_as_owner(chosen.pid)
     if chosen.watch is not None:
         return _watch(chosen.pid, chosen.watch)
     doors = doors_of_job(chosen.pid)
@@ -57,6 +67,8 @@ def _seconds(word: str) -> float:
 
 
 def _list(as_json: bool) -> int:
+    if os.geteuid() == 0:
+        limit_resources()
     reports = list(local_reports())
     if as_json:
         print(json.dumps(reports))

@@ -206,7 +206,7 @@ def read(report: dict[str, Any], rank: int) -> Process:
     comms = {one["id"]: one for one in mpi.get("communicators", [])}
     _tell_requests(waiters, report["sections"].get("mpi_requests") or {})
     devices = report["sections"].get("devices") or {}
-    asides = [Aside(**one) for one in devices.get("asides", [])]
+    asides = [Aside(one["device"], one["what"], one["where"]) for one in devices.get("asides", [])]
     return Process(rank, report["pid"], report["host"], report["program"], bool(mpi), mpi.get("size", 1),
                    report["nanoseconds"], threads, waiters, comms, messages.get("messages", []), problems,
                    report["maps"], report.get("task_count", 0), asides,
@@ -255,9 +255,14 @@ def _kernel(one: dict[str, Any]) -> tuple[int, str, list[str], str]:
     name = stat[stat.find("(") + 1 : stat.rfind(")")]
     rest = stat[stat.rfind(")") + 2 :].split()
     state = rest[0] if rest else "?"
-    ticks = int(rest[11]) + int(rest[12]) if len(rest) > 12 else 0
-    cpu = int(schedstat[0]) if schedstat and schedstat[0] != "0" else ticks * 10_000_000
+    ticks = _number(rest[11]) + _number(rest[12]) if len(rest) > 12 else 0
+    cpu = (_number(schedstat[0]) if schedstat else 0) or ticks * 10_000_000
     return cpu, state, one.get("syscall", "").split(), name
+
+
+def _number(word: str) -> int:
+    """0 where the file could not be read, or its beginning only: a thread's name may have a line break in it."""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 21 else 0
 
 
 def _thread(one: dict[str, Any], kernel: dict[int, dict[str, Any]]) -> Thread:

@@ -5,9 +5,11 @@ call of a symbolizer for each file."""
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from marline.ps.answers import clean
 from marline.ps.job import Kernel, Process, Thread, Waiter, Worker
 from marline.ps.unwind import Code, Frame, Stack, scan, unwind
 from marline.symbolizer import Failure, ask_inlined
@@ -15,6 +17,7 @@ from marline.symbolizer import Failure, ask_inlined
 # Of the runtimes below the program's own code, by the beginnings of their files' names.
 RUNTIMES = ("libmarline", "libmpi", "libmpich", "libopen-", "libomp", "libiomp", "libgomp", "libc.so", "libc-", "ld-",
             "libpthread", "libucp", "libuct", "mca_")  # fmt: skip
+PATIENCE = 120.0  # seconds for the symbolizers
 Place = tuple[str, int]  # a file and an address in it
 
 
@@ -37,15 +40,18 @@ class Places:
         return place
 
     def resolve(self) -> None:
+        until = time.monotonic() + PATIENCE
         for path, addresses in self.wanted.items():
             ordered = sorted(addresses)
             try:
+                if time.monotonic() > until:
+                    raise Failure(f"symbolizers have taken {PATIENCE:g} s for other files")
                 found = ask_inlined(path, ordered)
             except Failure as failure:
                 self.notes.append(f"functions of {Path(path).name} have no names: {failure}")
                 found = [[] for _ in ordered]
             for address, locations in zip(ordered, found, strict=True):
-                names = [location.short() for location in locations]
+                names = [clean(location.short()) for location in locations]
                 self.names[path, address] = names or [f"{Path(path).name}+{address:#x}"]
 
 
@@ -118,7 +124,7 @@ def _own_frames(code: Code, waiter: Waiter) -> list[Frame]:
 
 def _stack(waiter: Waiter) -> Stack | None:
     pieces = waiter.stack.get("stack")
-    if not pieces:
+    if not pieces or "sp" not in waiter.stack:
         return None
     return Stack(int(waiter.stack["sp"], 16), bytes.fromhex("".join(pieces)))
 

@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter
 from pathlib import Path
 
-from marline.ps.client import Report
+from marline.ps.answers import Report
 from marline.ps.job import Call, Kernel, Process, Waiter, Worker
 from marline.ps.matching import MOST_PARTS, Ranks, brief
 from marline.ps.verdict import ADVICE, Verdict

@@ -2,19 +2,26 @@
 """Call stacks from a copy of a stack: return addresses by the call frame information that compilers put into every file
 for exceptions (.eh_frame, .eh_frame_hdr: Linux Standard Base 5.0, Core, chapter 10; DWARF 5, section 6.4). Neither frame
 pointers nor a debugger nor the process itself is needed. Where the information ends or cannot be followed, what looks
-like a return address on the rest of the stack is taken, and marked as a guess."""
+like a return address on the rest of the stack is taken, and marked as a guess. The files are the program's, and may be
+damaged, or made to mislead: whatever they hold, this comes to an end, and says Unknown."""
 
 from __future__ import annotations
 
 import mmap
+import os
+import stat
 import struct
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 PT_LOAD, PT_GNU_EH_FRAME = 1, 0x6474E550
 X86_64, AARCH64 = 62, 183
 MOST_FRAMES = 128
+MOST_MAPPINGS = 8192  # of a process
+MOST_LEB_BYTES = 10  # of a number of 64 bits
+MOST_TEXT_BYTES = 64  # of an augmentation
+MOST_INSTRUCTIONS = 100_000  # of a function's call frame information
 
 
 @dataclass(frozen=True)
@@ -60,11 +67,13 @@ class Code:
     """The code that a process has mapped."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.mappings = [Mapping.parse(line) for line in lines]
+        self.mappings = sorted(map(Mapping.parse, lines[:MOST_MAPPINGS]), key=lambda one: one.begin)
+        self._begins = [one.begin for one in self.mappings]
         self._files: dict[str, File | None] = {}
 
     def find(self, address: int) -> Mapping | None:
-        return next((one for one in self.mappings if one.begin <= address < one.end), None)
+        at = bisect_right(self._begins, address) - 1
+        return self.mappings[at] if at >= 0 and address < self.mappings[at].end else None
 
     def file(self, mapping: Mapping) -> File | None:
         if mapping.path not in self._files:
@@ -106,14 +115,14 @@ class Reader:
         return int(value)
 
     def uleb(self) -> int:
-        value = shift = 0
-        while True:
+        value = 0
+        for index in range(MOST_LEB_BYTES):
             byte = self.data[self.at]
             self.at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
+            value |= (byte & 0x7F) << 7 * index
             if not byte & 0x80:
                 return value
+        raise Unknown("a number of too many bytes")
 
     def sleb(self) -> int:
         begin = self.at
@@ -123,10 +132,11 @@ class Reader:
 
     def text(self) -> bytes:
         begin = self.at
-        while self.data[self.at]:
-            self.at += 1
-        self.at += 1
-        return bytes(self.data[begin : self.at - 1])
+        end = self.data.find(b"\0", begin, begin + MOST_TEXT_BYTES)
+        if end < 0:
+            raise Unknown("a text without an end")
+        self.at = end + 1
+        return bytes(self.data[begin:end])
 
     def encoded(self, encoding: int, here: int, table: int = 0) -> int:
         """A pointer in one of the header's encodings; `here`: the address of its first byte."""
@@ -149,8 +159,7 @@ class File:
     @staticmethod
     def open(path: str) -> File | None:
         try:
-            with Path(path).open("rb") as stream:
-                data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            data = _mapped(path)
             if data[:6] != b"\x7fELF\x02\x01":
                 return None
             (machine,), (table,) = struct.unpack_from("<H", data, 18), struct.unpack_from("<Q", data, 32)
@@ -161,7 +170,7 @@ class File:
                 loads += [(offset, address, length)] if kind == PT_LOAD else []
                 header = address if kind == PT_GNU_EH_FRAME else header
             return File(data, machine, loads, header)
-        except (OSError, ValueError, struct.error):
+        except (OSError, ValueError, IndexError, OverflowError, struct.error):
             return None
 
     def address(self, offset: int) -> int:
@@ -178,7 +187,7 @@ class File:
         """For the instruction before `address`, a return address."""
         try:
             return Interpreter(self, self._entry(address - 1), address - 1).row()
-        except (IndexError, struct.error) as error:
+        except (IndexError, ValueError, OverflowError, struct.error) as error:
             raise Unknown(str(error)) from error
 
     def _entry(self, address: int) -> int:
@@ -200,6 +209,17 @@ class File:
             raise Unknown("before the first function")
         (entry,) = struct.unpack_from("<i", self.data, reader.at + 8 * (low - 1) + 4)
         return int(entry) + self.header
+
+
+def _mapped(path: str) -> mmap.mmap:
+    """A regular file's bytes: to open a named pipe would wait, and a device may do anything."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError(f"{path} is no regular file")
+        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+    finally:
+        os.close(descriptor)
 
 
 class Interpreter:
@@ -257,7 +277,9 @@ class Interpreter:
         return self.now
 
     def _run(self, reader: Reader, end: int) -> None:
-        while reader.at < end:
+        for _ in range(MOST_INSTRUCTIONS):
+            if reader.at >= end:
+                return
             code = reader.take("B")
             high, low = code & 0xC0, code & 0x3F
             if high == 0x40:
@@ -274,6 +296,7 @@ class Interpreter:
                 self.location += step * self.code_unit
                 if self.location > self.target:
                     return
+        raise Unknown("too many call frame instructions")
 
     def _restore(self, register: int) -> None:
         self.now.saved.pop(register, None)
@@ -388,6 +411,8 @@ def _follows_call(code: Code, mapping: Mapping, address: int) -> bool:
         return False
     at = address - mapping.begin + mapping.offset
     before = bytes(file.data[max(at - 7, 0) : at])
+    if len(before) < 7:
+        return False
     if file.machine == AARCH64:
         word = int.from_bytes(before[-4:], "little")
         return word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000  # bl, blr

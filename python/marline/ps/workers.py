@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from marline.ps.client import Door, NoAnswer, Report, door_from
+from marline.ps.answers import NoAnswer, Report
+from marline.ps.client import Door, door_from
 from marline.ps.job import Kernel, Process, Worker, activity, read
 
 # What a worker's dispatching task waits in (target/device/processor/dispatcher.cpp).

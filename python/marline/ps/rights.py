@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What root must not do with the rights of root: read what a user's process says, and the files that it names. So root acts as
+the process's user, with bounds for memory and processor time."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+from pathlib import Path
+
+from marline.errors import Refusal
+
+MOST_MEMORY = 8 << 30  # bytes
+MOST_SECONDS = 600  # of processor time
+
+
+def act_as_owner(pid: int) -> None:
+    """Root becomes the user that the process runs as; nothing happens for others, and for root's own processes."""
+    if os.geteuid() != 0:
+        return
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise Refusal(f"process {pid}: {error.strerror}; `marline ps` lists those that run") from error
+    uid, gid = _second(status, "Uid"), _second(status, "Gid")
+    if uid == 0:
+        return
+    groups = re.search(r"^Groups:\s*([\d ]*)$", status, re.MULTILINE)
+    try:
+        os.setgroups([int(one) for one in groups[1].split()] if groups else [])
+        os.setresgid(gid, gid, gid)
+        os.setresuid(uid, uid, uid)
+    except OSError as error:
+        raise Refusal(f"cannot act as user {uid}, whose process {pid} is ({error.strerror}): run `marline ps {pid}` as "
+                      "that user") from error  # fmt: skip
+    limit_resources()
+
+
+def limit_resources() -> None:
+    """Where reports of other users are read: whatever they hold, this process ends."""
+    for kind, most in ((resource.RLIMIT_AS, MOST_MEMORY), (resource.RLIMIT_CPU, MOST_SECONDS)):
+        _, hard = resource.getrlimit(kind)
+        if hard == resource.RLIM_INFINITY or hard > most:
+            resource.setrlimit(kind, (most, hard))
+    signal.signal(signal.SIGXCPU, _give_up)
+
+
+def _give_up(number: int, frame: object) -> None:
+    raise Refusal(f"the reports take more than {MOST_SECONDS} s of processor time to read: given up")
+
+
+def _second(status: str, name: str) -> int:
+    """Of a line of /proc/PID/status: the effective one."""
+    found = re.search(rf"^{name}:\s+\d+\s+(\d+)", status, re.MULTILINE)
+    return int(found[1]) if found else 0
