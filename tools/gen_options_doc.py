@@ -36,7 +36,7 @@ libmarline-target's.
   and say nothing to the host. A variable `OMP_...` that OpenMP does not have is reported with the nearest that it has.
 - `OMP_PROC_BIND=false`, the default unless `OMP_PLACES` is given, also takes the effect from `proc_bind` clauses.
 - A program that has rights that its user does not have (set-uid, set-gid, file capabilities) obeys only variables about
-  threads and loops ([which](guide/running.md#programs-with-more-rights-than-their-user)).
+  threads and loops ([which](guide/running.md)).
 """
 
 FOREIGN = """\

@@ -4,11 +4,12 @@ only when it is asked for, so that `marline run` starts fast and needs none of t
 
 import importlib
 import os
-import signal
 import sys
 from pathlib import Path
 
 from marline.errors import REFUSED, Refusal, say, what_failed
+from marline.launch import stopping
+from marline.launch.stopping import Stopped
 
 SUBCOMMANDS = {
     "run": ("marline.launch.run", "run a program on Marline, or say why that cannot be"),
@@ -34,6 +35,7 @@ def usage() -> str:
 def main(arguments: list[str], prefix: Path) -> int:
     """Whatever cannot be done is one line; a traceback is a bug of Marline."""
     _open_what_is_closed()
+    stopping.heed()
     try:
         status = _dispatch(arguments, prefix)
         sys.stdout.flush()  # here, where a full disk can still be said
@@ -48,8 +50,10 @@ def main(arguments: list[str], prefix: Path) -> int:
         _drop_output()
         say(what_failed(error))
         return REFUSED
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT  # as a shell says of a program that ended by Ctrl-C
+    except Stopped as stopped:
+        if stopping.is_first(os.environ):
+            say(str(stopped))
+        return stopping.end_by(stopped.number)
 
 
 def _open_what_is_closed() -> None:

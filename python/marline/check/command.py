@@ -4,13 +4,11 @@ program owns standard output: the findings go to standard error, after the run. 
 
 import argparse
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 from marline.check import findings
 from marline.errors import REFUSED, say
-from marline.launch import child, run
+from marline.launch import child, run, scratch
 from marline.layout import Layout
 
 FOUND = 123  # the exit status
@@ -18,13 +16,10 @@ FOUND = 123  # the exit status
 
 def main(arguments: list[str], prefix: Path) -> int:
     options = parse(arguments)
-    options.check = Path(tempfile.mkdtemp(prefix="marline-check-"))
-    try:
+    with scratch.folder("marline-check-") as options.check:
         status = run.start(options, Layout(prefix))
         child.listen()
         result = findings.read(options.check)
-    finally:
-        shutil.rmtree(options.check)
     if status == REFUSED << 8 and not result.processes:
         return REFUSED  # it has said why
     report(result, options.program)

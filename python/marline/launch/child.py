@@ -6,11 +6,13 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND
+from marline.launch import stopping
 from marline.launch.launcher import RANK_OF
+from marline.launch.stopping import ENDING, Stopped
 
 FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
 WATCHED = FORWARDED | {signal.SIGCHLD}
@@ -22,18 +24,54 @@ PR_SET_PDEATHSIG = 1
 def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None) -> int:
     """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals that
     came in meanwhile. Behind the program's end they do nothing until `listen` or `finish` is called."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-    end_with_us = ends_with_this_process()
-    child = os.fork()
-    if child == 0:
-        end_with_us()
-        signal.pthread_sigmask(signal.SIG_SETMASK, MASK)
-        _execute(words, environment)
+    child = _fork(words, environment)
     others = set() if arrived is None else arrived
     try:
         return _attend(child, others)
     finally:
         others |= drain() - {signal.SIGCHLD}
+
+
+def run_launcher(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The same for one of MPI. What it returns says nothing of a job that a signal has stopped (Hydra: 0 or the signal's
+    number, Open MPI: 1): then this is that signal."""
+    stopped_by: set[int] = set()
+    status = _attend(_fork(words, environment), stopped_by)
+    drain()
+    return min(stopped_by & ENDING, default=status)
+
+
+def _fork(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The child goes on only when this process has looked for signals that came before it was there: it has not had them,
+    and is not started any more."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    end_with_us = ends_with_this_process()
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(tell)
+        if os.read(ready, 1) == b"":
+            os._exit(NOT_EXECUTABLE)
+        os.close(ready)
+        become_program(end_with_us)
+        _execute(words, environment)
+    os.close(ready)
+    came = signal.sigpending() & ENDING
+    if not came:
+        os.write(tell, b".")
+    os.close(tell)
+    if came:
+        os.waitpid(child, 0)
+        listen()
+        raise Stopped(min(came))
+    return child
+
+
+def become_program(end_with_us: Callable[[], None], blocked: Iterable[int] = ()) -> None:
+    """In the child, last before the program's start. `blocked`: what else waits until the program lets it in."""
+    end_with_us()
+    stopping.forget()
+    signal.pthread_sigmask(signal.SIG_SETMASK, {*MASK, *blocked})
 
 
 def drain() -> set[int]:
@@ -70,7 +108,7 @@ def finish(status: int) -> int:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # one core is enough
-        for other in FORWARDED:
+        for other in FORWARDED - {number}:
             signal.signal(other, signal.SIG_IGN)
         if number != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 from marline.errors import Refusal, say
-from marline.launch import child
+from marline.launch import child, stopping
 from marline.launch.node import LOCAL_RANK
+from marline.launch.stopping import ENDING, Stopped
 
 NODES, CLUSTER = "nodes", "cluster"
 CLUSTERS_OF_KINDS = ("cluster:gpu", "cluster:all")  # of members
@@ -23,6 +24,7 @@ LOCAL_SIZES = tuple(size for _, size in LOCAL_RANK)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
 MOST_WORKERS = 255  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
+LAST_WORDS_IF_STOPPED = 1.0  # the same, if a signal has stopped the job
 
 
 def wants_nodes(devices: str | None) -> bool:
@@ -107,29 +109,30 @@ def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
             if name in LOCAL_SIZES or not name.startswith(MPI_VARIABLES)}  # fmt: skip
 
 
-def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None) -> int:
+def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None,
+        are_commands: bool = False) -> int:  # fmt: skip
     """Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if
     it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not to
-    ours. Signals: as behind child.run."""
+    ours. Signals: as behind child.run. `are_commands`: they are `marline run` each, which heed SIGINT some time after their
+    start, and get it then."""
     secret = secrets.token_hex(16)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
+    late = stopping.late_variables() if are_commands else {}
     signal.pthread_sigmask(signal.SIG_BLOCK, child.WATCHED)
     end_with_us = child.ends_with_this_process()
-
-    def prepare() -> None:
-        end_with_us()
-        signal.pthread_sigmask(signal.SIG_SETMASK, child.MASK)
-
     members = [
         subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
-                                     **variables(number, count, secret)},
+                                     **variables(number, count, secret), **late},
                          stdin=None if number == 0 else subprocess.DEVNULL,
                          stdout=output if number == 0 else None,
                          close_fds=number != 0,  # a rank speaks to its launcher by one
-                         preexec_fn=prepare)
+                         preexec_fn=lambda: child.become_program(end_with_us, late and {signal.SIGINT}))
         for number in range(count)
     ]  # fmt: skip
     try:
+        came = signal.sigpending() & ENDING  # before one of them was there, perhaps
+        if came:
+            raise Stopped(min(came))
         return _attend(members)
     finally:
         for member in members:
@@ -137,6 +140,8 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
                 member.kill()
                 member.wait()
         child.drain()
+        if came:
+            child.listen()
 
 
 def _attend(members: list[subprocess.Popen]) -> int:
@@ -154,7 +159,7 @@ def _attend(members: list[subprocess.Popen]) -> int:
             if failed is None and status not in (None, 0):
                 failed, who = status, number
         if deadline == float("inf") and (failed is not None or members[0].poll() is not None):
-            deadline = time.monotonic() + LAST_WORDS
+            deadline = time.monotonic() + (LAST_WORDS_IF_STOPPED if _stop_with_first(members) else LAST_WORDS)
     late = [str(number) for number, member in enumerate(members) if member.poll() is None]
     status = _wait_status(members[0]) or failed
     if late and failed is not None:
@@ -164,6 +169,19 @@ def _attend(members: list[subprocess.Popen]) -> int:
         say(f"process {', '.join(late)} of the job has not ended with the program, and is killed")
         return 1 << 8
     return status or 0
+
+
+def _stop_with_first(members: list[subprocess.Popen]) -> bool:
+    """Whether somebody has stopped number 0. Then the others are stopped, too: they may wait for it to join the job, which
+    signals do not end. Of a program that is killed nobody else says anything."""
+    number = -(members[0].poll() or 0)
+    if number == signal.SIGKILL:
+        say(f"process 0 of the job, the program, ended with signal {number} ({signal.strsignal(number)})")
+    if number not in ENDING:
+        return False
+    for member in members[1:]:
+        member.send_signal(signal.SIGTERM)
+    return True
 
 
 def _wait_status(member: subprocess.Popen) -> int | None:

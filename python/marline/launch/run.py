@@ -5,17 +5,16 @@ here, afterwards, that the process left its proof. With -n, the launcher starts 
 
 import argparse
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
-from marline.launch import child, job, launcher, node, preflight, printed, recording
+from marline.launch import child, job, launcher, node, preflight, printed, recording, scratch, stopping
 from marline.launch import placement as placing
+from marline.launch.stopping import Stopped
 from marline.layout import Layout
 
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
@@ -72,6 +71,13 @@ def is_rank() -> bool:
 
 def start(options: argparse.Namespace, layout: Layout) -> int:
     """Runs the program as the options say and returns its wait status."""
+    try:
+        return _start(options, layout)
+    except Stopped as stopped:
+        raise Stopped(stopped.number, " before the program had started") from None
+
+
+def _start(options: argparse.Namespace, layout: Layout) -> int:
     require_preloadable(layout)
     layout.require(layout.runtime, "this installation is incomplete: install Marline again")
     environment = searched_environment(layout)
@@ -188,7 +194,7 @@ def show(options: argparse.Namespace, layout: Layout, program: preflight.Program
     workers, devices = job.own_workers(options.devices)
     options.nodes_as = job.named_nodes(options.nodes_as, workers + 1 if workers else options.ranks or 1)
     if workers:
-        words = of_one_rank(options, layout)[1:]
+        words = of_one_rank(options, layout)
     else:
         changed = environment | marline_environment(options, layout, environment)
         put_sanitizer_first(changed, program)
@@ -208,19 +214,19 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     if options.devices and not workers and job.wants_nodes(devices):
         job.refuse_unfit_ranks(options.ranks, options.nodes_as)
     words = launcher.unbound(options.mpi, options.ranks, os.environ)
-    return child.run([*words, *of_one_rank(options, layout)], os.environ)
+    return child.run_launcher([*words, *stopping.heeding_late([sys.executable, *of_one_rank(options, layout)])], os.environ)
 
 
 def launch_job(options: argparse.Namespace, layout: Layout, count: int) -> int:
     options.nodes_as = job.named_nodes(options.nodes_as, count)
     job.refuse_unfit(count, options.nodes_as)
     job.refuse_wire(os.environ.get("MARLINE_WIRE", ""))
-    return job.run(of_one_rank(options, layout), count, os.environ)
+    return job.run([sys.executable, *of_one_rank(options, layout)], count, os.environ, are_commands=True)
 
 
 def of_one_rank(options: argparse.Namespace, layout: Layout) -> list[str]:
     """The command line that a launcher starts for each rank: `marline run` without -n."""
-    words = [sys.executable, str(layout.command), "run"]
+    words = [str(layout.command), "run"]
     words += ["--mpi", options.mpi] if options.mpi else []
     words += ["-t", str(options.threads)] if options.threads else []
     words += ["--no-bind"] if options.no_bind or is_rank() else []  # a rank does not see its neighbours' workers
@@ -234,14 +240,11 @@ def of_one_rank(options: argparse.Namespace, layout: Layout) -> list[str]:
 def run_proved(words: list[str], environment: dict[str, str], layout: Layout) -> int:
     """Runs the program and returns its wait status: that of exit(REFUSED) if it left no proof of having run on this
     Marline."""
-    folder = tempfile.mkdtemp(prefix="marline-")
-    proof = Path(folder) / "proof"
-    try:
+    with scratch.folder("marline-") as folder:
+        proof = folder / "proof"
         arrived: set[int] = set()
         status = child.run(words, environment | {"MARLINE_PROOF": str(proof)}, arrived)
         complaint = judge(proof.read_text().splitlines() if proof.exists() else [], status, words[0], layout)
-    finally:
-        shutil.rmtree(folder)
     if complaint is None:
         if not arrived & {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}:  # by which launchers end the other ranks
             _say_which_rank_ended(words[0], status)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder for the time that a program runs, which goes even if this process is killed: a small process of its own waits for
+that. Standard library only."""
+
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def folder(prefix: str) -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix=prefix))
+    end = -1
+    try:
+        end = _start_remover(made)
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        if end >= 0:
+            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+                os.write(end, b".")
+            os.close(end)
+
+
+def _start_remover(made: Path) -> int:
+    """Returns the end of a pipe which is closed, by whatever way, when this process ends. The remover has a session of its own,
+    so that no signal to ours reaches it, and nothing open but the other end: launchers wait for streams to be closed. Its
+    parent is a process that ends at once, so that nobody waits for it."""
+    wait_end, end = os.pipe()
+    first = os.fork()
+    if first == 0:
+        try:
+            _become_remover(made, wait_end)
+        finally:
+            os._exit(0)
+    os.close(wait_end)
+    os.waitpid(first, 0)
+    return end
+
+
+def _become_remover(made: Path, wait_end: int) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    os.setsid()
+    if os.fork() != 0:
+        return
+    os.chdir("/")
+    os.dup2(wait_end, 0)
+    os.closerange(1, os.sysconf("SC_OPEN_MAX"))
+    if os.read(0, 1) == b"":
+        shutil.rmtree(made, ignore_errors=True)
