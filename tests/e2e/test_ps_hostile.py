@@ -150,6 +150,19 @@ def test_an_answer_that_drips(monkeypatch: pytest.MonkeyPatch) -> None:
         ask(Door(pid), Request())
 
 
+def test_those_who_are_silent_are_asked_again_for_less_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command asks six times or so: a process that is stopped must not cost as many times its patience."""
+    waits: list[float] = []
+    monkeypatch.setattr(client, "SECONDS", 0.2)
+    monkeypatch.setattr(client, "SECONDS_AGAIN", 0.01)
+    monkeypatch.setattr(client, "receive", lambda connection, until, silence: waits.append(silence) or connection.recv(1))
+    with process(serving(lambda connection: time.sleep(100))) as pid:
+        for _ in range(3):
+            with pytest.raises(NoAnswer, match="is it stopped"):
+                ask(Door(pid), Request())
+    assert waits == [0.2, 0.01, 0.01]
+
+
 def test_patience_is_that_of_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of processes that say nothing, as a report can name them, do not take thousands of times as long."""
     monkeypatch.setattr(client, "PATIENCE", 0.5)
@@ -314,12 +327,12 @@ def change(report: Report, dice: random.Random) -> None:
     if way == 0:
         del container[key]
     elif way == 1 and isinstance(container, list):
-        container += container[key:] * dice.choice([1, 3, 50])
+        container += json.loads(json.dumps(container[key:] * dice.choice([1, 3, 50])))
     elif way == 2:
         other, name = dice.choice(places_in(report))
         container[key] = json.loads(json.dumps(other[name]))
     else:
-        container[key] = dice.choice(NASTY)
+        container[key] = json.loads(json.dumps(dice.choice(NASTY)))
 
 
 def look_at(reports: list[bytes]) -> None:

@@ -27,17 +27,17 @@ class NoAnswer(Exception):
     """Why a process gives no report."""
 
 
-def receive(connection: socket.socket, until: float) -> bytes:
-    """The whole answer. `until`: in time.monotonic(), when whoever asks has no more patience."""
+def receive(connection: socket.socket, until: float, silence: float = SECONDS) -> bytes:
+    """The whole answer. `until`: in time.monotonic(), when whoever asks has no more patience. `silence`: seconds of it."""
     until = min(until, time.monotonic() + LONGEST)
     pieces, size = [], 0
     while True:
         left = until - time.monotonic()
         try:
-            connection.settimeout(max(min(left, SECONDS), 1e-3))
+            connection.settimeout(max(min(left, silence), 1e-3))
             piece = connection.recv(1 << 16)
         except TimeoutError:
-            if left > SECONDS or not pieces:
+            if left > silence or not pieces:
                 raise
             left = 0
         if left <= 0:

@@ -19,6 +19,7 @@ from marline.errors import Refusal
 from marline.ps.answers import SECONDS, NoAnswer, Report, parse, receive
 
 PATIENCE = 120.0  # seconds for all processes of one look
+SECONDS_AGAIN = 1.0  # of silence, for those that have not answered the last time: the command asks several times
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -45,6 +46,9 @@ class Request:
         return f"process={pid} stack={self.stack_bytes} stacks={self.stacks} sections={names}\n".encode()
 
 
+_silent: set[Door] = set()  # that did not answer when they were asked the last time
+
+
 def local_processes() -> list[int]:
     """Process numbers of Marline's doors on this machine."""
     listing = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
@@ -56,14 +60,17 @@ def ask(door: Door, request: Request, until: float | None = None) -> Report:
     until = time.monotonic() + PATIENCE if until is None else until
     if time.monotonic() >= until:
         raise NoAnswer(f"it was not asked: others have taken {PATIENCE:g} s")
+    silence = SECONDS_AGAIN if door in _silent else SECONDS
     try:
-        with _connect(door) as connection:
+        with _connect(door, silence) as connection:
             connection.sendall(request.line(door.pid))
-            report = parse(receive(connection, until))
+            report = parse(receive(connection, until, silence))
     except TimeoutError as error:
+        _silent.add(door)
         raise NoAnswer(f"no answer in {SECONDS:g} s: is it stopped?") from error
     except OSError as error:
         raise NoAnswer(error.strerror or str(error)) from error
+    _silent.discard(door)
     if report["pid"] != door.pid:
         raise NoAnswer(f"its report is that of a process {report['pid']}")
     return report
@@ -119,15 +126,15 @@ def doors_from(report: Report) -> dict[int, Door]:
             for rank, peer in enumerate(peers["ranks"])}  # fmt: skip
 
 
-def _connect(door: Door) -> socket.socket:
+def _connect(door: Door, seconds: float) -> socket.socket:
     if door.host:
         if not door.port:
             raise NoAnswer(f"no relay on {door.host}")
-        connection = socket.create_connection((door.host, door.port), timeout=SECONDS)
+        connection = socket.create_connection((door.host, door.port), timeout=seconds)
         connection.sendall(door.secret.encode())
         return connection
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(SECONDS)
+    connection.settimeout(seconds)
     try:
         connection.connect(f"\0marline/{door.pid}")
         _check_owner(connection, door.pid)

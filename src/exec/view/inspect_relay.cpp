@@ -2,19 +2,23 @@
 //
 // Lets `marline ps` reach this process, and the user's others on this machine, from other nodes. A thread listens at a TCP
 // port. A client that sends the secret is connected with the local socket of the process that it names; only the user's
-// own processes can read the secret, from local sockets. One client at a time. The thread allocates nothing, like the
-// server.
+// own processes can read the secret, from local sockets. All clients are served side by side by this one thread, which
+// waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep others from being
+// asked. Those that have not shown the secret are few, and the oldest goes when one more comes. The thread allocates
+// nothing, like the server.
 #include "exec/view/inspect.hpp"
 
 #include "base/atomic.hpp"
+#include "base/clock.hpp"
 #include "config/options.hpp"
 #include "exec/view/inspect_address.hpp"
 #include "platform/thread.hpp"
 
 #include <netinet/in.h>
-#include <sys/time.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -24,76 +28,178 @@ namespace {
 
 constexpr size_t kThreadStack = 64 * 1024;
 constexpr size_t kSecretBytes = 64;  // at most
+constexpr int kMostStrangers = 32;   // clients that have not shown the secret
+constexpr int kMostClients = 64;     // all
+constexpr uint64_t kPatience = 10'000'000'000;  // nanoseconds, with one that does not send, or does not take
 
 Atomic<bool> g_asked{false};   // the first caller opens the port
 Atomic<int> g_listener{-1};    // by the opener; read by the thread and by inspect_relay_stop
 Atomic<bool> g_stopped{false}; // by inspect_relay_stop, read by the thread
 char g_secret[kSecretBytes + 1];  // written before the thread starts
 
+// The secret and one line are read; then what the door says is passed on, a piece at a time.
+struct Client {
+  int connection;  // -1: none
+  int door;        // -1: a stranger, or its line is not whole
+  bool knows_secret;
+  bool door_has_ended;
+  uint64_t since;  // when it last went on; of a stranger, when it came
+  size_t have;     // bytes of text
+  size_t sent;     // of these to the connection
+  char text[4096];
+};
+Client g_clients[kMostClients];  // prepared by the opener, then the thread's; a forked child closes its descriptors
+
+// Names of sockets are free to take: is it the process's own, and this user's?
+bool is_server_of(int door, int process) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (getsockopt(door, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
+  return peer.pid == process && peer.uid == geteuid();
+}
+
 // To the server of the process that the request names ("process=PID"), or of this one. A server on this machine sees that
-// this user asks, so it answers if it is this user's.
+// this user asks, so it answers if it is this user's. Waits for nothing: one whose queue is full gives an error.
 int connect_to_server(const char* request) {
   constexpr char kWord[] = "process=";
   const char* at = std::strstr(request, kWord);
   int process = at != nullptr ? std::atoi(at + sizeof kWord - 1) : getpid();
   sockaddr_un address;
   socklen_t bytes = inspect_address(process, address);
-  int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (door < 0) return -1;
-  if (connect(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0) return door;
+  if (connect(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && is_server_of(door, process)) return door;
   close(door);
   return -1;
 }
 
-bool send_all(int to, const char* text, size_t length) {
-  while (length > 0) {
-    ssize_t sent = send(to, text, length, MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    text += sent;
-    length -= static_cast<size_t>(sent);
-  }
-  return true;
+void end(Client& client) {
+  if (client.connection >= 0) close(client.connection);
+  if (client.door >= 0) close(client.door);
+  client.connection = client.door = -1;
 }
 
-// The secret comes first, and is compared in constant time.
-bool knows_secret(int connection) {
-  char text[kSecretBytes];
-  size_t length = std::strlen(g_secret);
-  if (recv(connection, text, length, MSG_WAITALL) != static_cast<ssize_t>(length)) return false;
+// In constant time.
+bool is_secret(const char* text, size_t length) {
   unsigned different = 0;
   for (size_t i = 0; i < length; ++i) different |= static_cast<unsigned>(text[i] ^ g_secret[i]);
   return different == 0;
 }
 
-void serve(int connection) {
-  constexpr timeval kPatience{10, 0};  // with a client that does not read or write
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  char text[4096 + 1];
-  if (!knows_secret(connection)) return;
-  ssize_t request = recv(connection, text, sizeof text - 1, 0);  // one line, sent in one piece
-  text[request > 0 ? request : 0] = '\0';
-  int door = request > 0 ? connect_to_server(text) : -1;
-  if (door < 0) return;
-  ssize_t got = send_all(door, text, static_cast<size_t>(request)) ? 1 : 0;
-  while (got > 0 && (got = recv(door, text, sizeof text, 0)) > 0) {
-    if (!send_all(connection, text, static_cast<size_t>(got))) break;
+// The secret comes first, then one line, in whatever pieces. False: the client is to go.
+bool read_request(Client& client) {
+  ssize_t got = recv(client.connection, client.text + client.have, sizeof client.text - 1 - client.have, 0);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got == 0) return false;
+  client.have += static_cast<size_t>(got);
+  client.text[client.have] = '\0';
+  size_t length = std::strlen(g_secret);
+  if (client.have < length) return true;
+  if (!client.knows_secret && !is_secret(client.text, length)) return false;
+  client.knows_secret = true;
+  const char* request = client.text + length;
+  if (std::strchr(request, '\n') == nullptr) return client.have < sizeof client.text - 1;
+  client.door = connect_to_server(request);
+  size_t bytes = client.have - length;
+  if (client.door < 0 || send(client.door, request, bytes, MSG_NOSIGNAL) != static_cast<ssize_t>(bytes)) return false;
+  client.have = client.sent = 0;
+  return true;
+}
+
+// The next piece of the answer, and on with it. False: all of it has been passed on, or the client is to go.
+bool pass_on(Client& client) {
+  if (client.sent == client.have && !client.door_has_ended) {
+    ssize_t got = recv(client.door, client.text, sizeof client.text, 0);
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    client.have = static_cast<size_t>(got);
+    client.sent = 0;
+    client.door_has_ended = got == 0;
   }
-  close(door);
+  if (client.door_has_ended) return false;
+  ssize_t sent = send(client.connection, client.text + client.sent, client.have - client.sent, MSG_NOSIGNAL);
+  if (sent < 0) return errno == EAGAIN || errno == EINTR;
+  client.sent += static_cast<size_t>(sent);
+  return true;
+}
+
+// Where one more stranger may stand: a place that is free, or that of the oldest if there are too many.
+Client* place_for_stranger() {
+  Client *unused = nullptr, *oldest = nullptr;
+  int strangers = 0;
+  for (Client& one : g_clients) {
+    if (one.connection < 0) {
+      unused = &one;
+    } else if (!one.knows_secret) {
+      ++strangers;
+      if (oldest == nullptr || one.since < oldest->since) oldest = &one;
+    }
+  }
+  if (strangers < kMostStrangers && unused != nullptr) return unused;
+  if (oldest != nullptr) end(*oldest);
+  return oldest;
+}
+
+void take_client(int connection) {
+  Client* place = place_for_stranger();
+  if (place == nullptr) {  // all places are taken by clients that know the secret
+    close(connection);
+    return;
+  }
+  place->connection = connection;
+  place->knows_secret = place->door_has_ended = false;
+  place->have = place->sent = 0;
+  place->since = nanoseconds_now();
+}
+
+// Fewer than there are places for strangers: a new one is looked at before it can be the oldest. False: the port is shut.
+bool take_clients(int listener) {
+  for (int i = 0; i < kMostStrangers / 2; ++i) {
+    int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection >= 0) {
+      take_client(connection);
+      continue;
+    }
+    if (g_stopped.load(acquire)) return false;  // pairs with inspect_relay_stop
+    if (errno == EMFILE || errno == ENFILE) usleep(100'000);
+    return true;  // no more of them, out of descriptors, or an aborted connection
+  }
+  return true;
+}
+
+// What a client waits for: its own words, the door's, or that its connection takes more.
+pollfd awaited(const Client& client) {
+  if (client.connection < 0 || client.door < 0) return {client.connection, POLLIN, 0};  // poll passes over -1
+  if (client.sent < client.have) return {client.connection, POLLOUT, 0};
+  return {client.door, POLLIN, 0};
+}
+
+void attend(Client& client, bool is_ready, uint64_t now) {
+  if (client.connection < 0) return;
+  bool stays = true;
+  if (is_ready) {
+    stays = client.door < 0 ? read_request(client) : pass_on(client);
+    if (client.knows_secret) client.since = now;  // a stranger has no longer for coming in drops
+  }
+  if (!stays || now - client.since > kPatience) end(client);
 }
 
 void relay_main(void*) {
   int listener = g_listener.load(relaxed);
   for (;;) {
-    int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) {
-      if (g_stopped.load(acquire)) return;  // pairs with inspect_relay_stop
-      usleep(100'000);  // out of descriptors, or an aborted connection
-      continue;
+    pollfd fds[kMostClients + 1];
+    bool is_alone = true;
+    for (int i = 0; i < kMostClients; ++i) {
+      fds[i] = awaited(g_clients[i]);
+      is_alone = is_alone && fds[i].fd < 0;
     }
-    serve(connection);
-    close(connection);
+    fds[kMostClients] = {listener, POLLIN, 0};
+    constexpr int kSecond = 1000;  // after which patience may be at its end
+    if (poll(fds, kMostClients + 1, is_alone ? -1 : kSecond) < 0 && errno != EINTR) return;
+    uint64_t now = nanoseconds_now();
+    for (int i = 0; i < kMostClients; ++i) attend(g_clients[i], fds[i].revents != 0, now);
+    if (fds[kMostClients].revents != 0 && !take_clients(listener)) break;
   }
+  for (Client& client : g_clients) end(client);
 }
 
 // At any address and a free port; -1: that cannot be.
@@ -103,10 +209,10 @@ int open_listener() {
   address.sin6_addr = in6addr_any;
   sockaddr_in plain{};
   plain.sin_family = AF_INET;
-  int listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener >= 0 && bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return listener;
   if (listener >= 0) close(listener);  // no IPv6
-  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener >= 0 && bind(listener, reinterpret_cast<sockaddr*>(&plain), sizeof plain) == 0) return listener;
   if (listener >= 0) close(listener);
   return -1;
@@ -127,7 +233,8 @@ int inspect_relay(const char* secret) {
   std::memcpy(g_secret, secret, length + 1);
   int listener = open_listener();
   if (listener < 0) return 0;
-  int port = listen(listener, 8) == 0 ? port_of(listener) : 0;
+  int port = listen(listener, kMostClients) == 0 ? port_of(listener) : 0;
+  for (Client& client : g_clients) client.connection = client.door = -1;
   g_listener.store(listener, relaxed);
   if (port != 0 && thread_start_detached("marline/relay", relay_main, nullptr, kThreadStack)) return port;
   g_listener.store(-1, relaxed);
@@ -139,13 +246,15 @@ void inspect_relay_stop() {
   int listener = g_listener.load(relaxed);
   if (listener < 0) return;
   g_stopped.store(true, release);  // pairs with relay_main
-  shutdown(listener, SHUT_RDWR);   // ends accept4
+  shutdown(listener, SHUT_RDWR);   // ends poll
 }
 
 void inspect_relay_after_fork() {
   int listener = g_listener.load(relaxed);
-  if (listener >= 0) close(listener);
+  if (listener < 0) return;
+  close(listener);
   g_listener.store(-1, relaxed);
+  for (Client& client : g_clients) end(client);  // else clients would wait for this process's end, too
 }
 
 }  // namespace marline

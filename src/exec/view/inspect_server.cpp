@@ -42,7 +42,7 @@ int open_door() {
   socklen_t bytes = inspect_address(getpid(), address);
   int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (door < 0) return -1;
-  if (bind(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && listen(door, 8) == 0) return door;
+  if (bind(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && listen(door, 64) == 0) return door;
   close(door);
   return -1;
 }
@@ -124,6 +124,7 @@ void server_main(void*) {
 void after_fork_in_child() {
   g_lock.unlock();  // a thread that is not there may hold it
   if (g_door >= 0) close(g_door);
+  if (g_connection >= 0) close(g_connection);  // else the client would wait for this process's end, too
   g_door = g_connection = -1;
   inspect_relay_after_fork();
   blocked_after_fork();
