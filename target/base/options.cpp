@@ -45,6 +45,10 @@ constexpr Row kTable[] = {
     {"MARLINE_NODES_AS", "auto", "names separated by commas, one for each process of the job, or each rank",
      "The nodes on which the processes count as being, in the order of their numbers, to try a program for several nodes on "
      "one. Processes with the same name share memory if they truly can. `auto`: the true nodes.",},
+    {"MARLINE_START_TIMEOUT", "30s", "a time from 1s to 24h, with ms, s, m or h",
+     "How long the processes of a job wait for one another at its start, before they end with a line that says which "
+     "have not come. Larger jobs wait longer, by as much again for every 32 processes, and so does a process whose "
+     "machine has more threads that want to run than CPUs: as many times longer as there are more, up to ten times.",},
     {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES,card=BYTES, with ns, us, ms or s and k, M or G per second; for a "
      "pair of nodes A-B:latency=..., several separated by semicolons",
      "Links between different nodes are made as slow as this, to try a program for several machines on one. `card`: what all "
@@ -93,6 +97,25 @@ size_t option_bytes(Option option) {
   if (unit != nullptr) ++end;
   if (*text < '0' || *text > '9' || *end != '\0' || number > (uint64_t{1} << 44) >> shift) refuse_value(option, text);
   return number << shift;
+}
+
+int option_milliseconds(Option option) {
+  const char* given = option_value(option);
+  const char* text = given != nullptr ? given : row_of(option).fallback;
+  struct Unit {
+    const char* name;
+    double milliseconds;
+  };
+  static constexpr Unit kUnits[] = {{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}};
+  constexpr double kLeast = 1e3, kMost = 24 * 3.6e6;
+  char* end;
+  double number = std::strtod(text, &end);
+  for (const Unit& unit : kUnits) {
+    if (strcasecmp(end, unit.name) != 0) continue;
+    double time = number * unit.milliseconds;
+    if (*text >= '0' && *text <= '9' && time >= kLeast && time <= kMost) return static_cast<int>(time);
+  }
+  refuse_value(option, text);
 }
 
 void refuse_value(Option option, const char* value, const char* wrong) {

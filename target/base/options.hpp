@@ -15,6 +15,7 @@ enum class Option {
   kStaging,
   kWire,
   kNodesAs,
+  kStartTimeout,
   kLink,
   kNodeDevices,
   kClusterWrites,
@@ -28,6 +29,9 @@ enum class Option {
 
 // The variable's value, or else its default, as a number of bytes. Ends the program if it is none.
 [[nodiscard]] size_t option_bytes(Option option);
+
+// Likewise, as a time in milliseconds, from 1 s to 1 day.
+[[nodiscard]] int option_milliseconds(Option option);
 
 // Ends the program: this is no value for the variable; says what is accepted. `wrong`: the part of it that is not, or
 // null.

@@ -6,13 +6,13 @@
 #include "base/report.hpp"
 #include "device/node/membership.hpp"
 #include "wire/base/job.hpp"
-#include "wire/local/handshake.hpp"
+#include "wire/local/reception.hpp"
 #include "wire/local/siphash.hpp"
 #include "wire/local/sockets.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,14 +24,14 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kStranger = 1000;  // milliseconds that one who connects and says nothing keeps the others
-constexpr int kMostListeners = 2;
+constexpr int kMostListeners = Reception::kMostListeners;
 
 struct Agent {
   int socket;
   int listeners[kMostListeners];
   AgentOrders orders;
   void (*serve)();
+  Reception reception;
 };
 
 void read_nothing() {
@@ -58,41 +58,34 @@ bool take_orders(Agent& agent) {
   return receive_files(agent.socket, agent.listeners, agent.orders.listeners, deadline);
 }
 
-[[noreturn]] void become_worker(const Agent& agent, int socket, int rank, const WorkerRequest& request) {
+[[noreturn]] void become_worker(Agent& agent, const Caller& caller, const WorkerRequest& request) {
   static WorkerRequest kept;
   kept = request;
+  agent.reception.close();
   for (int i = 0; i < agent.orders.listeners; ++i) close(agent.listeners[i]);
   close(agent.socket);
-  close(socket);
+  close(caller.socket);
   signal(SIGCHLD, SIG_DFL);
   Job job;
-  make_rank_job(agent.orders.secret, rank, agent.orders.count, kept.address, job);
+  make_rank_job(agent.orders.secret, caller.number, agent.orders.count, kept.address, job);
   job.number = agent.orders.number + 1;
-  become_worker_of(rank, job);
+  become_worker_of(caller.number, job);
   agent.serve();
   _exit(EXIT_FAILURE);
 }
 
 // The answer comes from here, so that the rank hears of a fork that fails.
-void start_worker(const Agent& agent, int listener) {
-  int socket = accept_from(listener);
-  if (socket < 0) return;
-  Job ranks = {};
-  ranks.number = agent.orders.number;
-  ranks.count = agent.orders.count;
-  std::memcpy(ranks.secret, agent.orders.secret, sizeof ranks.secret);
-  Deadline deadline(kStranger);
+void start_worker(Agent& agent, const Caller& caller) {
   WorkerRequest request;
-  int rank = take_greeting(socket, ranks, Purpose::kAgent, deadline);
-  bool is_asked = rank >= 0 && receive_all(socket, &request, sizeof request, deadline) &&
-                  std::memchr(request.address, 0, sizeof request.address) != nullptr;
-  if (is_asked) {
+  std::memcpy(&request, caller.bytes, sizeof request);
+  if (std::memchr(request.address, 0, sizeof request.address) != nullptr) {
     pid_t worker = fork();
-    if (worker == 0) become_worker(agent, socket, rank, request);
+    if (worker == 0) become_worker(agent, caller, request);
     int error = worker < 0 ? errno : 0;
-    (void)!send_all(socket, &error, sizeof error, deadline);
+    // Nothing else has been sent there: it goes at once.
+    (void)!send_all(caller.socket, &error, sizeof error, Deadline(0));
   }
-  close(socket);
+  close(caller.socket);
 }
 
 }  // namespace
@@ -117,18 +110,28 @@ void make_rank_job(const uint64_t secret[2], int rank, int count, const char* ad
 }
 
 void run_agent(int socket, void (*serve)()) {
-  Agent agent = {socket, {-1, -1}, {}, serve};
+  constexpr timespec kNoFiles = {0, 100'000'000};
+  static Agent agent;
+  agent.socket = socket;
+  agent.serve = serve;
   read_nothing();
   forget_launcher();
   signal(SIGCHLD, SIG_IGN);  // the system reaps workers
   if (!take_orders(agent)) _exit(EXIT_SUCCESS);
-  pollfd files[1 + kMostListeners] = {{socket, POLLIN, 0}};
-  for (int i = 0; i < agent.orders.listeners; ++i) files[1 + i] = {agent.listeners[i], POLLIN, 0};
+  Job ranks = {};
+  ranks.number = agent.orders.number;
+  ranks.count = agent.orders.count;
+  std::memcpy(ranks.secret, agent.orders.secret, sizeof ranks.secret);
+  Expected request = {.bytes = sizeof(WorkerRequest)};
+  bool is_open = agent.reception.open(ranks, Purpose::kAgent, request, agent.listeners, agent.orders.listeners);
+  if (!is_open) fatal("no memory for connections of %d ranks", ranks.count);
   for (;;) {
-    if (poll(files, static_cast<nfds_t>(1 + agent.orders.listeners), -1) < 0) continue;
-    if (files[0].revents != 0) _exit(EXIT_SUCCESS);  // nothing more is said there: the rank has ended
-    for (int i = 1; i <= agent.orders.listeners; ++i) {
-      if (files[i].revents != 0) start_worker(agent, files[i].fd);
+    Caller caller;
+    switch (agent.reception.next(caller, Deadline(INT_MAX), socket)) {
+      case Reception::Outcome::kCaller: start_worker(agent, caller); break;
+      case Reception::Outcome::kOther: _exit(EXIT_SUCCESS);  // nothing more is said there: the rank has ended
+      case Reception::Outcome::kNoFiles: nanosleep(&kNoFiles, nullptr); break;
+      case Reception::Outcome::kTimeIsOver: break;
     }
   }
 }

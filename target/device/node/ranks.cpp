@@ -34,7 +34,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kAgentPatience = 10'000;  // milliseconds that an agent has to answer
+constexpr int kAgentPatience = 10'000;  // milliseconds that an agent has to answer, on an idle machine
 constexpr int kMostAddresses = 8;        // IPv4 ones, of a machine; further ones are left out
 
 // What each rank tells all others. One without an agent has no `machine_socket`.
@@ -136,18 +136,17 @@ constexpr int kAddressPatience = 2'000;  // milliseconds, for an address of seve
 
 // A socket to the agent of a rank, or -1 with errno; EPERM: a process that does not know the secret answers. Machines may
 // have the same address, for networks of their own, so the wrong one may answer.
-int reach_at(const Address& address, const Job& ranks, int rank, int patience) {
-  Deadline deadline(patience);
-  int socket;
-  while ((socket = connect_to(address, deadline)) < 0) {
-    if (errno != EAGAIN || deadline.left() == 0) return -1;  // its queue is full: many ranks ask at once
-    usleep(1000);
+int reach_at(const Address& address, const Job& ranks, int rank, Deadline deadline) {
+  for (;;) {
+    int socket = connect_to(address, deadline);
+    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) return -1;  // EAGAIN: its queue is full
+    Greeting greeting = socket >= 0 ? greet(socket, ranks, rank, Purpose::kAgent, deadline) : Greeting::kClosed;
+    if (greeting == Greeting::kDone) return socket;
+    if (socket >= 0) close(socket);
+    errno = greeting == Greeting::kStranger ? EPERM : ETIMEDOUT;
+    if (greeting == Greeting::kStranger || deadline.left() == 0) return -1;
+    usleep(1000);  // it may have sent this process away, as one of too many that it does not know yet
   }
-  Greeting greeting = greet(socket, ranks, rank, Purpose::kAgent, deadline);
-  if (greeting == Greeting::kDone) return socket;
-  close(socket);
-  errno = greeting == Greeting::kStranger ? EPERM : ECONNRESET;
-  return -1;
 }
 
 bool is_here(int rank) { return are_on_one_machine(g_cards[rank].peer, g_cards[number_of_rank()].peer); }
@@ -164,14 +163,16 @@ int reach(const Job& ranks, int rank) {
   int socket = -1;
   errno = EHOSTUNREACH;
   if (is_here(rank)) {
-    socket = reach_at(g_cards[rank].machine_socket, ranks, rank, kAgentPatience);
+    socket = reach_at(g_cards[rank].machine_socket, ranks, rank, Deadline::by_load(kAgentPatience));
   } else {
     const FarCard& far = g_far[rank];
     int patience = far.count > 1 ? kAddressPatience : kAgentPatience;
-    for (int i = 0; socket < 0 && i < far.count; ++i) socket = reach_at(far.addresses[i], ranks, rank, patience);
+    for (int i = 0; socket < 0 && i < far.count; ++i) {
+      socket = reach_at(far.addresses[i], ranks, rank, Deadline(patience));
+    }
     // A crowded node may need longer.
     for (int i = 0; socket < 0 && far.count > 1 && i < far.count; ++i) {
-      socket = reach_at(far.addresses[i], ranks, rank, kAgentPatience);
+      socket = reach_at(far.addresses[i], ranks, rank, Deadline::by_load(kAgentPatience));
     }
   }
   if (socket >= 0) return socket;
@@ -191,9 +192,9 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
     return listener;
   }
   char host[INET6_ADDRSTRLEN] = "";
-  Address address = own_address(far), wide = widened(address);
-  wide.set_port(0);
-  int listener = listen_or_fail(wide);
+  Address address = own_address(far);
+  address.set_port(0);
+  int listener = listen_or_fail(address);
   inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in*>(&address.storage)->sin_addr, host, sizeof host);
   std::snprintf(text, sizeof text, "tcp:%s:%u", host, own_address(listener).port());
   return listener;
@@ -274,8 +275,8 @@ void meet_ranks(const marline_ranks_t* ranks) {
   g_met.store(true, std::memory_order_release);  // pairs with call_workers and node_of_rank
 }
 
-// All are asked before the first answer is awaited: they fork side by side. An agent that has been reached is asked at once:
-// it hears nobody else until then. What it is reached for first, if the job is on several machines, is this one's address.
+// All are asked before the first answer is awaited: they fork side by side. If the job is on several machines, one of
+// another machine is reached first: the connection says by which of its addresses this machine is known there.
 void call_workers(Job& job) {
   if (!g_met.load(std::memory_order_acquire)) refuse_too_early();  // pairs with meet_ranks
   static char address[sizeof(WorkerRequest::address)];
@@ -295,9 +296,9 @@ void call_workers(Job& job) {
   for (int i = 0; i < g_count; ++i) {
     sockets[i] = reach(ranks, i);
     // If this fails, so does the receiving below.
-    (void)!send_all(sockets[i], &request, sizeof request, Deadline(kAgentPatience));
+    (void)!send_all(sockets[i], &request, sizeof request, Deadline::by_load(kAgentPatience));
   }
-  Deadline deadline(kAgentPatience);
+  Deadline deadline = Deadline::by_load(kAgentPatience);
   for (int i = 0; i < g_count; ++i) {
     int error = 0;
     if (!receive_all(sockets[i], &error, sizeof error, deadline)) error = deadline.left() == 0 ? ETIMEDOUT : ECONNRESET;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The connecting process sends Hello; the other one Challenge, with the check value of both; the first its
-// own check value of the same. Either side has put a number of its own choice into it, so that an old answer is no answer.
+// See the header.
 #include "wire/local/handshake.hpp"
 
 #include "wire/local/siphash.hpp"
@@ -14,37 +13,37 @@ namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x31657269'776c726d;  // with the byte order and the version in it
+constexpr uint64_t kMagic = 0x32657269'776c726d;  // with the byte order and the version in it
+constexpr uint64_t kWelcome = 0x656d6f63'6c657721;
 
-struct Hello {
-  uint64_t magic;
-  uint32_t number, count;
-  uint32_t other;
-  Purpose purpose;
-  uint64_t nonce[2];
-};
-
-struct Challenge {
-  uint64_t nonce[2];
-  uint64_t proof;
-};
+using Hello = Handshake::Hello;
+using Challenge = Handshake::Challenge;
 
 enum class Prover : uint64_t { kAccepter = 1, kConnector = 2 };
 
-uint64_t prove(const Job& job, Prover prover, const Hello& hello, const Challenge& challenge) {
+uint64_t prove(const Job& job, Prover prover, const Hello& hello, const uint64_t (&nonce)[2]) {
   struct {
     Prover prover;
     Hello hello;
     uint64_t nonce[2];
-  } text = {prover, hello, {challenge.nonce[0], challenge.nonce[1]}};
+  } text = {prover, hello, {nonce[0], nonce[1]}};
   return siphash(job.secret, &text, sizeof text);
 }
 
-void choose(uint64_t nonce[2]) {
-  if (getrandom(nonce, 16, 0) != 16) nonce[0] = reinterpret_cast<uint64_t>(nonce);  // cannot happen for 16 bytes
+template <class Type>
+Handshake::Answer answer_with(const Type& value) {
+  Handshake::Answer answer = {};
+  static_assert(sizeof value <= sizeof answer.bytes);
+  std::memcpy(answer.bytes, &value, sizeof value);
+  answer.count = sizeof value;
+  return answer;
 }
 
 }  // namespace
+
+void choose(uint64_t (&nonce)[2]) {
+  if (getrandom(nonce, 16, 0) != 16) nonce[0] = reinterpret_cast<uint64_t>(nonce);  // cannot happen for 16 bytes
+}
 
 Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline) {
   Hello hello = {.magic = kMagic,
@@ -57,25 +56,41 @@ Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline 
   Challenge challenge;
   if (!send_all(socket, &hello, sizeof hello, deadline)) return Greeting::kClosed;
   if (!receive_all(socket, &challenge, sizeof challenge, deadline)) return Greeting::kClosed;
-  if (challenge.proof != prove(job, Prover::kAccepter, hello, challenge)) return Greeting::kStranger;
-  uint64_t proof = prove(job, Prover::kConnector, hello, challenge);
-  return send_all(socket, &proof, sizeof proof, deadline) ? Greeting::kDone : Greeting::kClosed;
+  if (challenge.proof != prove(job, Prover::kAccepter, hello, challenge.nonce)) return Greeting::kStranger;
+  uint64_t proof = prove(job, Prover::kConnector, hello, challenge.nonce), welcome = 0;
+  if (!send_all(socket, &proof, sizeof proof, deadline)) return Greeting::kClosed;
+  if (!receive_all(socket, &welcome, sizeof welcome, deadline)) return Greeting::kClosed;
+  return welcome == kWelcome ? Greeting::kDone : Greeting::kStranger;
 }
 
-int take_greeting(int socket, const Job& job, Purpose purpose, Deadline deadline) {
-  Hello hello;
-  if (!receive_all(socket, &hello, sizeof hello, deadline) || hello.magic != kMagic || hello.purpose != purpose) return -1;
-  // Before the answer: several processes may know the secret, and one that is not meant refuses.
+size_t Handshake::wants() const {
+  if (state_ == State::kAwaitsHello) return sizeof hello_ - got_;
+  return state_ == State::kAwaitsProof ? sizeof proof_ - got_ : 0;
+}
+
+Handshake::Answer Handshake::take(const Job& job, const char* bytes, size_t count) {
+  bool is_hello = state_ == State::kAwaitsHello;
+  std::memcpy((is_hello ? reinterpret_cast<char*>(&hello_) : reinterpret_cast<char*>(&proof_)) + got_, bytes, count);
+  got_ += count;
+  if (wants() != 0) return {};
+  got_ = 0;
+  return is_hello ? transition_to_challenged(job) : transition_to_judged(job);
+}
+
+// Several processes may know the secret, and one that is not meant refuses before it answers.
+Handshake::Answer Handshake::transition_to_challenged(const Job& job) {
   auto count = static_cast<uint32_t>(job.count);
-  bool fits = hello.count == count && hello.number < count && hello.other == static_cast<uint32_t>(job.number);
-  if (!fits) return -1;
-  Challenge challenge = {};
-  choose(challenge.nonce);
-  challenge.proof = prove(job, Prover::kAccepter, hello, challenge);
-  uint64_t proof;
-  if (!send_all(socket, &challenge, sizeof challenge, deadline)) return -1;
-  if (!receive_all(socket, &proof, sizeof proof, deadline)) return -1;
-  return proof == prove(job, Prover::kConnector, hello, challenge) ? static_cast<int>(hello.number) : -1;
+  bool fits = hello_.magic == kMagic && hello_.purpose == purpose_ && hello_.count == count && hello_.number < count &&
+              hello_.other == static_cast<uint32_t>(job.number);
+  state_ = fits ? State::kAwaitsProof : State::kRefused;
+  if (!fits) return {};
+  return answer_with(Challenge{{nonce_[0], nonce_[1]}, prove(job, Prover::kAccepter, hello_, nonce_)});
+}
+
+Handshake::Answer Handshake::transition_to_judged(const Job& job) {
+  bool knows = proof_ == prove(job, Prover::kConnector, hello_, nonce_);
+  state_ = knows ? State::kProven : State::kRefused;
+  return knows ? answer_with(kWelcome) : Answer{};
 }
 
 uint64_t job_word_of(const Job& job) {

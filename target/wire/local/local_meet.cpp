@@ -3,26 +3,27 @@
 // See the header. The meeting.
 #include "wire/local/local_meet.hpp"
 
+#include "base/options.hpp"
 #include "wire/base/give_up.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
 
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace marline::target {
 
-int g_patience = 30'000;
+int g_patience = 0;
 
 namespace {
 
-constexpr int kStranger = 1000;             // milliseconds that one who connects and says nothing keeps the others
 constexpr timespec kRetry = {0, 5'000'000};
 
 int listen_or_give_up(const Meeting& meeting, const Address& address, const char* at) {
@@ -68,25 +69,8 @@ void list_missing(const Meeting& meeting, const bool* here, char* text, size_t s
   }
 }
 
-// Takes the card of one that connects. Its socket, or -1: it is none of the job's.
-int take_card(Meeting& meeting, int listener, bool* here) {
-  int socket = take_connection(meeting, listener);
-  if (socket < 0) return -1;
-  Deadline deadline(kStranger);
-  Card card;
-  int number = take_greeting(socket, meeting.job, Purpose::kMeet, deadline);
-  if (number < 0 || here[number] || !receive_all(socket, &card, sizeof card, deadline)) {
-    close(socket);
-    return -1;
-  }
-  set_host(card, socket);
-  here[number] = true;
-  meeting.cards[number] = card;
-  return socket;
-}
-
 void hand_out_cards(Meeting& meeting, const int* sockets, int count) {
-  Deadline deadline(patience_of(meeting.job));
+  Deadline deadline = patience_of(meeting.job);
   for (int i = 0; i < count; ++i) {
     // One that has ended meanwhile is missed when the links are opened.
     (void)!send_all(sockets[i], meeting.cards, sizeof(Card) * static_cast<size_t>(meeting.job.count), deadline);
@@ -94,62 +78,80 @@ void hand_out_cards(Meeting& meeting, const int* sockets, int count) {
   }
 }
 
-void meet_as_first(Meeting& meeting, const Address& address) {
-  int listener = meeting.job.listener != nullptr
-                     ? *meeting.job.listener
-                     : listen_or_give_up(meeting, widened(address), meeting.job.address);
-  open_listeners(meeting, widened(address));
+// At the address that the others are told, and at no other one of this machine.
+int listen_for_others(const Meeting& meeting, const Address& address) {
+  if (meeting.job.listener != nullptr) return *meeting.job.listener;
+  int listener = listen_at(address);
+  if (listener >= 0) return listener;
+  // Others may reach this machine at an address that it does not know as its own.
+  bool is_not_here = errno == EADDRNOTAVAIL;
+  return listen_or_give_up(meeting, is_not_here ? of_all_interfaces(address) : address, meeting.job.address);
+}
+
+void meet_as_first(Meeting& meeting, const Address& known) {
+  Address address = is_own_name(known) ? of_all_interfaces(known) : known;
+  int listener = listen_for_others(meeting, address);
+  open_listeners(meeting, own_address(listener));
   auto most = static_cast<size_t>(meeting.job.count);
   auto* here = static_cast<bool*>(std::calloc(most, sizeof(bool)));
   auto* sockets = static_cast<int*>(std::malloc(most * sizeof(int)));
   if (here == nullptr || sockets == nullptr) give_up(meeting.user, "no memory for %zu processes", most);
+  Reception reception;
+  open_reception(meeting, reception, Purpose::kMeet, {.bytes = sizeof(Card)}, &listener, 1);
   here[0] = true;
-  Deadline deadline(patience_of(meeting.job));
+  Deadline deadline = patience_of(meeting.job);
   int count = 0;
   while (count < meeting.job.count - 1) {
-    if (!wait_for(listener, POLLIN, deadline)) give_up_waiting(meeting, here, "to come");
-    int socket = take_card(meeting, listener, here);
-    if (socket >= 0) sockets[count++] = socket;
+    Caller caller = next_caller(meeting, reception, here, deadline, "to come");
+    here[caller.number] = true;
+    Card& card = meeting.cards[caller.number];
+    std::memcpy(&card, caller.bytes, sizeof card);
+    set_host(card, caller.socket);
+    sockets[count++] = caller.socket;
   }
+  reception.close();
   hand_out_cards(meeting, sockets, count);
   close(listener);
   std::free(sockets);
   std::free(here);
 }
 
-// `moment` begins before process 0 can know of the connection.
-int reach_first(const Meeting& meeting, const Address& address, Deadline deadline, Deadline& moment) {
+[[noreturn]] void give_up_on_first(const Meeting& meeting, int error, Deadline deadline) {
+  const Job& job = meeting.job;
+  if (error == EACCES) {
+    give_up(meeting.user, "process %d of the job: a process of another user listens at %s; start the job again",
+            job.number, job.address);
+  }
+  give_up(meeting.user, "process %d of the job has not reached process 0 at %s for %g s: %s", job.number, job.address,
+          deadline.waited(), strerror(error));
+}
+
+int reach_first(const Meeting& meeting, const Address& address, Deadline deadline) {
   for (;;) {
-    moment = Deadline(kStranger);
     int socket = connect_to(address, deadline);
     if (socket >= 0) return socket;
     int error = errno;
-    if (!may_come(error) || deadline.left() == 0) {
-      give_up(meeting.user, "process %d of the job has not reached process 0 at %s for %g s: %s", meeting.job.number,
-              meeting.job.address, patience_of(meeting.job) / 1000.0, strerror(error));
-    }
+    if (!may_come(error) || deadline.left() == 0) give_up_on_first(meeting, error, deadline);
     nanosleep(&kRetry, nullptr);
   }
 }
 
-// False: process 0 may have taken this process for a stranger, which it hears for a moment only. So it looks to those that
-// wait for a processor longer than that.
+// False: process 0 has sent this process away before it knew it, and is to be asked again.
 bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   const Job& job = meeting.job;
-  Deadline moment(kStranger);
-  int socket = reach_first(meeting, address, deadline, moment);
+  int socket = reach_first(meeting, address, deadline);
   Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
   if (greeting == Greeting::kStranger) {
     give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job", job.address,
             job.number);
   }
+  bool is_known = greeting == Greeting::kDone;
   if (meeting.shared_listener < 0) open_listeners(meeting, own_address(socket));
-  bool is_told = greeting == Greeting::kDone && send_all(socket, &meeting.cards[job.number], sizeof(Card), deadline);
-  bool was_late = moment.left() == 0;
-  bool done = is_told && receive_all(socket, meeting.cards, sizeof(Card) * static_cast<size_t>(job.count), deadline);
+  bool done = is_known && send_all(socket, &meeting.cards[job.number], sizeof(Card), deadline) &&
+              receive_all(socket, meeting.cards, sizeof(Card) * static_cast<size_t>(job.count), deadline);
   if (done) {
     set_host(meeting.cards[0], socket);
-  } else if (!was_late || deadline.left() == 0) {
+  } else if (is_known || deadline.left() == 0) {
     const char* why = deadline.left() == 0 ? "does not answer" : "has ended, or refuses it: two with this number?";
     give_up(meeting.user, "process %d of the job at %s: process 0 %s", job.number, job.address, why);
   }
@@ -158,31 +160,49 @@ bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
 }
 
 void meet_as_other(Meeting& meeting, const Address& address) {
-  Deadline deadline(patience_of(meeting.job));
-  while (!meet_first(meeting, address, deadline)) {}
+  Deadline deadline = patience_of(meeting.job);
+  while (!meet_first(meeting, address, deadline)) nanosleep(&kRetry, nullptr);
+}
+
+[[noreturn]] void give_up_waiting(const Meeting& meeting, const bool* here, Deadline deadline, const char* to_do_what) {
+  char missing[512];
+  list_missing(meeting, here, missing, sizeof missing);
+  give_up(meeting.user, "process %d of the job at %s has waited %g s for these of %d processes %s: %s",
+          meeting.job.number, meeting.job.address, deadline.waited(), meeting.job.count, to_do_what, missing);
 }
 
 }  // namespace
+
+Deadline patience_of(const Job& job) {
+  int milliseconds = g_patience != 0 ? g_patience : option_milliseconds(Option::kStartTimeout);
+  return Deadline::by_load(static_cast<int>(std::min<int64_t>(milliseconds * (1 + int64_t{job.count} / 32), INT_MAX)));
+}
 
 const char* why_no_link(const char* otherwise) {
   if (errno == EMFILE) return "this process may open no more files: is `ulimit -n` too low?";
   return errno == ENFILE || errno == ENOMEM || errno == ENOBUFS ? strerror(errno) : otherwise;
 }
 
-int take_connection(const Meeting& meeting, int listener) {
-  errno = 0;
-  int socket = accept_from(listener);
-  const char* wrong = socket < 0 ? why_no_link(nullptr) : nullptr;
-  if (wrong == nullptr) return socket;
-  give_up(meeting.user, "process %d of the job cannot take the connections of %d others: %s", meeting.job.number,
-          meeting.job.count - 1, wrong);
+void open_reception(const Meeting& meeting, Reception& reception, Purpose purpose, const Expected& expected,
+                    const int* listeners, int count) {
+  if (reception.open(meeting.job, purpose, expected, listeners, count)) return;
+  give_up(meeting.user, "no memory for connections of %d processes", meeting.job.count);
 }
 
-void give_up_waiting(const Meeting& meeting, const bool* here, const char* to_do_what) {
-  char missing[512];
-  list_missing(meeting, here, missing, sizeof missing);
-  give_up(meeting.user, "process %d of the job at %s has waited %g s for these of %d processes %s: %s", meeting.job.number,
-          meeting.job.address, patience_of(meeting.job) / 1000.0, meeting.job.count, to_do_what, missing);
+Caller next_caller(const Meeting& meeting, Reception& reception, const bool* here, Deadline deadline,
+                   const char* to_do_what) {
+  Caller caller;
+  for (;;) {
+    switch (reception.next(caller, deadline)) {
+      case Reception::Outcome::kCaller: break;
+      case Reception::Outcome::kNoFiles:
+        give_up(meeting.user, "process %d of the job cannot take the connections of %d others: %s", meeting.job.number,
+                meeting.job.count - 1, why_no_link(nullptr));
+      default: give_up_waiting(meeting, here, deadline, to_do_what);
+    }
+    if (!here[caller.number]) return caller;
+    close(caller.socket);  // two with this number
+  }
 }
 
 void meet(Meeting& meeting) {

@@ -3,18 +3,20 @@
 // The start of the wire `local`, by one thread. First the job meets: process 0 listens at the job's address, the others
 // tell it who they are and where they listen, and get the list of all. Then each process connects to all with lower
 // numbers, in their order, and after that accepts those with higher ones; as process 0 accepts at once, none waits for
-// ever. What fails ends the process.
+// ever. What fails ends the process. Other processes that connect keep none of the job's waiting (reception.hpp).
 #pragma once
 
 #include "wire/local/local.hpp"
+#include "wire/local/reception.hpp"
 #include "wire/local/sockets.hpp"
 
 namespace marline::target {
 
 // Milliseconds that processes wait for each other, at the meeting and once more for the links; of a job that is no larger
-// than most machines are. A machine starts some processes per second and core.
+// than most machines are, on an idle machine. A machine starts some processes per second and core. 0: as the option
+// MARLINE_START_TIMEOUT says.
 extern int g_patience;
-[[nodiscard]] inline int patience_of(const Job& job) { return g_patience * (1 + job.count / 32); }
+[[nodiscard]] Deadline patience_of(const Job& job);
 
 // Who a process is and where it can be reached.
 struct Card {
@@ -33,13 +35,15 @@ struct Meeting {
 
 // local_meet.cpp: fills the cards, and opens the listeners.
 void meet(Meeting& meeting);
-// The next connection to a listener, or -1: there is none any more. Ends the process if the system gives no descriptor
-// for it, as the connection would wait for good.
-[[nodiscard]] int take_connection(const Meeting& meeting, int listener);
 // What is wrong, by errno; `otherwise` if it is nothing of this process's.
 [[nodiscard]] const char* why_no_link(const char* otherwise);
-// The end of this process, as others have not come: names them.
-[[noreturn]] void give_up_waiting(const Meeting& meeting, const bool* here, const char* to_do_what);
+// Begins to take connections. Ends the process if there is no memory for that.
+void open_reception(const Meeting& meeting, Reception& reception, Purpose purpose, const Expected& expected,
+                    const int* listeners, int count);
+// The next caller that is not `here` yet. Ends the process if some have not come by the deadline, and names them; or if
+// the system gives no descriptor for a connection, as it would wait for good.
+[[nodiscard]] Caller next_caller(const Meeting& meeting, Reception& reception, const bool* here, Deadline deadline,
+                                 const char* to_do_what);
 
 // local_mesh.cpp: opens all links.
 void open_links(LocalWire* wire, Meeting& meeting);

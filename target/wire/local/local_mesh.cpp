@@ -8,10 +8,10 @@
 #include "wire/local/local_meet.hpp"
 
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,7 +22,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kStranger = 1000;  // milliseconds, as in local_meet.cpp
+constexpr timespec kRetry = {0, 5'000'000};
 
 bool shares_memory(const LocalWire* wire, int peer) { return are_on_one_node(wire->peers[wire->number], wire->peers[peer]); }
 
@@ -86,10 +86,11 @@ bool exchange_as_connector(const Opening& opening, Link& link, int socket, Deadl
          attach(opening, link, theirs);
 }
 
-bool exchange_as_accepter(const Opening& opening, Link& link, int socket, Deadline deadline) {
-  int mine[] = {opening.bell_memory, opening.wire->bell_file}, theirs[3];
-  return receive_files(socket, theirs, 3, deadline) && send_files(socket, mine, 2, deadline) &&
-         attach(opening, link, theirs);
+// `theirs`: what the connector has sent.
+bool exchange_as_accepter(const Opening& opening, Link& link, int socket, const int (&theirs)[3]) {
+  int mine[] = {opening.bell_memory, opening.wire->bell_file};
+  // Nothing else has been sent there: it goes at once.
+  return send_files(socket, mine, 2, Deadline(0)) && attach(opening, link, theirs);
 }
 
 // The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for. So is the control of
@@ -105,72 +106,83 @@ bool prepare_stream(const LocalWire* wire, Link& link, int socket) {
   return link.transport.stage != nullptr;
 }
 
-bool finish_link(const Opening& opening, Link& link, int socket, bool connector, Deadline deadline) {
+bool register_link(const Opening& opening, Link& link, int socket) {
   LocalWire* wire = opening.wire;
-  Transport& t = link.transport;
-  t.shared = shares_memory(wire, link.peer);
-  if (!t.shared) {
-    if (!prepare_stream(wire, link, socket)) return false;
-    ++wire->streams;
-  } else if (!(connector ? exchange_as_connector : exchange_as_accepter)(opening, link, socket, deadline)) {
-    return false;
-  }
   if (!link.decoder.open(wire->job_word)) return false;
-  t.socket.store(socket, std::memory_order_relaxed);
+  link.transport.socket.store(socket, std::memory_order_relaxed);
   epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data = {.ptr = &link}};
   if (epoll_ctl(wire->sockets, EPOLL_CTL_ADD, socket, &event) != 0) return false;
   link.gone.store(false, std::memory_order_relaxed);
   return true;
 }
 
-void connect_link(const Opening& opening, int peer, Deadline deadline) {
+bool finish_stream(const Opening& opening, Link& link, int socket) {
+  if (!prepare_stream(opening.wire, link, socket)) return false;
+  ++opening.wire->streams;
+  return register_link(opening, link, socket);
+}
+
+int connect_to_peer(const Opening& opening, int peer, Deadline deadline) {
   const Card& card = opening.meeting.cards[peer];
-  int socket = -1;
-  while (socket < 0) {
-    socket = connect_to(shares_memory(opening.wire, peer) ? card.shared : card.stream, deadline);
-    bool is_over = socket < 0 && (errno != EAGAIN || deadline.left() == 0);
-    if (is_over) give_up_on(opening, peer, why_no_link(strerror(errno)));
-    if (socket < 0) usleep(1000);  // its queue is full
+  for (;;) {
+    int socket = connect_to(shares_memory(opening.wire, peer) ? card.shared : card.stream, deadline);
+    if (socket >= 0) return socket;
+    if (errno != EAGAIN || deadline.left() == 0) give_up_on(opening, peer, why_no_link(strerror(errno)));
+    nanosleep(&kRetry, nullptr);  // its queue is full
   }
-  Greeting greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
-  if (greeting == Greeting::kStranger) give_up_on(opening, peer, "another process answers in its place");
+}
+
+// Until the peer says welcome it may send this process away, as one of too many that it does not know yet.
+void connect_link(const Opening& opening, int peer, Deadline deadline) {
+  int socket = connect_to_peer(opening, peer, deadline);
+  for (;;) {
+    Greeting greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
+    if (greeting == Greeting::kStranger) give_up_on(opening, peer, "another process answers in its place");
+    if (greeting == Greeting::kDone) break;
+    if (deadline.left() == 0) give_up_on(opening, peer, "it does not answer");
+    close(socket);
+    nanosleep(&kRetry, nullptr);
+    socket = connect_to_peer(opening, peer, deadline);
+  }
+  Link& link = opening.wire->links[peer];
+  link.transport.shared = shares_memory(opening.wire, peer);
   errno = 0;
-  bool open = greeting == Greeting::kDone && finish_link(opening, opening.wire->links[peer], socket, true, deadline);
+  bool open = link.transport.shared ? exchange_as_connector(opening, link, socket, deadline) &&
+                                          register_link(opening, link, socket)
+                                    : finish_stream(opening, link, socket);
   if (!open) give_up_on(opening, peer, why_no_link(deadline.left() == 0 ? "it does not answer" : "it has ended"));
 }
 
-void accept_link(const Opening& opening, int listener, bool* here) {
-  int socket = take_connection(opening.meeting, listener);
-  if (socket < 0) return;
-  Deadline deadline(kStranger);
-  int peer = take_greeting(socket, opening.meeting.job, Purpose::kLink, deadline);
-  if (peer < 0 || here[peer]) {
-    close(socket);
-    return;
-  }
+void accept_link(const Opening& opening, const Caller& caller) {
+  Link& link = opening.wire->links[caller.number];
+  link.transport.shared = shares_memory(opening.wire, caller.number);
+  const int files[] = {caller.files[0], caller.files[1], caller.files[2]};
   errno = 0;
-  if (!finish_link(opening, opening.wire->links[peer], socket, false, Deadline(patience_of(opening.meeting.job)))) {
-    give_up_on(opening, peer, why_no_link("it has ended"));
-  }
-  here[peer] = true;
+  bool open = link.transport.shared ? exchange_as_accepter(opening, link, caller.socket, files) &&
+                                          register_link(opening, link, caller.socket)
+                                    : finish_stream(opening, link, caller.socket);
+  if (!open) give_up_on(opening, caller.number, why_no_link("it has ended"));
 }
 
 void accept_links(const Opening& opening) {
   const LocalWire* wire = opening.wire;
   auto* here = static_cast<bool*>(std::calloc(static_cast<size_t>(wire->count), sizeof(bool)));
   if (here == nullptr) give_up(wire->user, "no memory for %d processes", wire->count);
-  int missing = wire->count - wire->number - 1;
   for (int i = 0; i <= wire->number; ++i) here[i] = true;
-  Deadline deadline(patience_of(opening.meeting.job));
-  pollfd files[] = {{opening.meeting.shared_listener, POLLIN, 0}, {opening.meeting.stream_listener, POLLIN, 0}};
-  while (missing > 0) {
-    if (poll(files, 2, deadline.left()) == 0) give_up_waiting(opening.meeting, here, "to open their links");
-    for (const pollfd& file : files) {
-      if (file.revents != 0) accept_link(opening, file.fd, here);
-    }
-    missing = 0;
-    for (int i = 0; i < wire->count; ++i) missing += here[i] ? 0 : 1;
+  const int listeners[] = {opening.meeting.shared_listener, opening.meeting.stream_listener};
+  Expected expected = {.files = [](const void* data, int number) {
+                         return shares_memory(static_cast<const LocalWire*>(data), number) ? 3 : 0;
+                       },
+                       .data = wire};
+  Reception reception;
+  open_reception(opening.meeting, reception, Purpose::kLink, expected, listeners, 2);
+  Deadline deadline = patience_of(opening.meeting.job);
+  for (int missing = wire->count - wire->number - 1; missing > 0; --missing) {
+    Caller caller = next_caller(opening.meeting, reception, here, deadline, "to open their links");
+    accept_link(opening, caller);
+    here[caller.number] = true;
   }
+  reception.close();
   std::free(here);
 }
 
@@ -181,7 +193,7 @@ void open_links(LocalWire* wire, Meeting& meeting) {
   opening.bell_memory = open_memory(opening, "marline-bell", sizeof(Bell));
   wire->bell = static_cast<Bell*>(map_file(opening.bell_memory, sizeof(Bell)));
   if (wire->bell == nullptr) give_up(wire->user, "no shared memory for the job's process %d", wire->number);
-  Deadline deadline(patience_of(meeting.job));
+  Deadline deadline = patience_of(meeting.job);
   for (int peer = 0; peer < wire->number; ++peer) connect_link(opening, peer, deadline);
   accept_links(opening);
   close(opening.bell_memory);

@@ -3,6 +3,8 @@
 // See the header.
 #include "wire/local/sockets.hpp"
 
+#include "wire/local/crowding.hpp"
+
 #include <netdb.h>
 #include <poll.h>
 #include <time.h>
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 namespace marline::target {
@@ -77,12 +80,26 @@ bool is_retryable() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
-Deadline::Deadline(int milliseconds) : end_(now_in_milliseconds() + static_cast<uint64_t>(milliseconds)) {}
+Deadline::Deadline(int milliseconds)
+    : begin_(now_in_milliseconds()), end_(begin_ + static_cast<uint64_t>(milliseconds)) {}
 
+Deadline Deadline::by_load(int milliseconds) {
+  Deadline deadline(milliseconds);
+  deadline.on_idle_machine_ = milliseconds;
+  return deadline;
+}
+
+// The load is looked at when the time is over only: what counts is how crowded the machine has been meanwhile.
 int Deadline::left() const {
   uint64_t now = now_in_milliseconds();
-  return now < end_ ? static_cast<int>(end_ - now) : 0;
+  if (now >= end_ && on_idle_machine_ != 0) {
+    uint64_t end = begin_ + static_cast<uint64_t>(on_idle_machine_ * g_crowding());
+    end_ = std::max(end_, end);
+  }
+  return now < end_ ? static_cast<int>(std::min<uint64_t>(end_ - now, INT_MAX)) : 0;
 }
+
+double Deadline::waited() const { return static_cast<double>((now_in_milliseconds() - begin_) / 100) / 10.0; }
 
 uint16_t Address::port() const {
   if (family() == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
@@ -117,16 +134,16 @@ Address unnamed_address() {
   return address;
 }
 
-// Not 127.0.1.1, by which a machine may know itself and others do not know it.
-Address widened(const Address& address) {
+bool is_own_name(const Address& address) {
+  if (address.family() != AF_INET) return false;
+  uint32_t host = ntohl(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_addr.s_addr);
+  return host >> 24 == IN_LOOPBACKNET && host != INADDR_LOOPBACK;
+}
+
+Address of_all_interfaces(const Address& address) {
   Address wide = address;
-  if (address.family() == AF_INET) {
-    auto* inet = reinterpret_cast<sockaddr_in*>(&wide.storage);
-    if (inet->sin_addr.s_addr != htonl(INADDR_LOOPBACK)) inet->sin_addr.s_addr = htonl(INADDR_ANY);
-  } else if (address.family() == AF_INET6) {
-    auto* inet6 = reinterpret_cast<sockaddr_in6*>(&wide.storage);
-    if (!IN6_IS_ADDR_LOOPBACK(&inet6->sin6_addr)) inet6->sin6_addr = IN6ADDR_ANY_INIT;
-  }
+  if (address.family() == AF_INET) reinterpret_cast<sockaddr_in*>(&wide.storage)->sin_addr.s_addr = htonl(INADDR_ANY);
+  if (address.family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&wide.storage)->sin6_addr = IN6ADDR_ANY_INIT;
   return wide;
 }
 
@@ -153,12 +170,52 @@ int listen_at(const Address& address) {
   return listens ? socket : close_with_error(socket);
 }
 
-int accept_from(int listener) { return accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+namespace {
+
+// Over a socket of the machine. Those by TCP have no user.
+bool is_of_another_user(int socket) {
+  ucred peer = {};
+  socklen_t size = sizeof peer;
+  int domain = AF_UNSPEC;
+  socklen_t domain_size = sizeof domain;
+  getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size);
+  if (domain != AF_UNIX) return false;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid();
+}
+
+int refuse_other_users(int socket) {
+  if (!is_of_another_user(socket)) return socket;
+  errno = EACCES;
+  return close_with_error(socket);
+}
+
+}  // namespace
+
+Source source_of(int socket) {
+  Source source = {};
+  Address address = peer_address(socket);
+  source.words[0] = static_cast<uint64_t>(address.family());
+  ucred peer = {};
+  socklen_t size = sizeof peer;
+  if (address.family() == AF_INET) {
+    source.words[1] = reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_addr.s_addr;
+  } else if (address.family() == AF_INET6) {
+    std::memcpy(&source.words[1], &reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr, 16);
+  } else if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+    source.words[1] = static_cast<uint64_t>(peer.pid);
+  }
+  return source;
+}
+
+int accept_from(int listener) {
+  int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  return socket >= 0 ? refuse_other_users(socket) : -1;
+}
 
 int connect_to(const Address& address, Deadline deadline) {
   int socket = open_socket(address.family());
   if (socket < 0) return -1;
-  if (connect(socket, address.get(), address.length) == 0) return socket;
+  if (connect(socket, address.get(), address.length) == 0) return refuse_other_users(socket);
   if (errno != EINPROGRESS) return close_with_error(socket);
   int error = ETIMEDOUT;
   socklen_t size = sizeof error;
@@ -195,10 +252,16 @@ bool send_all(int socket, const void* bytes, size_t count, Deadline deadline) {
   return true;
 }
 
+ssize_t receive_some(int socket, void* bytes, size_t count) {
+  ssize_t got = recv(socket, bytes, count, 0);
+  if (got < 0 && errno == EINTR) errno = EAGAIN;
+  return got;
+}
+
 bool receive_all(int socket, void* bytes, size_t count, Deadline deadline) {
   char* at = static_cast<char*>(bytes);
   while (count != 0) {
-    ssize_t got = recv(socket, at, count, 0);
+    ssize_t got = receive_some(socket, at, count);
     if (got == 0 || (got < 0 && (!is_retryable() || !wait_for(socket, POLLIN, deadline)))) return false;
     if (got < 0) continue;
     at += got;
@@ -238,16 +301,17 @@ bool send_files(int socket, const int* files, int count, Deadline deadline) {
   }
 }
 
-bool receive_files(int socket, int* files, int count, Deadline deadline) {
+bool receive_files_now(int socket, int* files, int count) {
   FilesMessage message(kMostFiles);
-  for (;;) {
-    ssize_t got = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
-    if (got == 1) break;
-    if (got == 0 || !is_retryable() || !wait_for(socket, POLLIN, deadline)) return false;
+  ssize_t bytes = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
+  if (bytes != 1) {
+    if (bytes == 0) errno = ECONNRESET;
+    if (bytes < 0 && errno == EINTR) errno = EAGAIN;
+    return false;
   }
   bool is_cut = (message.header.msg_flags & MSG_CTRUNC) != 0;  // there are no descriptors for the files, or for some
   cmsghdr* control = CMSG_FIRSTHDR(&message.header);
-  if (is_cut) errno = EMFILE;
+  errno = is_cut ? EMFILE : EPROTO;
   if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) return false;
   int found = static_cast<int>((control->cmsg_len - CMSG_LEN(0)) / sizeof(int));
   int got[kMostFiles];
@@ -257,6 +321,13 @@ bool receive_files(int socket, int* files, int count, Deadline deadline) {
     if (found != count) close(got[i]);
   }
   return found == count;
+}
+
+bool receive_files(int socket, int* files, int count, Deadline deadline) {
+  while (!receive_files_now(socket, files, count)) {
+    if (errno != EAGAIN || !wait_for(socket, POLLIN, deadline)) return false;
+  }
+  return true;
 }
 
 }  // namespace marline::target

@@ -15,9 +15,17 @@ namespace marline::target {
 class Deadline {
  public:
   explicit Deadline(int milliseconds);
-  [[nodiscard]] int left() const;  // milliseconds; 0: it is over
+  // One that is put off while the machine has more threads that want to run than CPUs (crowding.hpp): to as many times
+  // that many milliseconds, from now.
+  [[nodiscard]] static Deadline by_load(int milliseconds);
+
+  [[nodiscard]] int left() const;         // milliseconds; 0: it is over
+  [[nodiscard]] double waited() const;    // seconds since its begin, in tenths
+
  private:
-  uint64_t end_;
+  uint64_t begin_;
+  int on_idle_machine_ = 0;  // milliseconds; 0: it is not put off
+  mutable uint64_t end_;     // by_load: as of the last look
 };
 
 struct Address {
@@ -35,12 +43,22 @@ struct Address {
 [[nodiscard]] const char* parse_address(const char* text, Address& address);
 [[nodiscard]] Address loopback_address();  // any port
 [[nodiscard]] Address unnamed_address();   // the system finds an abstract name
-// The same family's address of all interfaces, unless this one is the loopback's.
-[[nodiscard]] Address widened(const Address& address);
+// A machine may know itself by an address like 127.0.1.1, by which others do not know it: these mean another one of it.
+[[nodiscard]] bool is_own_name(const Address& address);
+[[nodiscard]] Address of_all_interfaces(const Address& address);
 [[nodiscard]] Address own_address(int socket);
 [[nodiscard]] Address peer_address(int socket);
 
-// All: a socket, or -1 with errno.
+// Where a connection comes from: a host, or within the machine a process. Two sockets of one source compare equal.
+struct Source {
+  uint64_t words[3];
+
+  bool operator==(const Source& other) const = default;
+};
+[[nodiscard]] Source source_of(int socket);
+
+// All: a socket, or -1 with errno. Over sockets of the machine only processes of this one's user are met: EACCES is
+// another user's.
 [[nodiscard]] int listen_at(const Address& address);
 [[nodiscard]] int accept_from(int listener);
 [[nodiscard]] int connect_to(const Address& address, Deadline deadline);  // one try
@@ -52,10 +70,15 @@ struct Address {
 [[nodiscard]] bool receive_all(int socket, void* bytes, size_t count, Deadline deadline);
 [[nodiscard]] bool wait_for(int socket, short events, Deadline deadline);
 
+// As much of `bytes` as is there: -1 with errno EAGAIN if none is, 0: the peer has closed.
+[[nodiscard]] ssize_t receive_some(int socket, void* bytes, size_t count);
+
 // A byte with open files. `files` that are received belong to the caller; exactly `count`, or false and none; errno is
 // EMFILE if this process may open no more.
 inline constexpr int kMostFiles = 4;
 [[nodiscard]] bool send_files(int socket, const int* files, int count, Deadline deadline);
 [[nodiscard]] bool receive_files(int socket, int* files, int count, Deadline deadline);
+// The same without waiting: false with errno EAGAIN if it has not come yet.
+[[nodiscard]] bool receive_files_now(int socket, int* files, int count);
 
 }  // namespace marline::target

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "wire/local/reception.hpp"
+
+#include "wire/base/clock.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+constexpr uint64_t kSilence = 1'000'000'000;  // nanoseconds after which a guest's descriptor is taken for another
+constexpr int kAtOnce = 64;                   // connections, between two looks at the guests
+
+bool has_no_descriptor() { return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS; }
+
+}  // namespace
+
+struct Reception::Guest {
+  int socket;
+  uint64_t since;  // monotonic_nanoseconds
+  Source source;
+  Handshake handshake;
+  size_t got;  // of `bytes`
+  char bytes[Caller::kMostBytes];
+  int files[kMostFiles];
+
+  [[nodiscard]] bool is_proven() const { return handshake.state() == Handshake::State::kProven; }
+};
+
+bool Reception::open(const Job& job, Purpose purpose, const Expected& expected, const int* listeners, int count) {
+  job_ = &job;
+  purpose_ = purpose;
+  expected_ = expected;
+  listener_count_ = count;
+  std::copy(listeners, listeners + count, listeners_);
+  most_ = kStrangers + job.count;
+  auto most = static_cast<size_t>(most_);
+  guests_ = static_cast<Guest*>(std::malloc(most * sizeof(Guest)));
+  watched_ = static_cast<pollfd*>(std::malloc((most + kMostListeners + 1) * sizeof(pollfd)));
+  return guests_ != nullptr && watched_ != nullptr;
+}
+
+void Reception::close() {
+  while (count_ != 0) drop(count_ - 1);
+  std::free(guests_);
+  std::free(watched_);
+  guests_ = nullptr;
+  watched_ = nullptr;
+}
+
+Reception::Outcome Reception::next(Caller& caller, Deadline deadline, int other) {
+  for (;;) {
+    Outcome outcome = Outcome::kTimeIsOver;
+    watch(other);
+    int listening = watched_guests_ + listener_count_;
+    int ready = poll(watched_, static_cast<nfds_t>(listening + 1), milliseconds_to_look(deadline));
+    if (ready > 0 && watched_[listening].revents != 0) return Outcome::kOther;
+    if (ready > 0 && (hear_guests(caller, outcome) || take_connections(outcome))) return outcome;
+    if (is_starved_) drop_silent();
+    if (deadline.left() == 0) return Outcome::kTimeIsOver;
+  }
+}
+
+void Reception::watch(int other) {
+  for (int i = 0; i < count_; ++i) watched_[i] = {guests_[i].socket, POLLIN, 0};
+  for (int i = 0; i < listener_count_; ++i) watched_[count_ + i] = {is_starved_ ? -1 : listeners_[i], POLLIN, 0};
+  watched_[count_ + listener_count_] = {other, POLLIN, 0};
+  watched_guests_ = count_;
+}
+
+int Reception::milliseconds_to_look(Deadline deadline) const {
+  constexpr int kStarved = 100;
+  return is_starved_ ? std::min(kStarved, deadline.left()) : deadline.left();
+}
+
+// From the last on, as those that go leave their place to others behind them. Returns whether there is an outcome.
+bool Reception::hear_guests(Caller& caller, Outcome& outcome) {
+  for (int i = watched_guests_ - 1; i >= 0; --i) {
+    if (watched_[i].revents == 0) continue;
+    Guest& guest = guests_[i];
+    Step step = hear(guest);
+    if (step == Step::kWaits) continue;
+    if (step != Step::kDone) {
+      int error = errno;
+      drop(i);
+      errno = error;
+      outcome = Outcome::kNoFiles;
+      if (step == Step::kNoFiles) return true;
+      continue;
+    }
+    caller.number = guest.handshake.number();
+    caller.socket = guest.socket;
+    std::memcpy(caller.bytes, guest.bytes, sizeof caller.bytes);
+    std::copy(guest.files, guest.files + kMostFiles, caller.files);
+    remove(i);
+    outcome = Outcome::kCaller;
+    return true;
+  }
+  return false;
+}
+
+bool Reception::take_connections(Outcome& outcome) {
+  for (int i = 0; i < listener_count_; ++i) {
+    if (watched_[watched_guests_ + i].revents == 0) continue;
+    for (int taken = 0; taken < kAtOnce; ++taken) {
+      int socket = accept_from(listeners_[i]);
+      if (socket >= 0) {
+        add(socket);
+      } else if (has_no_descriptor()) {
+        is_starved_ = true;
+        outcome = Outcome::kNoFiles;
+        if (count_ == 0) is_starved_ = false;
+        return count_ == 0;
+      } else if (errno != EACCES) {
+        break;
+      }
+    }
+  }
+  return false;
+}
+
+Reception::Step Reception::hear(Guest& guest) {
+  while (!guest.is_proven()) {
+    Step step = hear_handshake(guest);
+    if (step != Step::kDone) return step;
+  }
+  return hear_rest(guest);
+}
+
+// kDone: it has come a step further.
+Reception::Step Reception::hear_handshake(Guest& guest) {
+  char bytes[sizeof(Handshake::Hello)];
+  ssize_t got = receive_some(guest.socket, bytes, guest.handshake.wants());
+  if (got < 0 && errno == EAGAIN) return Step::kWaits;
+  if (got <= 0) return Step::kDropped;
+  Handshake::Answer answer = guest.handshake.take(*job_, bytes, static_cast<size_t>(got));
+  if (guest.handshake.state() == Handshake::State::kRefused) return Step::kDropped;
+  // It goes at once, as nothing else has been sent there.
+  bool is_sent = answer.count == 0 || send(guest.socket, answer.bytes, answer.count, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+                                          static_cast<ssize_t>(answer.count);
+  return is_sent ? Step::kDone : Step::kDropped;
+}
+
+Reception::Step Reception::hear_rest(Guest& guest) {
+  while (guest.got < expected_.bytes) {
+    ssize_t got = receive_some(guest.socket, guest.bytes + guest.got, expected_.bytes - guest.got);
+    if (got < 0 && errno == EAGAIN) return Step::kWaits;
+    if (got <= 0) return Step::kDropped;
+    guest.got += static_cast<size_t>(got);
+  }
+  int files = expected_.files != nullptr ? expected_.files(expected_.data, guest.handshake.number()) : 0;
+  if (files == 0 || receive_files_now(guest.socket, guest.files, files)) return Step::kDone;
+  if (errno == EAGAIN) return Step::kWaits;
+  return has_no_descriptor() ? Step::kNoFiles : Step::kDropped;
+}
+
+void Reception::add(int socket) {
+  if (count_ == most_) make_room();
+  uint64_t nonce[2];
+  choose(nonce);
+  Handshake handshake(purpose_, nonce);
+  new (&guests_[count_++]) Guest{socket, monotonic_nanoseconds(), source_of(socket), handshake, 0, {}, {}};
+}
+
+void Reception::drop(int index) {
+  ::close(guests_[index].socket);
+  remove(index);
+}
+
+void Reception::remove(int index) {
+  for (int i = index + 1; i < count_; ++i) guests_[i - 1] = guests_[i];
+  --count_;
+  is_starved_ = false;
+}
+
+// Of strangers the one that has waited longest of the source that has most; all that are proven are of the job.
+void Reception::make_room() {
+  constexpr uint64_t kLists = 256;
+  int by_source[kLists] = {};  // of sources that share one, all count
+  auto list_of = [](const Source& source) {
+    return ((source.words[0] ^ source.words[1] ^ source.words[2]) * 0x9e3779b97f4a7c15u) / (UINT64_MAX / kLists + 1);
+  };
+  int chosen = 0, most = 0;
+  for (int i = 0; i < count_; ++i) by_source[list_of(guests_[i].source)] += guests_[i].is_proven() ? 0 : 1;
+  for (int i = 0; i < count_; ++i) {
+    int here = guests_[i].is_proven() ? 0 : by_source[list_of(guests_[i].source)];
+    if (here > most) chosen = i;
+    most = std::max(most, here);
+  }
+  drop(chosen);
+}
+
+void Reception::drop_silent() {
+  uint64_t now = monotonic_nanoseconds();
+  for (int i = 0; i < count_; ++i) {
+    bool is_silent = !guests_[i].is_proven() && now - guests_[i].since > kSilence;
+    if (is_silent) return drop(i);
+  }
+}
+
+}  // namespace marline::target
