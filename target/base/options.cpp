@@ -49,6 +49,9 @@ constexpr Row kTable[] = {
      "How long the processes of a job wait for one another at its start, before they end with a line that says which "
      "have not come. Larger jobs wait longer, by as much again for every 32 processes, and so does a process whose "
      "machine has more threads that want to run than CPUs: as many times longer as there are more, up to ten times.",},
+    {"MARLINE_HOST_TIMEOUT", "30s", "a time from 1s to 24h, with ms, s, m or h",
+     "How long a machine of the job may be silent before its processes count as lost, because it has crashed or the "
+     "network is cut, by the wire `local`. A process that is stopped, or does not read, is not lost: its system answers.",},
     {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES,card=BYTES, with ns, us, ms or s and k, M or G per second; for a "
      "pair of nodes A-B:latency=..., several separated by semicolons",
      "Links between different nodes are made as slow as this, to try a program for several machines on one. `card`: what all "

@@ -16,6 +16,7 @@ enum class Option {
   kWire,
   kNodesAs,
   kStartTimeout,
+  kHostTimeout,
   kLink,
   kNodeDevices,
   kClusterWrites,

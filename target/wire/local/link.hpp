@@ -54,6 +54,7 @@ struct Transport {
   uint32_t stage_from = 0;
   uint32_t stage_to = 0;
   std::atomic<bool> has_stage{false};  // there are some, for threads that do not poll
+  const char* silence = nullptr;       // what is to be said of a peer whose machine is silent
 };
 inline constexpr uint32_t kStage = 64 << 10;
 
@@ -97,6 +98,9 @@ struct Link {
   // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a bulk
   // all has gone, `finished` is to be told; there may be more.
   [[nodiscard]] Flushed flush(uint64_t time, Outgoing*& finished);
+
+  // By the polling thread: the peer's machine is silent, so nothing comes any more.
+  void end_in_silence() { end(transport.silence); }
 
   // Delivers what is there, as far as the visit allows.
   void receive(Visit& visit);

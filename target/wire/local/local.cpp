@@ -4,6 +4,7 @@
 #include "wire/local/local.hpp"
 
 #include "wire/base/give_up.hpp"
+#include "wire/local/host_watch.hpp"
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ constexpr int64_t kBytesPerVisit = 1 << 20;
 constexpr unsigned kPollsPerLook = 64;  // at sockets that say only that a peer lives
 constexpr unsigned kPollsPerLookAtStreams = 4;  // in polls that find frames in rings
 constexpr int kMostReady = 32;
+constexpr unsigned kPollsPerLookAtHosts = 1024;   // in a row, without a wait
+constexpr uint64_t kLookAtHosts = 1'000'000'000;  // nanoseconds, at least
 
 int number(const Wire* wire) { return local_of(wire)->number; }
 int count(const Wire* wire) { return local_of(wire)->count; }
@@ -93,6 +96,27 @@ int visit_sockets(LocalWire* wire) {
   return delivered;
 }
 
+// A machine that is silent while data is under way to it; the system tells of others.
+int look_at_hosts(LocalWire* wire) {
+  uint64_t time = monotonic_nanoseconds();
+  int lost = 0;
+  if (time - wire->looked_at_hosts < kLookAtHosts) return 0;
+  wire->looked_at_hosts = time;
+  for (int i = 0; i < wire->count; ++i) {
+    Link& link = wire->links[i];
+    if (link.transport.shared || link.gone.load(std::memory_order_relaxed)) continue;
+    if (!is_host_silent(link.transport.socket.load(std::memory_order_relaxed), wire->host_timeout)) continue;
+    link.end_in_silence();
+    lost += visit(wire, link, kFramesPerPoll);
+  }
+  return lost;
+}
+
+bool has_to_look_at_hosts(LocalWire* wire) {
+  if (wire->streams == 0) return false;
+  return wire->look_at_hosts.exchange(false, std::memory_order_relaxed) || wire->polls % kPollsPerLookAtHosts == 0;
+}
+
 bool has_to_look(LocalWire* wire, int delivered) {
   if (wire->look_at_sockets.exchange(false, std::memory_order_relaxed)) return true;
   ++wire->polls;
@@ -140,6 +164,7 @@ int local_poll(Wire* generic) {
   if (!wire->poll_lock.try_take()) return 0;
   int done = visit_inputs(wire);
   if (has_to_look(wire, done)) done += visit_sockets(wire);
+  if (has_to_look_at_hosts(wire)) done += look_at_hosts(wire);
   done += flush(wire);
   wire->poll_lock.release();
   return done;

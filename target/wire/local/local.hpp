@@ -28,14 +28,18 @@ struct LocalWire {
   int bell_file;    // an eventfd; the waiting thread sleeps on it and on `sockets`
   int sockets;      // an epoll of all links' sockets
   int streams = 0;  // links by TCP
+  int host_timeout; // milliseconds that a machine may be silent
+  char silence[96]; // what is said of one that is for longer
   bool crowded;     // the machine has fewer CPUs than the job has processes there
 
   Lock poll_lock;                  // whoever has it polls
   int first = 0;                   // the link that the next poll visits first; of that thread, as are the next
   unsigned polls = 0;
   bool leaves_alone = false;       // peers answer that by closing their ends
+  uint64_t looked_at_hosts = 0;    // by monotonic_nanoseconds
   std::atomic<bool> woken{false};  // by `wake`; taken back by the waiting thread
   std::atomic<bool> look_at_sockets{false};  // the waiting thread has seen that one of them is ready
+  std::atomic<bool> look_at_hosts{false};    // a thread has slept: it may be time
 };
 
 // local_join.cpp

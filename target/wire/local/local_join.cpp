@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See local_meet.hpp.
+#include "base/options.hpp"
 #include "wire/base/give_up.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -35,6 +37,9 @@ LocalWire* make_wire(const Job& job, const WireUser& user) {
   wire->peers = peers;
   wire->links = static_cast<Link*>(links);
   wire->job_word = job_word_of(job);
+  wire->host_timeout = option_milliseconds(Option::kHostTimeout);
+  std::snprintf(wire->silence, sizeof wire->silence,
+                "has not been heard of for %g s: its machine is down, or the network is cut", wire->host_timeout / 1000.0);
   wire->bell_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   wire->sockets = epoll_create1(EPOLL_CLOEXEC);
   if (wire->bell_file < 0 || wire->sockets < 0) {

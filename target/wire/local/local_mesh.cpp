@@ -5,6 +5,7 @@
 #include "wire/base/give_up.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
+#include "wire/local/host_watch.hpp"
 #include "wire/local/local_meet.hpp"
 
 #include <netinet/tcp.h>
@@ -102,6 +103,8 @@ bool prepare_stream(const LocalWire* wire, Link& link, int socket) {
   if (are_on_one_machine(wire->peers[wire->number], wire->peers[link.peer])) {
     setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kNoPacing, sizeof kNoPacing - 1);
   }
+  ask_host(socket, wire->host_timeout);
+  link.transport.silence = wire->silence;
   link.transport.stage = static_cast<char*>(std::malloc(kStage));
   return link.transport.stage != nullptr;
 }

@@ -93,7 +93,10 @@ void want_room(LocalWire* wire) {
 
 void sleep(LocalWire* wire, int milliseconds) {
   pollfd files[] = {{wire->bell_file, POLLIN, 0}, {wire->sockets, POLLIN, 0}};
-  poll(files, 2, milliseconds);
+  constexpr int kLookAtHosts = 1000;  // milliseconds, as in local.cpp
+  bool is_long = wire->streams != 0 && (milliseconds < 0 || milliseconds > kLookAtHosts);
+  poll(files, 2, is_long ? kLookAtHosts : milliseconds);
+  if (wire->streams != 0) wire->look_at_hosts.store(true, std::memory_order_relaxed);
   if (files[1].revents != 0) wire->look_at_sockets.store(true, std::memory_order_relaxed);
   uint64_t rung;
   if (files[0].revents != 0) (void)!read(wire->bell_file, &rung, sizeof rung);
