@@ -213,6 +213,23 @@ def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
     assert (process.returncode, output) == (0, "done\n"), errors
 
 
+def test_silent_strangers_do_not_keep_ranks_from_their_devices(jobs, each, mpi):
+    """Of this user, so that they are heard; they come before the first use of a device."""
+    words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "first"]
+    mark, silent = secrets.token_hex(8), []
+    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY, **{MARK: mark}), text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+        assert process.stdout.readline() == "ready\n"
+        agents = [name for member in members(mark) if os.readlink(f"/proc/{member}/exe") == str(each)
+                  for name in sockets_of(member) if "marline" not in name]  # fmt: skip
+        for name in agents * 40:
+            silent.append(socket.socket(socket.AF_UNIX))
+            silent[-1].connect("\0" + name[1:])
+        output, errors = process.communicate(timeout=60)
+    assert len(agents) >= 2
+    assert (process.returncode, output) == (0, "done\n"), errors
+
+
 def sockets_of(process: int) -> list[str]:
     """The abstract names at which a process listens."""
     own = {os.readlink(f"/proc/{process}/fd/{file}") for file in os.listdir(f"/proc/{process}/fd")}
@@ -225,7 +242,7 @@ def greeting_of_a_stranger(name: str) -> bytes:
     with socket.socket(socket.AF_UNIX) as stranger:
         stranger.settimeout(SECONDS)
         stranger.connect("\0" + name[1:])
-        magic, words = 0x31657269776C726D, (0, 2, 0, 3)
+        magic, words = 0x32657269776C726D, (0, 2, 0, 3)
         hello = magic.to_bytes(8, "little") + b"".join(word.to_bytes(4, "little") for word in words) + bytes(16)
         stranger.sendall(hello + bytes(8) + bytes(128))
         answer = b""

@@ -79,8 +79,11 @@ void become_worker_of(int rank, const Job& job) {
 
 const char* words_for_process(int peer) {
   static char text[64];
-  if (is_serving_rank() || g_served >= 0) {
-    std::snprintf(text, sizeof text, "beside rank %d for rank %d,", peer - 1, g_served >= 0 ? g_served : number_of_rank());
+  if (peer == 0) {
+    std::snprintf(text, sizeof text, g_served >= 0 ? "rank %d" : "process %d of the job", g_served >= 0 ? g_served : 0);
+  } else if (is_serving_rank() || g_served >= 0) {
+    int served = g_served >= 0 ? g_served : number_of_rank();
+    std::snprintf(text, sizeof text, "beside rank %d for rank %d,", peer - 1, served);
   } else {
     std::snprintf(text, sizeof text, "process %d of the job", peer);
   }

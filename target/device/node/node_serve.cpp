@@ -402,9 +402,13 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
 }
 
 // The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The job's
-// exit status is the program's. If a worker has gone, it is the program that ends the job.
-void lost(void*, int peer, const char*) {
-  if (peer == 0) _exit(EXIT_SUCCESS);
+// exit status is the program's. If a worker has gone, it is the program that ends the job. A program that cannot be reached
+// any more may be there still, or its machine may be down: that is for this process to say.
+void lost(void*, int peer, const char* why) {
+  if (peer != 0) return;
+  if (std::strcmp(why, kHasEnded) == 0) _exit(EXIT_SUCCESS);
+  end_process(EXIT_FAILURE, "%s, on %s, %s; this worker on %s ends", words_for_process(0),
+              g_job->kind->peer(g_job->wire, 0)->node, why, g_job->kind->peer(g_job->wire, g_job->number)->node);
 }
 
 [[noreturn]] void fail(const char* line) { end_process(EXIT_FAILURE, "%s", line); }

@@ -53,6 +53,9 @@ struct Peer {
   int pid;
 };
 
+// Of WireUser::lost: the peer's system has said that its process has ended, in whatever way.
+inline constexpr char kHasEnded[] = "has ended";
+
 // What a wire calls. Calls come from poll, one at a time; they must not block, poll or wait, and may send.
 struct WireUser {
   void* data;

@@ -47,7 +47,7 @@ void finish_link(LocalWire* wire, Link& link) {
     close(socket);
   }
   if (link.has_left || wire->leaves_alone) return;
-  const char* why = link.why != nullptr ? link.why : "has ended";
+  const char* why = link.why != nullptr ? link.why : kHasEnded;
   wire->user.lost(wire->user.data, link.peer, why);
 }
 

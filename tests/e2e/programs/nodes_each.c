@@ -10,6 +10,7 @@
 //     crash    rank 0 has device 1 crash
 //     busy     rank 0 tells the processes of its device 1 and of rank 1, and waits for the first
 //     exit     rank 1 exits without MPI_Finalize while the others use its device
+//     first    time for strangers, then regions, the first ones of the job
 //     stay     the number of the process beside rank 0 that starts workers, time for strangers, then a region
 //     nothing  no device is used
 #include <mpi.h>
@@ -106,6 +107,11 @@ static int run(const char *what) {
 #pragma omp target device(0) map(from: parent)
     parent = getppid();
     if (rank == 0) printf("parent %d\n", parent), fflush(stdout);
+    sleep(4);
+    int right = compute_everywhere();
+    if (rank == 0 && right == size) printf("done\n");
+  } else if (strcmp(what, "first") == 0) {
+    if (rank == 0) printf("ready\n"), fflush(stdout);
     sleep(4);
     int right = compute_everywhere();
     if (rank == 0 && right == size) printf("done\n");
