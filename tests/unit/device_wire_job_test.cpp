@@ -192,6 +192,20 @@ TEST(MeetingTest, AddressesThatAreNone) {
   }
 }
 
+// A worker of a rank that has ended meanwhile does not wait for it.
+TEST(MeetingTest, AProcess0ThatHasEndedIsNotAwaited) {
+  TestJob job;
+  pid_t child = start([&] {
+    g_patience = 600'000;
+    End end;
+    end.lost = [](int peer, const char* why) { _exit(peer == 0 && std::strcmp(why, kHasEnded) == 0 ? 3 : 4); };
+    Job begun = job.of(1, 2);
+    begun.is_begun = true;
+    end.join(begun);
+  });
+  EXPECT_EQ(status_of(child), 3);
+}
+
 TEST(MeetingTest, AnotherSecretIsRefusedAndTheJobGoesOn) {
   TestJob job, other;
   other.secret[1] ^= 1;

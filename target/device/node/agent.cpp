@@ -69,6 +69,7 @@ bool take_orders(Agent& agent) {
   Job job;
   make_rank_job(agent.orders.secret, caller.number, agent.orders.count, kept.address, job);
   job.number = agent.orders.number + 1;
+  job.is_begun = true;
   become_worker_of(caller.number, job);
   agent.serve();
   _exit(EXIT_FAILURE);

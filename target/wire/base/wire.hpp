@@ -83,6 +83,7 @@ struct Job {
   const char* address;       // where peers meet, in the kind's own words; null: none is needed
   const char* const* nodes;  // made-up names of the peers' nodes, a null pointer behind; null: the true ones
   const int* listener = nullptr;  // of process 0: a socket that listens at the address already; null: none does
+  bool is_begun = false;          // of others: process 0 listens already, or has ended
 };
 
 struct Wire;  // the kind's own

@@ -126,12 +126,15 @@ void meet_as_first(Meeting& meeting, const Address& known) {
           deadline.waited(), strerror(error));
 }
 
-int reach_first(const Meeting& meeting, const Address& address, Deadline deadline) {
+// `was_there`: it has been reached before.
+int reach_first(const Meeting& meeting, const Address& address, bool was_there, Deadline deadline) {
   for (;;) {
     int socket = connect_to(address, deadline);
     if (socket >= 0) return socket;
     int error = errno;
-    if (!may_come(error) || deadline.left() == 0) give_up_on_first(meeting, error, deadline);
+    bool has_ended = (meeting.job.is_begun || was_there) && error == ECONNREFUSED;
+    if (has_ended) meeting.user.lost(meeting.user.data, 0, kHasEnded);  // it is that process's to say why
+    if (has_ended || !may_come(error) || deadline.left() == 0) give_up_on_first(meeting, error, deadline);
     nanosleep(&kRetry, nullptr);
   }
 }
@@ -139,7 +142,7 @@ int reach_first(const Meeting& meeting, const Address& address, Deadline deadlin
 // False: process 0 has sent this process away before it knew it, and is to be asked again.
 bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   const Job& job = meeting.job;
-  int socket = reach_first(meeting, address, deadline);
+  int socket = reach_first(meeting, address, meeting.shared_listener >= 0, deadline);
   Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
   if (greeting == Greeting::kStranger) {
     give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job", job.address,
