@@ -98,9 +98,10 @@ def _refuse_names(count: int, nodes_as: str | None) -> None:
                       "each")  # fmt: skip
 
 
-def variables(number: int, count: int, secret: str) -> dict[str, str]:
+def variables(number: int, count: int, secret: str, meeting: str) -> dict[str, str]:
+    """`meeting`: the name of the socket where the processes meet, which everybody on the machine can see."""
     return {"MARLINE_JOB": secret, NUMBER: str(number), COUNT: str(count),
-            "MARLINE_JOB_ADDRESS": f"unix:@marline-{secret[:16]}"}  # fmt: skip
+            "MARLINE_JOB_ADDRESS": f"unix:@marline-{meeting}"}  # fmt: skip
 
 
 def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
@@ -115,14 +116,14 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
     it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not to
     ours. Signals: as behind child.run. `are_commands`: they are `marline run` each, which heed SIGINT some time after their
     start, and get it then."""
-    secret = secrets.token_hex(16)
+    secret, meeting = secrets.token_hex(16), secrets.token_hex(8)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
     late = stopping.late_variables() if are_commands else {}
     signal.pthread_sigmask(signal.SIG_BLOCK, child.WATCHED)
     end_with_us = child.ends_with_this_process()
     members = [
         subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
-                                     **variables(number, count, secret), **late},
+                                     **variables(number, count, secret, meeting), **late},
                          stdin=None if number == 0 else subprocess.DEVNULL,
                          stdout=output if number == 0 else None,
                          close_fds=number != 0,  # a rank speaks to its launcher by one
