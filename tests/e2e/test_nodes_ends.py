@@ -133,6 +133,54 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
     assert "has gone, so the program cannot go on: it has ended" in stderr
 
 
+def served(jobs, compiled, **more) -> tuple[subprocess.Popen, int]:
+    """A job of two whose device is busy, and the number of its worker."""
+    program = built(compiled, "gcc", "nodes_inside.c")
+    process = subprocess.Popen([jobs.command, "run", "-n", "2", "--devices=nodes", "--", str(program), "busy"], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)  # fmt: skip
+    return process, int(process.stdout.readline())
+
+
+def test_a_program_that_is_killed_is_named(jobs, compiled):
+    """Its workers end with it and say nothing."""
+    mark = secrets.token_hex(8)
+    process, worker = served(jobs, compiled, env=clean_environment(**{MARK: mark}))
+    own = os.readlink(f"/proc/{worker}/exe")
+    head = [one for one in members(mark) if one != worker and os.readlink(f"/proc/{one}/exe") == own]
+    os.kill(head[0], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL
+    assert re.search(r"marline: process 0 of the job on \S+: \S+ ended with signal 9 \(Killed\)", stderr), stderr
+
+
+def test_a_worker_that_is_stopped_is_named(jobs, compiled):
+    process, worker = served(jobs, compiled, env=clean_environment())
+    os.kill(worker, signal.SIGSTOP)
+    while not (line := process.stderr.readline()).startswith("marline: process"):
+        assert line
+    os.kill(worker, signal.SIGCONT)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM
+    assert re.search(rf"process 1 of the job on \S+: \S+ \(pid {worker}\) is stopped by SIGSTOP; the job waits for it", line)
+
+
+@pytest.mark.parametrize("words", [[], ["-n", "2", "--devices=nodes"]])
+def test_a_caller_that_ignores_the_ends_of_children_gets_the_status(jobs, words):
+    """Then the system tells nobody how a child has ended, unless one asks for it."""
+    ended = subprocess.run([jobs.command, "run", *words, "--", "sh", "-c", "exit 3"], env=clean_environment(), check=False,
+                           preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True,
+                           timeout=60)  # fmt: skip
+    assert ended.returncode == 3
+
+
+def test_the_name_where_a_job_meets_says_nothing_of_its_secret(listening):
+    told = job.variables(1, 2, SECRET, "fedcba9876543210")
+    assert told["MARLINE_JOB"] == SECRET and told["MARLINE_JOB_ADDRESS"] == "unix:@marline-fedcba9876543210"
+    look = "case $MARLINE_JOB_ADDRESS in *${MARLINE_JOB%????????????????}*) exit 1;; esac"
+    assert job.run(["sh", "-c", look], 2, os.environ) == 0
+
+
 @pytest.fixture
 def listening():
     yield

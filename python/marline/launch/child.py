@@ -21,13 +21,15 @@ SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a termin
 PR_SET_PDEATHSIG = 1
 
 
-def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None) -> int:
+def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None,
+        stopped: Callable[[int], None] | None = None) -> int:  # fmt: skip
     """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals that
-    came in meanwhile. Behind the program's end they do nothing until `listen` or `finish` is called."""
+    came in meanwhile. Behind the program's end they do nothing until `listen` or `finish` is called. `stopped` is called
+    with the process's number each time that SIGSTOP has stopped it."""
     child = _fork(words, environment)
     others = set() if arrived is None else arrived
     try:
-        return _attend(child, others)
+        return _attend(child, others, stopped)
     finally:
         others |= drain() - {signal.SIGCHLD}
 
@@ -45,10 +47,13 @@ def _fork(words: Sequence[str], environment: Mapping[str, str]) -> int:
     """The child goes on only when this process has looked for signals that came before it was there: it has not had them,
     and is not started any more."""
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    ignores_ends = hear_of_children()
     end_with_us = ends_with_this_process()
     ready, tell = os.pipe()
     child = os.fork()
     if child == 0:
+        if ignores_ends:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         os.close(tell)
         if os.read(ready, 1) == b"":
             os._exit(NOT_EXECUTABLE)
@@ -72,6 +77,12 @@ def become_program(end_with_us: Callable[[], None], blocked: Iterable[int] = ())
     end_with_us()
     stopping.forget()
     signal.pthread_sigmask(signal.SIG_SETMASK, {*MASK, *blocked})
+
+
+def hear_of_children() -> bool:
+    """Whoever ignores SIGCHLD, as our caller may have left it, does not hear how its children end (wait(2)). Returns whether
+    it was so: the program gets it as it was."""
+    return signal.signal(signal.SIGCHLD, signal.SIG_DFL) == signal.SIG_IGN
 
 
 def drain() -> set[int]:
@@ -126,12 +137,16 @@ def _execute(words: Sequence[str], environment: Mapping[str, str]) -> None:
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 
-def _attend(child: int, others: set[int]) -> int:
+def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None = None) -> int:
     while True:
         arrived = signal.sigwaitinfo(WATCHED)
         if arrived.si_signo == signal.SIGCHLD:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
+            changed, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
+            while changed and os.WIFSTOPPED(status):
+                if stopped is not None and os.WSTOPSIG(status) == signal.SIGSTOP:
+                    stopped(child)
+                changed, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
+            if changed:
                 return status
             continue
         others.add(arrived.si_signo)

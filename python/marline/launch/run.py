@@ -243,7 +243,8 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
     with scratch.folder("marline-") as folder:
         proof = folder / "proof"
         arrived: set[int] = set()
-        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)}, arrived)
+        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)}, arrived,
+                           lambda process: _say_it_is_stopped(words[0], process))  # fmt: skip
         complaint = judge(proof.read_text().splitlines() if proof.exists() else [], status, words[0], layout)
     if complaint is None:
         if not arrived & {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}:  # by which launchers end the other ranks
@@ -254,13 +255,33 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
     return REFUSED << 8  # where wait(2) keeps an exit status
 
 
-def _say_which_rank_ended(program: str, status: int) -> None:
-    """The launchers end the job when a rank fails. What they say of it names our own process, if anything."""
+def _which_process() -> str | None:
+    """This one of its job, in words."""
     rank = launcher.rank(os.environ)
+    if job.is_member():
+        return f"process {os.environ[job.NUMBER]} of the job on {os.uname().nodename}"
+    return None if rank is None else f"rank {rank} on {os.uname().nodename}"
+
+
+def _say_it_is_stopped(program: str, process: int) -> None:
+    """The others wait for it, and cannot know why."""
+    which = _which_process()
+    if which is not None:
+        say(f"{which}: {program} (pid {process}) is stopped by SIGSTOP; the job waits for it until it gets SIGCONT")
+
+
+def _say_which_rank_ended(program: str, status: int) -> None:
+    """The launchers end the job when a rank fails. What they say of it names our own process, if anything. A process of a
+    job without MPI says itself why it ends, unless it is killed."""
+    rank = launcher.rank(os.environ)
+    if job.is_member() and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+        say(f"{_which_process()}: {program} ended with {_name_of_signal(signal.SIGKILL)}: by another process, or for want "
+            "of memory")  # fmt: skip
+        return
     if rank is None or status == 0 or (os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)):
         return
     how = f"exit status {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else _name_of_signal(os.WTERMSIG(status))
-    say(f"rank {rank} on {os.uname().nodename}: {program} ended with {how}")
+    say(f"{_which_process()}: {program} ended with {how}")
 
 
 def _name_of_signal(number: int) -> str:
