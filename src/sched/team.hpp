@@ -145,6 +145,7 @@ struct alignas(kCacheLine) Worker {
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
+  uint32_t until_sweep = 0, sweep_random = 0;  // exec/worker/ended_ancestors.cpp
   NextTask* spare_next_task = nullptr;  // an empty record for `next_task`
   ChunkDepend chunk_depend;
   // Throttling (exec/worker/throttle.hpp). The limits are looked at when Task::created has all of these bits.

@@ -18,6 +18,7 @@
 #include "exec/team/threadprivate.hpp"
 #include "exec/view/inspect.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/ended_ancestors.hpp"
 #include "exec/worker/forks.hpp"
 #include "exec/worker/parking.hpp"
 #include "exec/worker/runtime.hpp"
@@ -281,7 +282,7 @@ Worker* hire_one() {
 // fork: what threads have in common is whole while it happens, and no lock is held by a thread that the child does not
 // have. The child has one thread, the caller's: the pool and the hot team's threads did not come along.
 // In the order in which they are taken by one thread; the shared pools' come between the two lists.
-SpinLock* const kAcrossFork[] = {&g_lock, &g_detach_lock, &g_abandoned_teams_lock, &g_stacks_lock};
+SpinLock* const kAcrossFork[] = {&g_sweep_lock, &g_lock, &g_detach_lock, &g_abandoned_teams_lock, &g_stacks_lock};
 SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock,    &g_allocators_lock,
                                          &g_memory_spaces_lock, &g_free_allocators_lock};
 
