@@ -57,8 +57,10 @@ bool read_library(Cursor& in, Options& to) {
   return word >= 0;
 }
 
-bool read_thread_limit(Cursor& in, Options& to) {
-  return in.accept_word("all") || read_number(in, 1, INT_MAX, to.thread_limit);
+bool read_process_threads(Cursor& in, Options& to) {
+  if (!in.accept_word("all")) return read_number(in, 1, INT_MAX, to.process_threads);
+  to.process_threads = 0;
+  return true;
 }
 
 bool read_granularity(Cursor& in, Granularity& result) {
@@ -195,9 +197,10 @@ constexpr ForeignOption kForeign[] = {
        if (!on) to.max_ready = 0, to.max_tasks = 0, to.max_bytes = 0;
        return true;
      }},
-    {"KMP_DEVICE_THREAD_LIMIT", "OMP_THREAD_LIMIT", "a positive number, or all", "Threads of the process, at most.",
-     read_thread_limit},
-    {"KMP_ALL_THREADS", "OMP_THREAD_LIMIT", "a positive number, or all", "The same; an older name.", read_thread_limit},
+    {"KMP_ALL_THREADS", "", "a positive number, or all", "An older name of the next one, which holds if both are set.",
+     read_process_threads},
+    {"KMP_DEVICE_THREAD_LIMIT", "", "a positive number, or all",
+     "Threads of the process, at most; those that wait for a region count.", read_process_threads},
     {"KMP_AFFINITY", "OMP_PROC_BIND, OMP_PLACES",
      "a list of compact, scatter, balanced, none, disabled or proclist=[CPUs], then [,permute[,offset]] of compact and "
      "scatter; granularity=fine, core, ll_cache, numa_domain or socket; verbose",

@@ -227,6 +227,7 @@ void take_changeable(Options& to, const Options& from) {
   to.nested = from.nested;
   to.max_active_levels = from.max_active_levels;
   to.thread_limit = from.thread_limit;
+  to.process_threads = from.process_threads;
   to.stacksize = from.stacksize;
   to.fiber_stacksize = from.fiber_stacksize;
   to.default_device = from.default_device;

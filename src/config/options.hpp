@@ -61,7 +61,8 @@ struct Options {
   int schedule_chunk;      // 0: none given
   bool nested;
   int max_active_levels;   // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
-  int thread_limit;
+  static constexpr int kNoThreadLimit = INT32_MAX;
+  int thread_limit;        // of each contention group; kNoThreadLimit: none
   size_t stacksize;        // bytes
   WaitPolicy wait_policy;
   ProcBind proc_bind[kMaxLevels];
@@ -84,6 +85,7 @@ struct Options {
   int teams_thread_limit;  // 0: not given
 
   // Other runtimes'
+  int process_threads;     // KMP_DEVICE_THREAD_LIMIT: threads of the process, at most; 0: no limit
   bool warnings;           // KMP_WARNINGS
   bool settings;           // KMP_SETTINGS
   static constexpr int kSerial = 1;

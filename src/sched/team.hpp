@@ -252,8 +252,8 @@ struct TeamNesting {
   Atomic<bool> bounds_reach{false};
   // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
   Atomic<int32_t> inside{0};
-  // A contention group with a limit of its own (construct/parallel/parallel.cpp): what the regions within its initial
-  // team have of it, and what this team has.
+  // A contention group with a limit (construct/parallel/parallel.cpp): how many threads of it are in regions within its
+  // initial team, and in this team; without the initial thread.
   Atomic<int> group_threads{0};
   int of_group = 0;
 };

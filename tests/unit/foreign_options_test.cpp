@@ -84,9 +84,11 @@ TEST(ForeignOptions, SettingsShowWhatIsSetAndWhatHolds) {
 }
 
 TEST(ForeignOptions, ThreadLimits) {
-  EXPECT_EQ(good({{"KMP_DEVICE_THREAD_LIMIT", "6"}}).thread_limit, 6);
-  EXPECT_EQ(good({{"KMP_ALL_THREADS", "7"}}).thread_limit, 7);
-  EXPECT_EQ(good({{"KMP_ALL_THREADS", "all"}}).thread_limit, good({}).thread_limit);
+  EXPECT_EQ(good({{"KMP_DEVICE_THREAD_LIMIT", "6"}}).process_threads, 6);
+  EXPECT_EQ(good({{"KMP_ALL_THREADS", "7"}}).process_threads, 7);
+  EXPECT_EQ(good({{"KMP_ALL_THREADS", "all"}}).process_threads, 0);
+  EXPECT_EQ(good({{"KMP_DEVICE_THREAD_LIMIT", "6"}, {"KMP_ALL_THREADS", "7"}}).process_threads, 6);
+  EXPECT_EQ(good({{"KMP_ALL_THREADS", "7"}, {"OMP_THREAD_LIMIT", "3"}}).process_threads, 7);
   EXPECT_EQ(good({{"KMP_ALL_THREADS", "7"}, {"OMP_THREAD_LIMIT", "3"}}).thread_limit, 3);
 }
 

@@ -54,8 +54,8 @@ bool is_strict(const ParallelRequest& request) {
   return kMaxTeam;
 }
 
-// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, an inner team gets what is left of
-// it (team_inner).
+// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, a region gets what others of its
+// contention group leave of it (take_from_group).
 int number_of_threads(const Worker* worker, const ParallelRequest& request) {
   const Team* outer = worker->member->team;
   const Icvs* icvs = worker->task->icvs;
@@ -79,9 +79,11 @@ Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   return team_inner(worker, threads, request.proc_bind);
 }
 
-// A league's thread limit is that of all regions within one of its teams together (OpenMP 5.2, section 13.3: of the
-// contention group); the process's own is kept where threads are hired (team_inner).
-bool is_group_limited(const Worker* worker) { return worker->task->icvs->thread_limit < options().thread_limit; }
+// thread-limit-var is the limit of all regions of a contention group together (OpenMP 5.2, section 2.4): of those of one
+// thread of the program's, of one team of a league, or of one target region.
+bool is_group_limited(const Worker* worker) {
+  return worker->task->icvs->thread_limit != Options::kNoThreadLimit;
+}
 
 Team* initial_team_of(Team* team) {
   while (team->level > 0) team = team->parent_member->team;

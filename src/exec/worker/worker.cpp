@@ -219,11 +219,12 @@ void put_idle(Worker* worker) {
   g_idle_count.store(g_idle_count.load(relaxed) + 1, relaxed);
 }
 
-// Counts one more thread, unless thread-limit-var forbids it. Several threads may hire at a time.
+// Counts one more thread, unless KMP_DEVICE_THREAD_LIMIT forbids it. Several threads may hire at a time.
 bool reserve_thread() {
+  const int most = options().process_threads;
   int living = g_living.load(relaxed);
   do {
-    if (living >= options().thread_limit) return false;
+    if (most != 0 && living >= most) return false;
   } while (!g_living.compare_exchange_weak(living, living + 1, relaxed));
   return true;
 }

@@ -22,7 +22,7 @@ void end_pool_threads(Worker* worker);
 void retire_idle_workers();
 
 // Takes up to `count` workers from the pool, starting threads as needed, as team->members[first..]. Returns how many it
-// got: fewer if the thread limit is reached or the system refuses, which is said once.
+// got: fewer if the limit on the process's threads is reached or the system refuses, which is said once.
 int hire_workers(Team* team, int first, int count);
 
 // Sends the workers of team->members[first..] back to the pool.
