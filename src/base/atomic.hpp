@@ -46,6 +46,10 @@ inline constexpr std::memory_order release = std::memory_order_release;
 inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
+// A signal handler on the same thread that sees what is written after it sees what is written before it. Costs nothing:
+// only the compiler keeps the order.
+inline void fence_signal() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
 #if MARLINE_TSAN
 // ThreadSanitizer does not model fences. A read-modify-write on one word common to all orders the callers at least as
 // strongly, and TSan understands it.

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "platform/hw_subset.hpp"
 #include "platform/memory_domain.hpp"
@@ -192,7 +193,7 @@ void assign_spread(int first, int count, int start, int threads, PlaceAssignment
 }
 
 pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;  // guards those below until places_known is set
-bool places_known = false;
+Atomic<bool> places_known{false};  // set once, under the mutex; any thread reads
 Places the_places;
 PlaceMap the_map;
 bool bindable = true;
@@ -232,10 +233,11 @@ void compute_process_places() {
 }
 
 void know_places() {
+  if (places_known.load(acquire)) return;  // pairs with the store below
   pthread_mutex_lock(&places_mutex);
-  if (!places_known) {
+  if (!places_known.load(relaxed)) {
     compute_process_places();
-    places_known = true;
+    places_known.store(true, release);  // pairs with the load above
   }
   pthread_mutex_unlock(&places_mutex);
 }

@@ -29,6 +29,7 @@ Icvs& writable_icvs(Task* task, SlabPool* pool) {
   if (own && unshared(task)) return *task->icvs;
   OwnIcvs* older = task->has(task_flag::kOwnIcvs) ? reinterpret_cast<OwnIcvs*>(task->icvs) : nullptr;
   auto* copy = new (pool->allocate(sizeof(OwnIcvs))) OwnIcvs{*task->icvs, older};
+  fence_signal();
   task->icvs = &copy->values;
   task->flags |= task_flag::kOwnIcvs;
   return copy->values;
@@ -36,13 +37,15 @@ Icvs& writable_icvs(Task* task, SlabPool* pool) {
 
 void free_own_icvs(Task* task, SlabPool* pool, Icvs* base) {
   if (!task->has(task_flag::kOwnIcvs)) return;
-  for (auto* copy = reinterpret_cast<OwnIcvs*>(task->icvs); copy != nullptr;) {
+  auto* copy = reinterpret_cast<OwnIcvs*>(task->icvs);
+  task->icvs = base;
+  task->flags &= ~task_flag::kOwnIcvs;
+  fence_signal();
+  while (copy != nullptr) {
     OwnIcvs* older = copy->older;
     SlabPool::release(copy, pool);
     copy = older;
   }
-  task->icvs = base;
-  task->flags &= ~task_flag::kOwnIcvs;
 }
 
 }  // namespace marline

@@ -24,13 +24,8 @@ void pad(char* buffer, size_t size, size_t length) {
 }
 
 size_t get_format(char* buffer, size_t size) {
-  AffinityFormat format(nullptr);
-  size_t length = std::strlen(format.c_str());
-  if (size > 0) {
-    size_t kept = length < size ? length : size - 1;
-    std::memcpy(buffer, format.c_str(), kept);
-    buffer[kept] = '\0';
-  }
+  size_t length = AffinityFormat::read(buffer, size);
+  if (size > 0) buffer[length < size ? length : size - 1] = '\0';
   return length;
 }
 
@@ -48,9 +43,7 @@ void omp_set_affinity_format_(const char* format, size_t length) {
 size_t omp_get_affinity_format(char* buffer, size_t size) { return get_format(buffer, size); }
 [[gnu::alias("omp_get_affinity_format")]] size_t ompc_get_affinity_format(char* buffer, size_t size);
 int omp_get_affinity_format_(char* buffer, size_t size) {
-  AffinityFormat format(nullptr);
-  size_t length = std::strlen(format.c_str());
-  std::memcpy(buffer, format.c_str(), length < size ? length : size);
+  size_t length = AffinityFormat::read(buffer, size);
   pad(buffer, size, length);
   return static_cast<int>(length);
 }

@@ -2,6 +2,7 @@
 //
 // Memory management routines (OpenMP 5.1, section 3.13) and the handles that LLVM's runtime exports as data, for
 // Fortran modules and Windows-style headers. Any thread.
+#include "abi/omp/current.hpp"
 #include "construct/environment/allocator.hpp"
 
 namespace marline::omp {
@@ -25,7 +26,9 @@ void omp_destroy_allocator_(const AllocatorHandle* handle) { memory_allocator_de
 
 void omp_set_default_allocator(AllocatorHandle handle) { allocator_set_default(handle); }
 void omp_set_default_allocator_(const AllocatorHandle* handle) { allocator_set_default(*handle); }
-AllocatorHandle omp_get_default_allocator() { return allocator_default(); }
+AllocatorHandle omp_get_default_allocator() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.allocator; });
+}
 [[gnu::alias("omp_get_default_allocator")]] AllocatorHandle omp_get_default_allocator_();
 
 void* omp_alloc(size_t bytes, AllocatorHandle handle) { return allocator_allocate(handle, 0, bytes); }

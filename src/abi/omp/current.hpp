@@ -2,6 +2,12 @@
 //
 // How the omp_* routines find the calling task's worker, team and control variables. Used by the calling thread; no
 // result may be kept across a suspension.
+//
+// Inquiry routines are called by signal handlers (sampling profilers), at any instruction of any thread: when it starts
+// or ends, between two regions, between two tasks, or when the runtime has never seen it. So they take no lock, make no
+// worker of a thread, and expect neither a member nor a task: a thread without these is an initial thread outside of
+// regions. The other side of that: code that changes Worker::task or Worker::member leaves both valid at each
+// instruction (fence_signal).
 #pragma once
 
 #include "sched/team.hpp"
@@ -14,8 +20,34 @@ namespace marline {
 // As many as there are threads for.
 inline constexpr int kSupportedActiveLevels = INT_MAX;
 
-inline Member* current_member() { return this_worker()->member; }
-inline const Icvs& current_icvs() { return *this_worker()->task->icvs; }
+// Of a thread that is in no team: number 0 of a team of one.
+const Member* outside_member();
+
+inline const Member* current_member() {
+  const Worker* worker = this_worker_or_null();
+  const Member* member = worker != nullptr ? worker->member : nullptr;
+  return member != nullptr ? member : outside_member();
+}
+
+inline const Task* current_task_or_null() {
+  const Worker* worker = this_worker_or_null();
+  return worker != nullptr ? worker->task : nullptr;
+}
+
+// The control variables of a thread that has no task and is in no team.
+Icvs outside_icvs();
+
+// read(icvs) of the current task; of the implicit one while the thread looks for a task.
+template <class Read>
+auto with_current_icvs(Read read) {
+  const Worker* worker = this_worker_or_null();
+  const Task* task = worker != nullptr ? worker->task : nullptr;
+  if (task != nullptr) [[likely]] {
+    return read(*task->icvs);
+  }
+  const Member* member = worker != nullptr ? worker->member : nullptr;
+  return member != nullptr ? read(*member->implicit_task.icvs) : read(outside_icvs());
+}
 
 inline Icvs& own_current_icvs() {
   Worker* worker = this_worker();
@@ -26,7 +58,7 @@ inline Icvs& own_current_icvs() {
 inline const Member* ancestor_member(int level) {
   const Member* member = current_member();
   if (level < 0 || level > member->team->level) return nullptr;
-  while (member->team->level > level) member = member->team->parent_member;
+  while (member != nullptr && member->team->level > level) member = member->team->parent_member;
   return member;
 }
 

@@ -21,6 +21,10 @@ constexpr int kInitialDevice = -1;  // omp_initial_device
 
 bool is_host(int device) { return device == 0 || device == kInitialDevice; }
 
+int current_device_num() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.device_num; });
+}
+
 // Where a rectangular copy on the host begins.
 struct Ends {
   char* to;
@@ -47,18 +51,19 @@ int omp_get_num_devices() {
 int omp_get_initial_device() { return omp_get_num_devices(); }
 [[gnu::alias("omp_get_initial_device")]] int omp_get_initial_device_();
 int omp_get_device_num() {
-  int device = current_icvs().device_num;
+  int device = current_device_num();
   return device == Icvs::kNoDevice ? omp_get_num_devices() : device;
 }
 [[gnu::alias("omp_get_device_num")]] int omp_get_device_num_();
-int omp_is_initial_device() { return current_icvs().device_num == Icvs::kNoDevice; }
+int omp_is_initial_device() { return current_device_num() == Icvs::kNoDevice; }
 [[gnu::alias("omp_is_initial_device")]] int omp_is_initial_device_();
 
 // The initial device keeps this value whatever its number: in code of GCC it is that of the default device.
 int omp_get_default_device() {
-  const Icvs& icvs = current_icvs();
-  if (icvs.default_device == kChosenByDevices) load_devices();
-  int device = default_device_of(icvs);
+  int device = with_current_icvs([](const Icvs& icvs) {
+    if (icvs.default_device == kChosenByDevices) load_devices();
+    return default_device_of(icvs);
+  });
   return device == kInitialDevice ? omp_get_initial_device() : device;
 }
 [[gnu::alias("omp_get_default_device")]] int omp_get_default_device_();

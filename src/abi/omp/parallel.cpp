@@ -52,7 +52,9 @@ int omp_get_num_threads() { return current_member()->team->size; }
 int omp_get_thread_num() { return current_member()->index; }
 [[gnu::alias("omp_get_thread_num")]] int omp_get_thread_num_();
 
-int omp_get_max_threads() { return current_icvs().num_threads; }
+int omp_get_max_threads() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.num_threads; });
+}
 [[gnu::alias("omp_get_max_threads")]] int omp_get_max_threads_();
 
 void omp_set_num_threads(int n) { set_num_threads(n); }
@@ -82,7 +84,9 @@ int ompc_get_team_size(int level) { return team_size(level); }
 int omp_get_team_size_(const int32_t* level) { return team_size(*level); }
 int omp_get_team_size_8_(const int64_t* level) { return team_size(*level); }
 
-int omp_get_max_active_levels() { return std::min(current_icvs().max_active_levels, kSupportedActiveLevels); }
+int omp_get_max_active_levels() {
+  return with_current_icvs([](const Icvs& icvs) { return std::min(icvs.max_active_levels, kSupportedActiveLevels); });
+}
 [[gnu::alias("omp_get_max_active_levels")]] int omp_get_max_active_levels_();
 void omp_set_max_active_levels(int levels) { set_max_active_levels(levels); }
 void ompc_set_max_active_levels(int levels) { set_max_active_levels(levels); }
@@ -99,14 +103,18 @@ void ompc_set_nested(int nested) { set_nested(nested != 0); }
 void omp_set_nested_(const int32_t* nested) { set_nested(*nested != 0); }
 void omp_set_nested_8_(const int64_t* nested) { set_nested(*nested != 0); }
 
-int omp_get_dynamic() { return current_icvs().dynamic ? 1 : 0; }
+int omp_get_dynamic() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.dynamic ? 1 : 0; });
+}
 [[gnu::alias("omp_get_dynamic")]] int omp_get_dynamic_();
 void omp_set_dynamic(int dynamic) { own_current_icvs().dynamic = dynamic != 0; }
 void ompc_set_dynamic(int dynamic) { own_current_icvs().dynamic = dynamic != 0; }
 void omp_set_dynamic_(const int32_t* dynamic) { own_current_icvs().dynamic = *dynamic != 0; }
 void omp_set_dynamic_8_(const int64_t* dynamic) { own_current_icvs().dynamic = *dynamic != 0; }
 
-int omp_get_thread_limit() { return current_icvs().thread_limit; }
+int omp_get_thread_limit() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.thread_limit; });
+}
 [[gnu::alias("omp_get_thread_limit")]] int omp_get_thread_limit_();
 
 int omp_get_cancellation() { return options().cancellation ? 1 : 0; }

@@ -5,6 +5,9 @@
 #include "abi/omp/place_query.hpp"
 #include "base/check.hpp"
 #include "exec/team/binding.hpp"
+#include "exec/worker/runtime.hpp"
+
+#include <unistd.h>
 
 #include <climits>
 #include <cstdlib>
@@ -16,8 +19,16 @@ namespace {
 PlacePartition current_partition() { return partition_of(current_member()); }
 
 int proc_bind() {
-  ProcBind policy = bind_var(this_worker());
+  const int level = current_member()->team->level;
+  ProcBind policy = with_current_icvs([level](const Icvs& icvs) { return bind_var(icvs, level); });
   return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
+}
+
+// A thread that the runtime has not seen is on no place; the program's first one is made known if it is to be bound.
+int place_num() {
+  const bool binds = this_worker_or_null() == nullptr && getpid() == gettid() && (settle_options(), binding_wanted());
+  Worker* worker = binds ? this_worker() : this_worker_or_null();
+  return worker != nullptr && worker->member != nullptr ? place_of(worker) : -1;
 }
 
 int place_processors(int64_t place) { return place > INT_MAX ? 0 : place_cpus(static_cast<int>(place), 0, nullptr); }
@@ -57,7 +68,7 @@ void omp_get_place_proc_ids(int place, int* ids) { place_cpus(place, INT_MAX, id
 void omp_get_place_proc_ids_(const int32_t* place, int32_t* ids) { place_cpus(*place, INT_MAX, ids); }
 void omp_get_place_proc_ids_8_(const int64_t* place, int64_t* ids) { store_processors_wide(*place, ids); }
 
-int omp_get_place_num() { return place_of(this_worker()); }
+int omp_get_place_num() { return place_num(); }
 [[gnu::alias("omp_get_place_num")]] int omp_get_place_num_();
 
 int omp_get_partition_num_places() { return current_partition().count; }

@@ -26,15 +26,17 @@ void set_schedule(uint32_t kind, int64_t chunk) {
 }
 
 uint32_t schedule_kind() {
-  const Icvs& icvs = current_icvs();
-  return static_cast<uint32_t>(icvs.run_sched_kind) | (icvs.run_sched_monotonic ? kMonotonic : 0);
+  return with_current_icvs([](const Icvs& icvs) {
+    return static_cast<uint32_t>(icvs.run_sched_kind) | (icvs.run_sched_monotonic ? kMonotonic : 0);
+  });
 }
 
 // Where none is given: one iteration, or for static one block per thread (0). auto: 1, as LLVM says.
 int schedule_chunk() {
-  const Icvs& icvs = current_icvs();
-  bool counted = icvs.run_sched_kind != LoopSchedule::kStatic;
-  return icvs.run_sched_chunk == 0 && counted ? 1 : icvs.run_sched_chunk;
+  return with_current_icvs([](const Icvs& icvs) {
+    bool counted = icvs.run_sched_kind != LoopSchedule::kStatic;
+    return icvs.run_sched_chunk == 0 && counted ? 1 : icvs.run_sched_chunk;
+  });
 }
 
 }  // namespace

@@ -28,10 +28,16 @@ int control_tool(int command, int modifier, void* argument, const void* codeptr)
 #pragma GCC visibility push(default)
 extern "C" {
 
-int omp_in_final() { return in_final(this_worker()) ? 1 : 0; }
+int omp_in_final() {
+  const Task* task = current_task_or_null();
+  return task != nullptr && task->has(task_flag::kFinal) ? 1 : 0;
+}
 [[gnu::alias("omp_in_final")]] int omp_in_final_();
 
-int omp_in_explicit_task() { return this_worker()->task->has(task_flag::kImplicit) ? 0 : 1; }
+int omp_in_explicit_task() {
+  const Task* task = current_task_or_null();
+  return task == nullptr || task->has(task_flag::kImplicit) ? 0 : 1;
+}
 [[gnu::alias("omp_in_explicit_task")]] int omp_in_explicit_task_();
 
 int omp_get_max_task_priority() { return options().max_task_priority; }

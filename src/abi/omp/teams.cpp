@@ -9,10 +9,14 @@ namespace marline::omp {
 #pragma GCC visibility push(default)
 extern "C" {
 
-int omp_get_num_teams() { return current_icvs().num_teams; }
+int omp_get_num_teams() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.num_teams; });
+}
 [[gnu::alias("omp_get_num_teams")]] int omp_get_num_teams_();
 
-int omp_get_team_num() { return current_icvs().team_num; }
+int omp_get_team_num() {
+  return with_current_icvs([](const Icvs& icvs) { return icvs.team_num; });
+}
 [[gnu::alias("omp_get_team_num")]] int omp_get_team_num_();
 
 int omp_get_max_teams() { return max_teams(); }

@@ -205,6 +205,7 @@ void leave_body(Task* task) {
   Worker* worker = this_worker();
   worker->fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = task->parent;
+  fence_signal();  // before the descriptor is given back
   if (task->has(task_flag::kDetach)) [[unlikely]] {
     return leave_detached(worker, task);
   }

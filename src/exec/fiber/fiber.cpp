@@ -44,6 +44,7 @@ void arrive(Fiber* self) {
   }
   worker->task = self->task;
   worker->member = self->member;
+  fence_signal();  // before the task that was left may be another thread's
   if (auto arrival = self->arrival) {
     self->arrival = nullptr;
     arrival(self->arrival_context);

@@ -25,7 +25,7 @@ PlacesGiven conditions(const Team* team, const Worker* opener, int proc_bind, co
   given.size = team->size;
   if (places == nullptr) return given;
   const int clause = proc_bind & kClausePolicy;
-  given.policy = clause != 0 ? clause : static_cast<int>(bind_var(opener));
+  given.policy = clause != 0 ? clause : static_cast<int>(bind_var(*opener->task->icvs, opener->member->team->level));
   given.opener = opener->place;
   const PlacePartition partition = partition_of(opener->member);
   given.first = partition.first;
@@ -69,11 +69,10 @@ void assign_places(Team* team, Worker* opener, int proc_bind) {
   if (bound) bind_to_place(opener, team->members[0].place);
 }
 
-ProcBind bind_var(const Worker* worker) {
-  const auto by_clause = static_cast<ProcBind>(worker->task->icvs->clause_bind);
+ProcBind bind_var(const Icvs& icvs, int level) {
+  const auto by_clause = static_cast<ProcBind>(icvs.clause_bind);
   if (by_clause != ProcBind::kUnbound) return by_clause;
   const Options& o = options();
-  const int level = worker->member->team->level;
   return o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
 }
 

@@ -24,8 +24,9 @@ PlacePartition partition_of(const Member* member);
 // clauses have no effect (section 21.1.7).
 void assign_places(Team* team, Worker* opener, int proc_bind);
 
-// bind-var of the worker's current task: the policy for the next region without a proc_bind clause.
-ProcBind bind_var(const Worker* worker);
+// bind-var of a task with these control variables at this nesting level: the policy for its next region without a
+// proc_bind clause.
+ProcBind bind_var(const Icvs& icvs, int level);
 
 // The place that the worker's thread is on, or -1. A thread of the program's is on the first place before its first region
 // of several threads, too, but is bound there when it asks and not before: threads that it starts meanwhile inherit where

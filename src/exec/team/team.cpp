@@ -282,6 +282,7 @@ void implicit_task_begin(Worker* worker, Member* member) {
     member->singles_entered = team->first_single;
   }
   init_implicit_task(team, member);
+  fence_signal();
   worker->member = member;
   worker->task = &member->implicit_task;
   ++worker->fiber->tied_frames;

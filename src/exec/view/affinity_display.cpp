@@ -13,8 +13,10 @@
 #include "platform/places.hpp"
 #include "platform/thread.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,8 +25,30 @@ namespace marline {
 
 namespace {
 
-SpinLock g_lock;           // guards g_format
+SpinLock g_lock;           // guards g_format; held by a FormatGuard
 char* g_format = nullptr;
+
+// The holder takes no signal, so a handler that asks for the format waits for other threads only, and not for long.
+class FormatGuard {
+ public:
+  FormatGuard() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    g_lock.lock();
+  }
+  ~FormatGuard() {
+    g_lock.unlock();
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  FormatGuard(const FormatGuard&) = delete;
+  FormatGuard& operator=(const FormatGuard&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+const char* format_in_force() { return g_format != nullptr ? g_format : options().affinity_format; }
 
 // The thread's number in the region around the current one, or -1.
 int ancestor_number(const Member* member) {
@@ -39,8 +63,8 @@ AffinityFormat::AffinityFormat(const char* text) {
     set(text, std::strlen(text));
     return;
   }
-  Guard<SpinLock> guard(g_lock);
-  const char* format = g_format != nullptr ? g_format : options().affinity_format;
+  FormatGuard guard;
+  const char* format = format_in_force();
   set(format, std::strlen(format));
 }
 
@@ -49,10 +73,18 @@ AffinityFormat::AffinityFormat(const char* text, size_t length) { set(text, leng
 AffinityFormat::~AffinityFormat() { std::free(text_); }
 
 void AffinityFormat::install() {
-  Guard<SpinLock> guard(g_lock);
+  FormatGuard guard;
   char* old = g_format;
   g_format = text_;
   text_ = old;
+}
+
+size_t AffinityFormat::read(char* buffer, size_t size) {
+  FormatGuard guard;
+  const char* format = format_in_force();
+  const size_t length = std::strlen(format);
+  std::memcpy(buffer, format, length < size ? length : size);
+  return length;
 }
 
 void AffinityFormat::set(const char* text, size_t length) {

@@ -22,6 +22,9 @@ class AffinityFormat {
   [[nodiscard]] const char* c_str() const { return text_; }
   // Makes it affinity-format-var.
   void install();
+  // Copies the first `size` bytes of affinity-format-var, without its null byte; returns its length. Also in a signal
+  // handler.
+  static size_t read(char* buffer, size_t size);
 
  private:
   void set(const char* text, size_t length);

@@ -215,6 +215,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
   if (tool::present()) [[unlikely]] {
     announce_start(worker, task, previous);
   }
+  fence_signal();
   worker->task = task;
   fiber->tied_frames += task->tied() ? 1 : 0;
   return previous;
@@ -226,6 +227,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
   fiber->tied_frames -= task->tied() ? 1 : 0;
   progress_at_scheduling_point(worker);
   worker->task = previous;
+  fence_signal();  // before the descriptor is given back
 }
 
 [[gnu::noinline]] Task* complete_body(Worker* worker, Task* task, Task* previous) {

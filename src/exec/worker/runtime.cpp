@@ -5,17 +5,19 @@
 // unfinished, then finalizes the tool.
 #include "exec/worker/runtime.hpp"
 
+#include "base/atomic.hpp"
 #include "base/check.hpp"
-
 #include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "exec/view/counters.hpp"
 #include "exec/worker/worker.hpp"
+#include "platform/allocator.hpp"
 #include "platform/hw_subset.hpp"
 #include "platform/thread.hpp"
 #include "tool/tool.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -23,6 +25,11 @@
 namespace marline {
 
 namespace {
+
+// kSettled: the program has used OpenMP, and what it sets in the environment from now on does not count. The thread
+// that moves it from kUnsettled reads the environment.
+enum : int { kUnsettled, kBeingRead, kSettled };
+Atomic<int> g_settled{kUnsettled};
 
 void read_options() {
   static bool first = true;
@@ -55,6 +62,17 @@ void at_exit() {
 
 }  // namespace
 
+void settle_options() {
+  if (g_settled.load(acquire) == kSettled) return;  // pairs with the store below
+  int unsettled = kUnsettled;
+  if (!g_settled.compare_exchange_strong(unsettled, kBeingRead, acquire, relaxed)) return;
+  const int error_number = errno;  // the program's: it need not know that OpenMP begins here
+  read_options();
+  (void)memory_allocator_initial();  // made here, so that who asks for it need not
+  errno = error_number;
+  g_settled.store(kSettled, release);  // pairs with the load above
+}
+
 void finalize_tool(Worker* worker) {
   if (worker == nullptr) {
     end_pool_threads(worker);
@@ -68,8 +86,9 @@ void finalize_tool(Worker* worker) {
 void runtime_start() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
-    const int error_number = errno;  // the program's: it need not know that OpenMP begins here
-    read_options();
+    settle_options();
+    while (g_settled.load(acquire) != kSettled) sched_yield();  // another thread reads them; pairs with settle_options
+    const int error_number = errno;
     tool::forget_callbacks();
     tool::initialize();
     if (tool::present()) options_note_tool();

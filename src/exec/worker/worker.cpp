@@ -90,7 +90,6 @@ Worker* worker_create() {
 
 // What only the thread itself can set up.
 void worker_enter_thread(Worker* worker) {
-  set_this_worker(worker);
   worker->error_number = &errno;
   worker->in_view.thread = static_cast<int>(gettid());
   worker->in_view.blocked = nullptr;
@@ -105,6 +104,8 @@ void worker_enter_thread(Worker* worker) {
   worker->nesting.open_inner = 0;
   worker->nesting.owes_wakeup = false;
   worker->exception_globals = nullptr;
+  fence_signal();  // a handler on this thread finds nothing of the thread that the structure had before
+  set_this_worker(worker);
   worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->beginning.pool);
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);

@@ -12,6 +12,9 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static int report(void) {
   char format[128];
+#pragma omp parallel
+#pragma omp critical /* a tool starts with the first construct */
+  format[0] = '\0';
   omp_get_affinity_format(format, sizeof format);
   printf("nested=%d places=%d bind=%d cancel=%d device=%d priority=%d allocator=%d teams=%d limit=%d format=%s.\n",
          omp_get_nested(), omp_get_num_places() > 0, omp_get_proc_bind(), omp_get_cancellation(),
