@@ -177,14 +177,15 @@ static void warn(int error)
   if (*has_warned)
     return;
   *has_warned = true;
+  char why[256];
   if (helper_count >= kMostHelpers)
     report_warning("more calls of MPI in tasks at a time than there are helper threads for (%d at most): %s; let fewer "
                    "tasks make them at a time",
                    kMostHelpers, kWhatFollows);
   else
-    report_warning("cannot start another helper thread for calls of MPI in tasks (%s; there are %d, the limit is %d): %s; "
-                   "raise the limits on processes and memory (ulimit -u, -v), or let fewer tasks make them at a time",
-                   strerror(error), helper_count, kMostHelpers, kWhatFollows);
+    report_warning("cannot start another helper thread for calls of MPI in tasks (there are %d, the limit is %d): %s; "
+                   "%s; or let fewer tasks make such calls at a time",
+                   helper_count, kMostHelpers, kWhatFollows, marline_describe_refusal(error, 0, why, sizeof why));
 }
 
 /* As many as lanes wait for, if they can be had. */

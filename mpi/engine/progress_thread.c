@@ -10,11 +10,11 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/report.h"
 #include "engine/counters.h"
 #include "engine/gate.h"
+#include "marline/marline.h"
 
 enum {
   kPatience = 64,      /* rounds in vain before the core is offered to others */
@@ -147,8 +147,10 @@ void progress_thread_start(int (*poll)(void *))
 {
   poll_operations = poll;
   const int error = pthread_create(&thread, NULL, run, NULL);
+  char why[256];
   if (error != 0)
-    report_fatal("cannot start the thread that makes calls of MPI: %s", strerror(error));
+    report_fatal("cannot start the thread that makes calls of MPI: %s",
+                 marline_describe_refusal(error, 0, why, sizeof why));
   pthread_setname_np(thread, "marline/mpi");
 }
 

@@ -10,6 +10,7 @@
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "sched/idle.hpp"
+#include "platform/refusal.hpp"
 #include "platform/thread.hpp"
 
 #include <algorithm>
@@ -131,7 +132,9 @@ void start_watchdog() {
     g_watchdog_there = true;
   }
   if (!thread_start_detached("marline/watch", watchdog_main, nullptr, options().fiber_stacksize)) {
-    warn("cannot start the watchdog thread: a finished MPI call may go unnoticed while all threads compute");
+    const Refusal why(errno, options().fiber_stacksize);
+    warn("cannot start the watchdog thread: %s: a finished MPI call may go unnoticed while all threads compute; %s",
+         why.cause(), why.help());
   }
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // platform/thread.hpp: name, mask, stack and signals of a thread that we start; counts from fixed inputs.
+#include "platform/refusal.hpp"
 #include "platform/thread.hpp"
 
 #include <gtest/gtest.h>
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -105,6 +107,10 @@ class Files {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
     std::ofstream(path(name)) << text;
   }
+  [[nodiscard]] long reached_limit(const std::string& membership) const {
+    write("membership", membership);
+    return reached_pids_limit(root_.c_str(), path("membership").c_str());
+  }
   [[nodiscard]] int quota(const std::string& membership) const {
     write("membership", membership);
     return control_group_cpus_in(root_.c_str(), path("membership").c_str());
@@ -129,6 +135,32 @@ TEST(Counts, TheLeastQuotaOfTheGroupsAroundHolds) {
   EXPECT_EQ(files.quota("0::/slice/job\n"), 2);
   EXPECT_EQ(files.quota("nonsense"), 2);
   EXPECT_EQ(control_group_cpus_in(files.path("nowhere").c_str(), "/nonexistent"), 0);
+}
+
+TEST(Refusal, ControlGroupThatHasAllItsThreads) {
+  const Files files;
+  files.write("slice/job/pids.max", "100\n");
+  files.write("slice/job/pids.current", "99\n");
+  files.write("slice/pids.max", "max\n");
+  EXPECT_EQ(files.reached_limit("0::/slice/job\n"), 0);
+  files.write("slice/job/pids.current", "100\n");
+  EXPECT_EQ(files.reached_limit("0::/slice/job\n"), 100);
+  EXPECT_EQ(files.reached_limit("0::/slice/job/step\n"), 100);
+  EXPECT_EQ(files.reached_limit("0::/slice\n"), 0);
+  EXPECT_EQ(files.reached_limit("nonsense"), 0);
+  files.write("pids/old/pids.max", "7\n");
+  files.write("pids/old/pids.current", "7\n");
+  EXPECT_EQ(files.reached_limit("9:pids:/old\n8:cpu:/slice/job\n"), 7);
+}
+
+TEST(Refusal, SaysWhatIsTrue) {
+  const Refusal memory(ENOMEM, 1 << 20);
+  EXPECT_FALSE(memory.is_of_number());
+  EXPECT_NE(std::string(memory.help()).find("stack"), std::string::npos);
+  const Refusal number(EAGAIN, 1 << 20);  // a mebibyte can be mapped, so it is not for want of memory
+  EXPECT_TRUE(number.is_of_number());
+  EXPECT_EQ(std::string(number.cause()).find("emory"), std::string::npos);
+  EXPECT_FALSE(Refusal(EAGAIN, size_t{1} << 62).is_of_number());
 }
 
 TEST(Counts, QuotaOfTheFirstInterface) {

@@ -24,6 +24,7 @@
 #include "exec/worker/runtime.hpp"
 #include "platform/allocator.hpp"
 #include "platform/memory_space.hpp"
+#include "platform/refusal.hpp"
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
@@ -263,8 +264,12 @@ bool start_thread(Worker* worker) {
 void say_fewer_threads(int error) {
   static Atomic<int> said{0};
   if (said.exchange(1, relaxed) != 0) return;
+  if (const Refusal why(error, options().stacksize); why.is_of_number()) {
+    return warn("cannot start a thread: %s: regions have fewer threads than asked; %s (OMP_NUM_THREADS)", why.cause(),
+                why.help());
+  }
   warn("cannot start a thread with a stack of %zu KiB (%s)%s: regions have fewer threads than asked; set a smaller "
-       "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on threads and memory",
+       "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on memory",
        options().stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
 }
 

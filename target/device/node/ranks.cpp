@@ -10,6 +10,7 @@
 #include "device/node/node_link.hpp"
 #include "device/process/process_heritage.hpp"
 #include "image/program.hpp"
+#include "marline/marline.h"
 #include "wire/base/job.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
@@ -65,6 +66,12 @@ void close_in_fork() {
 
 [[noreturn]] void fail_to_start(const char* what) {
   fatal("the process that serves other ranks cannot be started: %s: %s", what, strerror(errno));
+}
+
+[[noreturn]] void fail_to_fork() {
+  char why[256];
+  fatal("the process that serves other ranks cannot be started: no process: %s",
+        marline_describe_refusal(errno, 0, why, sizeof why));
 }
 
 // IPv4 alone, as the listener.
@@ -228,7 +235,7 @@ void start_agent(void (*serve)()) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) != 0) fail_to_start("no sockets");
   flush_output();
   pid_t middle = fork();
-  if (middle < 0) fail_to_start("no process");
+  if (middle < 0) fail_to_fork();
   if (middle == 0) {
     pid_t last = fork();
     if (last != 0) _exit(last < 0 ? errno : 0);
@@ -237,7 +244,7 @@ void start_agent(void (*serve)()) {
   }
   while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
   errno = WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
-  if (errno != 0) fail_to_start("no process");
+  if (errno != 0) fail_to_fork();
   close(sockets[1]);
   g_agent = sockets[0];
   pthread_atfork(nullptr, nullptr, close_in_fork);

@@ -19,6 +19,7 @@
 #include "device/processor/window.hpp"
 #include "image/functions.hpp"
 #include "image/images.hpp"
+#include "marline/marline.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -183,14 +184,21 @@ uint64_t ask(Device* device, Command command, const void* words, const char* wha
 // The device's process is not the program's child, so that the program's own wait() does not meet it, unless the program
 // is the one to whom orphans fall (docs/design/target-tasks.md).
 void become_device(Process* process) {
+  char why[256];
   t_becoming = process;
   pid_t middle = fork();
-  if (middle < 0) fatal("device %d: no process can be created: %s", process->device->number, strerror(errno));
+  if (middle < 0) {
+    fatal("device %d: no process can be created: %s", process->device->number,
+          marline_describe_refusal(errno, 0, why, sizeof why));
+  }
   if (middle > 0) {
     int status = 0;
     while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
     int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    if (error != 0) fatal("device %d: no process can be created: %s", process->device->number, strerror(error));
+    if (error != 0) {
+      fatal("device %d: no process can be created: %s", process->device->number,
+            marline_describe_refusal(error, 0, why, sizeof why));
+    }
     t_becoming = nullptr;
     return;
   }

@@ -13,6 +13,7 @@
 #include "device/processor/process_crash.hpp"
 #include "image/load.hpp"
 #include "marline/devices.h"
+#include "marline/marline.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -166,7 +167,11 @@ void tell_program(const EndInKernel& end) {
 void start_receiver() {
   pthread_t thread;
   int error = pthread_create(&thread, nullptr, receive, nullptr);
-  if (error != 0) fatal("device %d (process): no thread can be created: %s", g_number, strerror(error));
+  char why[256];
+  if (error != 0) {
+    fatal("device %d (process): no thread can be created: %s", g_number,
+          marline_describe_refusal(error, 0, why, sizeof why));
+  }
 }
 
 }  // namespace

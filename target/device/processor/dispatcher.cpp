@@ -8,6 +8,7 @@
 #include "device/base/tell.hpp"
 #include "device/processor/shared_cpu.hpp"
 #include "marline/devices.h"
+#include "marline/marline.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -208,7 +209,10 @@ void start_dispatcher(const WorkSource& source, const CpuPart* part) {
   pthread_t thread;
   int error = pthread_create(&thread, &attributes, serve, &own);
   pthread_attr_destroy(&attributes);
-  if (error != 0) fatal("no thread can be created for a device's kernels: %s", strerror(error));
+  char why[256];
+  if (error != 0) {
+    fatal("no thread can be created for a device's kernels: %s", marline_describe_refusal(error, 0, why, sizeof why));
+  }
 }
 
 void add_work(WorkList& list, int dispatcher) {

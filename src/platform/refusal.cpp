@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A refusal is rare and said once, so files of the system are read each time.
+#include "platform/refusal.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/memory_limit.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr size_t kPath = 512;  // groups whose path is longer count as the mount point's
+
+// -1: no such file, or no number ("max").
+long number_in(const char* directory, const char* name) {
+  char path[kPath + 32];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  FILE* file = fopen(path, "re");
+  long value = -1;
+  if (file == nullptr) return value;
+  if (fscanf(file, "%ld", &value) != 1) value = -1;
+  fclose(file);
+  return value;
+}
+
+// Of the groups from mount/group up to the mount point.
+long least_reached(const char* mount, const char* group) {
+  char directory[kPath];
+  const size_t root = strlen(mount);
+  if (static_cast<size_t>(snprintf(directory, sizeof directory, "%s%s", mount, group)) >= sizeof directory) {
+    snprintf(directory, sizeof directory, "%s", mount);
+  }
+  for (long least = 0;;) {
+    const long most = number_in(directory, "pids.max");
+    if (most > 0 && number_in(directory, "pids.current") >= most && (least == 0 || most < least)) least = most;
+    char* slash = strrchr(directory, '/');
+    if (strlen(directory) <= root || slash == nullptr) return least;
+    *slash = '\0';
+  }
+}
+
+bool can_map(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  munmap(memory, bytes);
+  return true;
+}
+
+}  // namespace
+
+// Lines are NUMBER:CONTROLLERS:PATH; version 2 has no controllers.
+long reached_pids_limit(const char* mount, const char* membership) {
+  char version_1[kPath], line[kPath];
+  snprintf(version_1, sizeof version_1, "%s/pids", mount);
+  long least = least_reached(mount, "");
+  FILE* file = fopen(membership, "re");
+  if (file == nullptr) return least;
+  while (fgets(line, sizeof line, file) != nullptr) {
+    line[strcspn(line, "\n")] = '\0';
+    char* controllers = strchr(line, ':');
+    char* path = controllers != nullptr ? strchr(controllers + 1, ':') : nullptr;
+    if (path == nullptr) continue;
+    *path++ = '\0';
+    const bool version_2 = controllers[1] == '\0';
+    if (!version_2 && strcmp(controllers + 1, "pids") != 0) continue;
+    const long reached = least_reached(version_2 ? mount : version_1, path);
+    if (reached > 0 && (least == 0 || reached < least)) least = reached;
+  }
+  fclose(file);
+  return least;
+}
+
+void Refusal::blame_number() {
+  of_number_ = true;
+  rlimit limit;
+  if (const long group = reached_pids_limit("/sys/fs/cgroup", "/proc/self/cgroup"); group > 0) {
+    snprintf(cause_, sizeof cause_, "a control group of this process may have %ld processes and threads, and has them",
+             group);
+    help_ = "raise its pids.max, or use fewer threads";
+  } else if (getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    snprintf(cause_, sizeof cause_, "this user may have %llu processes and threads (`ulimit -u`), and has them",
+             static_cast<unsigned long long>(limit.rlim_cur));
+    help_ = "raise this limit, end other processes of the user, or use fewer threads";
+  } else {
+    snprintf(cause_, sizeof cause_, "the system has as many processes and threads as it allows");
+    help_ = "raise kernel.threads-max and kernel.pid_max, or use fewer threads";
+  }
+}
+
+Refusal::Refusal(int error, size_t stack_bytes) {
+  constexpr size_t kUsualStack = 8 << 20;
+  if (error == EAGAIN && can_map(stack_bytes != 0 ? stack_bytes : kUsualStack)) {
+    blame_number();
+    return;
+  }
+  snprintf(cause_, sizeof cause_, "%s%s", strerror(error), AddressSpaceText().c_str());
+  if (error == EAGAIN || error == ENOMEM) help_ = "set a smaller stack, or raise the limits on memory";
+}
+
+}  // namespace marline
