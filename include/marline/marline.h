@@ -101,13 +101,33 @@ typedef void (*marline_suspend_fn)(void);
 /* Installs the process's only such observer; NULL takes it out. It may still be called for a moment then. */
 void marline_suspend_observe(marline_suspend_fn observer);
 
+/* Calls of libraries -------------------------------------------------------------------------------------------------- */
+
+/* Around a call of a library that may call code of the program's back, as MPI calls a reduction's operation or an error
+ * handler. The library then is in the middle of something, perhaps with its own locks held: no task may be suspended over
+ * its frames, and no other task run on the thread meanwhile. Between the two calls the thread is none of the runtime's. If
+ * code that is called back uses OpenMP, it does so in an initial task of its own: its tasks are run by this thread and by
+ * the threads of its own parallel regions, they have ended when marline_library_leave returns, and no progress hook is
+ * called for it. Calls nest. *call, on the caller's stack, is the runtime's in between; both are called on one thread, and
+ * nothing between them outside of such code may suspend. A few nanoseconds where nothing is called back. */
+typedef struct marline_library_call {
+  void *state[2];
+} marline_library_call_t;
+void marline_library_enter(marline_library_call_t *call);
+void marline_library_leave(marline_library_call_t *call);
+
+/* 1 inside of such a call, and in regions that code which was called back has opened: there, a library that suspends
+ * tasks, or polls in place of blocking, must block. Else 0. */
+int marline_is_called_back(void);
+
 /* Progress hooks ---------------------------------------------------------------------------------------------------- */
 
 /* A function that moves asynchronous operations forward and fulfils the events of those that ended. The scheduler calls
  * it at task scheduling points and from idle threads, one thread of the process at a time, and only while operations
- * are pending (marline_progress_add). It must not block, suspend, create tasks or open a parallel region; it may fulfil
- * events and call marline_progress_add. Returns the number of operations that it found finished: 0 makes the next call
- * come later. */
+ * are pending (marline_progress_add). It is called as a library's code is (marline_library_enter): it may create tasks, wait
+ * for them and open parallel regions, but must not wait for what only a hook brings about, and the shorter it is, the
+ * better. It may fulfil events and call marline_progress_add. Returns the number of operations that it found finished: 0
+ * makes the next call come later. */
 typedef int (*marline_poll_fn)(void *arg);
 typedef struct marline_hook marline_hook_t;
 

@@ -17,6 +17,7 @@
 #include "base/report.h"
 
 NextMpi mpi_itself;
+NextMpi mpi_behind;
 
 /* In the order of NextMpi's members. */
 static const char *const kNames[] = MARLINE_NEXT_NAMES;
@@ -56,7 +57,7 @@ static void check_implementation(void)
 {
   char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
   int length = 0;
-  mpi_itself.get_library_version(version, &length);
+  mpi_behind.get_library_version(version, &length);
   version[strcspn(version, "\n")] = '\0';
   const int is_open_mpi = strstr(version, "Open MPI") != NULL;
   if (is_open_mpi == MARLINE_MPI_IS_OPENMPI)
@@ -99,11 +100,14 @@ static void resolve(void)
     void *address = dlsym(mpi_handle, kNames[i]);
     if (address == NULL)
       address = (void *)not_in_this_library;
-    memcpy((char *)&mpi_itself + i * sizeof address, &address, sizeof address);
+    memcpy((char *)&mpi_behind + i * sizeof address, &address, sizeof address);
+    const void *inside;
+    memcpy(&inside, (const char *)&inside_functions + i * sizeof inside, sizeof inside);
+    memcpy((char *)&mpi_itself + i * sizeof inside, &inside, sizeof inside);
     void *tools = tools_function(kNames[i], address, &library);
     if (tools != NULL)
       tool_behind_add(tools);
-    memcpy((char *)&next_mpi + i * sizeof address, tools != NULL ? &tools : &address, sizeof address);
+    memcpy((char *)&next_mpi + i * sizeof address, tools != NULL ? (const void **)&tools : &inside, sizeof inside);
   }
   if (tool_behind_count > 0) /* whose call may be a jump, and then seems to come from where the tool was called */
     tool_behind_add((const void *)not_in_this_library);
@@ -119,7 +123,7 @@ const void *library_address(void)
 {
   library_resolve();
   const void *address = NULL;
-  memcpy(&address, &mpi_itself.get_library_version, sizeof address);
+  memcpy(&address, &mpi_behind.get_library_version, sizeof address);
   return address;
 }
 

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/inside.h"
 #include "base/report.h"
 #include "compat/table.h"
 #include "engine/engine.h"
@@ -88,6 +89,7 @@ static int tell(Batch *batch)
   const marline_mpi_callback_fn callback = batch->callback;
   void *arg = batch->arg;
   drop_batch(batch);
+  INSIDE_MPI; /* as from the poller: callbacks are called one way, and no task is suspended in one */
   callback(error, arg);
   return error;
 }

@@ -61,6 +61,8 @@ static bool gives_core_away(void)
 
 bool engine_takes(const void *return_address)
 {
+  if (marline_is_called_back() == 1) /* the poller may be below, on this thread's stack */
+    return false;
   if (may_suspend(return_address))
     return true;
   if (owner_exists())

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/inside.h"
 #include "base/report.h"
 #include "engine/counters.h"
 #include "engine/gate.h"
@@ -114,7 +115,10 @@ static bool run_jobs(void)
 
 static bool poll_once(void)
 {
-  return atomic_load_explicit(&open_operations, memory_order_relaxed) > 0 && poll_operations(NULL) > 0;
+  if (atomic_load_explicit(&open_operations, memory_order_relaxed) <= 0)
+    return false;
+  INSIDE_MPI; /* as Marline calls a progress hook: the program's callbacks may use OpenMP */
+  return poll_operations(NULL) > 0;
 }
 
 static void *run(void *unused)

@@ -5,7 +5,7 @@
 
 COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function of
 the header: what is behind us), mpi_first.c (what these lead to before that is looked up), mpi_wrappers.c (the entry
-points) and mpi_owner.c (owner_functions.py). Their text stands in the .in files beside this one (pieces.py); here is
+points), mpi_owner.c and mpi_inside.c (owner_functions.py). Their text stands in the .in files beside this one (pieces.py); here is
 decided what goes where. A table that names a parameter which the header does not have, or a twin that does not take the
 same arguments, ends the build.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pmpi"))
-from owner_functions import member, owner_source, short
+from owner_functions import inside_source, member, owner_source, short
 from pieces import Pieces
 from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
@@ -334,6 +334,7 @@ def main(table: str, folder: str, *compiler: str) -> None:
     (out / "mpi_next.h").write_text(next_header(names))
     (out / "mpi_first.c").write_text(first_source(names, prototypes))
     (out / "mpi_wrappers.c").write_text(wrappers_source(calls, prototypes))
+    (out / "mpi_inside.c").write_text(inside_source(names, prototypes))
     (out / "mpi_owner.c").write_text(owner_source(names, {call.name for call in calls}, prototypes))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For generate.py: the functions that hand a call to the owner (owner.h), and the entry points of all calls of MPI that
-libmarline-mpi does nothing else with: they pass the call on to next_mpi, which may lead to the owner."""
+"""For generate.py: the functions that hand a call to the owner (owner.h), those that say that a thread is inside MPI
+(inside.h), and the entry points of all calls of MPI that libmarline-mpi does nothing else with: they pass the call on to
+next_mpi, which may lead to the owner."""
 
 from __future__ import annotations
 
@@ -51,6 +52,15 @@ def at_once(name: str, parameters: tuple[Parameter, ...]) -> str:
 
 def passed_on(name: str, parameters: tuple[Parameter, ...]) -> str:
     return OWNER.fill("passed_on", name=name, short=short(name), declared=declared(parameters), passed=passed(parameters))
+
+
+def inside_source(names: list[str], prototypes: Prototypes) -> str:
+    """All calls of MPI itself (inside.h). Who aborts does not come back."""
+    pieces = [("inside_at_once" if name in FROM_ANY_THREAD else "inside", name) for name in names]
+    functions = [OWNER.fill(piece, short=short(name), declared=declared(prototypes[name]), passed=passed(prototypes[name]))
+                 for piece, name in pieces]
+    return OWNER.fill("inside_file", functions="\n".join(functions),
+                      members="".join(OWNER.fill("inside_member", short=short(name)) for name in names))  # fmt: skip
 
 
 def owner_source(names: list[str], served: set[str], prototypes: Prototypes) -> str:

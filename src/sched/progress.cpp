@@ -9,9 +9,10 @@
 #include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
-#include "sched/idle.hpp"
 #include "platform/refusal.hpp"
 #include "platform/thread.hpp"
+#include "sched/idle.hpp"
+#include "sched/library_call.hpp"
 
 #include <algorithm>
 
@@ -47,17 +48,28 @@ uint64_t g_pause = kFirstPause;            // likewise
 Atomic<uint64_t> g_not_before{0};          // when the next poll at a scheduling point is due, 0: now; hint, relaxed
 Atomic<uint32_t> g_polls{0};               // written by pollers, wraps; the watchdog sees whether anybody polled
 Atomic<Worker*> g_idle_poller{nullptr};
+Atomic<Worker*> g_idle_heir{nullptr};      // the last to go to sleep while another worker polled
 Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's announcement until somebody wakes it
 
 SpinLock g_watchdog_lock;                  // taken where the watchdog starts and ends
 bool g_watchdog_there = false;             // under g_watchdog_lock
 Atomic<uint32_t> g_watchdog_kept{0};       // written under g_watchdog_lock; futex of the watchdog's naps
 
+// Hooks of devices call nothing of the program's (devices.h).
+int call(marline_hook& hook) {
+  if (hook.may_rest.load(relaxed)) return hook.poll(hook.arg);
+  LibraryCall library;
+  library_enter(&library);
+  int finished = hook.poll(hook.arg);
+  library_leave(&library);
+  return finished;
+}
+
 int poll_locked() {
   int finished = 0;
   tsan_acquire(&g_poll_lock);  // hooks run one at a time
   for (marline_hook& hook : g_hooks) {
-    if (hook.poll != nullptr && hook.pending.load(relaxed) > 0) finished += hook.poll(hook.arg);
+    if (hook.poll != nullptr && hook.pending.load(relaxed) > 0) finished += call(hook);
   }
   tsan_release(&g_poll_lock);
   g_polls.fetch_add(1, relaxed);
@@ -76,7 +88,7 @@ void back_off(bool found_something) {
 }
 
 int poll(Worker* worker, bool paced) {
-  if (!progress_pending() || !g_poll_lock.try_lock()) return 0;
+  if (!progress_pending() || is_called_back(worker) || !g_poll_lock.try_lock()) return 0;
   if (worker != nullptr) worker->in_hook = true;
   int finished = poll_locked();
   if (paced || finished > 0) back_off(finished > 0);
@@ -141,12 +153,13 @@ void start_watchdog() {
 // Neither the watchdog nor an idle poller lives on in a forked child: the one is started anew when operations become
 // pending there, the other's role is free, and so are the locks: they may be held by threads that are not there.
 void after_fork_in_child() {
-  const Worker* worker = this_worker_or_null();
+  const Worker* worker = acting_worker();
   if (worker == nullptr || !worker->in_hook) g_poll_lock.unlock();
   g_watchdog_lock.unlock();
   g_watchdog_there = false;
   g_watchdog_kept.store(worker != nullptr, relaxed);
   g_idle_poller.store(nullptr, relaxed);
+  g_idle_heir.store(nullptr, relaxed);
 }
 
 }  // namespace
@@ -172,11 +185,19 @@ bool progress_has_idle_role(const Worker* worker) { return g_idle_poller.load(se
 bool progress_drop_idle_role(Worker* worker) {
   if (g_idle_poller.load(relaxed) != worker) return false;
   g_idle_poller.store(nullptr, seq_cst);  // before the look at who sleeps
+  if (!progress_pending()) return true;
+  Worker* heir = g_idle_heir.exchange(nullptr, seq_cst);  // pairs with progress_wants_poller
+  if (heir != nullptr && heir != worker) wake_worker(heir);
   return true;
 }
 
-bool progress_wants_poller() {
-  return g_pending_operations.load(seq_cst) > 0 && options().progress_idle && g_idle_poller.load(seq_cst) == nullptr;
+// Whoever polls may give the role up in a team that this worker is not in, as it leaves its last region. Either the worker
+// sees that here, or it is seen as the heir (both seq_cst), and woken.
+bool progress_wants_poller(Worker* worker) {
+  if (worker->called_back || g_pending_operations.load(seq_cst) <= 0 || !options().progress_idle) return false;
+  if (g_idle_poller.load(seq_cst) == nullptr) return true;
+  g_idle_heir.store(worker, seq_cst);
+  return g_idle_poller.load(seq_cst) == nullptr;
 }
 
 void progress_keep_watchdog(bool keep) {
@@ -227,7 +248,7 @@ void progress_add(marline_hook* hook, int n) {
   if (n <= 0) return;
   if (Worker* poller = g_idle_poller.load(seq_cst)) wake_worker(poller);  // it may rest between two polls
   if (!first) return;
-  Worker* worker = this_worker_or_null();
+  Worker* worker = acting_worker();
   if (worker != nullptr && worker->member != nullptr) wake_one(worker->member->team);  // it may become the poller
   start_watchdog();
   if (g_watchdog_asleep.load(seq_cst) == 0) return;

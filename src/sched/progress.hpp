@@ -46,8 +46,8 @@ inline void progress_when_all_yield(Worker* worker) {
 bool progress_take_idle_role(Worker* worker);
 bool progress_drop_idle_role(Worker* worker);  // whether it had it
 
-// Whether operations are pending and nobody has the role: part of the last look before sleep.
-bool progress_wants_poller();
+// Whether operations are pending and nobody has the role, which the worker could take: part of the last look before sleep.
+bool progress_wants_poller(Worker* worker);
 bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: for others_sleep (sched/idle.hpp)
 
 // Whether there is a thread of the program's that the runtime knows. While there is none, the watchdog must not keep the

@@ -136,6 +136,7 @@ struct alignas(kCacheLine) Worker {
   uint32_t random = 1, poll_countdown = 0;  // random: for victims, and every choice under MARLINE_SCHEDULE=random
   WaitingBeside beside;
   bool in_hook = false, root = false;  // root: a thread of the program's, not one of ours
+  bool called_back = false;  // works for code that a library calls back (exec/team/callback.cpp): does not poll
   bool shows_task = false;   // an observer is looking at a target task (construct/task/observed.cpp), and may call its code
   bool keeps_task = false;   // the task must not be suspended where it can wait otherwise (exec/worker/suspend.cpp)
   TaskFifo resumed;          // taken from `inbox`, oldest first
@@ -250,6 +251,7 @@ struct TeamNesting {
   // Member 0 works for the teams around only while the others sleep (sched/idle.hpp). Written by it where a region
   // begins, read by all; atomic because threads may still be leaving the region before.
   Atomic<bool> bounds_reach{false};
+  bool called_back = false;  // opened by code that a library has called back; before the threads get their jobs
   // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
   Atomic<int32_t> inside{0};
   // A contention group with a limit (construct/parallel/parallel.cpp): how many threads of it are in regions within its

@@ -9,6 +9,7 @@
 #include "construct/device/device_wait.hpp"
 #include "construct/task/observed.hpp"
 #include "construct/task/reducing_region.hpp"
+#include "sched/library_call.hpp"
 #include "sched/queue.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ void describe_entry(Task* task, marline_target_task_t& told) {
   told.block = block;
 }
 
-void complete_proxy(TaskBlock* block) { fulfil_for_program(this_worker_or_null(), &task_of(block)->event); }
+void complete_proxy(TaskBlock* block) { fulfil_for_program(acting_worker(), &task_of(block)->event); }
 
 // Of the calling thread, which does not suspend while it is set.
 [[gnu::tls_model("initial-exec")]] thread_local void** t_target_handle = nullptr;

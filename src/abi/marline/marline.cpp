@@ -15,6 +15,7 @@
 #include "exec/worker/hold.hpp"
 #include "exec/worker/suspend.hpp"
 #include "graph/profile.hpp"
+#include "sched/library_call.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -50,7 +51,7 @@ MARLINE_EXPORT int marline_describe_register(const char* name, marline_describe_
 MARLINE_EXPORT int marline_describe_relay(const char* secret) { return marline::inspect_relay(secret); }
 
 MARLINE_EXPORT void marline_event_fulfill(marline_event_t* event) {
-  marline::fulfil_for_program(marline::this_worker_or_null(), as_event(event));
+  marline::fulfil_for_program(marline::acting_worker(), as_event(event));
 }
 
 MARLINE_EXPORT int marline_event_test(const marline_event_t* event) {
@@ -60,6 +61,19 @@ MARLINE_EXPORT int marline_event_test(const marline_event_t* event) {
 MARLINE_EXPORT void marline_suspend_observe(marline_suspend_fn observer) { marline::tool::observe_suspensions(observer); }
 
 MARLINE_EXPORT int marline_can_suspend() { return marline::can_suspend() ? 1 : 0; }
+
+MARLINE_EXPORT void marline_library_enter(marline_library_call_t* call) {
+  static_assert(sizeof(marline_library_call_t) == sizeof(marline::LibraryCall));
+  marline::library_enter(reinterpret_cast<marline::LibraryCall*>(call));
+}
+
+MARLINE_EXPORT void marline_library_leave(marline_library_call_t* call) {
+  marline::library_leave(reinterpret_cast<marline::LibraryCall*>(call));
+}
+
+MARLINE_EXPORT int marline_is_called_back() {
+  return marline::is_called_back(marline::this_worker_or_null()) ? 1 : 0;
+}
 
 MARLINE_EXPORT marline_hook_t* marline_progress_register(const char* name, marline_poll_fn poll, void* arg) {
   marline::handle_forks();  // a hook's locks are held around calls of the runtime
@@ -97,7 +111,7 @@ MARLINE_EXPORT marline_task_t* marline_task_hold() {
 }
 
 MARLINE_EXPORT void marline_task_release(marline_task_t* task) {
-  marline::release_hold(marline::this_worker_or_null(), reinterpret_cast<marline::Hold*>(task));
+  marline::release_hold(marline::acting_worker(), reinterpret_cast<marline::Hold*>(task));
 }
 
 MARLINE_EXPORT void marline_task_sends() {

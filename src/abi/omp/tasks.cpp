@@ -5,6 +5,7 @@
 #include "abi/omp/current.hpp"
 #include "construct/task/task.hpp"
 #include "exec/worker/frames.hpp"
+#include "sched/library_call.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
@@ -13,7 +14,7 @@ namespace marline::omp {
 namespace {
 
 // The handle is the event's address (construct/task/task.hpp, detach_event).
-void fulfil_handle(uintptr_t handle) { fulfil_for_program(this_worker_or_null(), reinterpret_cast<Event*>(handle)); }
+void fulfil_handle(uintptr_t handle) { fulfil_for_program(acting_worker(), reinterpret_cast<Event*>(handle)); }
 
 int control_tool(int command, int modifier, void* argument, const void* codeptr) {
   Worker* worker = this_worker();

@@ -189,6 +189,15 @@ Fiber* fiber_for_thread(Worker* worker) {
   return fiber;
 }
 
+Fiber* fiber_over_stack(Worker* worker, const Stack& stack) {
+  void* memory = worker->in_view.own_fiber;
+  if (memory == nullptr) memory = worker->pool->allocate(sizeof(Fiber));
+  auto* fiber = new (memory) Fiber;
+  fiber->stack = stack.low != nullptr ? stack : stack_of_thread(pthread_self());
+  fiber->tsan = tsan_current_fiber();
+  return worker->in_view.own_fiber = fiber;
+}
+
 Fiber* fiber_take(Worker* worker) {
   Fiber* fiber = worker->spares;
   if (fiber == nullptr || must_rest(worker)) {

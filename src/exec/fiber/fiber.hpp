@@ -48,6 +48,9 @@ struct Fiber {
 // The fiber of the calling thread's own stack.
 Fiber* fiber_for_thread(Worker* worker);
 
+// The same for a thread that is on some fiber's stack already; an empty one: on its own. The worker keeps the fiber.
+Fiber* fiber_over_stack(Worker* worker, const Stack& stack);
+
 // An idle fiber, from the worker's own list or new.
 Fiber* fiber_take(Worker* worker);
 

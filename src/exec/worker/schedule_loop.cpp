@@ -122,7 +122,7 @@ bool never(void*) { return false; }
 
 bool must_not_sleep(Worker* worker, void* context) {
   auto* condition = static_cast<Condition*>(context);
-  return condition->done(condition->context) || work_in_sight(worker) || progress_wants_poller();
+  return condition->done(condition->context) || work_in_sight(worker) || progress_wants_poller(worker);
 }
 
 // What the system takes milliseconds for is done in parts, between looks at the work that may have come.
@@ -201,7 +201,8 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
 
 // While operations are pending, one idle worker polls instead of sleeping for good. True: this one does.
 bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
-  if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
+  if (!progress_pending() || !options().progress_idle || worker->called_back) return false;
+  if (!progress_take_idle_role(worker)) return false;
   if (!idle.polled) tell_primaries(worker);
   idle.polled = true;
   int ended = progress_when_idle(worker);

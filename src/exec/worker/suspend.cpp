@@ -18,6 +18,7 @@
 #include "exec/worker/frames.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
+#include "sched/library_call.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -129,19 +130,26 @@ Worker* wait_for_permission(Worker* worker) {
 bool can_suspend() {
   Worker* worker = this_worker_or_null();
   if (worker == nullptr || worker->task == nullptr || worker->in_hook || worker->keeps_task) return false;
+  if (worker->called_back) return false;
   return !worker->task->has(task_flag::kImplicit) || worker->member->team->level > 0;
 }
 
 namespace {
 
+// What it waits for may be for the hooks to find, and no other thread calls these meanwhile.
+void refuse_in_hook(const Worker* worker) {
+  if (worker != nullptr && worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
+}
+
 void wait_until_fulfilled(Event* event, const WaitReason& why) {
   if (event->is_fulfilled()) return;
   Worker* worker = this_worker_or_null();
   if (worker == nullptr || worker->task == nullptr) {
+    if (why.kind == WaitKind::kEvent) refuse_in_hook(acting_worker());
     sleep_until_fulfilled(event, why.call);
     return;
   }
-  if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
+  refuse_in_hook(worker);
   inspect_start();
   suspend(publish_to_event, event, tool::TaskStatus::kSwitch, why);
 }

@@ -28,6 +28,7 @@
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
+#include "sched/library_call.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -69,47 +70,10 @@ void* const kNoted = &g_noted;
 
 void program_thread_ends(void* argument);
 
-// Null: there is no memory.
-Worker* worker_create() {
-  {
-    Guard<SpinLock> guard(g_lock);
-    if (Worker* worker = g_retired) {
-      g_retired = worker->next;
-      worker->root = false;
-      return worker;
-    }
-  }
-  void* memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
-  if (memory == nullptr) return nullptr;
-  auto* worker = new (memory) Worker;
-  worker->id = g_created.fetch_add(1, relaxed);
-  Guard<SpinLock> guard(g_lock);
-  worker->created_before = g_newest.load(relaxed);
-  g_newest.store(worker, release);  // pairs with newest_worker
-  return worker;
-}
-
 // What only the thread itself can set up.
 void worker_enter_thread(Worker* worker) {
-  worker->error_number = &errno;
-  worker->in_view.thread = static_cast<int>(gettid());
-  worker->in_view.blocked = nullptr;
-  worker->in_view.block_depth = 0;
-  worker->place = kNoPlace;  // not that of the thread that the structure had before
-  worker->share = nullptr;   // likewise
-  worker->pushed = {};
-  worker->next_task = nullptr;
-  worker->chunk_depend = {};
-  worker->in_hook = false;
-  worker->keeps_task = false;
-  worker->nesting.open_inner = 0;
-  worker->nesting.owes_wakeup = false;
-  worker->exception_globals = nullptr;
-  fence_signal();  // a handler on this thread finds nothing of the thread that the structure had before
-  set_this_worker(worker);
+  worker_enter(worker);
   worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->beginning.pool);
-  worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
-  exception_state_look_up(worker);
   worker->fiber = worker->in_view.own_fiber = fiber_for_thread(worker);
   worker->signal_stack = stack_watch_overflow();
 }
@@ -117,6 +81,7 @@ void worker_enter_thread(Worker* worker) {
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
   bool inner = team->nesting.inner;
+  worker->called_back = team->nesting.called_back;
   team->fp_control.install(FpControl::current());
   follow_cpu_share(worker, team->share);
   if (team->share == nullptr) bind_to_place(worker, member->place);
@@ -289,7 +254,8 @@ Worker* hire_one() {
 // fork: what threads have in common is whole while it happens, and no lock is held by a thread that the child does not
 // have. The child has one thread, the caller's: the pool and the hot team's threads did not come along.
 // In the order in which they are taken by one thread; the shared pools' come between the two lists.
-SpinLock* const kAcrossFork[] = {&g_sweep_lock, &g_lock, &g_detach_lock, &g_abandoned_teams_lock, &g_stacks_lock};
+SpinLock* const kAcrossFork[] = {&g_sweep_lock,           &g_lock,        &g_detach_lock,
+                                 &g_abandoned_teams_lock, &g_stacks_lock, &g_callback_workers_lock};
 SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock,    &g_allocators_lock,
                                          &g_memory_spaces_lock, &g_free_allocators_lock};
 
@@ -393,8 +359,52 @@ void program_thread_ends(void* argument) {
 
 void handle_forks() { make_key(); }
 
+SpinLock g_callback_workers_lock;
+
+Worker* worker_create() {
+  {
+    Guard<SpinLock> guard(g_lock);
+    if (Worker* worker = g_retired) {
+      g_retired = worker->next;
+      worker->root = false;
+      return worker;
+    }
+  }
+  void* memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
+  if (memory == nullptr) return nullptr;
+  auto* worker = new (memory) Worker;
+  worker->id = g_created.fetch_add(1, relaxed);
+  Guard<SpinLock> guard(g_lock);
+  worker->created_before = g_newest.load(relaxed);
+  g_newest.store(worker, release);  // pairs with newest_worker
+  return worker;
+}
+
+void worker_enter(Worker* worker) {
+  worker->error_number = &errno;
+  worker->in_view.thread = static_cast<int>(gettid());
+  worker->in_view.blocked = nullptr;
+  worker->in_view.block_depth = 0;
+  worker->place = kNoPlace;  // not that of the thread that the structure had before
+  worker->share = nullptr;   // likewise
+  worker->pushed = {};
+  worker->next_task = nullptr;
+  worker->chunk_depend = {};
+  worker->in_hook = false;
+  worker->called_back = false;
+  worker->keeps_task = false;
+  worker->nesting.open_inner = 0;
+  worker->nesting.owes_wakeup = false;
+  worker->exception_globals = nullptr;
+  fence_signal();  // a handler on this thread finds nothing of the thread that the structure had before
+  set_this_worker(worker);
+  worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
+  exception_state_look_up(worker);
+}
+
 // A fiber for the thread's stack, and an implicit team of one thread.
 Worker* register_root_worker() {
+  if (is_inside_library()) return begin_callback();
   runtime_start();
   make_key();
   Worker* worker = worker_create();

@@ -7,6 +7,15 @@
 
 namespace marline {
 
+// A structure for a worker that begins: a retired one's, or new. Null: there is no memory.
+Worker* worker_create();
+
+// The calling thread becomes the worker's: what the structure keeps of the thread that it had before is set anew, but for
+// its pool and its fiber.
+void worker_enter(Worker* worker);
+
+extern SpinLock g_callback_workers_lock;  // of those that exec/team/callback.cpp keeps; held across fork
+
 // The caller, a thread of the program's, is about to start one of ours, and may have no worker: when the last of the
 // program's threads has ended, ours end, too.
 void note_program_thread();
