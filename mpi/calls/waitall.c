@@ -5,12 +5,16 @@
  * inactive and failed requests as MPI_Waitall does, and changes no request of a part until all are complete. In between
  * the poller asks about the first request that is not (parts.h); as that is completed by itself, those before it are
  * completed first.
+ *
+ * MPICH 4.0's MPI_Testall takes a partitioned request that is complete for one that has failed, also in plain programs.
+ * So where there is one, the requests are tested one by one.
  */
 #include "calls/parts.h"
 
 #include <limits.h>
 #include <stddef.h>
 
+#include "calls/persistent.h"
 #include "engine/waiting.h"
 
 typedef struct PendingWaitall {
@@ -44,9 +48,37 @@ static void say_in_other_statuses(PendingWaitall *call, int size)
   say_in_statuses(call, call->done + size, call->count, MPI_ERR_PENDING);
 }
 
+/* The next request is complete. As MPI_Waitall does, waits for the others also if this one has failed. */
+static void count_completed(PendingWaitall *call, int error)
+{
+  const int i = call->done++;
+  if (error != MPI_SUCCESS && !call->failed) {
+    say_in_statuses(call, 0, i, MPI_SUCCESS);
+    call->failed = true;
+  }
+  if (call->failed)
+    say_in_statuses(call, i, i + 1, error);
+}
+
+/* As test(), for requests of which some are partitioned. */
+static bool test_one_by_one(PendingWaitall *call, int size)
+{
+  for (; size > 0; --size) {
+    MPI_Status *status = call->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : call->statuses + call->done;
+    int flag = 0;
+    const int error = next_mpi.test(call->requests + call->done, &flag, status);
+    if (error == MPI_SUCCESS && !flag)
+      return false;
+    count_completed(call, error);
+  }
+  return true;
+}
+
 /* Asks about the next `size` requests: true if they are complete, or the call has failed. */
 static bool test(PendingWaitall *call, int size)
 {
+  if (call->requests != NULL && persistent_is_any_partitioned(size, call->requests + call->done))
+    return test_one_by_one(call, size);
   MPI_Status *statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + call->done;
   int flag = 0;
   call->base.error = next_mpi.testall(size, call->requests + call->done, &flag, statuses);
@@ -106,18 +138,11 @@ static bool finished(Pending *pending)
   return ended;
 }
 
-/* As MPI_Waitall does, waits for the others also if this one has failed. */
 static bool part_completed(Several *several, Pending *part)
 {
   PendingWaitall *call = (PendingWaitall *)several->whole;
-  const int i = call->done++;
-  call->requests[i] = part->request;
-  if (part->error != MPI_SUCCESS && !call->failed) {
-    say_in_statuses(call, 0, i, MPI_SUCCESS);
-    call->failed = true;
-  }
-  if (call->failed)
-    say_in_statuses(call, i, i + 1, part->error);
+  call->requests[call->done] = part->request;
+  count_completed(call, part->error);
   return finished(&call->base);
 }
 
@@ -138,7 +163,10 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
   call.statuses = statuses;
   call.done = 0;
   call.failed = false;
-  if (!look(&call, INT_MAX)) {
+  if (look(&call, INT_MAX)) {
+    if (call.failed)
+      call.base.error = MPI_ERR_IN_STATUS;
+  } else {
     what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);
   }

@@ -28,7 +28,7 @@ COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has no
 SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
 ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # of the calls with one request that are not in the table
 WRAPPERS = Pieces("wrappers.c.in")
-WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "collective", "helper", "names", "by_hand"}
+WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "makes_parts", "collective", "helper", "names", "by_hand"}
 
 
 @dataclass(frozen=True)
