@@ -11,7 +11,7 @@
 #include "marline/marline.h"
 
 static RequestSet sends = REQUEST_SET("persistent sends");
-static RequestSet partitioned = REQUEST_SET("partitioned requests");
+static RequestSet not_for_testall = REQUEST_SET("partitioned requests and persistent collectives");
 
 void persistent_made(int error, const MPI_Request *request)
 {
@@ -19,15 +19,15 @@ void persistent_made(int error, const MPI_Request *request)
     request_set_add(&sends, *request);
 }
 
-void partitioned_made(int error, const MPI_Request *request)
+void not_for_testall_made(int error, const MPI_Request *request)
 {
   if (error == MPI_SUCCESS)
-    request_set_add(&partitioned, *request);
+    request_set_add(&not_for_testall, *request);
 }
 
-bool persistent_is_any_partitioned(int count, const MPI_Request *requests)
+bool are_any_not_for_testall(int count, const MPI_Request *requests)
 {
-  return request_set_has_any(&partitioned, count, requests);
+  return request_set_has_any(&not_for_testall, count, requests);
 }
 
 int MPI_Start(MPI_Request *request)
@@ -51,7 +51,7 @@ int MPI_Request_free(MPI_Request *request)
   PASS_ON_FROM_TOOL(request_free(request));
   if (request != NULL) { /* a null pointer is for MPI to refuse */
     request_set_remove(&sends, *request);
-    request_set_remove(&partitioned, *request);
+    request_set_remove(&not_for_testall, *request);
   }
   return next_mpi.request_free(request);
 }

@@ -2,7 +2,8 @@
  *
  * What is known of requests that stay until they are freed. MPI_Start gets requests and does not know what they are. A
  * table says which of them send, so that a task that starts one counts as a task that sends (marline_task_sends). Another
- * one has the partitioned ones, which MPICH's MPI_Testall must not be asked about (waitall.c). Any thread.
+ * one has those that MPICH's MPI_Testall must not be asked about (waitall.c): partitioned ones and persistent collectives.
+ * Any thread.
  */
 #ifndef MARLINE_MPI_PERSISTENT_H
 #define MARLINE_MPI_PERSISTENT_H
@@ -11,10 +12,10 @@
 
 #include "base/mpi_library.h"
 
-/* What the wrapper of a call that makes a persistent send, or a partitioned request, says, if `error` is MPI_SUCCESS. */
+/* What the wrapper of a call that makes a persistent send says, or one of the others, if `error` is MPI_SUCCESS. */
 void persistent_made(int error, const MPI_Request *request);
-void partitioned_made(int error, const MPI_Request *request);
+void not_for_testall_made(int error, const MPI_Request *request);
 
-bool persistent_is_any_partitioned(int count, const MPI_Request *requests);
+bool are_any_not_for_testall(int count, const MPI_Request *requests);
 
 #endif

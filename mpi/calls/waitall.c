@@ -6,8 +6,8 @@
  * the poller asks about the first request that is not (parts.h); as that is completed by itself, those before it are
  * completed first.
  *
- * MPICH 4.0's MPI_Testall takes a partitioned request that is complete for one that has failed, also in plain programs.
- * So where there is one, the requests are tested one by one.
+ * MPICH 4.0's MPI_Testall takes a partitioned request or a persistent collective that is complete for one that has failed,
+ * also in plain programs. So where there is one, the requests are tested one by one.
  */
 #include "calls/parts.h"
 
@@ -60,7 +60,7 @@ static void count_completed(PendingWaitall *call, int error)
     say_in_statuses(call, i, i + 1, error);
 }
 
-/* As test(), for requests of which some are partitioned. */
+/* As test(), for requests of which some are not for MPI_Testall. */
 static bool test_one_by_one(PendingWaitall *call, int size)
 {
   for (; size > 0; --size) {
@@ -77,7 +77,7 @@ static bool test_one_by_one(PendingWaitall *call, int size)
 /* Asks about the next `size` requests: true if they are complete, or the call has failed. */
 static bool test(PendingWaitall *call, int size)
 {
-  if (call->requests != NULL && persistent_is_any_partitioned(size, call->requests + call->done))
+  if (call->requests != NULL && are_any_not_for_testall(size, call->requests + call->done))
     return test_one_by_one(call, size);
   MPI_Status *statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + call->done;
   int flag = 0;

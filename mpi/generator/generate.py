@@ -267,7 +267,8 @@ def helper(call: Call) -> str:
     if call.made:
         after = WRAPPERS.fill("made", **{"from": call.made_from, "made": call.made, "tag": made_tag(call)})
     else:
-        after = begun(call)
+        after = WRAPPERS.fill("persistent_collective") if call.gives_request else ""
+        after += begun(call)
     return WRAPPERS.fill("helper_and_more" if after else "helper", in_order=in_order(call), after=after, run=run,
                          as_it_is=left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"), values=values,
                          description=description(call), next=call.next, short=call.short)  # fmt: skip
