@@ -48,9 +48,9 @@ int marline_mpi_iwait(MPI_Request *request, MPI_Status *status);
 int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status *statuses);
 
 /* What to do at completion. Called once, when all requests are complete, by whichever thread notices it, one callback at a
- * time, or by the calling thread before the function returns. It may fulfil events, start operations and call the
- * functions of this header; it must not wait, block, suspend, create tasks or take a lock that a caller of this header
- * holds. */
+ * time, or by the calling thread before the function returns; as code that a library calls back (marline_library_enter in
+ * marline.h). It may fulfil events, start operations, call the functions of this header and use OpenMP; it must not wait
+ * for what another request brings about, nor take a lock that a caller of this header holds. */
 typedef void (*marline_mpi_callback_fn)(int error, void *arg);
 
 /* callback(error, arg) when all requests are complete. Returns before that. */
