@@ -4,6 +4,12 @@
 // may go on another thread.
 #include "sched/library_call.hpp"
 
+extern "C" {
+// Of sched/this_worker.cpp: without a call, as every call of MPI comes by here.
+[[gnu::visibility("hidden"), gnu::tls_model("initial-exec")]] extern constinit thread_local marline::Worker*
+    marline_this_worker;
+}
+
 namespace marline {
 
 namespace {
@@ -18,22 +24,22 @@ struct InLibrary {
 
 [[gnu::noinline]] void library_enter(LibraryCall* call) {
   InLibrary& inside = t_inside;
-  Worker* worker = this_worker_or_null();
+  Worker* worker = marline_this_worker;
   *call = {worker, inside.caller};
   ++inside.depth;
   if (worker == nullptr) return;
   inside.caller = worker;
-  set_this_worker(nullptr);
+  marline_this_worker = nullptr;
 }
 
 [[gnu::noinline]] void library_leave(const LibraryCall* call) {
-  if (Worker* worker = this_worker_or_null()) [[unlikely]] {
+  if (Worker* worker = marline_this_worker) [[unlikely]] {
     end_callback(worker);
   }
   InLibrary& inside = t_inside;
   --inside.depth;
   inside.caller = call->caller;
-  if (call->worker != nullptr) set_this_worker(call->worker);
+  if (call->worker != nullptr) marline_this_worker = call->worker;
 }
 
 [[gnu::noinline]] bool is_inside_library() { return t_inside.depth > 0; }

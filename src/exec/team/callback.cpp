@@ -61,7 +61,15 @@ void take_over(Worker* worker, Worker* caller) {
   worker->tool_data = caller->tool_data;
 }
 
-// Tools hear of no thread and no task: what the callback creates is created by the task that has called the library.
+// On a thread that tools have not heard of: it begins, for the time of the callback.
+[[gnu::noinline]] void announce_begin(Worker* worker) {
+  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
+  if (!tool::on(tool::event::kImplicitTask)) return;
+  tool::implicit_task(tool::Endpoint::kBegin, &worker->member->team->tool_data, &worker->task->tool_data, 1, 1,
+                      tool::task_bits::kInitial);
+}
+
+// Elsewhere tools hear of no thread and no task: what the callback creates is created by the task that has called the library.
 void begin_task(Worker* worker, Worker* caller) {
   Team* team = team_serial(worker);
   if (caller == nullptr) {
@@ -72,7 +80,8 @@ void begin_task(Worker* worker, Worker* caller) {
     team->tool_data = caller->member->team->tool_data;
   }
   implicit_task_begin(worker, &team->members[0]);
-  if (caller == nullptr || !tool::present()) return;
+  if (!tool::present()) return;
+  if (caller == nullptr) return announce_begin(worker);
   const Task* around = caller->task != nullptr ? caller->task : task_in_view(caller);
   worker->task->tool_data = around->tool_data;
 }
@@ -88,6 +97,7 @@ Worker* begin_callback() {
   if (worker == nullptr) worker = create();
   worker_enter(worker);
   worker->called_back = true;
+  worker->tool_data = 0;
   worker->in_view.thread = 0;  // `marline ps` shows the thread once
   worker->fiber = fiber_over_stack(worker, caller != nullptr ? caller->fiber->stack : Stack{});
   if (caller != nullptr) take_over(worker, caller);
@@ -105,6 +115,7 @@ void end_callback(Worker* worker) {
   member->barrier_epoch = member->team->epoch.load(relaxed);
   work_until(has_ended, worker->task);
   member->at_barrier = AtBarrier::kNot;
+  if (caller == nullptr && tool::present()) announce_root_end(worker);
   implicit_task_end(worker, member, nullptr, nullptr);
   team_serial_release(worker, member->team);
   if (caller == nullptr) {
