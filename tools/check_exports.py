@@ -5,8 +5,10 @@ what is missing and why.
 
 Each name of theirs is provided, or stands in src/abi/not_provided.txt with its purpose (then it is exported too, and
 ends the program with a line), or in tests/abi/exceptions.txt with a reason (then it is not). A routine that C calls
-omp_x has the Fortran name omp_x_. No definition has a version, so that it answers to any; the libraries in
-lib/marline/compat define the version nodes, and nothing else (docs/design/symbol-versions-and-compat.md).
+omp_x has the Fortran name omp_x_. No definition has a version, so that it answers to any, but for the names in
+tests/abi/by_version.txt, which are there at libgomp's version only; the libraries in lib/marline/compat define the
+version nodes of each compiler's version that has a list, and nothing else
+(docs/design/symbol-versions-and-compat.md).
 
     check_exports.py BUILD [ROOT]     exit 1: each offender on a line, after the summary
 """
@@ -20,7 +22,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Whose version nodes each library in lib/marline/compat must define.
+# Whose version nodes each library in lib/marline/compat must define: those of libgomp.names, libgomp-16.names...
 COMPAT = {"libomp.so.5": "libomp", "libiomp5.so": "libomp", "libgomp.so.1": "libgomp"}
 OPENACC_NODE = re.compile(r"G?OACC_")
 
@@ -30,9 +32,18 @@ class Lists:
     names: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # runtime -> name -> version nodes
     not_provided: dict[str, str] = field(default_factory=dict)  # name -> purpose
     exceptions: dict[str, str] = field(default_factory=dict)  # pattern -> reason
+    by_version: dict[str, str] = field(default_factory=dict)  # name -> reason
 
     def reason(self, name: str) -> str | None:
         return next((reason for pattern, reason in self.exceptions.items() if fnmatchcase(name, pattern)), None)
+
+    def of(self, runtime: str) -> list[dict[str, list[str]]]:
+        return [names for stem, names in self.names.items() if stem.partition("-")[0] == runtime]
+
+    def versioned(self) -> set[str]:
+        """The exports that have a version: name@@NODE."""
+        found = {(name, node) for names in self.of("libgomp") for name in names.keys() & self.by_version for node in names[name]}
+        return {f"{name}@@{node}" for name, node in found}
 
 
 def lines_of(path: Path) -> list[str]:
@@ -52,7 +63,8 @@ def pairs_of(path: Path) -> dict[str, str]:
 
 def read_lists(root: Path) -> Lists:
     folder = root / "tests" / "abi"
-    lists = Lists(not_provided=pairs_of(root / "src/abi/not_provided.txt"), exceptions=pairs_of(folder / "exceptions.txt"))
+    lists = Lists(not_provided=pairs_of(root / "src/abi/not_provided.txt"), exceptions=pairs_of(folder / "exceptions.txt"),
+                  by_version=pairs_of(folder / "by_version.txt"))  # fmt: skip
     for path in sorted(folder.glob("*.names")):
         lists.names[path.stem] = {line.split()[0]: line.split()[1:] for line in lines_of(path)}
     if not lists.names:
@@ -67,9 +79,14 @@ def exports_of(library: Path) -> dict[str, str]:
 
 
 def check_names(lists: Lists, exported: set[str]) -> list[str]:
-    wrong = [f"{name}: exported with a version" for name in sorted(exported) if "@" in name]
+    versioned = {name for name in exported if "@" in name}
+    wrong = [f"{name}: exported with a version" for name in sorted(versioned - lists.versioned())]
+    wrong += [f"{name}: missing; by_version.txt has it" for name in sorted(lists.versioned() - versioned)]
+    wrong += [f"{name}: exported without a version, and in by_version.txt" for name in sorted(exported & lists.by_version.keys())]
     wanted = {name for names in lists.names.values() for name in names}
-    for name in sorted(wanted):
+    wrong += [f"{name}: in by_version.txt, but in no list of libgomp's names"
+              for name in sorted(lists.by_version.keys() - {name for names in lists.of("libgomp") for name in names})]  # fmt: skip
+    for name in sorted(wanted - lists.by_version.keys()):
         if name not in exported and lists.reason(name) is None:
             wrong.append(f"{name}: missing, and in neither not_provided.txt nor exceptions.txt")
     for name in sorted(lists.not_provided):
@@ -88,9 +105,10 @@ def check_fortran(lists: Lists, exported: set[str]) -> list[str]:
     wrong = []
     for name in sorted(exported):
         alias = name + "_"
-        if name.startswith("omp_") and not name.endswith("_") and alias not in exported and lists.reason(alias) is None:
+        reason = lists.reason(alias) or lists.by_version.get(alias)
+        if name.startswith("omp_") and not name.endswith("_") and "@" not in name and alias not in exported and not reason:
             wrong.append(f"{alias}: missing; {name}, its C name, is there")
-        if name.endswith("_8_") and name.removesuffix("8_") not in exported:
+        if name.endswith("_8_") and name.removesuffix("8_") not in exported | lists.by_version.keys():
             wrong.append(f"{name.removesuffix('8_')}: missing; {name} is there")
     return wrong
 
@@ -100,7 +118,7 @@ def check_compat(lists: Lists, folder: Path) -> list[str]:
     for file, runtime in COMPAT.items():
         symbols = exports_of(folder / file)
         nodes = {name for name, letter in symbols.items() if letter == "A"}
-        wanted = {node for of_name in lists.names[runtime].values() for node in of_name if node != "-"}
+        wanted = {node for names in lists.of(runtime) for of_name in names.values() for node in of_name if node != "-"}
         wrong += [f"{file}: does not define the version node {node}" for node in sorted(wanted - nodes)]
         wrong += [f"{file}: defines {name}, which could take calls" for name in sorted(symbols.keys() - nodes)]
         wrong += [f"{file}: defines OpenACC's node {node}" for node in sorted(nodes) if OPENACC_NODE.match(node)]
@@ -111,13 +129,14 @@ def summary(lists: Lists, exported: set[str]) -> list[str]:
     lines = []
     for runtime, names in lists.names.items():
         stubs = sum(name in lists.not_provided for name in names)
-        absent = sum(name not in exported for name in names)
+        absent = sum(name not in exported for name in names.keys() - lists.by_version.keys())
         lines.append(f"{runtime}: {len(names)} names, {len(names) - stubs - absent} provided, {stubs} not yet, "
                      f"{absent} on purpose not")  # fmt: skip
     lines += ["", "not provided yet (src/abi/not_provided.txt):"]
     lines += [f"  {count:4} {purpose}" for purpose, count in Counter(lists.not_provided.values()).most_common()]
     lines += ["", "on purpose not exported (tests/abi/exceptions.txt):"]
-    absent = Counter(lists.reason(name) for names in lists.names.values() for name in names if name not in exported)
+    absent = Counter(lists.reason(name) for names in lists.names.values() for name in names.keys() - lists.by_version.keys()
+                     if name not in exported)  # fmt: skip
     return lines + [f"  {count:4} {reason}" for reason, count in absent.most_common()]
 
 

@@ -62,12 +62,15 @@ def tree(tmp_path):
     files = {
         "tests/abi/libomp.names": "omp_a VERSION OMP_1.0\nomp_a_ VERSION\n__kmpc_b VERSION\nkmp_debug -\n",
         "tests/abi/libgomp.names": "omp_a OMP_1.0\nomp_a_8_ OMP_1.0\nGOMP_c GOMP_1.0\n",
+        "tests/abi/libgomp-9.names": "GOMP_d GOMP_9.0\nomp_other GOMP_9.0\n",
+        "tests/abi/by_version.txt": "omp_other another layout\n",
         "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n",
         "src/abi/not_provided.txt": "__kmpc_b a purpose\n",
-        "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} void GOMP_c(void){}\n",
-        "library.map": "{ global: omp_*; GOMP_*; kmp_*; __kmpc_*; GOACC_*; local: *; };\n",
+        "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} void GOMP_c(void){} "
+                     "void GOMP_d(void){} void omp_other(void){}\n",
+        "library.map": "GOMP_9.0 { global: omp_other; };\n",
         "compat.c": "typedef int empty;\n",
-        "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\n",
+        "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\nGOMP_9.0 { };\n",
     }
     compat = tmp_path / "lib" / "marline" / "compat"
     compat.mkdir(parents=True)
@@ -108,12 +111,16 @@ def test_the_check_accepts_what_is_in_order(tree):
         ("library.c", "void GOMP_c", "void omp_new(void){} void GOMP_c", "omp_new_: missing; omp_new, its C name"),
         ("library.c", "void GOMP_c", "void kmp_debug(void){} void GOMP_c", "kmp_debug: exported, and in exceptions"),
         ("library.c", "void GOMP_c", "void GOACC_x(void){} void GOMP_c", "GOACC_x: exported, and in exceptions"),
-        ("library.map", "{ global", "NODE { global", "omp_a@@NODE: exported with a version"),
+        ("library.map", "omp_other;", "omp_other; omp_a;", "omp_a@@GOMP_9.0: exported with a version"),
+        ("library.map", "omp_other", "nothing", "omp_other: exported without a version, and in by_version.txt"),
+        ("library.c", "void omp_other(void){}", "", "omp_other@@GOMP_9.0: missing; by_version.txt has it"),
+        ("tests/abi/by_version.txt", "omp_other", "omp_typo", "omp_typo: in by_version.txt, but in no list of libgomp's"),
         ("tests/abi/exceptions.txt", "kmp_deb*", "nothing", "kmp_debug: missing, and in neither"),
         ("src/abi/not_provided.txt", "__kmpc_b", "__kmpc_typo", "__kmpc_typo: in not_provided.txt, but in no list"),
         ("src/abi/not_provided.txt", "\n", "\n__kmpc_b again\n", "there twice"),
         ("src/abi/not_provided.txt", " a purpose", "", "says no reason"),
         ("compat.map", "GOMP_1.0 { };", "", "libgomp.so.1: does not define the version node GOMP_1.0"),
+        ("compat.map", "GOMP_9.0 { };", "", "libgomp.so.1: does not define the version node GOMP_9.0"),
         ("compat.map", "GOMP_1.0", "OACC_2.0 { };\nGOMP_1.0", "defines OpenACC's node OACC_2.0"),
         ("compat.c", "typedef int empty;", "void omp_a(void){}", "libomp.so.5: defines omp_a@@OMP_1.0"),
     ],

@@ -4,6 +4,7 @@
 #include "config/options.hpp"
 #include "construct/environment/allocator.hpp"
 #include "construct/environment/error.hpp"
+#include "construct/environment/fortran_scalars.hpp"
 #include "construct/parallel/teams.hpp"
 #include "construct/sync/cancel.hpp"
 #include "construct/workshare/loop.hpp"
@@ -36,6 +37,10 @@ void* GOMP_alloc(size_t alignment, size_t bytes, uintptr_t handle) {
   return allocator_allocate(handle, alignment, bytes);
 }
 void GOMP_free(void* memory, uintptr_t handle) { allocator_free(memory, handle); }
+
+// gfortran's allocatable scalars, from GCC 14 on.
+void GOMP_add_alloc(void* memory) { fortran_scalar_add(memory); }
+bool GOMP_is_alloc(void* memory) { return fortran_scalar_take(memory); }
 
 // 0: the clause is not given.
 void GOMP_teams_reg(void (*function)(void*), void* data, unsigned num_teams, unsigned thread_limit, unsigned) {

@@ -170,6 +170,9 @@ bool GOMP_teams4(unsigned lower, unsigned upper, unsigned thread_limit, bool fir
   return true;
 }
 
+// From GCC 14 on, in code for devices only: the host's functions are where their addresses say.
+void* GOMP_target_map_indirect_ptr(void* function) { return function; }
+
 // Code for devices that the program brings along: (version,) tables of the host, kind of device, its code.
 void GOMP_offload_register(const void*, int, const void*) {}
 void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}

@@ -100,6 +100,13 @@ void GOMP_taskwait_depend(void** depend) {
   taskwait_depend(this_worker(), dependences.list(), dependences.count(), __builtin_return_address(0));
 }
 
+// From GCC 13 on: `taskwait depend(...) nowait` (OpenMP 5.2, section 15.5).
+void GOMP_taskwait_depend_nowait(void** depend) {
+  DependenceBuffer dependences;
+  decode(dependences, depend);
+  spawn_empty_task(this_worker(), dependences.list(), dependences.count(), __builtin_return_address(0));
+}
+
 void GOMP_taskyield() { taskyield(this_worker()); }
 
 void GOMP_taskgroup_start() { taskgroup_begin(this_worker(), __builtin_return_address(0)); }

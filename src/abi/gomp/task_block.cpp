@@ -9,12 +9,6 @@ namespace marline::gomp {
 
 namespace {
 
-// omp_depend_t as GCC lays it out, which is also how it passes single locators of later kinds.
-struct DependObject {
-  void* address;
-  uintptr_t kind;
-};
-
 // GOMP_DEPEND_* of GCC's include/gomp-constants.h.
 Access access_of(uintptr_t kind) {
   switch (kind) {
@@ -79,6 +73,10 @@ Dependence* copy(Dependence* to, void* const* locators, size_t count, Access acc
 }
 
 }  // namespace
+
+void decode_object(DependenceBuffer& buffer, const DependObject& object) {
+  buffer.add(object.address, access_of(object.kind));
+}
 
 // The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with 0.
 // A null locator among the out ones is omp_all_memory.

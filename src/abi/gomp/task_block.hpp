@@ -85,6 +85,14 @@ inline void copy_bytes(void* to, const void* from, size_t bytes) {
 // Copies the creator's block, with the compiler's function if the variables need more than their bytes.
 void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy);
 
+// omp_depend_t as GCC lays it out, which is also how it passes single locators of later kinds.
+struct DependObject {
+  void* address;
+  uintptr_t kind;
+};
+
+void decode_object(DependenceBuffer& buffer, const DependObject& object);
+
 // Decodes a depend clause: both array forms, depobj, and the kinds of GCC 13 and later.
 void decode(DependenceBuffer& buffer, void* const* depend);
 

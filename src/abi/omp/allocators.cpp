@@ -56,11 +56,13 @@ extern const AllocatorHandle omp_cgroup_mem_alloc = 6;
 extern const AllocatorHandle omp_pteam_mem_alloc = 7;
 extern const AllocatorHandle omp_thread_mem_alloc = 8;
 
+extern const uintptr_t omp_null_mem_space = 0;
 extern const uintptr_t omp_default_mem_space = 0;
 extern const uintptr_t omp_large_cap_mem_space = 1;
 extern const uintptr_t omp_const_mem_space = 2;
 extern const uintptr_t omp_high_bw_mem_space = 3;
 extern const uintptr_t omp_low_lat_mem_space = 4;
+extern const uintptr_t omp_cgroup_mem_space = 5;
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -106,6 +106,13 @@ int omp_get_memspace_num_resources_(const SpaceHandle* space) { return omp_get_m
 
 size_t omp_get_memspace_pagesize(SpaceHandle) { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
+// Memory that a target region's dyn_groupprivate clause sets aside for each contention group (OpenMP 6.1, as LLVM 23
+// declares them). The host has none: Clang's code for it does not know the clause, and LLVM's runtime answers the same.
+void* omp_get_dyn_gprivate_ptr(size_t, int) { return nullptr; }
+void* omp_get_dyn_gprivate_nofb_ptr(size_t, int) { return nullptr; }
+size_t omp_get_dyn_gprivate_size(int) { return 0; }
+SpaceHandle omp_get_dyn_gprivate_memspace(int) { return kNullSpace; }
+
 SpaceHandle omp_get_submemspace(SpaceHandle space, int count, const int* positions) {
   return space == kNullSpace ? kNullSpace : memory_subspace(space, count, positions);
 }
