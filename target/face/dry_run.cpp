@@ -79,8 +79,8 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
   const Entry* kernel = find_entry(id);
   if (!is_first(recording) || kernel == nullptr) return;
   Items items = items_of(given);
-  RegionForm form = {kernel, device, threads > 0 ? threads : 0, teams, given.version >= 3, false, given.trip_count,
-                     grid_of(given)};
+  RegionForm form = {kernel, device, threads > 0 ? threads : 0, teams, note_convention(kernel, given.version), false,
+                     given.trip_count, grid_of(given)};
   if (recording.comparison != nullptr) return recording.comparison->compare(form, items);
   items.of_region = true;
   CapturedTask* task = make_captured(recording.told, items, frames_of(recording));

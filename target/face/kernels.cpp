@@ -17,7 +17,7 @@ namespace marline::target {
 namespace {
 
 constexpr int kDone = 0, kRunItYourself = -1;
-constexpr uint32_t kNewestArguments = 3;  // version 3: Clang 17 to 22
+constexpr uint32_t kNewestArguments = 5;
 
 bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, const KernelArguments& given,
             int32_t threads) {
@@ -32,7 +32,7 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   region.kernel = kernel;
   region.items = items_of(given);
   region.thread_limit = threads > 0 ? threads : 0;
-  region.leading_null = given.version >= 3;
+  region.leading_null = note_convention(kernel, given.version);
   region.items.of_region = true;
   region.items.told = scope.told();
   region.nowait = nowait;
@@ -101,7 +101,7 @@ extern "C" {
 
 int __tgt_target_kernel(void* ident, int64_t device, int32_t teams, int32_t threads, void* id, KernelArguments* given) {
   if (given->version > kNewestArguments) {
-    fatal("kernel arguments of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 22)",
+    fatal("kernel arguments of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 23)",
           given->version, kNewestArguments);
   }
   return run({ident, __builtin_return_address(0)}, device, id, teams, threads, *given);

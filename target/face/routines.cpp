@@ -277,6 +277,14 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   return 0;
 }
 
+// Of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have no such memory, as with LLVM 23.
+size_t omp_get_gprivate_limit(int number, int access) {
+  End end;
+  if (!end_of(number, nullptr, 0, end) || end.device == nullptr || end.device->kind != &kLlvmKind) return 0;
+  auto limit = reinterpret_cast<size_t (*)(int, int)>(llvm_routine("omp_get_gprivate_limit"));
+  return limit != nullptr ? limit(llvm_number(end.device), access) : 0;
+}
+
 const char* omp_get_uid_from_device(int number) {
   const DeviceFacts* facts = device_facts(number);
   return facts != nullptr ? facts->uid : nullptr;

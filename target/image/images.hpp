@@ -2,7 +2,7 @@
 //
 // Device images that programs and libraries bring along, and their entries: kernels and `declare target` variables by
 // their addresses on the host. Layouts: LLVM, clang/tools/clang-linker-wrapper and offload/include/Shared/APITypes.h
-// (14 to 22). Registration is rare and takes a lock; entries are found without one.
+// (14 to 23). Registration is rare and takes a lock; entries are found without one.
 #pragma once
 
 #include "base/device_set.hpp"
@@ -32,6 +32,8 @@ struct Entry {
   DeviceWords code;   // of a kernel, by Device::number; 0: not asked yet; any thread writes the same value
   // Of a kernel, by face/ahead.cpp, under a lock there: it has run ahead of its time, to the end; a region's end was awaited.
   std::atomic<bool> has_run{false}, is_awaited{false};
+  // Of a kernel on processors: its one argument is an array of pointers to its words. Set before its first launch, by each.
+  std::atomic<bool> by_pointers{false};
   DeviceSet mapped;   // of a variable: the devices that have it in their mapping; under the images' lock
 };
 
@@ -100,5 +102,15 @@ void forget_claims();
 
 // The entry of a region's id or of a variable's address; null if there is none.
 [[nodiscard]] const Entry* find_entry(const void* host);
+
+// How a kernel whose arguments have that version is called (LLVM, OMPConstants.h and the host's plugin): from 3 on there is
+// a null pointer for it, which comes first with 3, and with 4 and 5 is the last of the arguments; with 5, processors get
+// all of them in memory. Returns whether the caller must put the null pointer in front.
+[[nodiscard]] inline bool note_convention(const Entry* kernel, uint32_t version) {
+  if (version >= 5 && !kernel->by_pointers.load(std::memory_order_relaxed)) {
+    const_cast<Entry*>(kernel)->by_pointers.store(true, std::memory_order_relaxed);
+  }
+  return version == 3;
+}
 
 }  // namespace marline::target

@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void refuse(const void* descriptor, const char* what) {
   Dl_info info;
   const char* file = dladdr(descriptor, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "a library";
-  fatal("the offload tables of %s are not as any Clang known here (14 to 22) writes them: %s; build it again with one of "
+  fatal("the offload tables of %s are not as any Clang known here (14 to 23) writes them: %s; build it again with one of "
         "these, or without -fopenmp-targets=", file, what);
 }
 
@@ -48,7 +48,7 @@ void check_entry(const WireDescriptor& wire, const char* entry) {
   }
   auto* of_now = reinterpret_cast<const NewEntry*>(entry);
   if (of_now->version != kNewestEntry) {
-    fatal("offload entries of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 22)",
+    fatal("offload entries of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 23)",
           of_now->version, kNewestEntry);
   }
   if (of_now->address != nullptr && of_now->name == nullptr) refuse(&wire, "an entry has no name");

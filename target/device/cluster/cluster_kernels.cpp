@@ -9,6 +9,7 @@
 #include "device/cluster/cluster_members.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "device/node/serve_gpu.hpp"
+#include "device/processor/call_kernel.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -118,7 +119,8 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
 
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation) {
   int number = launch.number >= 0 ? launch.number : device_->number;
-  KernelForm form = {codes.at, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number}};
+  KernelForm form = {codes.at, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number,
+                                 false, is_by_pointers(launch)}};
   List<uint64_t> words;
   add_words(launch, words);
   Finished finished;

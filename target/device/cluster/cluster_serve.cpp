@@ -123,7 +123,7 @@ void run_kernel(void* data) {
   uint32_t count = kernel.argument_count();
   uint64_t* arguments = work->kernel->words;
   if (has_gpu_words(kernel)) arguments = processor_arguments(arguments, count);
-  call_kernel(kernel.call.code, arguments, count);
+  call_kernel(kernel.call.code | (kernel.call.by_pointers ? kByPointers : 0), arguments, count);
 }
 
 void tell_changed_statics(const ClusterWork& work) {

@@ -23,6 +23,7 @@ struct KernelCall {
   bool in_memory = false;    // its one argument is the address of the words
   int number = 0;            // that it knows its device by
   bool combines = false;     // the code is what combines a task reduction's copies (cluster_reduce.hpp)
+  bool by_pointers = false;  // its one argument is that of an array, of pointers to the words (Entry::by_pointers)
   uint32_t reduced = 0;      // so many ReducedWords are behind the arguments
 
   bool operator==(const KernelCall&) const = default;
@@ -31,7 +32,7 @@ struct KernelCall {
     blob.put(code);
     blob.put(place);
     blob.put(static_cast<uint64_t>(thread_limit));
-    blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{reduced} << 2);
+    blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{by_pointers} << 2 | uint64_t{reduced} << 3);
     blob.put(static_cast<uint64_t>(number));
   }
   void read(BlobReader& blob) {
@@ -41,7 +42,8 @@ struct KernelCall {
     uint64_t flags = blob.get();
     in_memory = (flags & 1) != 0;
     combines = (flags & 2) != 0;
-    reduced = static_cast<uint32_t>(flags >> 2);
+    by_pointers = (flags & 4) != 0;
+    reduced = static_cast<uint32_t>(flags >> 3);
     number = static_cast<int>(blob.get());
   }
 };

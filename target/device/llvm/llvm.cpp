@@ -463,8 +463,17 @@ const char* place_of(const void* ident) {
   return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr;
 }
 
+// Older libraries take the arguments of newer code for those of their own, in another order.
+static void must_know(uint32_t arguments) {
+  int version = llvm_version();
+  if (arguments <= 3 || version == 0 || version >= 23) return;
+  fatal("a target region of Clang 23 or later on a device of libomptarget %d, which does not know its arguments (version %u): "
+        "give the path of libomptarget.so.23.1 or later in MARLINE_LIBOMPTARGET", version, arguments);
+}
+
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
                 ToldScope& scope) {
+  must_know(given.version);
   Items items = items_of(given);
   StagedConstruct construct(device, items, Staging::kRegion, marline_target_can_suspend() != 0 && !is_memory_shared());
   // A progress hook should not copy much.

@@ -12,7 +12,7 @@
 
 namespace marline::target {
 
-// As Clang passes them from 16 on (LLVM, offload/include/Shared/APITypes.h); Marline knows versions up to 3.
+// As Clang passes them from 16 on (LLVM, offload/include/Shared/APITypes.h); Marline knows versions up to 5.
 struct KernelArguments {
   uint32_t version;
   uint32_t count;

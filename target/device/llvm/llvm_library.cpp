@@ -22,9 +22,11 @@ namespace {
 
 void* g_library = nullptr;  // constant once it is open
 int g_count = 0;            // likewise, once its devices are counted
+int g_version = 0;          // likewise: of LLVM; 0: its name does not say
 
 // Tried in this order: first the versions that Marline has been tested with.
-constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so"};
+constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so",
+                                  "libomptarget.so.23.1"};
 constexpr int kNewest = 22;
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
 
@@ -68,8 +70,8 @@ int version_of(const char* path) {
   return name != nullptr && std::sscanf(name, "/libomptarget.so.%d", &version) == 1 ? version : 0;
 }
 
-void warn_of_new(const char* path) {
-  int version = version_of(path);
+void note_version(const char* path) {
+  int version = g_version = version_of(path);
   if (version <= kNewest) return;
   warn("%s is of LLVM %d, newer than Marline knows (%d); if target regions fail, give the path of an older one in "
        "MARLINE_LIBOMPTARGET", path, version, kNewest);
@@ -83,7 +85,7 @@ void* open_in(const char* folder, size_t length) {
     if (written >= PATH_MAX || stat(path, &status) != 0) continue;
     void* library = open_if_usable(path);
     if (library == nullptr) continue;
-    warn_of_new(path);
+    note_version(path);
     return library;
   }
   return nullptr;
@@ -120,6 +122,8 @@ static const char* explained(const char* what) {
   return text;
 }
 
+int llvm_version() { return g_version; }
+
 void note_llvm_count(int count) { g_count = count; }
 int llvm_host_number() { return g_count; }
 
@@ -132,7 +136,7 @@ bool open_llvm_library(const char** why) {
   setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0);
   if (const char* path = option_value(Option::kLibrary)) {
     g_library = open_if_usable(path);
-    if (g_library != nullptr) warn_of_new(path);
+    if (g_library != nullptr) note_version(path);
     *why = explained("MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later");
     return g_library != nullptr;
   }

@@ -16,6 +16,9 @@ namespace marline::target {
 [[nodiscard]] void* llvm_routine(const char* name);
 [[nodiscard]] inline int llvm_number(const Device* device) { return device->index; }
 
+// The LLVM version of the library, by the name of its file; 0: that has none.
+[[nodiscard]] int llvm_version();
+
 // How many devices it has, noted once; behind that, the number that it takes the host for.
 void note_llvm_count(int count);
 [[nodiscard]] int llvm_host_number();

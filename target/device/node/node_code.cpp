@@ -96,7 +96,7 @@ bool launch_on_node(Device* device, const Launch& launch, Operation* operation) 
   if (launch.count > kMostArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
   }
-  Frame frame = frame_of(NodeFrame::kLaunch, launch.code, static_cast<uint64_t>(launch.thread_limit),
+  Frame frame = frame_of(NodeFrame::kLaunch, code_to_call(launch), static_cast<uint64_t>(launch.thread_limit),
                          offset_in_program(launch.place));
   frame.words = static_cast<uint16_t>(launch.count);
   frame.flags = operation->timed ? kTimed : 0;

@@ -24,7 +24,7 @@ enum class NodeFrame : uint16_t {
   kWrite,    // a = to; bulk. kAnswers: the program is told, by `operation`
   kRead,     // a = from, b = bytes; answered by kData
   kData,     // bulk
-  kLaunch,   // a = code, b = thread limit, c: offset of the place in the program's file; words: arguments; kTimed
+  kLaunch,   // a = code_to_call, b = thread limit, c: offset of the place in the program's file; words: arguments; kTimed
   kLoad,     // a, b: an image in the device's memory
   kUnload,   // a = handle
   kFind,     // a = handle; words: a name

@@ -10,6 +10,7 @@
 #include "device/node/node_link.hpp"
 #include "device/node/serve_gpu.hpp"
 #include "device/node/shared_copies.hpp"
+#include "device/processor/call_kernel.hpp"
 #include "device/processor/window.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
@@ -104,15 +105,20 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-// The version of the arguments from which on a kernel has a null in front of them.
-static constexpr uint64_t kWithNull = 3;
+// The version of the arguments with which a kernel has a null in front of them, the one before, and one with which the null
+// is the last of them.
+static constexpr uint64_t kWithNull = 3, kWithoutNull = 2, kWithLastNull = 5;
+
+static uint64_t version_of(const Launch& launch) {
+  return launch.leading_null ? kWithNull : is_by_pointers(launch) ? kWithLastNull : kWithoutNull;
+}
 
 uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWords + kMostGpuArguments]) {
   if (launch.count > kMostGpuArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
   }
   const uint64_t grid[kGpuLaunchWords] = {
-      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          launch.leading_null ? kWithNull : 2u,
+      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          version_of(launch),
       launch.grid.flags,                          launch.grid.dynamic_memory, two(launch.grid.teams),
       two(launch.grid.threads)};
   std::memcpy(words, grid, sizeof grid);

@@ -382,7 +382,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
     case NodeFrame::kDiscard: return discard(frame);
     case NodeFrame::kFlush: return answer(frame, 0);
     case NodeFrame::kLaunch: {
-      const char* region = name_of_code(frame.a);
+      const char* region = name_of_code(frame.a & ~kByPointers);
       if (region == nullptr || frame.words > kMostArguments) refuse(peer, frame, "launches no target region");
       return hand_over(frame, words, region);
     }

@@ -366,7 +366,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
   Command command = {CommandKind::kLaunch,
                      launch.count,
                      reinterpret_cast<uint64_t>(operation),
-                     launch.code,
+                     code_to_call(launch),
                      reinterpret_cast<uint64_t>(launch.kernel),
                      reinterpret_cast<uint64_t>(launch.place),
                      launch.thread_limit,

@@ -26,9 +26,16 @@ void call_with(uint64_t code, const uint64_t* words, uint32_t count) {
   call(code, padded, std::make_index_sequence<kWords>());
 }
 
+void call_with_pointers(uint64_t code, const uint64_t* words, uint32_t count) {
+  const uint64_t* pointers[kMostArguments];
+  for (uint32_t i = 0; i < count; ++i) pointers[i] = words + i;
+  reinterpret_cast<void (*)(const uint64_t**)>(code)(pointers);
+}
+
 }  // namespace
 
 void call_kernel(uint64_t code, const uint64_t* words, uint32_t count) {
+  if ((code & kByPointers) != 0) return call_with_pointers(code & ~kByPointers, words, count);
   if (count <= 6) return call_with<6>(code, words, count);
   if (count <= 24) return call_with<24>(code, words, count);
   if (count <= 96) return call_with<96>(code, words, count);

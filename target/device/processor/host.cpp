@@ -74,7 +74,7 @@ void run(void* data) {
 }
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
-  Call call = {launch.code, &launch};
+  Call call = {code_to_call(launch), &launch};
   marline_target_region_t region = {run, &call, device->number, launch.thread_limit};
   if (operation->timed) operation->begin = now();
   marline_target_region_run(&region);

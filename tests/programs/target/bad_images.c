@@ -87,7 +87,7 @@ static void torn_image(void) {
 
 static void newer_arguments(void) {
   __tgt_register_lib(&descriptor);
-  call(4);
+  call(6);
 }
 
 static void newer_entry(void) {

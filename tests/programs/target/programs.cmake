@@ -227,7 +227,7 @@ device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassoci
                 associate_twice associate_mapped too_much)
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process;apart" map_too_much)
 device_mistakes(bad_images "marline: [^\n]*no code for device 0" "host;process" without_image other_architecture)
-device_mistakes(bad_images "marline: [^\n]*arguments of version 4" "host;process" newer_arguments)
+device_mistakes(bad_images "marline: [^\n]*arguments of version 6" "host;process" newer_arguments)
 device_mistakes(bad_images "marline: [^\n]*entries of version 2" host newer_entry)
 device_mistakes(bad_images "marline: [^\n]*cannot be loaded" "host;process" torn_image)
 device_mistakes(bad_images "marline: [^\n]*device_bad_images[^\n]*not as any Clang known" host torn_entries backward_entries
