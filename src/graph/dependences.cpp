@@ -455,6 +455,22 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   (void)ended;
 }
 
+Task* enter_behind_all(Worker* worker, DependenceTable* table) {
+  Task* node = new_node(worker, table->used + 1, nullptr);
+  node->flags |= task_flag::kInTable;
+  node->references.store(2, relaxed);  // its completion, and the table that it gets into
+  table_reference(node);
+  Linking linking(worker, node);
+  access_all_memory(linking, table, false);
+  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
+  worker->discovery.nodes.add(1);
+  if (!end_linking(linking)) return node;
+  TaskFifo ready;
+  finish_node(worker, node, ready);
+  table_unreference(worker, node);
+  return nullptr;
+}
+
 namespace {
 
 // Newest first: the oldest is run next, and the others are queued so that the older are on top. `next`: newer than all.

@@ -73,6 +73,17 @@ Edge* new_edge(Linking& linking) {
   return true;
 }
 
+// Of no task: what stands for all tasks before a transparent one (enter_behind_all). Tools do not see it. (With a tool that
+// asks, there are no other nodes without a parent in tables: graph/dependences.cpp, end_set.)
+bool is_anonymous(const Task* task) {
+  return task->has(task_flag::kEmpty) && task->has(task_flag::kInTable) && task->parent == nullptr;
+}
+
+void tell_edge(Task* predecessor, Task* task) {
+  if (is_anonymous(predecessor) || is_anonymous(task)) return;
+  tool::task_dependence(&predecessor->tool_data, &task->tool_data);
+}
+
 [[gnu::noinline, gnu::cold]] bool add_edge_slowly(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
   if (options().priority.propagates) lineage_add(linking.worker, linking.lineage, predecessor);
   if (passes_over(linking, predecessor, last)) return true;
@@ -82,7 +93,7 @@ Edge* new_edge(Linking& linking) {
     return false;
   }
   if (linking.claiming == nullptr && is_of_claimed(predecessor)) tool::tell_awaited(predecessor->number);
-  if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
+  if (tool::on(tool::event::kTaskDependence)) tell_edge(predecessor, linking.task);
   return true;
 }
 

@@ -74,6 +74,8 @@ inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target
 // Without kImplicit, the same bit. Until its creation: a target task that an observer is to be told of. Then: it is
 // claimed (graph/claims.hpp), also if the library has left it to the runtime.
 inline constexpr uint32_t kObserved = kInitial, kClaimed = kInitial;
+// Until its creation, of a task that is no target task: it is transparent (construct/task/transparent.hpp).
+inline constexpr uint32_t kTransparent = kInitial;
 // Persistent graphs (construct/task/persistent.hpp).
 inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph
 inline constexpr uint32_t kPersistent = 1u << 17;  // the descriptor is a graph's, which frees it

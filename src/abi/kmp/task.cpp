@@ -19,6 +19,23 @@ namespace marline::kmp {
 
 namespace {
 
+[[gnu::noinline]] TaskBlock* allocate_transparent(int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                                  TaskBlock::Routine routine) {
+  TaskBlock* block = allocate_block(run_transparent, flags, task_bytes, shareds_bytes, routine);
+  task_of(block)->flags |= task_flag::kTransparent;
+  return block;
+}
+
+bool is_transparent(const Task* task) { return task->has(task_flag::kTransparent) && task->invoke == run_transparent; }
+
+// Without dependences, it has those of omp_all_memory.
+[[gnu::noinline]] void spawn_transparent(Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  const Dependence all = {nullptr, Access::kOut};
+  task->flags &= ~task_flag::kTransparent;
+  begin_transparent(this_worker(), task, list, count);
+  spawn_task(this_worker(), task, count != 0 ? list : &all, count != 0 ? count : 1, codeptr);
+}
+
 int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
   Worker* worker = this_worker();
   Task* task = task_of(block);
@@ -29,6 +46,8 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
   task->priority.store(block->priority, relaxed);
   if (is_simple(worker) && (block->priority == 0 || !options().priority.on) && !task->has(task_flag::kObserved)) {
     spawn_simple(worker, task, codeptr);
+  } else if (is_transparent(task)) [[unlikely]] {
+    spawn_transparent(task, nullptr, 0, codeptr);
   } else {
     spawn_task(worker, task, nullptr, 0, codeptr);
   }
@@ -78,6 +97,9 @@ extern "C" {
 
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
+  if ((flags & kTaskTransparent) != 0) [[unlikely]] {
+    return allocate_transparent(flags, task_bytes, shareds_bytes, routine);
+  }
   auto invoke = flags & kTaskDestructors ? run_task_and_destroy : run_task;
   return allocate_block(invoke, flags, task_bytes, shareds_bytes, routine);
 }
@@ -92,6 +114,10 @@ int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t cou
   decode(buffer, noalias_list, noalias_count);
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
+  if (is_transparent(task)) [[unlikely]] {
+    spawn_transparent(task, buffer.list(), buffer.count(), __builtin_return_address(0));
+    return 0;
+  }
   if (task->has(task_flag::kObserved)) [[unlikely]] {
     spawn_observed(task, buffer, list, count, noalias_list, noalias_count, __builtin_return_address(0));
     return 0;
@@ -107,6 +133,7 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
     set_exit_frame(frame_of(task_of(block)), program_frame);
   }
   take_kept(this_worker(), task_of(block));
+  if (is_transparent(task_of(block))) [[unlikely]] begin_transparent(this_worker(), task_of(block), nullptr, 0);
   begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
 }
 
@@ -115,6 +142,7 @@ void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
   reducing_region_end(task);
+  if (task->invoke == run_transparent) [[unlikely]] end_transparent();
   end_undeferred(task);
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "abi/kmp/types.hpp"
-#include "construct/task/task.hpp"
+#include "construct/task/transparent.hpp"
 #include "exec/worker/frames.hpp"
 
 namespace marline::kmp {
@@ -39,6 +39,12 @@ inline void run_task_and_destroy(Task* task) {
   auto* block = static_cast<TaskBlock*>(task->block);
   if (!task->has(task_flag::kDiscarded)) run_parts(task, block);
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+}
+
+// Of a transparent task, with destructors or without.
+inline void run_transparent(Task* task) {
+  task->has(task_flag::kDestroys) ? run_task_and_destroy(task) : run_task(task);
+  if (!task->has(task_flag::kDiscarded)) end_transparent();
 }
 
 [[gnu::always_inline]] inline TaskBlock* allocate_block(void (*invoke)(Task*), int32_t flags, size_t task_bytes,

@@ -54,6 +54,7 @@ inline constexpr int32_t kTaskDestructors = 0x8;
 inline constexpr int32_t kTaskProxy = 0x10;  // completes when its completion is called for
 inline constexpr int32_t kTaskPriority = 0x20;
 inline constexpr int32_t kTaskDetachable = 0x40;
+inline constexpr int32_t kTaskTransparent = 0x100;  // Clang 23, whatever the clause's value is
 
 // kmp_depend_info
 struct DependInfo {

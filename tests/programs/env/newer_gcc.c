@@ -4,8 +4,8 @@
  * that has nothing but the names and version nodes of GCC 16's (tests/abi), so the loader asks for these nodes, and the
  * routines are bound at them. Clang has other routines by some of these names.
  *
- * Covers: taskwait(depend, nowait), interop(init, destroy, depend), omp_target_memcpy_async,
- *  omp_target_memcpy_rect_async, omp_target_memset_async, omp_get_uid_from_device
+ * Covers: task(depend:in/out), depobj(depend, destroy), entry points of other compilers,
+ *  omp_target_memcpy_async, omp_target_memcpy_rect_async
  */
 #include "../check.h"
 #include <errno.h>

@@ -4,7 +4,7 @@
  * 22) a null pointer before them; 4 the null pointer behind them; 5 (23) one array of pointers to words and null pointer.
  * The tables are written by hand, and the image is this file, built with IMAGE.
  *
- * Covers: target(map:to/tofrom, firstprivate)
+ * Covers: entry points of other compilers
  */
 #ifndef IMAGE
 #include "device.h"
