@@ -241,7 +241,25 @@ void remove_llvm_globals(Device* device, Module* module) {
   }
 }
 
-// Of one copy of the module's image, before others see it.
+// Where the host's variable X is to be used, the image has a pointer X_decl_tgt_ref_ptr in its place, and so does the host,
+// whose pointer says where X is (Clang, CGOpenMPRuntime.cpp, getAddrOfDeclareTargetVar).
+bool is_reference(const Entry& entry) {
+  constexpr size_t kLength = sizeof "_decl_tgt_ref_ptr" - 1;
+  size_t length = std::strlen(entry.name);
+  return is_variable(entry) && entry.size == sizeof(void*) && length > kLength &&
+         std::memcmp(entry.name + length - kLength, "_decl_tgt_ref_ptr", kLength) == 0;
+}
+
+// Of one copy of the module's image, before others see it: with memory that is shared, nothing is mapped that would set them.
+void set_references(Device* device, Module* module, uint64_t handle) {
+  for (uint32_t i = 0; i < module->count; ++i) {
+    if (!is_reference(module->entries[i])) continue;
+    uint64_t address = device->kind->find(device, handle, module->entries[i].name);
+    if (address != 0) device->kind->write(device, address, module->entries[i].host, sizeof(void*));
+  }
+}
+
+// Likewise.
 void run_constructors(Device* device, Module* module, uint64_t handle) {
   for (uint32_t i = 0; i < module->count; ++i) {
     Entry& entry = module->entries[i];
@@ -271,6 +289,7 @@ void load_module(Device* device, const Claim& claim) {
   uint64_t handle = device->kind->load(device, module);
   Array<uint64_t, 16> addresses;
   if (handle != 0) {
+    if (device->mapping->is_shared()) set_references(device, module, handle);
     if (device->kind != &kClusterKind) run_constructors(device, module, handle);  // whose members have run them
     for (uint32_t i = 0; i < module->count; ++i) {
       if (is_variable(module->entries[i])) addresses.push(device->kind->find(device, handle, module->entries[i].name));
