@@ -9,6 +9,7 @@
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/name_in_words.hpp"
 #include "image/images.hpp"
+#include "image/jumps.hpp"
 #include "image/program.hpp"
 
 #include <atomic>
@@ -33,6 +34,23 @@ void note_variable_of(const Node* node) {
        "start more processes (-n) and leave MARLINE_NODE_DEVICES unset");
 }
 
+// declare target indirect: pointers to functions that kernels get are those of the program (image/jumps.hpp).
+void make_jumps(Device* device, const Module& module, uint64_t handle) {
+  for (uint32_t i = 0; i < module.count; ++i) {
+    const Entry& entry = module.entries[i];
+    if (!is_indirect_function(entry)) continue;
+    ProgramPlace place = place_of_address(entry.host);
+    Array<uint64_t, 32> words;
+    words.push(place.module);
+    NameInWords name(entry.name);
+    for (uint32_t k = 0; k < name.count(); ++k) words.push(name.begin()[k]);
+    Frame frame = frame_of(NodeFrame::kJump, handle, reinterpret_cast<uint64_t>(entry.host), place.offset);
+    frame.words = static_cast<uint16_t>(words.count());
+    uint64_t made = ask_node(usable_node(device), frame, "place for a function", words.begin());
+    warn_unless_made(static_cast<Jump>(made), entry, device->number, "node");
+  }
+}
+
 }  // namespace
 
 uint64_t load_on_node(Device* device, Module* module) {
@@ -55,6 +73,7 @@ uint64_t load_on_node(Device* device, Module* module) {
   }
   std::free(copied);
   if (there && stage == 0) fatal("device %d (node): no memory for an image", device->number);
+  if (handle != 0) make_jumps(device, *module, handle);
   return handle;
 }
 

@@ -9,7 +9,7 @@
 
 namespace marline::target {
 
-inline constexpr uint32_t kNodeProtocol = 3;  // of the frames below; both sides are of the same version, or stop
+inline constexpr uint32_t kNodeProtocol = 4;  // of the frames below; both sides are of the same version, or stop
 
 // What a frame asks for or answers. Questions and kWelcome have the worker's number of the device in their flags. `to`,
 // `from`: addresses of the receiver; kForward: of the other worker and the receiver. An answer has the `operation` of
@@ -38,6 +38,9 @@ enum class NodeFrame : uint16_t {
   kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
   kPool,     // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes;
              // b, with a = 0: where it is to begin; 0: anywhere
+  // a = handle, b, c: a function of the program's, its address there and its offset in its module; words: the module, and the
+  // name of the image's pointer to its own such function. Answered with a Jump (image/jumps.hpp)
+  kJump,
 };
 
 // The other worker's number; its device's number in the job; the descriptor of that one's memory's file there; the begin

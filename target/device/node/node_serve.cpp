@@ -25,6 +25,7 @@
 #include "device/processor/processor.hpp"
 #include "device/processor/window.hpp"
 #include "image/functions.hpp"
+#include "image/jumps.hpp"
 #include "image/load.hpp"
 #include "image/offload_tables.hpp"
 #include "image/program.hpp"
@@ -145,6 +146,7 @@ uint64_t load(const Frame& frame) {
 uint64_t unload(const Frame& frame) {
   ImageRange range = range_of_image(reinterpret_cast<void*>(frame.a));
   forget_addresses(range.begin, range.end);
+  remove_jumps(range.begin, range.end);
   unload_image(reinterpret_cast<void*>(frame.a));
   return 0;
 }
@@ -160,6 +162,15 @@ uint64_t find(const Frame& frame, uint64_t* words) {
   allow_variable(address, bytes);
   allow_code(address, name);
   return address;
+}
+
+// Where the program's function is this process's, too (a program without position-independent code), kernels call that.
+uint64_t jump(const Frame& frame, uint64_t* words) {
+  auto* name = reinterpret_cast<char*>(words + 1);
+  size_t room = frame.words > 1 ? (frame.words - 1u) * sizeof *words : 0;
+  if (strnlen(name, room) == room) refuse(0, frame, "has a name without an end");
+  bool is_here = reinterpret_cast<uint64_t>(address_of_place({words[0], frame.c})) == frame.b;
+  return static_cast<uint64_t>(is_here ? Jump::kMade : make_jump(frame.b, reinterpret_cast<void*>(frame.a), name));
 }
 
 // Only what GCC's tables have: what else the program has is not the device's business.
@@ -184,6 +195,7 @@ void run_job(Work* work) {
     case NodeFrame::kLoad: answer(frame, load(frame)); break;
     case NodeFrame::kUnload: answer(frame, unload(frame)); break;
     case NodeFrame::kFind: answer(frame, find(frame, job->words)); break;
+    case NodeFrame::kJump: answer(frame, jump(frame, job->words)); break;
     default: answer(frame, locate(frame)); break;
   }
   std::free(job);
@@ -391,6 +403,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
       return hand_over(frame, words);
     case NodeFrame::kUnload:
     case NodeFrame::kFind:
+    case NodeFrame::kJump:
       if (!is_loaded_image(reinterpret_cast<void*>(frame.a))) refuse(peer, frame, "names no image");
       return hand_over(frame, words);
     case NodeFrame::kLocate: return hand_over(frame, words);

@@ -36,14 +36,14 @@ struct Ring {
   uint64_t written_;  // of the writer: not published yet
 };
 
-enum class CommandKind : uint32_t { kLaunch, kLoad, kUnload, kFind, kCopy };
+enum class CommandKind : uint32_t { kLaunch, kLoad, kUnload, kFind, kCopy, kJump };
 
 struct Command {
   CommandKind kind;
   uint32_t words;      // that follow: arguments, or the characters of a name, padded
   uint64_t operation;  // comes back with the result
   uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes; kUnload, kFind: handle;
-                       // kCopy: to, from, bytes
+                       // kCopy: to, from, bytes; kJump: handle, an address of the program (image/jumps.hpp)
   int64_t thread_limit;
   bool timed;  // kLaunch: the completion has times
 };

@@ -19,6 +19,7 @@
 #include "device/processor/window.hpp"
 #include "image/functions.hpp"
 #include "image/images.hpp"
+#include "image/jumps.hpp"
 #include "marline/marline.h"
 
 #include <sched.h>
@@ -330,6 +331,18 @@ bool copy_if_there(Device* device, Module* module, uint64_t stage) {
   return true;
 }
 
+// declare target indirect: kernels get pointers to the program's functions. Those that the process has inherited are there.
+void make_jumps(Device* device, const Module& module, uint64_t handle) {
+  for (uint32_t i = 0; i < module.count; ++i) {
+    const Entry& entry = module.entries[i];
+    if (!is_indirect_function(entry) || was_loaded(entry.host)) continue;
+    NameInWords words(entry.name);
+    Command command = {CommandKind::kJump, words.count(), 0, handle, reinterpret_cast<uint64_t>(entry.host), 0, 0, false};
+    uint64_t made = ask(device, command, words.begin(), "place for a function");
+    warn_unless_made(static_cast<Jump>(made), entry, device->number, "process");
+  }
+}
+
 uint64_t load(Device* device, Module* module) {
   if (module->native.begin == nullptr) return 0;
   uint64_t stage = allocate(device, module->native.bytes);
@@ -341,6 +354,7 @@ uint64_t load(Device* device, Module* module) {
   Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, 0, 0, false};
   uint64_t handle = ask(device, command, nullptr, "load of an image");
   release(device, stage);
+  if (handle != 0) make_jumps(device, *module, handle);
   return handle;
 }
 

@@ -11,6 +11,7 @@
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/dispatcher.hpp"
 #include "device/processor/process_crash.hpp"
+#include "image/jumps.hpp"
 #include "image/load.hpp"
 #include "marline/devices.h"
 #include "marline/marline.h"
@@ -103,12 +104,19 @@ uint64_t load(const Command& command) {
 }
 
 uint64_t unload(const Command& command) {
+  ImageRange range = range_of_image(reinterpret_cast<void*>(command.a));
+  remove_jumps(range.begin, range.end);
   unload_image(reinterpret_cast<void*>(command.a));
   return 0;
 }
 
 uint64_t find(const Command& command, const uint64_t* name) {
   return find_in_image(reinterpret_cast<void*>(command.a), reinterpret_cast<const char*>(name));
+}
+
+uint64_t jump(const Command& command, const uint64_t* name) {
+  auto* image = reinterpret_cast<void*>(command.a);
+  return static_cast<uint64_t>(make_jump(command.b, image, reinterpret_cast<const char*>(name)));
 }
 
 void run_job(Work* work) {
@@ -126,6 +134,7 @@ void run_job(Work* work) {
     case CommandKind::kLoad: completion.result = load(command); break;
     case CommandKind::kUnload: completion.result = unload(command); break;
     case CommandKind::kFind: completion.result = find(command, job->words); break;
+    case CommandKind::kJump: completion.result = jump(command, job->words); break;
     case CommandKind::kCopy:
       std::memcpy(reinterpret_cast<void*>(command.a), reinterpret_cast<const void*>(command.b), command.c);
       break;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Pages with jumps are of one file in memory, which is written through its descriptor: what is executed is
+// never writable, and threads may run in a page while it gets another jump. There are as many as the program has indirect
+// functions, so the lists are searched from one end to the other.
+#include "image/jumps.hpp"
+
+#include "base/array.hpp"
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "image/load.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+#if defined(__x86_64__)
+// jmp *(%rip), and the address behind it.
+struct [[gnu::packed]] Code {
+  uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0};
+  uint64_t to;
+};
+constexpr int kTrap = 0xcc;  // each byte: int3
+#elif defined(__aarch64__)
+// ldr x16, . + 8; br x16; and the address behind them.
+struct [[gnu::packed]] Code {
+  uint32_t jump[2] = {0x58000050, 0xd61f0200};
+  uint64_t to;
+};
+constexpr int kTrap = 0;  // four bytes: udf
+#else
+#error "no code for jumps on this architecture"
+#endif
+
+struct Page {
+  uint64_t address;
+  off_t offset;  // in the file
+};
+
+struct Made {
+  uint64_t from, to;
+};
+
+Lock g_lock;  // guards all of these
+int g_file = -1;
+Array<Page, 16> g_pages;
+Array<Made, 16> g_made;
+
+// Where jumps begin is where functions do, and these are aligned: a jump that would reach into the next page, or over
+// another one, is refused.
+bool has_room(uint64_t from, uint64_t page_bytes) {
+  if (from % page_bytes + sizeof(Code) > page_bytes) return false;
+  for (const Made& made : g_made) {
+    if (made.from < from + sizeof(Code) && from < made.from + sizeof(Code)) return false;
+  }
+  return true;
+}
+
+// The page at the address, which may be new; null, and `why` is set: it cannot be.
+const Page* page_at(uint64_t address, size_t bytes, Jump& why) {
+  for (const Page& page : g_pages) {
+    if (page.address == address) return &page;
+  }
+  off_t offset = static_cast<off_t>(g_pages.count() * bytes);
+  why = Jump::kRefused;
+  if (g_file < 0) g_file = memfd_create("marline-jumps", MFD_CLOEXEC);
+  if (g_file < 0 || ftruncate(g_file, offset + static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* wanted = reinterpret_cast<void*>(address);
+  void* mapped = mmap(wanted, bytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, g_file, offset);
+  if (mapped != wanted) {
+    if (mapped != MAP_FAILED) munmap(mapped, bytes);  // of a kernel that does not know the flag
+    why = mapped != MAP_FAILED || errno == EEXIST ? Jump::kOccupied : Jump::kRefused;
+    return nullptr;
+  }
+  g_pages.push({address, offset});
+  return &g_pages[g_pages.count() - 1];
+}
+
+bool write_code(const Page& page, uint64_t from, const void* code) {
+  off_t at = page.offset + static_cast<off_t>(from - page.address);
+  if (pwrite(g_file, code, sizeof(Code), at) != static_cast<ssize_t>(sizeof(Code))) return false;
+  __builtin___clear_cache(reinterpret_cast<char*>(from), reinterpret_cast<char*>(from + sizeof(Code)));
+  return true;
+}
+
+Jump make(uint64_t from, uint64_t to) {
+  auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  Guard guard(g_lock);
+  for (const Made& made : g_made) {
+    if (made.from == from) return made.to == to ? Jump::kMade : Jump::kTaken;
+  }
+  if (!has_room(from, bytes)) return Jump::kTaken;
+  Jump why;
+  const Page* page = page_at(from & ~(bytes - 1), bytes, why);
+  if (page == nullptr) return why;
+  Code code;
+  code.to = to;
+  if (!write_code(*page, from, &code)) return Jump::kRefused;
+  g_made.push({from, to});
+  return Jump::kMade;
+}
+
+}  // namespace
+
+Jump make_jump(uint64_t from, void* image, const char* pointer) {
+  ImageRange range = range_of_image(image);
+  uint64_t at = find_in_image(image, pointer), to = 0;
+  if (at != 0) std::memcpy(&to, reinterpret_cast<const void*>(at), sizeof to);
+  return to >= range.begin && to < range.end ? make(from, to) : Jump::kNoFunction;
+}
+
+bool is_indirect_function(const Entry& entry) {
+  return (entry.flags & kEntryIndirect) != 0 && entry.size == sizeof(void*) && entry.host != nullptr;
+}
+
+void warn_unless_made(Jump made, const Entry& entry, int device, const char* kind) {
+  if (made == Jump::kMade || made == Jump::kNoFunction) return;
+  const char* why = made == Jump::kOccupied ? "its process has something else at that address"
+                    : made == Jump::kTaken  ? "another device of its process, or a function beside it, is reached there"
+                                            : "its system lets no code be at that address";
+  warn("device %d (%s): target regions cannot call %s (declare target indirect) by its address %p, and crash there: %s; "
+       "call it by its name, or open its library before the first construct",
+       device, kind, entry.name, entry.host, why);
+}
+
+void remove_jumps(uint64_t begin, uint64_t end) {
+  auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint8_t nothing[sizeof(Code)];
+  std::memset(nothing, kTrap, sizeof nothing);
+  Guard guard(g_lock);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < g_made.count(); ++i) {
+    Made made = g_made[i];
+    if (made.to < begin || made.to >= end) {
+      g_made[kept++] = made;
+      continue;
+    }
+    for (const Page& page : g_pages) {
+      if (page.address == (made.from & ~(bytes - 1))) (void)write_code(page, made.from, nothing);
+    }
+  }
+  g_made.shrink(kept);
+}
+
+}  // namespace marline::target
