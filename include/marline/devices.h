@@ -200,6 +200,10 @@ typedef struct marline_device_maps {
   const void *code; /* for tools: where the construct stands, and whether it is the body of a task of its own */
   int nowait;
   int node;         /* of a region: marline_task_node's; 0: none */
+  /* Of a region: where the program has what the addresses name. Others than the addresses where an element is the region's
+   * own copy, as it was at the construct: firstprivate variables, pointers (GOMP_MAP_POINTER) and the descriptors of Fortran
+   * arrays with the pointers in them. NULL: of the data constructs. */
+  void *const *originals;
 } marline_device_maps_t;
 
 /* What a library that wraps MPI gives a provider whose devices are on the nodes of other ranks. */

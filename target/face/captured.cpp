@@ -6,6 +6,7 @@
 #include "base/report.hpp"
 #include "face/gomp_kinds.hpp"
 #include "image/functions.hpp"
+#include "mapping/devices.hpp"
 #include "mapping/mapper.hpp"
 
 #include <cstdlib>
@@ -101,9 +102,10 @@ CapturedTask* make_captured(const marline_target_task_t& told, const Items& item
 }
 
 CapturedTask* capture_maps(const marline_target_task_t& told) {
-  if (told.device == kHostFallback) return nullptr;
+  Device* device = told.device != kHostFallback ? device_for_construct(told.device) : nullptr;
+  if (device == nullptr) return nullptr;
   ItemList list;
-  told.form == MARLINE_TARGET_UPDATE ? take_updates(told.maps, list) : take_maps(told.maps, list);
+  told.form == MARLINE_TARGET_UPDATE ? take_updates(told.maps, list) : take_maps(told.maps, *device->mapping, list);
   Items items = items_of(list);
   items.of_region = told.form == MARLINE_TARGET_REGION;
   CapturedTask* task = make_captured(told, items, {});

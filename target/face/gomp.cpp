@@ -184,7 +184,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   if (!has_module_of(device, code) || !has_kernel(device, entry)) return run_on_host(device, entry, code);
   ItemList items;
   keep_pointees(device, *maps);
-  take_maps(*maps, items);
+  take_maps(*maps, *device->mapping, items);
   Region region = {};
   region.kernel = entry;
   ToldScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
@@ -209,7 +209,7 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   if (memory == nullptr) fatal("no memory for a target data construct");
   auto* open = new (memory) OpenData{device, {}, maps->code};
   keep_pointees(device, *maps);
-  take_maps(*maps, open->items);
+  take_maps(*maps, *device->mapping, open->items);
   ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
   Items all = items_of(open->items);
   all.told = scope.told();
@@ -252,7 +252,7 @@ void enter_data(int number, const marline_device_maps_t* maps) {
   if (device == nullptr) return;
   ItemList items;
   keep_pointees(device, *maps);
-  take_maps(*maps, items);
+  take_maps(*maps, *device->mapping, items);
   ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
   all.told = scope.told();
@@ -264,7 +264,7 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
   ItemList items;
-  take_maps(*maps, items);
+  take_maps(*maps, *device->mapping, items);
   Items all = items_of(items);
   ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
   all.told = scope.told();

@@ -47,12 +47,17 @@ constexpr uint64_t kMember = uint64_t{1} << kMemberShift;  // whose member it is
 
 struct Element {
   char* address;
+  char* original;  // marline_device_maps_t::originals; the address itself where there are none
   size_t size;
   unsigned kind;  // without kGompImplicit
   uint64_t extra; // kImplicit, kMember, kDescriptor
 
   Element(const marline_device_maps_t& maps, size_t i)
-      : address(static_cast<char*>(maps.addresses[i])), size(maps.sizes[i]), kind(maps.kinds[i] & kKindMask), extra(0) {
+      : address(static_cast<char*>(maps.addresses[i])),
+        original(maps.originals != nullptr ? static_cast<char*>(maps.originals[i]) : address),
+        size(maps.sizes[i]),
+        kind(maps.kinds[i] & kKindMask),
+        extra(0) {
     if ((kind & kGompImplicit) == kGompImplicit) {
       kind &= ~kGompImplicit;
       extra = kImplicit;
@@ -125,6 +130,17 @@ bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
   return false;
 }
 
+// A pointer, or a descriptor, of the region's own.
+void push_own(const Element& e, bool in_descriptor, ItemList& to) {
+  constexpr uint64_t kBlock = kPrivate | kOwn, kPatch = kPrivate | kOwn | kAttach;
+  if (e.kind == kGompToPset) {
+    to.push(e.original, e.address, static_cast<int64_t>(e.size), kBlock | kParameter);
+  } else {
+    if (!in_descriptor) to.push(e.original, e.address, sizeof(void*), kBlock | kParameter);
+    to.push(e.original, e.pointee(), static_cast<int64_t>(e.size), in_descriptor ? kPatch | kParameter : kPatch);
+  }
+}
+
 // Kinds that are neither plain maps nor structures.
 void push_special(const Element& e, ItemList& to) {
   switch (e.kind) {
@@ -163,17 +179,23 @@ Items items_of(ItemList& list) {
   return all;
 }
 
-void take_maps(const marline_device_maps_t& maps, ItemList& to) {
+void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to) {
   size_t members_end = 0;
   Extent descriptor = {};  // of the Fortran array whose pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
     Element e(maps, i);
-    bool in_descriptor = e.kind == kGompPointer && e.address >= descriptor.begin && e.address < descriptor.end;
+    bool is_pointer = e.kind == kGompPointer || e.kind == kGompAlwaysPointer;
+    bool in_descriptor = is_pointer && e.original >= descriptor.begin && e.original < descriptor.end;
+    bool comes_along = e.kind == kGompToPset || (e.kind == kGompPointer && i >= members_end) || in_descriptor;
+    bool is_shared = comes_along && mapping.is_permanent(e.original);
     if (i < members_end || in_descriptor) e.extra |= kMember;
     if (e.kind == kGompAlwaysPointer && begins_descriptor(maps, i)) e.extra |= kDescriptor;
-    if (e.kind == kGompToPset) descriptor = {e.address, e.address + e.size};
-    if (e.address == nullptr) {
+    if (e.kind == kGompToPset) descriptor = {e.original, e.original + e.size};
+    if (is_shared) e.address = e.original;
+    if (e.address == nullptr || (comes_along && !is_shared && maps.originals == nullptr)) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);
+    } else if (comes_along && !is_shared) {
+      push_own(e, in_descriptor, to);
     } else if (is_structure(e)) {
       push_structure(maps, i, to);
       members_end = i + 1 + e.size;

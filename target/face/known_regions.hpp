@@ -15,6 +15,7 @@ class KnownRegions {
     regions_.clear();
     items_.clear();
     descriptors_.clear();
+    own_bytes_.clear();
   }
 
   // The next one. False: it has private copies on the device, which must be made anew.
@@ -28,6 +29,7 @@ class KnownRegions {
   List<KnownRegion> regions_;
   List<KnownItem> items_;
   Descriptors descriptors_;
+  List<char> own_bytes_;
 };
 
 }  // namespace marline::target

@@ -3,6 +3,8 @@
 // See the header.
 #include "face/region_comparison.hpp"
 
+#include <cstring>
+
 namespace marline::target {
 
 using namespace map_type;
@@ -14,7 +16,12 @@ void RegionComparison::compare(const RegionForm& form, const Items& now) {
   for (size_t i = 0; i < known.count && is_same; ++i) {
     KnownItem& item = items[i];
     bool is_literal = (item.type & kLiteral) != 0, is_argument = (item.type & kParameter) != 0;
-    is_same = now.types[i] == item.type && now.sizes[i] == item.size && (is_literal || now.begins[i] == item.begin);
+    bool is_own = is_own_block(item.type);
+    is_same = now.types[i] == item.type && now.sizes[i] == item.size &&
+              (is_literal || is_own || now.begins[i] == item.begin);
+    if (is_same && is_own) {
+      is_same = std::memcmp(now.begins[i], own_bytes.begin() + item.bytes_at, static_cast<size_t>(item.size)) == 0;
+    }
     if (is_same && now.bases[i] != item.base) {
       is_same = is_literal && is_argument;
       changed.push({word, reinterpret_cast<uint64_t>(now.bases[i])});

@@ -36,6 +36,7 @@ struct KnownItem {
   void *base, *begin;
   int64_t size;
   uint64_t type;
+  size_t bytes_at;  // of memory of the kernel's own: where the known ones' bytes are
 };
 
 struct KnownRegion {
@@ -50,6 +51,7 @@ struct RegionComparison {
   const KnownRegion& known;
   KnownItem* items;            // the known one's
   const Descriptors& descriptors;  // of all known ones' Fortran arrays
+  const List<char>& own_bytes;     // of all known ones
   List<ChangedWord>& changed;  // arguments, without a leading null
   bool is_same = false;        // but for these
 

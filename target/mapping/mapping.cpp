@@ -463,7 +463,7 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
       uint64_t value = translate(items.begins[i]);
       uint64_t slot = of_item[closure] + (base - address_of(items.bases[closure]));
       if (value != 0 && !shared_) copy_to(device_, slot, &value, sizeof value, items.told);
-    } else if ((type & kParameter) == 0) {
+    } else if ((type & kParameter) == 0 || (type & kOwn) != 0) {
     } else if ((type & kLiteral) != 0) {
       word = base;
     } else if ((type & kPrivate) != 0) {
@@ -476,6 +476,7 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
     of_item.push(word);
     if ((type & kParameter) != 0) to.words.push(word);
   }
+  add_own_memory(items, to);
 }
 
 void Mapping::release_arguments(Arguments& arguments, Told* told) {
@@ -494,6 +495,12 @@ uint64_t Mapping::translate(const void* host, size_t bytes) {
 }
 
 bool Mapping::is_present(const void* host) { return translate(host) != 0; }
+
+bool Mapping::is_permanent(const void* host) {
+  Guard guard(lock_);
+  const Piece* piece = find(address_of(host), 1);
+  return piece != nullptr && piece->forever;
+}
 
 void Mapping::add_forever(const void* host, size_t bytes, uint64_t address, bool associated) {
   void* memory = std::malloc(sizeof(Piece));

@@ -18,6 +18,7 @@
 #include "base/told.hpp"
 #include "device/base/device.hpp"
 #include "device/base/named.hpp"
+#include "device/base/own_words.hpp"
 #include "mapping/piece.hpp"
 
 namespace marline::target {
@@ -30,7 +31,8 @@ enum class Memory : int;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
 struct Arguments {
-  Array<uint64_t, 16> words;
+  Array<uint64_t, 16> words;    // of a kernel with memory of its own: behind the arguments
+  Array<OwnPatch, 4> patches;   // of these words
   Array<uint64_t, 4> copies;  // allocations
   Array<Span, 4> spans;       // for devices that ask for them
   Array<Span, 4> named;       // likewise
@@ -96,6 +98,9 @@ class Mapping {
   [[nodiscard]] bool is_present(const void* host);
   // Where the mapped piece begins in which the item lies, or its pointer; 0: in none.
   [[nodiscard]] uintptr_t piece_of(const Items& items, int32_t i, bool of_pointer = false);
+
+  // A `declare target` variable, or associated: it has storage there whatever is mapped.
+  [[nodiscard]] bool is_permanent(const void* host);
 
   // A declare target variable. False: something is mapped there already.
   bool add_global(const void* host, size_t bytes, uint64_t address);
@@ -191,6 +196,8 @@ class Mapping {
   void write_slots(Plan& plan, Told* told);
   void tell_pieces(Memory what, const Piece* first, Told* told);
   uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
+  // Behind the arguments, which are all there (own_memory.cpp).
+  void add_own_memory(const Items& items, Arguments& to);
 
   Device* device_;
   Lock lock_;

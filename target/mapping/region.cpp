@@ -115,12 +115,29 @@ bool has_kernel(Device* device, const Entry* kernel) {
 
 namespace {
 
+void patch_words(const Device* device, Arguments& arguments, uint64_t array) {
+  Array<OwnPatch, 4>& patches = arguments.patches;
+  if (patch_words(arguments.words.begin(), arguments.words.count(), array, patches.begin(), patches.count())) return;
+  fatal("device %d (%s): a target region's arguments and its own memory do not fit together", device->number,
+        device->kind->name);
+}
+
+// For a device that starts the kernel elsewhere.
+void append_patches(Arguments& arguments) {
+  for (const OwnPatch& patch : arguments.patches) {
+    uint64_t words[kOwnPatchWords];
+    std::memcpy(words, &patch, sizeof patch);
+    for (uint64_t word : words) arguments.words.push(word);
+  }
+}
+
 // Into the device's memory: there the kernel finds its words.
 void store_words(Device* device, Arguments& arguments, Told* told) {
   size_t bytes = arguments.words.count() * sizeof(uint64_t);
   uint64_t array = device->kind->allocate(device, bytes + 1);
   if (array == 0) fatal("device %d (%s) has no memory for %zu bytes of arguments", device->number, device->kind->name, bytes);
   arguments.copies.push(array);
+  patch_words(device, arguments, array);
   tell_memory(Memory::kAllocate, device, nullptr, array, bytes, told);
   if (bytes != 0) copy_to(device, array, arguments.words.begin(), bytes, told);
   arguments.words.shrink(0);
@@ -141,6 +158,7 @@ void name_spans(Device* device, const Region& region, Arguments& to) {
 void make_region_arguments(Device* device, const Region& region, Arguments& to) {
   device->mapping->make_arguments(region.items, region.leading_null, to);
   if (device->asks_for_spans) {
+    append_patches(to);
     device->mapping->list_spans(region.items, to.spans);
     for (uint64_t copy : to.copies) to.spans.push({copy, 0});
     name_spans(device, region, to);
@@ -169,7 +187,8 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           region.number,
           nullptr,
           0,
-          {arguments.has_named, arguments.named.begin(), arguments.named.count()}};
+          {arguments.has_named, arguments.named.begin(), arguments.named.count()},
+          device->asks_for_spans ? arguments.patches.count() : 0};
 }
 
 namespace {

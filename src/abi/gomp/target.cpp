@@ -67,12 +67,13 @@ struct DeferredRegion {
 
   MappedVariables variables() {
     auto** addresses = reinterpret_cast<void**>(this + 1);
-    auto* sizes = reinterpret_cast<size_t*>(addresses + count);
-    return {count, addresses, sizes, reinterpret_cast<unsigned short*>(sizes + count)};
+    auto** originals = addresses + count;
+    auto* sizes = reinterpret_cast<size_t*>(originals + count);
+    return {count, addresses, sizes, reinterpret_cast<unsigned short*>(sizes + count), originals};
   }
 };
 
-constexpr size_t kBytesPerVariable = sizeof(void*) + sizeof(size_t) + sizeof(unsigned short);
+constexpr size_t kBytesPerVariable = 2 * sizeof(void*) + sizeof(size_t) + sizeof(unsigned short);
 
 void run_deferred(void* arguments) {
   auto* region = static_cast<DeferredRegion*>(arguments);
@@ -103,7 +104,8 @@ void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables&
   fill_block(task, run_deferred, begin);
   auto* region = new (arguments_of(task)) DeferredRegion{call, variables.count};
   MappedVariables own = region->variables();
-  copy_private(variables, reinterpret_cast<char*>(region) + copies, own.addresses);
+  copy_private(variables, room, reinterpret_cast<char*>(region) + copies, own.addresses);
+  std::copy_n(variables.addresses, variables.count, own.originals);
   copy_description(variables, own);
   if (tool::on(tool::event::kTargetTasks)) [[unlikely]] {
     let_observe(task, describe_region);
@@ -115,10 +117,13 @@ void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables&
 void run_region_here(const TargetCall& call, const MappedVariables& variables, const PrivateRoom& room,
                      const DependenceBuffer& dependences, const void* codeptr) {
   auto space = reinterpret_cast<uintptr_t>(alloca(room.bytes + room.align - 1));
-  copy_private(variables, reinterpret_cast<char*>((space + room.align - 1) & ~(uintptr_t{room.align} - 1)),
-               variables.addresses);
+  auto* memory = reinterpret_cast<char*>((space + room.align - 1) & ~(uintptr_t{room.align} - 1));
+  MappedVariables own = variables;
+  own.addresses = static_cast<void**>(alloca(variables.count * sizeof(void*) + 1));
+  own.originals = variables.addresses;
+  copy_private(variables, room, memory, own.addresses);
   if (dependences.count() != 0) taskwait_depend(this_worker(), dependences.list(), dependences.count(), codeptr);
-  run_region(call, variables);
+  run_region(call, own);
 }
 
 }  // namespace
@@ -145,11 +150,12 @@ void GOMP_target_ext(int device, Function function, size_t count, void** address
                      unsigned short* kinds, unsigned flags, void** depend, void** arguments) {
   const void* codeptr = __builtin_return_address(0);
   Worker* worker = this_worker();
-  if (device_provider() == nullptr) must_be_host(worker, device);
+  bool has_devices = device_provider() != nullptr;
+  if (!has_devices) must_be_host(worker, device);
   DependenceBuffer dependences;
   if (depend != nullptr) decode(dependences, depend);
   MappedVariables variables{count, addresses, sizes, kinds};
-  PrivateRoom room = private_room(variables);
+  PrivateRoom room = private_room(variables, has_devices);
   bool nowait = (flags & kNowait) != 0 && !in_final(worker);
   TargetCall call{function, device, thread_limit_of(arguments), codeptr, nowait, take_next_node(worker)};
   if (nowait) {

@@ -16,12 +16,14 @@ struct MappedVariables {
   void** addresses;
   const size_t* sizes;
   const unsigned short* kinds;  // the kind, and from bit 8 on the logarithm of the alignment
+  void** originals = nullptr;   // of a region that may go to a device: marline_device_maps_t's
 };
 
 // As the provider of devices gets them. `code`: the call in the program.
 [[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables, const void* code, bool nowait,
                                                    int node = 0) {
-  return {variables.count, variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0, node};
+  return {variables.count, variables.addresses, variables.sizes,     variables.kinds,
+          code,            nowait ? 1 : 0,      node,                variables.originals};
 }
 
 // The deferred target region that the calling thread runs, as a task; null: it runs none, or its creator waits for it.
@@ -30,16 +32,20 @@ struct MappedVariables {
 // Copies sizes and kinds to the arrays of `to`, which are its owner's own.
 void copy_description(const MappedVariables& from, const MappedVariables& to);
 
-// The memory that the private copies take, side by side in the order of the variables.
+// The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables. For a
+// device also what GCC's code passes along with arrays: pointers that hold an array's base, often in temporaries that all
+// regions of the construct have in common and that are gone when the function returns, and the descriptors of Fortran's
+// arrays, which the program may change while the region waits to run.
 struct PrivateRoom {
   size_t bytes = 0;
   size_t align = 1;
+  bool for_device = false;
 };
 
-[[nodiscard]] PrivateRoom private_room(const MappedVariables& variables);
+[[nodiscard]] PrivateRoom private_room(const MappedVariables& variables, bool for_device);
 
-// Copies the variables to `room`, which has their alignment, and writes the copies' addresses to `addresses`.
-void copy_private(const MappedVariables& variables, char* room, void** addresses);
+// Copies the variables to `memory`, which is as `room` says, and writes the addresses that the region gets to `addresses`.
+void copy_private(const MappedVariables& variables, const PrivateRoom& room, char* memory, void** addresses);
 
 // What a thread_limit clause says in the list of GOMP_target_ext's `args`; 0: nothing.
 [[nodiscard]] int thread_limit_of(void* const* arguments);

@@ -14,7 +14,10 @@ namespace marline::gomp {
 namespace {
 
 constexpr unsigned kKindMask = 0xff, kAlignShift = 8;
-constexpr unsigned kFirstprivate = 12;  // GOMP_MAP_FIRSTPRIVATE
+// GOMP_MAP_*
+constexpr unsigned kFirstprivate = 0x0c, kPointer = 0x04, kDescriptor = 0x05, kAlwaysPointer = 0x1d;
+constexpr unsigned kStructure = 0x1c, kStructureUnordered = 0x3c;
+constexpr size_t kNone = SIZE_MAX;
 
 // GOMP_TARGET_ARG_*
 constexpr uintptr_t kDeviceMask = 0x7f, kAllDevices = 0;
@@ -27,37 +30,82 @@ constexpr int kDefaultDevice = -1, kHostFallback = -2;
 
 constexpr int kInitialDevice = -1;  // omp_initial_device, as a value of the default device
 
-bool is_private(const MappedVariables& variables, size_t i) {
-  return (variables.kinds[i] & kKindMask) == kFirstprivate && variables.addresses[i] != nullptr;
+unsigned kind_of(const MappedVariables& variables, size_t i) { return variables.kinds[i] & kKindMask; }
+
+// A member of a structure that an element before it maps.
+bool is_member(const MappedVariables& variables, size_t i) {
+  for (size_t k = 0; k < i; ++k) {
+    unsigned kind = kind_of(variables, k);
+    if ((kind == kStructure || kind == kStructureUnordered) && i - k <= variables.sizes[k]) return true;
+  }
+  return false;
 }
 
-size_t alignment(const MappedVariables& variables, size_t i) { return size_t{1} << (variables.kinds[i] >> kAlignShift); }
+// Which element is the descriptor in which the pointer i lies; kNone: it lies in none. Nothing but pointers stands between.
+size_t descriptor_of(const MappedVariables& variables, size_t i) {
+  unsigned kind = kind_of(variables, i);
+  if (kind != kPointer && kind != kAlwaysPointer) return kNone;
+  size_t k = i;
+  while (k-- > 0) {
+    if (kind_of(variables, k) == kDescriptor) break;
+    if (kind_of(variables, k) != kPointer && kind_of(variables, k) != kAlwaysPointer) return kNone;
+  }
+  if (k == kNone) return kNone;
+  auto offset = static_cast<size_t>(static_cast<char*>(variables.addresses[i]) - static_cast<char*>(variables.addresses[k]));
+  return offset < variables.sizes[k] ? k : kNone;
+}
+
+struct Copied {
+  size_t bytes = 0;  // 0: it is not copied
+  size_t align = 1;
+};
+
+Copied copied(const MappedVariables& variables, size_t i, bool for_device) {
+  unsigned kind = kind_of(variables, i);
+  if (variables.addresses[i] == nullptr) return {};
+  if (kind == kFirstprivate) return {variables.sizes[i], size_t{1} << (variables.kinds[i] >> kAlignShift)};
+  if (!for_device) return {};
+  if (kind == kDescriptor) return {variables.sizes[i], alignof(void*)};
+  bool is_own = kind == kPointer && descriptor_of(variables, i) == kNone && !is_member(variables, i);
+  return is_own ? Copied{sizeof(void*), alignof(void*)} : Copied{};
+}
 
 size_t round_up(size_t value, size_t align) { return (value + align - 1) & ~(align - 1); }
 
+// Of an element that is not copied: itself, or a pointer in a descriptor that is.
+void* address_in_copies(const MappedVariables& variables, size_t i, void* const* addresses) {
+  auto* address = static_cast<char*>(variables.addresses[i]);
+  size_t k = descriptor_of(variables, i);
+  if (address == nullptr || k == kNone) return address;
+  return static_cast<char*>(addresses[k]) + (address - static_cast<char*>(variables.addresses[k]));
+}
+
 }  // namespace
 
-PrivateRoom private_room(const MappedVariables& variables) {
+PrivateRoom private_room(const MappedVariables& variables, bool for_device) {
   PrivateRoom room;
+  room.for_device = for_device;
   for (size_t i = 0; i < variables.count; ++i) {
-    if (!is_private(variables, i)) continue;
-    room.align = std::max(room.align, alignment(variables, i));
-    room.bytes = round_up(room.bytes, alignment(variables, i)) + variables.sizes[i];
+    Copied copy = copied(variables, i, for_device);
+    if (copy.bytes == 0) continue;
+    room.align = std::max(room.align, copy.align);
+    room.bytes = round_up(room.bytes, copy.align) + copy.bytes;
   }
   return room;
 }
 
-void copy_private(const MappedVariables& variables, char* room, void** addresses) {
+void copy_private(const MappedVariables& variables, const PrivateRoom& room, char* memory, void** addresses) {
   size_t offset = 0;
   for (size_t i = 0; i < variables.count; ++i) {
-    if (!is_private(variables, i)) {
-      addresses[i] = variables.addresses[i];
+    Copied copy = copied(variables, i, room.for_device);
+    if (copy.bytes == 0) {
+      addresses[i] = room.for_device ? address_in_copies(variables, i, addresses) : variables.addresses[i];
       continue;
     }
-    offset = round_up(offset, alignment(variables, i));
-    std::memcpy(room + offset, variables.addresses[i], variables.sizes[i]);
-    addresses[i] = room + offset;
-    offset += variables.sizes[i];
+    offset = round_up(offset, copy.align);
+    std::memcpy(memory + offset, variables.addresses[i], copy.bytes);
+    addresses[i] = memory + offset;
+    offset += copy.bytes;
   }
 }
 

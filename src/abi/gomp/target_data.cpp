@@ -108,7 +108,7 @@ void GOMP_target_data(int device, const void*, size_t, void**, size_t*, unsigned
 void GOMP_target_data_ext(int device, size_t count, void** addresses, size_t* sizes, unsigned short* kinds) {
   const marline_device_provider_t* devices = device_provider();
   if (devices == nullptr) return must_be_host(this_worker(), device);
-  marline_device_maps_t maps{count, addresses, sizes, kinds, __builtin_return_address(0), 0, 0};
+  marline_device_maps_t maps{count, addresses, sizes, kinds, __builtin_return_address(0), 0, 0, nullptr};
   void* data = devices->data_begin(device, &maps);
   push_target_data(this_worker()->task, data);
 }

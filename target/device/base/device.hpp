@@ -95,6 +95,7 @@ struct Launch {
   const uint64_t* behind = nullptr;
   uint32_t behind_count = 0;
   NamedSpans named = {};  // for devices that ask (device/base/named.hpp)
+  uint32_t patches = 0;   // so many are behind the arguments (device/base/own_words.hpp); for devices that ask for spans
   // Not 0: it is the next kernel of the open iteration of this graph (AheadKind). `behind` names what it stands behind
   // there and in the iteration before, also if that has ended; and others, of which some may not have.
   uint64_t graph = 0;

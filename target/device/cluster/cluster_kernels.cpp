@@ -137,6 +137,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
     memory_.list_accesses(launch, all, task.accesses);
     if (launch.reduced_count != 0) add_reduced(launch, task, words);
     form.call.reduced = launch.reduced_count;
+    form.call.patches = launch.patches;
     bool in_graph = launch.graph != 0 && may_be_repeated(words, launch.in_memory);
     if (in_graph) {
       task.graph = launch.graph;

@@ -176,7 +176,9 @@ KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const Li
   const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
   if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
   KernelStart* kernel = make_kernel(words, count, ranges);
-  if (call.reduced > count / kReducedWords) fatal("node %u of the cluster has got a task that is torn", node_);
+  if (size_t{call.reduced} * kReducedWords + size_t{call.patches} * kOwnPatchWords > count) {
+    fatal("node %u of the cluster has got a task that is torn", node_);
+  }
   kernel->index = index;
   kernel->call = call;
   count_up(cluster_seen().waiting);

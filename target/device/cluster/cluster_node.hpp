@@ -9,6 +9,7 @@
 #include "base/lock.hpp"
 #include "cluster/core/base/shared.hpp"
 #include "cluster/core/dataflow/worker.hpp"
+#include "device/base/own_words.hpp"
 #include "device/cluster/cluster_frames.hpp"
 #include "device/cluster/kernel_call.hpp"
 #include "device/cluster/replica/replica.hpp"
@@ -37,7 +38,14 @@ struct KernelStart {
   uint32_t count, range_count;
   uint64_t words[];  // arguments; behind them, for GPUs alone, the ranges
 
-  [[nodiscard]] uint32_t argument_count() const { return count - call.reduced * kReducedWords; }
+  [[nodiscard]] uint32_t argument_count() const {
+    return count - call.reduced * kReducedWords - call.patches * kOwnPatchWords;
+  }
+  // Its own memory is behind its arguments. Once, before it runs.
+  [[nodiscard]] bool patch() {
+    auto* patches = reinterpret_cast<const OwnPatch*>(words + argument_count());
+    return patch_words(words, argument_count(), reinterpret_cast<uint64_t>(words), patches, call.patches);
+  }
   [[nodiscard]] UsedRange* ranges() { return reinterpret_cast<UsedRange*>(words + count); }
 };
 

@@ -25,6 +25,7 @@ struct KernelCall {
   bool combines = false;     // the code is what combines a task reduction's copies (cluster_reduce.hpp)
   bool by_pointers = false;  // its one argument is that of an array, of pointers to the words (Entry::by_pointers)
   uint32_t reduced = 0;      // so many ReducedWords are behind the arguments
+  uint32_t patches = 0;      // and, before those, so many OwnPatch
 
   bool operator==(const KernelCall&) const = default;
 
@@ -34,6 +35,7 @@ struct KernelCall {
     blob.put(static_cast<uint64_t>(thread_limit));
     blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{by_pointers} << 2 | uint64_t{reduced} << 3);
     blob.put(static_cast<uint64_t>(number));
+    blob.put(patches);
   }
   void read(BlobReader& blob) {
     code = blob.get();
@@ -45,6 +47,7 @@ struct KernelCall {
     by_pointers = (flags & 4) != 0;
     reduced = static_cast<uint32_t>(flags >> 3);
     number = static_cast<int>(blob.get());
+    patches = static_cast<uint32_t>(blob.get());
   }
 };
 
