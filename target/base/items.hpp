@@ -21,7 +21,7 @@ inline constexpr uint64_t kNonContiguous = uint64_t{1} << 44;  // begin: a list 
 inline constexpr uint64_t kDescriptor = uint64_t{1} << 43;     // Marline's: a Fortran array's, or its pointer
 // Marline's, always with kPrivate: memory that a kernel gets with its arguments. begin: its bytes; base: where the program
 // has them. With kAttach: a pointer in such memory, which is at `base` in the program; it gets the device's address of
-// `begin` less `size`, as the device has it, or that of the kernel's own memory.
+// `begin` less `size`, as the device has it, or that of the kernel's own memory. With kImplicit: unless it is mapped.
 inline constexpr uint64_t kOwn = uint64_t{1} << 42;
 inline constexpr int kMemberShift = 48;              // of the item, from 1 on, that this one is a member of; 0: none
 }  // namespace map_type
@@ -64,6 +64,10 @@ struct Items {
 // Memory of the kernel's own (map_type::kOwn), not a pointer in it.
 [[nodiscard]] inline bool is_own_block(uint64_t type) {
   return (type & (map_type::kOwn | map_type::kAttach)) == map_type::kOwn;
+}
+
+[[nodiscard]] inline bool is_own_unless_mapped(uint64_t type) {
+  return is_own_block(type) && (type & map_type::kImplicit) != 0;
 }
 
 // A capture of a lambda: a slot inside the closure, whose copy on the device gets the device's address.

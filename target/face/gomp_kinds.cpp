@@ -119,13 +119,26 @@ void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
   to.push(maps.addresses[i], extent.begin, bytes, kParameter | (first ? 0 : kMember));
 }
 
-// The pointer of element i is the first part of a descriptor that an element before it maps: of GCC's, 40 bytes and 24 for each
-// dimension (libgfortran.h).
-bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
+// Of GCC's descriptors: 40 bytes and 24 for each dimension (libgfortran.h).
+bool may_be_descriptor(size_t bytes) {
   constexpr size_t kHead = 40, kDimension = 24;
-  for (size_t k = 0; k < i; ++k) {
-    bool is_one = maps.sizes[k] > kHead && (maps.sizes[k] - kHead) % kDimension == 0;
-    if (is_one && maps.addresses[k] == maps.addresses[i]) return true;
+  return bytes > kHead && (bytes - kHead) % kDimension == 0;
+}
+
+// The pointer of element i is the first part of a descriptor that another element maps.
+bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
+  for (size_t k = 0; k < maps.count; ++k) {
+    if (k != i && may_be_descriptor(maps.sizes[k]) && maps.addresses[k] == maps.addresses[i]) return true;
+  }
+  return false;
+}
+
+// Element i is the descriptor of a component, whose pointer another element attaches. For map(from: x%p) and map(alloc: x%p)
+// GCC 12 does not say that it is to be copied, but the kernel needs the bounds.
+bool is_component_descriptor(const marline_device_maps_t& maps, size_t i) {
+  if (!may_be_descriptor(maps.sizes[i])) return false;
+  for (size_t k = 0; k < maps.count; ++k) {
+    if (k != i && maps.addresses[k] == maps.addresses[i] && Element(maps, k).kind == kGompAlwaysPointer) return true;
   }
   return false;
 }
@@ -199,8 +212,11 @@ void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to
     } else if (is_structure(e)) {
       push_structure(maps, i, to);
       members_end = i + 1 + e.size;
+    } else if (is_plain(e.kind) && e.original != e.address) {
+      to.push(e.original, e.address, e.size, kPrivate | kOwn | kImplicit | kParameter);
     } else if (is_plain(e.kind) || is_present_map(e.kind)) {
-      to.push(e.address, e.address, e.size, directions(e.kind) | kParameter | e.extra);
+      uint64_t copied = is_component_descriptor(maps, i) ? kTo : 0;
+      to.push(e.address, e.address, e.size, directions(e.kind) | copied | kParameter | e.extra);
     } else {
       push_special(e, to);
     }

@@ -38,7 +38,12 @@ const Block* find(const Blocks& blocks, uintptr_t address) {
   return nullptr;
 }
 
-void add_block(const Items& items, int32_t i, uint32_t argument, Blocks& blocks, Arguments& to) {
+// `mapped`: where the device has it all the same, or 0.
+void add_block(const Items& items, int32_t i, uint32_t argument, uint64_t mapped, Blocks& blocks, Arguments& to) {
+  if (mapped != 0) {
+    to.words[argument] = mapped;
+    return;
+  }
   auto bytes = static_cast<size_t>(items.sizes[i]);
   uint32_t word = to.words.count();
   blocks.push({reinterpret_cast<uintptr_t>(items.bases[i]), bytes, word});
@@ -68,7 +73,9 @@ void Mapping::add_own_memory(const Items& items, Arguments& to) {
   Blocks blocks;
   uint32_t argument = 0;
   for (int32_t i = 0; i < items.count; ++i) {
-    if (is_own_block(items.types[i])) add_block(items, i, argument, blocks, to);
+    bool may_be_mapped = is_own_unless_mapped(items.types[i]);
+    uint64_t mapped = may_be_mapped ? translate(items.bases[i], static_cast<size_t>(items.sizes[i])) : 0;
+    if (is_own_block(items.types[i])) add_block(items, i, argument, mapped, blocks, to);
     argument += (items.types[i] & kParameter) != 0 ? 1 : 0;
   }
   for (int32_t i = 0; i < items.count && blocks.count() != 0; ++i) {

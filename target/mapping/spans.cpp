@@ -52,12 +52,13 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
       if ((type & kParameter) != 0) to.push({base, 0});
       continue;
     }
-    if ((type & kPrivate) != 0) continue;
+    if (is_own_unless_mapped(type)) begin = base;
+    if ((type & kPrivate) != 0 && !is_own_unless_mapped(type)) continue;
     auto bytes = (type & kAttach) != 0 ? size_t{0} : static_cast<size_t>(all.sizes[i]);
     auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
     if (piece != nullptr) {
       to.push(span_of(*piece, begin, bytes, type));
-    } else if ((type & kParameter) != 0) {
+    } else if ((type & (kParameter | kPrivate)) == kParameter) {
       to.push({base, 0});  // the kernel gets the pointer's value, which may be a device address
     }
     if ((type & (kPointerAndObject | kAttach)) == 0) continue;

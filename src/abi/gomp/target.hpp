@@ -32,14 +32,15 @@ struct MappedVariables {
 // Copies sizes and kinds to the arrays of `to`, which are its owner's own.
 void copy_description(const MappedVariables& from, const MappedVariables& to);
 
-// The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables. For a
-// device also what GCC's code passes along with arrays: pointers that hold an array's base, often in temporaries that all
-// regions of the construct have in common and that are gone when the function returns, and the descriptors of Fortran's
-// arrays, which the program may change while the region waits to run.
+// The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables, and what
+// gfortran's code passes along by the address of a temporary, which all regions of the construct have in common and which
+// is gone when the function returns. That is the bounds of loops and arrays, and for a device the pointers that hold an
+// array's base, and descriptors, which the program may change while the region waits to run.
 struct PrivateRoom {
   size_t bytes = 0;
   size_t align = 1;
   bool for_device = false;
+  bool with_bounds = false;
 };
 
 [[nodiscard]] PrivateRoom private_room(const MappedVariables& variables, bool for_device);

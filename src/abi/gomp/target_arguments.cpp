@@ -7,6 +7,8 @@
 #include "config/options.hpp"
 #include "task/default_device.hpp"
 
+#include <dlfcn.h>
+
 #include <climits>
 
 namespace marline::gomp {
@@ -16,7 +18,7 @@ namespace {
 constexpr unsigned kKindMask = 0xff, kAlignShift = 8;
 // GOMP_MAP_*
 constexpr unsigned kFirstprivate = 0x0c, kPointer = 0x04, kDescriptor = 0x05, kAlwaysPointer = 0x1d;
-constexpr unsigned kStructure = 0x1c, kStructureUnordered = 0x3c;
+constexpr unsigned kStructure = 0x1c, kStructureUnordered = 0x3c, kImplicitTo = 0x61;
 constexpr size_t kNone = SIZE_MAX;
 
 // GOMP_TARGET_ARG_*
@@ -55,16 +57,37 @@ size_t descriptor_of(const MappedVariables& variables, size_t i) {
   return offset < variables.sizes[k] ? k : kNone;
 }
 
+// Also where its library is a part of the program: C's code passes no pointers.
+bool is_fortran(const MappedVariables& variables) {
+  static const bool has_library = dlsym(RTLD_DEFAULT, "_gfortran_set_args") != nullptr;
+  bool passes_pointer = false;
+  for (size_t i = 0; i < variables.count; ++i) {
+    passes_pointer = passes_pointer || kind_of(variables, i) == kPointer || kind_of(variables, i) == kDescriptor;
+  }
+  return has_library || passes_pointer;
+}
+
+// A temporary of the function that has met the construct: what gfortran's code has computed for a loop's bounds, or an
+// array's. It is mapped by its address, though a deferred region runs when the function has computed others, or is gone. (A
+// variable of the program's, by defaultmap(to), looks the same: the region gets its value at the construct, too.)
+bool is_bound(const MappedVariables& variables, size_t i) {
+  constexpr size_t kMostFrames = size_t{1} << 20;
+  auto distance = reinterpret_cast<uintptr_t>(variables.addresses[i]) - reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return kind_of(variables, i) == kImplicitTo && variables.sizes[i] <= sizeof(uint64_t) && distance < kMostFrames;
+}
+
 struct Copied {
   size_t bytes = 0;  // 0: it is not copied
   size_t align = 1;
 };
 
-Copied copied(const MappedVariables& variables, size_t i, bool for_device) {
+Copied copied(const MappedVariables& variables, size_t i, const PrivateRoom& room) {
   unsigned kind = kind_of(variables, i);
   if (variables.addresses[i] == nullptr) return {};
-  if (kind == kFirstprivate) return {variables.sizes[i], size_t{1} << (variables.kinds[i] >> kAlignShift)};
-  if (!for_device) return {};
+  size_t align = size_t{1} << (variables.kinds[i] >> kAlignShift);
+  if (kind == kFirstprivate) return {variables.sizes[i], align};
+  if (room.with_bounds && is_bound(variables, i)) return {variables.sizes[i], align};
+  if (!room.for_device) return {};
   if (kind == kDescriptor) return {variables.sizes[i], alignof(void*)};
   bool is_own = kind == kPointer && descriptor_of(variables, i) == kNone && !is_member(variables, i);
   return is_own ? Copied{sizeof(void*), alignof(void*)} : Copied{};
@@ -85,8 +108,9 @@ void* address_in_copies(const MappedVariables& variables, size_t i, void* const*
 PrivateRoom private_room(const MappedVariables& variables, bool for_device) {
   PrivateRoom room;
   room.for_device = for_device;
+  room.with_bounds = is_fortran(variables);
   for (size_t i = 0; i < variables.count; ++i) {
-    Copied copy = copied(variables, i, for_device);
+    Copied copy = copied(variables, i, room);
     if (copy.bytes == 0) continue;
     room.align = std::max(room.align, copy.align);
     room.bytes = round_up(room.bytes, copy.align) + copy.bytes;
@@ -97,7 +121,7 @@ PrivateRoom private_room(const MappedVariables& variables, bool for_device) {
 void copy_private(const MappedVariables& variables, const PrivateRoom& room, char* memory, void** addresses) {
   size_t offset = 0;
   for (size_t i = 0; i < variables.count; ++i) {
-    Copied copy = copied(variables, i, room.for_device);
+    Copied copy = copied(variables, i, room);
     if (copy.bytes == 0) {
       addresses[i] = room.for_device ? address_in_copies(variables, i, addresses) : variables.addresses[i];
       continue;
