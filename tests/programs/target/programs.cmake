@@ -275,5 +275,32 @@ if(NOT MARLINE_SANITIZE)
                          "process;cluster" 4)
   endif()
 endif()
+# Random Fortran programs, each a file of its own that runs with several seeds: 1040 runs, or 16,000.
+set(random_files 20)
+set(random_seeds 13)
+if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
+  set(random_files 80)
+  set(random_seeds 50)
+endif()
+set(random_kinds host process nodes cluster)
+if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
+  set(random_folder ${CMAKE_CURRENT_SOURCE_DIR}/random_fortran)
+  list(TRANSFORM random_kinds PREPEND gfortran12: OUTPUT_VARIABLE random_runs)
+  describe_program(random_fortran "random_fortran/model.f90" gfortran12 OMP_TARGET_OFFLOAD=mandatory ${random_runs})
+  foreach(file RANGE 1 ${random_files})
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/random_fortran/${file}.F90)
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/random_fortran/modules${file})
+    add_custom_command(OUTPUT ${source}
+      COMMAND ${Python3_EXECUTABLE} ${random_folder}/generate.py ${file} ${source}
+      DEPENDS ${random_folder}/generate.py ${random_folder}/forms.py ${random_folder}/model.f90
+      COMMENT "random Fortran program ${file}" VERBATIM)
+    marline_add_program(random_fortran_${file}_gfortran12 gfortran12 SOURCES ${source} OUTDIR ${PROGRAM_BIN}
+      FLAGS -O1 -w -cpp -ffree-line-length-none -I${random_folder} -J${CMAKE_CURRENT_BINARY_DIR}/random_fortran/modules${file}
+            -pthread)
+    device_kind_variants(random_fortran_${file}.gfortran12 "${PROGRAM_BIN}/random_fortran_${file}_gfortran12;1;${random_seeds}"
+                         60 "" "${random_kinds}" 4)
+  endforeach()
+endif()
+
 # Only there do kernels run beside the program whatever the number of its threads.
 device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms in which a construct has an object, a run of elements of which it maps lo to hi (model.F90)."""
+"""The forms in which a construct has an object, a run of elements of which it maps lo to hi (model.f90)."""
 from dataclasses import dataclass
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a random Fortran target program: generate.py SEED > program.F90
+"""Writes a random Fortran target program: generate.py SEED FILE
 
 The program has a number of operations, each a pair of subroutines: one draws an object and blocks of it, the other one has
 a construct that maps these in one of the forms that Fortran has for arrays (forms.py). Run as
-`program FIRST LAST [STEPS [singly]]`, it draws for each of these seeds which operations follow each other, and compares with the serial reference in model.F90.
+`program FIRST LAST [STEPS [singly]]`, it draws for each of these seeds which operations follow each other, and compares with the serial reference in model.f90.
 """
 import random
 import sys
+from pathlib import Path
 
 from forms import FORMS, Form
 
@@ -317,7 +318,7 @@ def program(seed: int) -> str:
     p = Program(seed)
     element = p.pick(*TYPES)
     p.put(f"! Made by generate.py {seed}.\n#define ELEMENT {element}\n#define CONVERT(x) {TYPES[element]}", 0)
-    p.put('#include "model.F90"\n\nmodule operations\n  use model\n  implicit none\ncontains\n', 0)
+    p.put('#include "model.f90"\n\nmodule operations\n  use model\n  implicit none\ncontains\n', 0)
     kinds = [enter, leave, blocked] + [p.pick(*KINDS) for _ in range(OPERATIONS - 3)]
     for i, kind in enumerate(kinds):
         kind(p, f"{kind.__name__}_{i + 1}")
@@ -332,4 +333,4 @@ def program(seed: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(program(int(sys.argv[1])))
+    Path(sys.argv[2]).write_text(program(int(sys.argv[1])))
