@@ -33,11 +33,12 @@ struct Dimension {
   uint64_t stride;
 };
 
-// Where a construct stands, for messages. Both are the program's, and may be null: the name of a region's kernel, and the
-// ident's text (device/base/place.hpp).
+// Where a construct stands, for messages. All are the program's, and may be null: the name of a region's kernel, the
+// ident's text (device/base/place.hpp), and an address in the code behind the construct's call.
 struct Source {
   const char* kernel = nullptr;
   const char* place = nullptr;
+  const void* code = nullptr;
 };
 
 // The caller's arrays.

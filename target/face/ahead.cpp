@@ -303,7 +303,7 @@ void* take(CapturedTask* task) {
   one->task = task;
   one->device = device;
   one->task->items.of_region = is_region;
-  one->task->items.source = {is_region ? task->kernel->name : nullptr, task->place};
+  one->task->items.source = {is_region ? task->kernel->name : nullptr, task->place, task->code};
   SoughtKernel* fresh = nullptr;
   {
     Guard guard(g_lock);

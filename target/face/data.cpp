@@ -55,7 +55,7 @@ void construct(const Call& call, int64_t number, int32_t count, void** bases, vo
   if (call.what != LlvmData::kUpdate) marline_target_data_begins();
   ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
   items.told = scope.told();
-  items.source.place = place_of(call.origin.ident);
+  items.source = {nullptr, place_of(call.origin.ident), call.origin.code};
   if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
   switch (call.what) {
     case LlvmData::kBegin: return device->mapping->begin(items);

@@ -213,6 +213,7 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
   Items all = items_of(open->items);
   all.told = scope.told();
+  all.source.code = maps->code;
   marline_target_data_begins();
   device->mapping->begin(all);
   for (size_t i = 0; i < maps->count; ++i) {
@@ -229,6 +230,7 @@ void data_end(void* data) {
     ToldScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
     Items all = items_of(open->items);
     all.told = scope.told();
+    all.source.code = open->code;
     marline_target_data_begins();
     open->device->mapping->end(all);
   }
@@ -244,6 +246,7 @@ void update(int number, const marline_device_maps_t* maps) {
   ToldScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
   all.told = scope.told();
+  all.source.code = maps->code;
   device->mapping->update(all);
 }
 
@@ -256,6 +259,7 @@ void enter_data(int number, const marline_device_maps_t* maps) {
   ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
   all.told = scope.told();
+  all.source.code = maps->code;
   marline_target_data_begins();
   device->mapping->begin(all);
 }
@@ -265,9 +269,10 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   if (device == nullptr) return;
   ItemList items;
   take_maps(*maps, *device->mapping, items);
-  Items all = items_of(items);
   ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
+  Items all = items_of(items);
   all.told = scope.told();
+  all.source.code = maps->code;
   marline_target_data_begins();
   device->mapping->end(all);
 }

@@ -50,6 +50,11 @@ bool is_gone(const Piece* piece, const Plan& plan) {
   return piece->busy != nullptr && piece->busy->leaves && piece->busy != &plan.busy;
 }
 
+// Of a structure: the item stands for those of its members that follow.
+bool has_members(const Items& items, int32_t i) {
+  return !is_member(items.types[i]) && i + 1 < items.count && is_member(items.types[i + 1]);
+}
+
 // For a construct that is sent ahead: it is not theirs that their end takes away.
 bool is_for_regions_alone(const Piece* piece, const Plan& plan) {
   return plan.sent != nullptr && piece->references + piece->holds == 0 && !piece->forever;
@@ -94,10 +99,7 @@ bool Mapping::locate(Piece* piece) {
 
 Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   Piece* piece = try_create(begin, bytes, type, plan);
-  if (piece == nullptr) {
-    fatal("device %d (%s) has no memory for a map of %zu bytes: map less at a time", device_->number,
-          device_->kind->name, bytes);
-  }
+  if (piece == nullptr) refuse_for_memory(source_, "a map of", bytes);
   return piece;
 }
 
@@ -119,6 +121,7 @@ Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& p
   piece->source = source_;
   make_busy(piece, plan);
   pieces_.insert(piece);
+  attach_wanted(piece, plan);
   return piece;
 }
 
@@ -134,10 +137,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   if (piece != nullptr && (type & kPresent) == 0) {
     refuse_overlap(begin, bytes, *piece);
   }
-  if ((type & kPresent) != 0) {
-    fatal("device %d: a map with `present` of %zu bytes at %#lx, which are not all mapped there: map them first, e.g. by "
-          "target enter data", device_->number, bytes, begin);
-  }
+  if ((type & kPresent) != 0) refuse_absent("a map", begin, bytes);
   if (bytes == 0) return nullptr;
   fresh = true;
   return create(begin, bytes, type, plan);
@@ -147,7 +147,8 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
 AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
   bool attaches_only = (items.types[i] & kAttach) != 0;
   bool always = attaches_only && (items.types[i] & kAlways) != 0;
-  return {address_of(items.bases[i]), address_of(items.begins[i]), always, attaches_only ? pointer_of_attachment(items, i) : 0};
+  uintptr_t pointer = attaches_only ? pointer_of_attachment(items, i) : 0;
+  return {address_of(items.bases[i]), address_of(items.begins[i]), always, pointer, items.own_bases};
 }
 
 // What the pointer gets, also where it lies in front of its section. Null: nothing. Only a pointer that is mapped is
@@ -167,7 +168,8 @@ Piece* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
 void Mapping::attach(const AttachLater& one, Plan& plan) {
   uint64_t value;
   Piece* of_slot = find_slot(one, value);
-  if (of_slot == nullptr || (!of_slot->attachments.note(one.slot, value) && !one.always)) return;
+  if (of_slot == nullptr) return want(one);
+  if (!of_slot->attachments.note(one.slot, value) && !one.always) return;
   plan.slots.push({of_slot->on_device(one.slot), value});
   make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
 }
@@ -190,6 +192,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
     count = true;
   }
   Piece* piece = find_or_create(begin, bytes_with_members(items, i), type, count, plan, fresh);
+  if (fresh && piece != nullptr && has_members(items, i)) piece->is_of_members = true;
   if ((type & kReturn) != 0 && piece != nullptr) {
     items.bases[i] = reinterpret_cast<void*>(piece->on_device(begin) - (begin - base));
     if (!piece->contains(base, base + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
@@ -310,8 +313,7 @@ void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
   bool pointer = (type & kPointerAndObject) != 0;
   Piece* piece = piece_at_end(items, i);
   if (piece == nullptr && (type & kPresent) != 0) {
-    fatal("device %d: the end of a map with `present` of %ld bytes at %#lx, which are not mapped there", device_->number,
-          static_cast<long>(items.sizes[i]), address_of(items.begins[i]));
+    refuse_absent("the end of a map", address_of(items.begins[i]), static_cast<size_t>(items.sizes[i]));
   }
   if (piece != nullptr && (!is_member(type) || pointer)) drop(piece, type, plan);
   if (!pointer || is_member(type)) return;
@@ -365,7 +367,7 @@ bool Mapping::try_end(const Items& items) {
 }
 
 void Mapping::remove_piece(Piece* piece) {
-  pieces_.remove(piece);
+  take_off_list(piece);
   release_piece(piece);
 }
 
@@ -407,7 +409,7 @@ void Mapping::remove_pieces(Piece* first) {
   {
     Guard guard(lock_);
     for (Piece* piece = first; piece != nullptr; piece = piece->next) {
-      if (!piece->is_off_list) pieces_.remove(piece);
+      if (!piece->is_off_list) take_off_list(piece);
     }
   }
   while (Piece* piece = first) {
@@ -437,9 +439,7 @@ uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
   uintptr_t begin = address_of(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   uint64_t allocation = device_->kind->allocate(device_, bytes + begin % kLine + 1);
-  if (allocation == 0) {
-    fatal("device %d (%s) has no memory for a private copy of %zu bytes", device_->number, device_->kind->name, bytes);
-  }
+  if (allocation == 0) refuse_for_memory(items.source, "a private copy of", bytes);
   to.copies.push(allocation);
   uint64_t copy = allocation + begin % kLine;
   tell_memory(Memory::kAllocate, device_, items.begins[i], allocation, bytes, items.told);
@@ -470,7 +470,7 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
       word = copy_of(items, i, to);
     } else {
       if ((type & kPointerAndObject) != 0) base = *reinterpret_cast<uintptr_t*>(base);
-      uint64_t address = translate(items.begins[i], static_cast<size_t>(items.sizes[i]));
+      uint64_t address = argument_address(items, i);
       word = address != 0 ? address - (begin - base) : base;  // not mapped: the pointer keeps its value (5.2, 5.8.6)
     }
     of_item.push(word);
@@ -515,7 +515,7 @@ void Mapping::add_forever(const void* host, size_t bytes, uint64_t address, bool
 }
 
 void Mapping::remove_forever(Piece* piece) {
-  pieces_.remove(piece);
+  take_off_list(piece);
   piece->~Piece();
   std::free(piece);
 }
@@ -533,7 +533,7 @@ void Mapping::remove_global(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
   if (piece != nullptr && piece->forever && !piece->associated && piece->begin == address_of(host)) {
-    piece->busy == nullptr ? remove_forever(piece) : pieces_.remove(piece);
+    piece->busy == nullptr ? remove_forever(piece) : take_off_list(piece);
   }
 }
 

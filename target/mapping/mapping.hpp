@@ -143,6 +143,9 @@ class Mapping {
   static AttachLater attachment_of(const Items& items, int32_t i);
   Piece* find_slot(const AttachLater& one, uint64_t& value) const;
   void attach(const AttachLater& one, Plan& plan);
+  void want(const AttachLater& one);
+  void attach_wanted(const Piece* created, Plan& plan);
+  void take_off_list(Piece* piece);
   // The bytes of an item with those of its members, which follow it.
   static size_t bytes_with_members(const Items& items, int32_t i);
   void subtract(const Items& items, Plan& plan);
@@ -183,7 +186,13 @@ class Mapping {
     of_region_ = items.of_region;
     source_ = items.source;
   }
+  uint64_t argument_address(const Items& items, int32_t i);
+  void warn_of_parts(const Items& items, int32_t i, Piece* first) const;
+  // End the program with a line that names the construct.
   [[noreturn]] void refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const;
+  [[noreturn]] void refuse_absent(const char* what, uintptr_t begin, size_t bytes) const;
+  [[noreturn]] void refuse_outside(uintptr_t begin, const Piece& piece) const;
+  [[noreturn]] void refuse_for_memory(const Source& source, const char* what, size_t bytes) const;
   bool wait_for_busy(const Items& items);
   Busy* busy_at(const Items& items, int32_t i) const;
   Busy* busy_at_slot(const Items& items, int32_t i) const;  // busy_at tells of one piece alone
@@ -203,6 +212,7 @@ class Mapping {
   Lock lock_;
   Ranges pieces_;
   Ranges places_;
+  Ranges wanted_;            // pointers without storage (wanted.hpp)
   uint64_t construct_ = 0;   // number of the begin or end that has the lock
   bool of_region_ = false;   // whether that is a target region's
   Source source_;            // of it

@@ -41,6 +41,8 @@ struct Piece : Range {
   uint64_t holds;       // those of the hold modifier
   bool forever;         // a declare target variable, or associated: stays when nobody maps it
   bool associated;      // by omp_target_associate_ptr
+  bool is_of_members;   // made for members of a structure, so it may be less than the structure
+  bool warned_of;       // that it is less than a variable which a region names
   bool empty;           // created by the construct that it is busy with
   uint64_t counted_by;  // number of the construct that changed `references` or `regions` last
   uint64_t held_by;     // the same of `holds`
@@ -52,6 +54,7 @@ struct Piece : Range {
   Source source;            // the construct that has made it
   Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
   Descriptors descriptors;
+  struct Wanted* wanted;    // pointers into the piece that are attached when they get storage (wanted.hpp)
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
   [[nodiscard]] bool is_of_regions() const { return busy == &own; }

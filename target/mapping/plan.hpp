@@ -20,6 +20,7 @@ struct AttachLater {
   uintptr_t pointee;
   bool always;
   uintptr_t pointer;  // its value when the construct was met; 0: not known
+  bool is_readable;   // where it lies on the host is not a stack that may be gone
 };
 
 // What a construct that is sent ahead maps and is not there.

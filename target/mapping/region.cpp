@@ -6,6 +6,7 @@
 #include "mapping/region.hpp"
 
 #include "base/report.hpp"
+#include "device/base/place.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
 #include "device/llvm/asides.hpp"
@@ -132,10 +133,15 @@ void append_patches(Arguments& arguments) {
 }
 
 // Into the device's memory: there the kernel finds its words.
-void store_words(Device* device, Arguments& arguments, Told* told) {
+void store_words(Device* device, Arguments& arguments, const Items& items) {
+  Told* told = items.told;
   size_t bytes = arguments.words.count() * sizeof(uint64_t);
   uint64_t array = device->kind->allocate(device, bytes + 1);
-  if (array == 0) fatal("device %d (%s) has no memory for %zu bytes of arguments", device->number, device->kind->name, bytes);
+  if (array == 0) {
+    char region[600];
+    describe_source(items.source, "a target region", region, sizeof region);
+    fatal("device %d (%s): %s: no memory for %zu bytes of arguments", device->number, device->kind->name, region, bytes);
+  }
   arguments.copies.push(array);
   patch_words(device, arguments, array);
   tell_memory(Memory::kAllocate, device, nullptr, array, bytes, told);
@@ -163,7 +169,7 @@ void make_region_arguments(Device* device, const Region& region, Arguments& to) 
     for (uint64_t copy : to.copies) to.spans.push({copy, 0});
     name_spans(device, region, to);
   } else if (region.in_memory) {
-    store_words(device, to, region.items.told);
+    store_words(device, to, region.items);
   }
 }
 

@@ -296,11 +296,11 @@ bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
   }
   begin_construct(items);
   for (Piece* piece : gone) {
-    if (!piece->is_off_list) pieces_.remove(piece);
+    if (!piece->is_off_list) take_off_list(piece);
     piece->is_off_list = true;
   }
   if (!create_absent(absent, plan) || !may_attach(items, plan)) {
-    for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) pieces_.remove(piece);
+    for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) take_off_list(piece);
     for (Piece* piece : gone) {
       if (piece->is_off_list) pieces_.insert(piece);
       piece->is_off_list = false;

@@ -12,6 +12,7 @@ namespace marline::target {
 using namespace map_type;
 
 void Mapping::plan_update(const Items& items, Plan& plan) {
+  begin_construct(items);
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];
     if (has_no_storage(type) || (type & kAttach) != 0) continue;
@@ -21,7 +22,7 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
     size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
     Piece* piece = find(begin, bytes);
     if (piece == nullptr && (type & kPresent) != 0) {
-      fatal("device %d: target update with `present` of data at %#lx that is not mapped there", device_->number, begin);
+      refuse_absent("target update", begin, bytes);
     }
     if (piece == nullptr) continue;
     Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;

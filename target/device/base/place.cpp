@@ -4,6 +4,8 @@
 // and line: __omp_offloading_DEVICE_FILE_FUNCTION_lLINE.
 #include "device/base/place.hpp"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -56,8 +58,19 @@ void describe_place(const char* name, const char* place, char* to, size_t bytes)
 void describe_source(const Source& source, const char* data, char* to, size_t bytes) {
   if (source.kernel != nullptr) return describe_place(source.kernel, source.place, to, bytes);
   char position[512];
-  bool is_known = describe_position(source.place, position, sizeof position);
-  std::snprintf(to, bytes, "%s%s%s", data, is_known ? " at " : "", is_known ? position : "");
+  if (!describe_position(source.place, position, sizeof position)) return describe_code(data, source.code, to, bytes);
+  std::snprintf(to, bytes, "%s at %s", data, position);
+}
+
+void describe_code(const char* what, const void* code, char* to, size_t bytes) {
+  Dl_info info;
+  if (code == nullptr || dladdr(code, &info) == 0 || info.dli_fname == nullptr) {
+    std::snprintf(to, bytes, "%s", what);
+    return;
+  }
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  auto offset = static_cast<const char*>(code) - static_cast<const char*>(info.dli_fbase);
+  std::snprintf(to, bytes, "%s at %s+%#tx", what, slash != nullptr ? slash + 1 : info.dli_fname, offset);
 }
 
 }  // namespace marline::target

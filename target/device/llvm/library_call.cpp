@@ -9,7 +9,6 @@
 #include "device/llvm/cuda_driver.hpp"
 #include "image/images.hpp"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -29,16 +28,7 @@ void describe_construct(const Doing& doing, char* to, size_t bytes) {
     const Entry* entry = find_entry(doing.region);
     return describe_place(entry != nullptr ? entry->name : nullptr, doing.place, to, bytes);
   }
-  Dl_info info;
-  char where[256];
-  if (describe_position(doing.place, where, sizeof where)) {
-    std::snprintf(to, bytes, "%s at %s", doing.what, where);
-  } else if (doing.code != nullptr && dladdr(doing.code, &info) != 0 && info.dli_fname != nullptr) {
-    auto offset = static_cast<const char*>(doing.code) - static_cast<const char*>(info.dli_fbase);
-    std::snprintf(to, bytes, "%s at %s+0x%tx", doing.what, info.dli_fname, offset);
-  } else {
-    std::snprintf(to, bytes, "%s", doing.what);
-  }
+  describe_source({nullptr, doing.place, doing.code}, doing.what, to, bytes);
 }
 
 LibraryCall::LibraryCall(const Doing& doing, bool asks_for_end) : doing_(doing), asks_for_end_(asks_for_end) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pointers that are attached when they get storage (wanted.hpp). There is at most one record for a pointer, and none
+// without its section, so there are no more records than pointers to mapped data.
+#include "mapping/wanted.hpp"
+
+#include "base/report.hpp"
+#include "mapping/mapping.hpp"
+#include "mapping/plan.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+void take_from_piece(Wanted* wanted) {
+  Wanted** link = &wanted->of->wanted;
+  while (*link != wanted) link = &(*link)->next;
+  *link = wanted->next;
+}
+
+}  // namespace
+
+// Only for constructs whose data stays when they end.
+void Mapping::want(const AttachLater& one) {
+  Piece* of_pointee = find(one.pointee, 0);
+  bool has_storage = pieces_.first_overlap(one.slot, one.slot + sizeof(void*)) != nullptr;
+  bool is_known = one.pointer != 0 || one.is_readable;
+  if (of_region_ || of_pointee == nullptr || has_storage || !is_known) return;
+  while (auto* other = static_cast<Wanted*>(wanted_.first_overlap(one.slot, one.slot + sizeof(void*)))) {
+    wanted_.remove(other);
+    take_from_piece(other);
+    std::free(other);
+  }
+  void* memory = std::malloc(sizeof(Wanted));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  auto* wanted = new (memory) Wanted{};
+  wanted->begin = one.slot;
+  wanted->end = one.slot + sizeof(void*);
+  wanted->of = of_pointee;
+  wanted->next = of_pointee->wanted;
+  wanted->pointee = one.pointee;
+  wanted->pointer = one.pointer != 0 ? one.pointer : *reinterpret_cast<uintptr_t*>(one.slot);
+  of_pointee->wanted = wanted;
+  wanted_.insert(wanted);
+}
+
+// In a piece that the plan's construct has made.
+void Mapping::attach_wanted(const Piece* created, Plan& plan) {
+  uintptr_t at = created->begin;
+  while (auto* wanted = static_cast<Wanted*>(at < created->end ? wanted_.first_overlap(at, created->end) : nullptr)) {
+    plan.attachments.push({wanted->begin, wanted->pointee, false, wanted->pointer, true});
+    at = wanted->end;
+  }
+}
+
+// From now on it is not found.
+void Mapping::take_off_list(Piece* piece) {
+  pieces_.remove(piece);
+  while (Wanted* wanted = piece->wanted) {
+    piece->wanted = wanted->next;
+    wanted_.remove(wanted);
+    std::free(wanted);
+  }
+}
+
+}  // namespace marline::target

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pointer that was to be attached when it had no storage on the device: `target enter data map(to: s.data[0:n])` maps
+// the section and, with GCC and from Clang 22 on, not s.data itself. When a later construct maps the structure, the
+// pointer is attached then; else regions would find the host's address in it. Under the lock of its mapping.
+#pragma once
+
+#include "base/ranges.hpp"
+
+namespace marline::target {
+
+struct Piece;
+
+// The range is that of the pointer.
+struct Wanted : Range {
+  Piece* of;          // in which the section lies; it owns the record, and takes it along
+  Wanted* next;       // of the same piece
+  uintptr_t pointee;  // the section's begin
+  uintptr_t pointer;  // the pointer's value: when it has another one, it is not attached
+};
+
+}  // namespace marline::target
