@@ -7,6 +7,7 @@
 #include "device/base/kinds.hpp"
 #include "device/llvm/llvm.hpp"
 #include "face/dry_run.hpp"
+#include "face/sections.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 
@@ -42,6 +43,19 @@ ConstructKind kind_of(LlvmData what) {
   }
 }
 
+void run_on(Device* device, const Call& call, Items items, void** names) {
+  prepare(device);
+  if (call.what != LlvmData::kUpdate) marline_target_data_begins();
+  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
+  items.told = scope.told();
+  if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
+  switch (call.what) {
+    case LlvmData::kBegin: return device->mapping->begin(items);
+    case LlvmData::kEnd: return device->mapping->end(items);
+    case LlvmData::kUpdate: return device->mapping->update(items);
+  }
+}
+
 void construct(const Call& call, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
                int64_t* types, void** names, void** mappers) {
   Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
@@ -50,18 +64,11 @@ void construct(const Call& call, int64_t number, int32_t count, void** bases, vo
   }
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
-  if (call.nowait && call.what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
-  prepare(device);
-  if (call.what != LlvmData::kUpdate) marline_target_data_begins();
-  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
-  items.told = scope.told();
   items.source = {nullptr, place_of(call.origin.ident), call.origin.code};
-  if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
-  switch (call.what) {
-    case LlvmData::kBegin: return device->mapping->begin(items);
-    case LlvmData::kEnd: return device->mapping->end(items);
-    case LlvmData::kUpdate: return device->mapping->update(items);
-  }
+  if (call.what != LlvmData::kUpdate || device->mapping->is_shared()) return run_on(device, call, items, names);
+  if (call.nowait) warn_of_lost_dimensions(items);
+  ExactSections sections(items);
+  run_on(device, call, sections.items(), names);
 }
 
 }  // namespace

@@ -14,27 +14,21 @@ void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to)
 }
 
 // The innermost dimension counts elements of its own stride and is one run if they touch; its size is that of the next
-// one's, {0, 1, element}, which compilers append. The last one before that: its offset counts elements, whatever its
-// stride.
-uint64_t bytes_before(const Dimension* list, int64_t dimensions) {
-  return list[0].offset * (dimensions == 2 ? list[1].stride : list[0].stride);
-}
-
-void copy_dimensions(Piece& piece, uintptr_t base, const Dimension* list, int64_t dimensions, Array<Transfer>& to) {
+// one's, {0, 1, element}, which compilers append. Returns what lies outside of the piece; 0: nothing.
+uintptr_t copy_dimensions(Piece& piece, uintptr_t begin, const Dimension* list, int64_t dimensions,
+                          Array<Transfer>& to) {
   const Dimension& first = list[0];
-  base += bytes_before(list, dimensions);
   if (dimensions > 1) {
-    for (uint64_t i = 0; i < first.count; ++i) {
-      copy_dimensions(piece, base + i * first.stride, list + 1, dimensions - 1, to);
+    uintptr_t outside = 0;
+    for (uint64_t i = 0; i < first.count && outside == 0; ++i) {
+      outside = copy_dimensions(piece, begin + i * first.stride, list + 1, dimensions - 1, to);
     }
-    return;
+    return outside;
   }
   size_t bytes = first.count * first.stride;
-  if (!piece.contains(base, base + bytes)) {
-    fatal("target update of a section that is not mapped as a whole: %#lx lies outside of the %zu bytes at %#lx", base,
-          piece.end - piece.begin, piece.begin);
-  }
-  copy_around(piece, base, bytes, to);
+  if (!piece.contains(begin, begin + bytes)) return begin;
+  copy_around(piece, begin, bytes, to);
+  return 0;
 }
 
 }  // namespace
@@ -50,16 +44,9 @@ void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& t
   copy_run(piece, begin, end, to);
 }
 
-uintptr_t begin_of_parts(const Items& items, int32_t i) {
-  auto at = reinterpret_cast<uintptr_t>(items.bases[i]);
+uintptr_t copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to) {
   auto* list = static_cast<const Dimension*>(items.begins[i]);
-  for (int64_t k = 0; k < items.sizes[i]; ++k) at += bytes_before(list + k, items.sizes[i] - k);
-  return at;
-}
-
-void copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to) {
-  copy_dimensions(piece, reinterpret_cast<uintptr_t>(items.bases[i]), static_cast<const Dimension*>(items.begins[i]),
-                  items.sizes[i], to);
+  return copy_dimensions(piece, begin_of_parts(items, i), list, items.sizes[i], to);
 }
 
 }  // namespace marline::target

@@ -12,10 +12,13 @@ namespace marline::target {
 // Appends the copies of [begin, begin + bytes).
 void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to);
 
-// The first byte of item i, a section that is not contiguous. Its array may begin in front of what is mapped.
-[[nodiscard]] uintptr_t begin_of_parts(const Items& items, int32_t i);
+// The first byte of item i, a section that is not contiguous, as an update has it (Dimension).
+[[nodiscard]] inline uintptr_t begin_of_parts(const Items& items, int32_t i) {
+  return reinterpret_cast<uintptr_t>(items.bases[i]);
+}
 
-// Appends the copies of item i, a section that is not contiguous. Ends the program if a run lies outside of the piece.
-void copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to);
+// Appends the copies of item i, a section that is not contiguous. Returns where a run begins that is not inside the
+// piece; 0: all are.
+[[nodiscard]] uintptr_t copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to);
 
 }  // namespace marline::target

@@ -28,7 +28,8 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
     Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
     if (in_parts) {
       piece->descriptors.clear();
-      copy_parts(*piece, items, i, copies);
+      uintptr_t outside = copy_parts(*piece, items, i, copies);
+      if (outside != 0) refuse_outside(outside, *piece);
     } else {
       piece->descriptors.forget(begin, bytes);
       copy_around(*piece, begin, bytes, copies);
