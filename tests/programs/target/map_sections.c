@@ -139,7 +139,20 @@ static void pieces(void) {
     CHECK_EQ(array[i], i == 42 ? 1 : 3 * i);
 }
 
+/* Only a section is mapped, and the region names the array: nothing is wrong, and there is no warning. */
+static void only_a_section(void) {
+  static int array[N];
+#pragma omp target enter data map(to : array[50 : 10])
+#pragma omp target
+  for (int i = 50; i < 60; i++)
+    array[i] += i;
+#pragma omp target exit data map(from : array[50 : 10])
+  for (int i = 0; i < N; i++)
+    CHECK_EQ(array[i], i >= 50 && i < 60 ? i : 0);
+}
+
 int main(void) {
+  only_a_section();
   lower_bounds(20);
   dimensions(4, 5);
   no_elements(0);
