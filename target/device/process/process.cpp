@@ -11,6 +11,7 @@
 #include "device/base/kinds.hpp"
 #include "device/base/wait.hpp"
 #include "device/process/process_heritage.hpp"
+#include "device/process/process_memory.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/crash_report.hpp"
 #include "device/processor/long_copy.hpp"
@@ -208,6 +209,7 @@ void become_device(Process* process) {
   int socket = process->peer;
   marline_tool_leave();  // it belongs to the program: a device that records into the same files would spoil them
   give_up_heritage(socket, process->arena.file());
+  give_up_memory();
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }
 
@@ -253,7 +255,9 @@ void start(Device* device) {
   add(process);
   note_loaded_modules();
   flush_output();
+  part_heap();
   become_device(process);
+  end_parting_heap();
   {
     Guard guard(g_processes_lock);
     close(process->peer);

@@ -8,6 +8,7 @@
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
 #include "device/process/process.hpp"
+#include "device/process/process_memory.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/dispatcher.hpp"
 #include "device/processor/process_crash.hpp"
@@ -183,6 +184,15 @@ void start_receiver() {
   }
 }
 
+// Before there is another thread, the stack is given up: no region finds it.
+void serve() {
+  g_arena->enter();
+  pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
+  start_dispatcher({receive_all, announce, [] { note_ends(tell_program); }});  // the runtime's own handlers are there by then
+  start_receiver();
+  watch();
+}
+
 }  // namespace
 
 // The calling thread may be a worker in the midst of the program's tasks. Those are the program's: this thread leaves
@@ -192,11 +202,7 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_arena = arena;
   g_socket = socket;
   g_number = number;
-  arena->enter();
-  pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
-  start_dispatcher({receive_all, announce, [] { note_ends(tell_program); }});  // the runtime's own handlers are there by then
-  start_receiver();
-  watch();
+  give_up_stack(serve);
 }
 
 }  // namespace marline::target

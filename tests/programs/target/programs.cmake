@@ -324,9 +324,11 @@ if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
       FLAGS -O1 -w -cpp -ffree-line-length-none -I${random_folder} -J${CMAKE_CURRENT_BINARY_DIR}/random_fortran/modules${file}
             -pthread)
     device_kind_variants(random_fortran_${file}.gfortran12 "${PROGRAM_BIN}/random_fortran_${file}_gfortran12;1;${random_seeds}"
-                         60 "" "${random_kinds}" 4)
+                         300 "" "${random_kinds}" 4)
   endforeach()
 endif()
 
+device_program_test(stray_host SOURCES stray_host.c GCC GCC_DEVICES process DEVICES process THREADS 4 STOCK NONE NO_GPU
+                    NO_NODES)
 # Only there do kernels run beside the program whatever the number of its threads.
 device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)
