@@ -328,6 +328,7 @@ if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
   endforeach()
 endif()
 
+device_program_test(bad_place SOURCES bad_place.c GCC DEVICES host process THREADS 4 STOCK NONE NO_GPU NO_NODES)
 device_program_test(stray_host SOURCES stray_host.c GCC GCC_DEVICES process DEVICES process THREADS 4 STOCK NONE NO_GPU
                     NO_NODES)
 # Only there do kernels run beside the program whatever the number of its threads.
