@@ -131,21 +131,25 @@ ExactSections::ExactSections(const Items& given) : items_(given) {
   if (!has_section(given)) return;
   check(given);
   for (int32_t i = 0; i < given.count; ++i) {
-    for (int64_t k = 0; is_section(given, i) && k < given.sizes[i]; ++k) {
-      Dimension dimension = shape_of(given, i)[k];
-      dimension.offset = 0;
-      dimensions_.push(dimension);
-    }
+    bool is_exact = !is_section(given, i);
+    bases_.push(is_exact ? given.bases[i] : reinterpret_cast<void*>(first_of(given, i)));
+    sizes_.push(is_exact ? given.sizes[i] : take_shape(shape_of(given, i), given.sizes[i]));
   }
   Dimension* next = dimensions_.begin();
   for (int32_t i = 0; i < given.count; ++i) {
-    bool exact = !is_section(given, i);
-    bases_.push(exact ? given.bases[i] : reinterpret_cast<void*>(first_of(given, i)));
-    begins_.push(exact ? given.begins[i] : next);
-    next += exact ? 0 : given.sizes[i];
+    begins_.push(is_section(given, i) ? next : given.begins[i]);
+    next += is_section(given, i) ? sizes_[static_cast<uint32_t>(i)] : 0;
   }
   items_.bases = bases_.begin();
   items_.begins = begins_.begin();
+  items_.sizes = sizes_.begin();
+}
+
+// libomptarget 19 moves the first element alone if the innermost dimension is followed by that of an element.
+int64_t ExactSections::take_shape(const Dimension* list, int64_t dimensions) {
+  if (list[dimensions - 2].stride == list[dimensions - 1].stride) --dimensions;
+  for (int64_t k = 0; k < dimensions; ++k) dimensions_.push({0, list[k].count, list[k].stride});
+  return dimensions;
 }
 
 }  // namespace marline::target

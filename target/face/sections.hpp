@@ -10,8 +10,8 @@
 
 namespace marline::target {
 
-// The items of an update, in which the base of each such section is the address of its first element, and the offsets
-// of its dimensions are 0. Lies beside the caller's arrays while the items are used.
+// The items of an update, in which the base of each such section is the address of its first element, the offsets of
+// its dimensions are 0, and the innermost one is one run. Lies beside the caller's arrays while the items are used.
 class ExactSections {
  public:
   explicit ExactSections(const Items& given);
@@ -19,8 +19,11 @@ class ExactSections {
   [[nodiscard]] const Items& items() const { return items_; }
 
  private:
+  int64_t take_shape(const Dimension* list, int64_t dimensions);
+
   Items items_;
   Array<void*, 8> bases_, begins_;
+  Array<int64_t, 8> sizes_;
   Array<Dimension, 8> dimensions_;
 };
 

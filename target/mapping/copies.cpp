@@ -13,8 +13,7 @@ void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to)
   if (begin < end) to.push({piece.on_device(begin), reinterpret_cast<void*>(begin), end - begin});
 }
 
-// The innermost dimension counts elements of its own stride and is one run if they touch; its size is that of the next
-// one's, {0, 1, element}, which compilers append. Returns what lies outside of the piece; 0: nothing.
+// The innermost dimension is one run. Returns what lies outside of the piece; 0: nothing.
 uintptr_t copy_dimensions(Piece& piece, uintptr_t begin, const Dimension* list, int64_t dimensions,
                           Array<Transfer>& to) {
   const Dimension& first = list[0];

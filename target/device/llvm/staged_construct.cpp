@@ -256,7 +256,8 @@ void StagedConstruct::take_up(int item) {
     ++shared->users;
     return staged_.push({shared, item, false, back});
   }
-  bool elsewhere = is_mapped(device_, begin) || is_mapped(device_, end - 1);
+  bool has_parts = all.entered.first_overlap(begin, end) != nullptr;  // of a variable that is mapped implicitly
+  bool elsewhere = has_parts || is_mapped(device_, begin) || is_mapped(device_, end - 1);
   for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
     elsewhere = elsewhere || call->maps_directly(begin, end);
   }

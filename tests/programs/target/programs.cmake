@@ -16,10 +16,10 @@ device_program_test(map_attach_order SOURCES map_attach_order.c STOCK NONE GCC N
 # LLVM's emulated devices copy without waiting.
 device_program_test(attach_meanwhile SOURCES attach_meanwhile.c STOCK NONE GCC NO_GPU)
 device_program_test(map_members SOURCES map_members.c GCC)
-device_program_test(map_attach_later SOURCES map_attach_later.c GCC STOCK NONE NO_GPU)
+device_program_test(map_attach_later SOURCES map_attach_later.c GCC STOCK NONE NO_STOCK_GPU)
 device_program_test(map_sections SOURCES map_sections.c GCC)
 # LLVM moves one element of each row.
-device_program_test(update_strided SOURCES update_strided.c STOCK NONE NO_GPU)
+device_program_test(update_strided SOURCES update_strided.c STOCK NONE NO_STOCK_GPU)
 device_program_test(update_strided_from SOURCES update_strided_from.c COMPILERS clang22)
 device_program_test(map_present SOURCES map_present.c)
 # Clang 19 cannot make GPU code for arrays of variable length.
@@ -202,7 +202,7 @@ foreach(seed 1 21 41)
                       DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
-device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_GPU ARGS 1 300)
+device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300)
 
 # Takes 2.2 GiB, so it runs alone. Emulated GPUs have less.
 device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 NO_GPU)

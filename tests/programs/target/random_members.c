@@ -7,7 +7,7 @@
  * Clang before 22 does not say where a section of a member lies that is not in one piece (lost_sections.c), and moves the
  * first elements of a section with a stride in one dimension. GCC 12 accepts no such sections.
  *
- * Covers: target(map), target enter data(map:to), target exit data(map:from), target update(to, from)
+ * Covers: target(map, nowait), target enter data(map:to), target exit data(map:from), target update(to, from)
  */
 #include "device.h"
 #include <stdint.h>
@@ -132,10 +132,19 @@ static void update(int form) {
 
 /* The regions name the structure and no map clause: what is mapped of it is used. */
 static void use_part(int salt) {
+  if (salt % 2) {
 #pragma omp target firstprivate(salt)
-  {
-    one.grid[salt % kRows][salt % kColumns] += salt;
-    one.real[salt % kReals] *= 2;
+    {
+      one.grid[salt % kRows][salt % kColumns] += salt;
+      one.real[salt % kReals] *= 2;
+    }
+  } else {
+#pragma omp target firstprivate(salt) nowait
+    {
+      one.grid[salt % kRows][salt % kColumns] += salt;
+      one.real[salt % kReals] *= 2;
+    }
+#pragma omp taskwait
   }
   device.grid[salt % kRows][salt % kColumns] += salt;
   device.real[salt % kReals] *= 2;
