@@ -26,8 +26,8 @@ inline constexpr uint64_t kOwn = uint64_t{1} << 42;
 inline constexpr int kMemberShift = 48;              // of the item, from 1 on, that this one is a member of; 0: none
 }  // namespace map_type
 
-// One entry per dimension, outermost first (tgt non-contiguous descriptors); strides are bytes. What Clang's code means by
-// offsets is in face/sections.cpp; from there on they are 0, and the item's base is the section's first element.
+// One entry per dimension, outermost first (tgt non-contiguous descriptors); strides are bytes. What Clang's code means
+// by offsets is in face/sections.cpp; from there on they are 0, and the item's base is the section's first element.
 struct Dimension {
   uint64_t offset;
   uint64_t count;

@@ -140,7 +140,8 @@ void store_words(Device* device, Arguments& arguments, const Items& items) {
   if (array == 0) {
     char region[600];
     describe_source(items.source, "a target region", region, sizeof region);
-    fatal("device %d (%s): %s: no memory for %zu bytes of arguments", device->number, device->kind->name, region, bytes);
+    fatal("device %d (%s): %s: no memory for %zu bytes of arguments", device->number, device->kind->name, region,
+          bytes);
   }
   arguments.copies.push(array);
   patch_words(device, arguments, array);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device's process has of the program's memory, and should not: it is a fork, so its own allocations would come to
-// lie where the program's do, and a kernel that uses an address of the program's would find something there. So the
-// program's heap and stack, and the addresses where its next mappings come to lie, are made unreadable. What was allocated
-// before the fork stays: the device's process uses some of it.
+// What a device's process has of the program's memory, and should not: it is a fork, so its own allocations would come
+// to lie where the program's do, and a kernel that uses an address of the program's would find something there. So the
+// program's heap and stack, and the addresses where its next mappings come to lie, are made unreadable. What was
+// allocated before the fork stays: the device's process uses some of it.
 #pragma once
 
 namespace marline::target {

@@ -188,7 +188,8 @@ void start_receiver() {
 void serve() {
   g_arena->enter();
   pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
-  start_dispatcher({receive_all, announce, [] { note_ends(tell_program); }});  // the runtime's own handlers are there by then
+  // The runtime's own handlers are there when the dispatcher notes ends.
+  start_dispatcher({receive_all, announce, [] { note_ends(tell_program); }});
   start_receiver();
   watch();
 }

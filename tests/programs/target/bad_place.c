@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is wrong with a data construct is said with its place: file and line, or the file of the program and an offset, which
- * addr2line takes, where the compiler tells no more. Each case is a run of its own.
+ * What is wrong with a data construct is said with its place: file and line, or the file of the program and an offset,
+ * which addr2line takes, where the compiler tells no more. Each case is a run of its own.
  *
  * Covers: target enter data(map:to/alloc), target data(map:to)
  */

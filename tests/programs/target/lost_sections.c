@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Updates of sections that are not contiguous, of which the compiler's code does not say where they lie: with Clang before
- * 22 those of members, and those in one construct with members. With Clang 22 one between two members, and two of one
- * structure. A line says so, instead of data that is copied elsewhere or not at all.
+ * Updates of sections that are not contiguous, of which the compiler's code does not say where they lie: with Clang
+ * before 22 those of members, and those in one construct with members. With Clang 22 one between two members, and two
+ * of one structure. A line says so, instead of data that is copied elsewhere or not at all.
  *
  * Covers: target update(from), target enter data(map:to)
  */
@@ -64,7 +64,8 @@ static void two(void) {
 int main(int argc, char **argv) {
   static const Mistake mistakes[] = {
 #if __clang_major__ < 22
-      {"member", member}, {"local", local}, {"pointer", pointer}, {"element", element}, {"after", after}, {"absent", absent},
+      {"member", member},   {"local", local}, {"pointer", pointer},
+      {"element", element}, {"after", after}, {"absent", absent},
 #endif
       {"between", between}, {"two", two}};
   return MAKE_MISTAKE(argc, argv, mistakes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A region names a variable without a map clause, of which parts are mapped. What the region uses is not known: it may be
- * right, so a warning says what is there. Ends with status 1, since the warning is what is tested.
+ * A region names a variable without a map clause, of which parts are mapped. What the region uses is not known: it may
+ * be right, so a warning says what is there. Ends with status 1, since the warning is what is tested.
  *
  * Covers: target(map), target enter data(map:to)
  */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs on the members of a structure, of which all or a part is mapped: updates of members and of sections of
- * members, in one piece or not, alone and several at a time; and regions that use the mapped part without a map clause.
- * The reference is a plain copy of what the host and the device have. SEED ROUNDS; a failure is repeated by its seed.
+ * Random programs on the members of a structure, of which all or a part is mapped: updates of members and of sections
+ * of members, in one piece or not, alone and several at a time; and regions that use the mapped part without a map
+ * clause. The reference is a plain copy of what the host and the device have. SEED ROUNDS; a failure is repeated by
+ * its seed.
  *
- * Clang before 22 does not say where a section of a member lies that is not in one piece (lost_sections.c), and moves the
- * first elements of a section with a stride in one dimension. GCC 12 accepts no such sections.
+ * Clang before 22 does not say where a section of a member lies that is not in one piece (lost_sections.c), and moves
+ * the first elements of a section with a stride in one dimension. GCC 12 accepts no such sections.
  *
  * Covers: target(map, nowait), target enter data(map:to), target exit data(map:from), target update(to, from)
  */

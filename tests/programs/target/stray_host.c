@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A kernel that uses an address of the program's which is not mapped: whatever memory of the program's it is, small or
- * large, read or written, the process that is the device finds nothing there and says where. Each case is a run of its own.
+ * large, read or written, the process that is the device finds nothing there and says where. Each case is a run of its
+ * own.
  *
  * Covers: target(map)
  */
@@ -93,7 +94,8 @@ int main(int argc, char **argv) {
     CHECK(used != NULL);
     char address[32];
     CHECK_EQ(sscanf(used, "uses %31s", address), 1);
-    CHECK_LINE(&child, "marline: fatal: device 0 (process)", "(Segmentation fault) at address", address, "in the target region");
+    CHECK_LINE(&child, "marline: fatal: device 0 (process)", "(Segmentation fault) at address", address,
+               "in the target region");
   }
   return 0;
 }
