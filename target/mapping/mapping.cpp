@@ -167,9 +167,9 @@ Piece* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
 
 void Mapping::attach(const AttachLater& one, Plan& plan) {
   uint64_t value;
+  want(one);
   Piece* of_slot = find_slot(one, value);
-  if (of_slot == nullptr) return want(one);
-  if (!of_slot->attachments.note(one.slot, value) && !one.always) return;
+  if (of_slot == nullptr || (!of_slot->attachments.note(one.slot, value) && !one.always)) return;
   plan.slots.push({of_slot->on_device(one.slot), value});
   make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
 }

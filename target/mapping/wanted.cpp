@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pointers that are attached when they get storage (wanted.hpp). There is at most one record for a pointer, and none
-// without its section, so there are no more records than pointers to mapped data.
+// Pointers that are attached whenever they get storage (wanted.hpp). There is at most one record for a pointer, and
+// none without its section, so there are no more records than pointers to mapped data.
 #include "mapping/wanted.hpp"
 
 #include "base/report.hpp"
@@ -23,13 +23,18 @@ void take_from_piece(Wanted* wanted) {
 
 }  // namespace
 
-// Only for constructs whose data stays when they end.
+// Only for constructs whose data stays when they end. Also if the pointer has storage: that may go and come again.
 void Mapping::want(const AttachLater& one) {
   Piece* of_pointee = find(one.pointee, 0);
-  bool has_storage = pieces_.first_overlap(one.slot, one.slot + sizeof(void*)) != nullptr;
   bool is_known = one.pointer != 0 || one.is_readable;
-  if (of_region_ || of_pointee == nullptr || has_storage || !is_known) return;
+  if (of_region_ || of_pointee == nullptr || !is_known) return;
+  uintptr_t pointer = one.pointer != 0 ? one.pointer : *reinterpret_cast<uintptr_t*>(one.slot);
   while (auto* other = static_cast<Wanted*>(wanted_.first_overlap(one.slot, one.slot + sizeof(void*)))) {
+    if (other->begin == one.slot && other->of == of_pointee) {
+      other->pointee = one.pointee;
+      other->pointer = pointer;
+      return;
+    }
     wanted_.remove(other);
     take_from_piece(other);
     std::free(other);
@@ -42,7 +47,7 @@ void Mapping::want(const AttachLater& one) {
   wanted->of = of_pointee;
   wanted->next = of_pointee->wanted;
   wanted->pointee = one.pointee;
-  wanted->pointer = one.pointer != 0 ? one.pointer : *reinterpret_cast<uintptr_t*>(one.slot);
+  wanted->pointer = pointer;
   of_pointee->wanted = wanted;
   wanted_.insert(wanted);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pointer that was to be attached when it had no storage on the device: `target enter data map(to: s.data[0:n])` maps
-// the section and, with GCC and from Clang 22 on, not s.data itself. When a later construct maps the structure, the
-// pointer is attached then; else regions would find the host's address in it. Under the lock of its mapping.
+// A pointer that a data construct has named with a section behind it. `target enter data map(to: s.data[0:n])` maps the
+// section and, with GCC and from Clang 22 on, not s.data itself. Whenever a construct makes storage for the structure,
+// the pointer is attached as long as the section is mapped; else regions would find the host's address in it. Under the
+// lock of its mapping.
 #pragma once
 
 #include "base/ranges.hpp"

@@ -203,6 +203,7 @@ foreach(seed 1 21 41)
 endforeach()
 
 device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300)
+device_program_test(random_pointers SOURCES random_pointers.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300)
 
 # Takes 2.2 GiB, so it runs alone. Emulated GPUs have less.
 device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 NO_GPU)
