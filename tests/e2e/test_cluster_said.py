@@ -10,7 +10,8 @@ import pytest
 from conftest import Result, emulated_gpus
 from nodes_support import Jobs, built, gpu_program, jobs  # noqa: F401  (a fixture)
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "cluster.md"
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "guide" / "cluster.md"
 
 
 def lines_of_guide() -> list[str]:
@@ -38,7 +39,7 @@ class Mistakes:
         return self._jobs.run("-n", count, f"--devices={devices}", "-t", 1, "--", program, *words, **changes)
 
     def program(self, what: str, *flags: str, **changes: str) -> Result:
-        program = built(self._compiled, "clang", "cluster_wrong.c", *flags)
+        program = built(self._compiled, "clang", "cluster_wrong.c", f"-I{ROOT / 'include'}", *flags)
         return self._jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, what, **changes)
 
     def unordered(self) -> Result:

@@ -21,21 +21,24 @@ void ClusterHead::find_pointers(const AheadCopy* copies, uint32_t count, List<Li
   }
 }
 
-void ClusterHead::note_copied(const Copies& copies, const List<List<uint64_t>>& pointers) {
+// Whether there is a pointer among them that was not known.
+bool ClusterHead::note_copied(const Copies& copies, const List<List<uint64_t>>& pointers) {
+  bool is_new = false;
   for (uint32_t i = 0; i < copies.count; ++i) {
     ClusterBuffer* buffer = pointers[i].is_empty() ? nullptr : memory_.at(copies.copies[i].device);
-    if (buffer != nullptr) note_pointers(*buffer, pointers[i]);
+    if (buffer != nullptr && note_pointers(*buffer, pointers[i])) is_new = true;
   }
+  return is_new;
 }
 
-// All of them, under the lock.
-void ClusterHead::copy(const Copies& copies) {
-  Copying copying = {0, &copies, 0, 0};
+// All of them, under the lock. Whether they have brought a pointer that was not known.
+bool ClusterHead::copy(const Copies& copies) {
+  Copying copying = {0, 0, &copies, 0, 0};
   while (!copy_more(copying)) {}
-  if (!copies.looks_later) return;
+  if (!copies.looks_later) return false;
   List<List<uint64_t>> pointers;
   find_pointers(copies.copies, copies.count, pointers);
-  note_copied(copies, pointers);
+  return note_copied(copies, pointers);
 }
 
 // A part. True: it was the last one. Needs no lock: the task has started.
@@ -85,8 +88,9 @@ void ClusterHead::end_copying(const Copying& copying) {
   Finished finished;
   {
     Guard guard(node_.lock);
-    if (looks) note_copied(*copying.copies, pointers);
-    node_.end(copying.index, 0);
+    bool is_new = looks && note_copied(*copying.copies, pointers);
+    bool waits = is_new && waits_for_notes({0, 0, copying.index, 0, false}, copying.task);
+    if (!waits) node_.end(copying.index, 0);
     pump(finished);
   }
   finish(finished, false);
@@ -95,7 +99,7 @@ void ClusterHead::end_copying(const Copying& copying) {
 NewTask ClusterHead::task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers) {
   NewTask task;
   task.is_on_host = true;
-  for (uint32_t i = 0; i < given.behind_count; ++i) task.predecessors.push(given.behind[i]);
+  for (uint32_t i = 0; i < given.behind_count; ++i) task.predecessors.push(present(given.behind[i]));
   for (uint32_t i = 0; i < given.count; ++i) {
     const AheadCopy& copy = given.copies[i];
     ClusterBuffer& buffer = buffer_at(copy.device, copy.bytes, copy.is_to_device ? "a copy to" : "a copy from");

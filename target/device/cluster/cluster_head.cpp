@@ -34,7 +34,7 @@ uint64_t to_own_clock(NodeNumber node, uint64_t time) {
 
 constexpr size_t kAllAtOnce = ~size_t{0};  // the program's threads wait for their tasks' starts
 
-const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr, nullptr};
+const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 
@@ -104,6 +104,7 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
     known.host->has_ended = true;
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);
   }
+  if (!made_again_.is_empty()) forget_made_again(task);
   if (known.operation != nullptr) {
     bool has_times = known.node != 0;  // else as the program sees it: when the task was handed over, and has ended
     known.operation->begin = has_times ? known.begin : known.created;
@@ -190,10 +191,15 @@ void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   if (holder != nullptr) note_pointers(*holder, pointers);
 }
 
-void ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& words) {
+// Whether there is one that was not known.
+bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& words) {
+  bool is_new = false;
   for (uint64_t word : words) {
-    if (const ClusterBuffer* pointee = memory_.note_pointer(holder, word)) note_new_pointer(holder, *pointee);
+    const ClusterBuffer* pointee = memory_.note_pointer(holder, word);
+    if (pointee != nullptr) note_new_pointer(holder, *pointee);
+    is_new = is_new || pointee != nullptr;
   }
+  return is_new;
 }
 
 void ClusterHead::tell_lost(NodeNumber node, char* to, size_t bytes) {
@@ -250,22 +256,15 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 }
 
 // A kernel has stored a pointer. What a kernel uses is known when it is created, so those that come behind such a
-// kernel are created behind its end from now on. The first run of each kernel is behind nothing that runs
-// (face/ahead.cpp), so most programs have no kernel ahead here that may have to follow the pointer. Looks at all tasks
-// under way, once for each pair of buffers.
+// kernel are created behind its end from now on; those that have been created are made again (cluster_late_pointers.cpp). The
+// first run of each kernel is behind nothing that runs (face/ahead.cpp), so in most programs there is none. What a graph's
+// iteration uses, which nodes repeat by themselves, cannot be changed while it runs.
 void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee) {
-  device_->takes_ahead.store(false,
-                             std::memory_order_relaxed);  // a hint: those that are created meanwhile are looked at here
-  bool is_there = head_.replays_use_without(holder.number, pointee.number);
-  for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
-    const Known& known = known_[task];
-    if (!known.is_ahead || known.has_ended || known.kernel == nullptr) continue;
-    is_there = is_there || (head_.uses(task, holder.number) && !head_.uses(task, pointee.number));
-  }
-  if (!is_there) return;
+  device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: others may be created meanwhile
+  if (!head_.replays_use_without(holder.number, pointee.number)) return;
   fatal(
-      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it "
-      "is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
+      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it, of a "
+      "persistent graph, is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
       device_->number);
 }
 
@@ -287,8 +286,8 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   }
   HostTask* host = known_[task].host;
   const Copies* copies = known_[task].copies;
-  if (copies != nullptr && copies->in_parts) return void(copying_.push({index, copies, 0, 0}));
-  if (copies != nullptr) copy(*copies);
+  if (copies != nullptr && copies->in_parts) return void(copying_.push({index, task, copies, 0, 0}));
+  if (copies != nullptr && copy(*copies) && waits_for_notes({0, 0, index, 0, true}, task)) return;
   if (host == nullptr) return node_.end_at_once(index);
   host->index = index;
   host->has_started = true;
@@ -438,9 +437,9 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
 void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind) {
   if (bytes == 0) return;
   NewTask task;
-  if (behind != nullptr) task.predecessors.push(*behind);
   {
     Guard guard(node_.lock);
+    if (behind != nullptr) task.predecessors.push(present(*behind));
     ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
     task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
   }
@@ -449,9 +448,10 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber
 
 bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (is_replayed(behind[i]) && !head_.has_ended(behind[i])) return true;
-    if (!known_.has(behind[i])) continue;
-    const Known& before = known_[behind[i]];
+    TaskNumber task = present(behind[i]);
+    if (is_replayed(task) && !head_.has_ended(task)) return true;
+    if (!known_.has(task)) continue;
+    const Known& before = known_[task];
     if (!before.has_ended && (before.kernel != nullptr || before.is_ahead)) return true;
   }
   return false;
@@ -460,7 +460,7 @@ bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
 // Nothing of node 0's is done, and nothing can end by it.
 void ClusterHead::await(TaskNumber kernel) {
   Guard guard(node_.lock);
-  head_.await(kernel);
+  head_.await(present(kernel));
   for (Message& message : head_.messages) send(message);
   head_.messages.clear();
 }

@@ -108,6 +108,9 @@ class ClusterHead {
   // From the thread that polls the wire.
   void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);  // `sent`: by the peer's clock, or 0
   void take_pointers(const uint64_t* words, uint32_t count);
+  // A node's task has stored a pointer, perhaps; and an answer to kTakesNote (cluster_late_pointers.cpp).
+  void take_question(NodeNumber node, uint64_t question, TaskNumber task);
+  void take_note_taken(uint64_t number);
   void take_finding(int peer, const uint64_t* words, uint32_t count);
   void take_times(int peer, const uint64_t* words, uint32_t count);
 
@@ -138,6 +141,7 @@ class ClusterHead {
   // Copies that are made in parts: how far they are.
   struct Copying {
     uint64_t index;  // of the task
+    TaskNumber task;
     const Copies* copies;
     uint32_t copy;
     size_t bytes;  // of that one
@@ -155,7 +159,20 @@ class ClusterHead {
     uint64_t begin = 0, end = 0;  // the times
     bool is_counted = false;  // in what `marline ps` shows
     bool is_ahead = false;  // created behind kernels that may not have ended, directly or not
+    bool is_made_again = false;  // another task does what this one was to do, which does not run
     bool has_ended = false;
+  };
+  // A task that has been made again, and the one that does what it was to do.
+  struct MadeAgain {
+    TaskNumber task, by;
+  };
+  // A task may end when so many nodes have taken note of tasks that do not run.
+  struct OpenQuestion {
+    uint64_t number;
+    NodeNumber node;    // that asks
+    uint64_t question;  // that node's number; of node 0: the task's index
+    size_t missing;
+    bool compares;  // then: before it ends
   };
   using Finished = List<Operation*>;
 
@@ -186,17 +203,28 @@ class ClusterHead {
   void finish(Finished& finished, bool polls);
   void tell_what_was_noted();
   void note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee);
+  [[nodiscard]] TaskNumber present(TaskNumber task) const;
+  void make_wider(List<TaskAccess>& accesses);
+  [[nodiscard]] bool uses_more_now(TaskNumber task);
+  void list_to_make_again(TaskNumber behind, List<TaskNumber>& to);
+  void list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to);
+  [[nodiscard]] NewTask copy_of(TaskNumber task);
+  void make_again(TaskNumber task);
+  void make_again_behind(TaskNumber behind, List<NodeNumber>& told);
+  [[nodiscard]] bool waits_for_notes(const OpenQuestion& asked, TaskNumber behind);
+  void answer(const OpenQuestion& asked);
+  void forget_made_again(TaskNumber by);
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);
   NewTask task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers);
   void find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const;
   bool is_ahead(const uint64_t* behind, uint32_t count);
-  void copy(const Copies& copies);
-  void note_copied(const Copies& copies, const List<List<uint64_t>>& pointers);
+  [[nodiscard]] bool copy(const Copies& copies);
+  [[nodiscard]] bool note_copied(const Copies& copies, const List<List<uint64_t>>& pointers);
   bool copy_more(Copying& copying) const;
   void end_copying(const Copying& copying);
-  void note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
+  bool note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
   template <class Work>
   void under_lock(const Work& work);
   template <class Work>
@@ -216,6 +244,10 @@ class ClusterHead {
   uint64_t last_created_ = 0;  // when a task was; now()
   uint64_t held_since_ = 0;    // when tasks have begun to wait for others; 0: none does
   std::atomic<bool> holds_{false};  // the same, without the lock. relaxed: it says only that a look is worth while
+  // Both are empty but for a moment when kernels begin to store pointers; linear lists of at most the tasks under way.
+  List<MadeAgain> made_again_;
+  List<OpenQuestion> open_questions_;
+  uint64_t last_note_ = 0;
   List<Copying> copying_;  // that can be made, and nobody is at
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };

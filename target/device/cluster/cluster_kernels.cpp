@@ -111,7 +111,7 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
   known.kernel = make_payload(form, launch.kernel->name, launch.place, words);
   if (checks_) known.kernel->checked = make_checked(launch, memory_);
   known.created = now();
-  for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);
+  for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(present(launch.behind[i]));
   known.is_ahead = is_ahead(launch.behind, launch.behind_count);
   if (task.graph != 0) graphs_.note_created(task.graph, form);
   return create(std::move(task), known);
@@ -164,7 +164,7 @@ void ClusterHead::under_lock(const Work& work) {
 }
 
 void ClusterHead::cancel(TaskNumber kernel) {
-  under_lock([&] { head_.cancel(kernel); });
+  under_lock([&] { head_.cancel(present(kernel)); });
 }
 
 bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {

@@ -212,6 +212,16 @@ void ClusterMemory::write_named(const NamedSpans& named, List<TaskAccess>& acces
   accesses.swap(cut);
 }
 
+void ClusterMemory::add_reachable(bool all, List<TaskAccess>& to) {
+  ++visit_;
+  for (size_t i = 0, count = to.count(); i < count && !all; ++i) {
+    ClusterBuffer* buffer = numbered(to[i].range.buffer);
+    if (buffer != nullptr) follow(*buffer, to);
+  }
+  if (all) use_all(to);
+  merge_overlapping(to);
+}
+
 void ClusterMemory::list_accesses(const Launch& launch, bool all, List<TaskAccess>& to) {
   ++visit_;
   for (uint32_t i = 0; i < launch.span_count && !all; ++i) use_span(launch.spans[i], to);

@@ -78,6 +78,8 @@ class ClusterMemory {
 
   // What a kernel with these spans may use, in ranges that do not overlap. `all`: everything.
   void list_accesses(const Launch& launch, bool all, List<TaskAccess>& to);
+  // Adds what can be reached from these ranges by the pointers that are known now. `all`: everything.
+  void add_reachable(bool all, List<TaskAccess>& to);
   // Where the launch's names lie, in ranges that do not overlap.
   void list_named(const NamedSpans& named, List<ClusterRange>& to);
 

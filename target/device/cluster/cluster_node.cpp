@@ -325,8 +325,34 @@ void ClusterNode::end_writing(const Started& started) {
 
 void ClusterNode::end(uint64_t index, double time) {
   end_writing(started_[index]);
+  started_[index].is_running = false;
   worker_.end(index, time);
   pump();
+}
+
+// Let a task T have stored a pointer, and a comparison C, its own or another task's, have told of it. If C came to these
+// bytes before T's own comparison did, T's came there behind it, by the chunk's lock. So T finds here that pointers have been
+// told; unless a task has been allowed to end since then, and that one has marked T, which was running. So the program is
+// asked behind each pointer that T has stored, and before T ends.
+void ClusterNode::end_when_allowed(uint64_t index, double time) {
+  uint64_t told = told_pointers_.load(std::memory_order_relaxed);
+  if (told == allowed_pointers_ && !started_[index].must_ask) return end(index, time);
+  for (uint64_t other = started_.first(); other < started_.end() && told != allowed_pointers_; ++other) {
+    if (started_[other].is_running) started_[other].must_ask = true;
+  }
+  questions_.push({++last_question_, index, time, told});
+  side_.ask_to_end(last_question_, started_[index].task);
+}
+
+void ClusterNode::may_end(uint64_t question) {
+  for (size_t i = 0; i < questions_.count(); ++i) {
+    if (questions_[i].number != question) continue;
+    Question asked = questions_[i];
+    questions_.erase(i);
+    allowed_pointers_ = std::max(allowed_pointers_, asked.told_pointers);
+    return end(asked.index, asked.time);
+  }
+  fatal("node %u of the cluster has got an answer to a question that it has not asked", node_);
 }
 
 bool ClusterNode::is_end_late() const {
@@ -415,6 +441,8 @@ void ClusterNode::start(const WorkerCommand& command) {
   KernelStart* kernel = started.plan ? kernel_of(command) : started.kernel;
   started.kernel = nullptr;
   started.waits = false;
+  started.is_running = true;
+  started.task = command.task;
   if (kernel != nullptr) count_up(cluster_seen().waiting, -1);
   begin_writing(started);
   side_.start(command.index, command.task, kernel);

@@ -62,6 +62,8 @@ struct ClusterSide {
   void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
   // Words that tasks have written into a buffer and that may be pointers.
   void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
+  // Asks the program whether the task may end (ClusterFrame::kAsksToEnd). Null: nobody is told of pointers.
+  void (*ask_to_end)(uint64_t question, TaskNumber task);
   void (*tell_finding)(const CheckFinding& finding);
   const GpuMemory* gpu;  // if a GPU runs the kernels
   // tell_late_ends has become necessary. Null: somebody looks often anyway.
@@ -106,6 +108,11 @@ class ClusterNode {
   void compare(uint64_t index);
   // `time`: that it has run for, in nanoseconds.
   void end(uint64_t index, double time);
+  // The same for a kernel's task, which ends later if the program has to be asked; `may_end` is called with its answer.
+  void end_when_allowed(uint64_t index, double time);
+  void may_end(uint64_t question);
+  // A comparison is about to tell of pointers. Without the lock; whoever compares the same bytes later comes behind it.
+  void note_told_pointers() { told_pointers_.fetch_add(1, std::memory_order_relaxed); }
   // Called now and then, with the lock: ends that the core holds back are not held for long, whatever runs here. Whether
   // any still wait.
   bool tell_late_ends();
@@ -146,6 +153,15 @@ class ClusterNode {
     List<ChangedBytes> changed;  // likewise, with the stamp that it gets
     uint64_t stamp = 0;
     TaskNumber task = 0;
+    bool is_running = false;  // or waits for the program's answer
+    bool must_ask = false;    // before it ends: it was running when pointers were told that it may have stored
+  };
+  // A task that has run, and ends when the program says so.
+  struct Question {
+    uint64_t number;
+    uint64_t index;
+    double time;
+    uint64_t told_pointers;
   };
   struct Comparison {
     Replica* replica;  // stays: the task uses it
@@ -202,6 +218,10 @@ class ClusterNode {
   Numbered<KeptPlan> plans_;
   List<Message> own_;        // from this node to itself, in order
   size_t next_own_ = 0;
+  std::atomic<uint64_t> told_pointers_{0};  // how often. relaxed: the chunks' locks order it (end_when_allowed)
+  uint64_t allowed_pointers_ = 0;           // of these, those behind which a task has been allowed to end
+  uint64_t last_question_ = 0;
+  List<Question> questions_;  // at most the tasks that run at a time
   CheckFinding merged_ = {};  // what the delta that is being received says; the thread's that polls the wire
 };
 

@@ -82,6 +82,7 @@ void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
   constexpr size_t kAtATime = kMostWords - 1;
   WireUse use;
   if (!use.is_possible()) return;
+  own_node()->note_told_pointers();
   static Lock lock;
   static uint64_t words[kMostWords];  // under it
   Guard guard(lock);
@@ -96,7 +97,18 @@ void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
   }
 }
 
-// Likewise.
+// Behind the pointers that the task's node has told of.
+void ask_to_end(uint64_t question, TaskNumber task) {
+  WireUse use;
+  if (!use.is_possible()) return;
+  uint64_t words[] = {question, task};
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kAsksToEnd);
+  frame.words = 2;
+  g_job->send(0, frame, words);
+}
+
+// The same for what a task has written that it does not name.
 void tell_finding(const CheckFinding& finding) {
   WireUse use;
   if (!use.is_possible()) return;
@@ -162,7 +174,7 @@ void run_work(Work* given) {
   Guard guard(own_node()->lock);
   if (cluster_times().is_wanted())
     cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});
-  own_node()->end(index, static_cast<double>(slot_time));
+  own_node()->end_when_allowed(index, static_cast<double>(slot_time));
 }
 
 const char* name_of(const KernelStart& kernel) {
@@ -192,7 +204,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   add_work(list);
 }
 
-const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding, &kGpuMemory, look_soon};
+const ClusterSide kSide = {send, nullptr, start, tell_pointers, ask_to_end, tell_finding, &kGpuMemory, look_soon};
 
 // As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at a
 // time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
@@ -249,9 +261,28 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
   return place_blob(peer, frame);
 }
 
+// Short frames of the program's. What came before them has been taken: frames of one process come in order.
+void take_answer(const Frame& frame, const uint64_t* words) {
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMayEnd) {
+    Guard guard(own_node()->lock);
+    return own_node()->may_end(words[0]);
+  }
+  Frame note = {};
+  note.kind = static_cast<uint16_t>(ClusterFrame::kHasTakenNote);
+  note.words = 1;
+  g_job->send(0, note, words);
+}
+
+bool is_answer(int peer, const Frame& frame) {
+  auto kind = static_cast<ClusterFrame>(frame.kind);
+  bool is_one = kind == ClusterFrame::kMayEnd || kind == ClusterFrame::kTakesNote;
+  return is_one && peer == 0 && frame.words == 1 && own_node() != nullptr;
+}
+
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
   auto kind = static_cast<ClusterFrame>(frame.kind);
   if (kind == ClusterFrame::kJoin) return join(peer, frame, words);
+  if (is_answer(peer, frame)) return take_answer(frame, words);
   ReceivedBlob blob(peer, frame, words);
   Message message;
   bool is_good = kind == ClusterFrame::kMessage && own_node() != nullptr && read_message(blob.reader, message);

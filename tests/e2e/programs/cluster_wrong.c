@@ -2,11 +2,17 @@
  *
  * Usage: cluster_wrong PART: mistakes on a cluster, each of which has a line. With -DADDRESS also a
  * variable that begins with an address. */
+#include <marline/marline.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The program is not linked with libmarline. */
+#pragma weak marline_graph_begin
+#pragma weak marline_graph_end
+#pragma weak marline_graph_iterate
 
 #pragma omp declare target
 int variable = 1;
@@ -59,13 +65,12 @@ static void add_to_list(void) {
     list.pointer[0]++;
 }
 
-/* The second time regions are sent ahead. */
+/* The nodes repeat the iterations by themselves by then. */
 static void stores_a_pointer(void) {
 #pragma omp target enter data map(to : list, values)
-  for (int turn = 0; turn < 2; turn++) {
-    link_values(turn * 300 * 1000);
+  MARLINE_GRAPH_FOR(int turn = 0, turn < 20, turn++, MARLINE_GRAPH_NOWAIT) {
+    link_values(turn == 19 ? 300 * 1000 : 0);
     add_to_list();
-#pragma omp taskwait
   }
 #pragma omp target exit data map(from : list, values)
 }

@@ -5,7 +5,7 @@
  * Each node is another one (round robin), so the second region's data comes from the first one's node.
  *
  * `pointers`: a region stores a pointer, which its kernel has not done before, and the next one is on its way already. It
- * would not find what is there.
+ * finds what is there all the same.
  *
  * Covers: target(nowait, depend, map:tofrom), target enter data(map:to), target exit data(map:from)
  */
@@ -60,7 +60,9 @@ static void create(int *seen, int step, int process) {
 
 static void store_pointer(void) {
   int device = omp_get_default_device(), cell = 0;
-  int *there = omp_target_alloc(sizeof *there, device), **at = omp_target_alloc(sizeof there, device);
+  int *there = omp_target_alloc(sizeof *there, device), **at = omp_target_alloc(sizeof there, device), value = 0;
+#pragma omp target is_device_ptr(there)
+  *there = 6;
 #pragma omp parallel
 #pragma omp single
   for (int stores = 0; stores < 2; stores++) {
@@ -71,10 +73,14 @@ static void store_pointer(void) {
     }
 #pragma omp target nowait is_device_ptr(at) depend(inout : cell)
     if (*at != NULL)
-      **at = 1;
+      **at += 1;
 #pragma omp taskwait
   }
   (void)cell;
+  CHECK_EQ(omp_target_memcpy(&value, there, sizeof value, 0, 0, omp_get_initial_device(), device), 0);
+  CHECK_EQ(value, 7);
+  omp_target_free(there, device);
+  omp_target_free(at, device);
 }
 
 int main(int count, char **words) {

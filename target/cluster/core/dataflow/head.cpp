@@ -84,6 +84,26 @@ void Head::cancel(TaskNumber number) {
   send(std::move(message));
 }
 
+// A message that waits for its credit is changed here: a kCancel behind it would wait for others' credits as well.
+bool Head::leave_out(TaskNumber number) {
+  Task& task = tasks_[number];
+  assert(!task.is_lent && !task.is_stand_in);
+  task.is_cancelled = true;
+  if (task.state != State::kPlanned) return false;
+  Node& node = nodes_[task.place.node];
+  if (task.place.index < node.first_unsent) {
+    Message message = message_to(MessageKind::kCancel, task.place.node);
+    message.index = task.place.index;
+    messages.push(std::move(message));
+    return true;
+  }
+  for (size_t i = node.next_waiting; i < node.waiting.count(); ++i) {
+    Message& waiting = node.waiting[i];
+    if (waiting.kind == MessageKind::kAssign && waiting.index == task.place.index) waiting.is_cancelled = true;
+  }
+  return false;
+}
+
 void Head::barrier() {
   confirm();
   plan_held();

@@ -73,6 +73,9 @@ class Head {
   TaskNumber create(NewTask task);
   // It need not run, if it has not started; what depends on it goes on.
   void cancel(TaskNumber task);
+  // The same for a task that cannot have started, as one before it does not end until its node has been told: it will not
+  // run. True: its node gets a message of it, past those of tasks that wait for credits. It must not be lent.
+  [[nodiscard]] bool leave_out(TaskNumber task);
   // The program waits for tasks.
   void barrier();
   // The program waits for the end of this task, or of each one, perhaps before others have ended: nodes tell it at once. All
@@ -128,6 +131,12 @@ class Head {
   // Of a task that has not ended.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   [[nodiscard]] const List<TaskAccess>& accesses_of(TaskNumber task) { return tasks_[task].made.accesses; }
+  // Likewise; its predecessors are those that had not ended when it was planned, and perhaps others.
+  [[nodiscard]] const NewTask& made(TaskNumber task) { return tasks_[task].made; }
+  // The task for which this one, which a node has run, stands in; or itself.
+  [[nodiscard]] TaskNumber original(TaskNumber task) {
+    return tasks_.has(task) && tasks_[task].is_stand_in ? tasks_[task].other : task;
+  }
   [[nodiscard]] size_t under_way() const { return under_way_; }
   [[nodiscard]] TaskPlace place_of(TaskNumber task) {
     return is_replayed(task) ? graphs_.place_of(task) : tasks_[task].place;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of the program's side: tasks that were created before it was known what they use (cluster_head.hpp).
+//
+// What a task uses is known when it is created, by the pointers that are known then. One that is sent ahead may be behind a
+// kernel T that is going to store another one. So T's node asks before T ends, behind the pointers that it has told of
+// (ClusterNode::end_when_allowed), and until it has the answer no task behind T starts anywhere. Those of them that would
+// use more now are left out, and all that are behind these; other tasks do the same in their place, in the same order, with
+// all that they use. When the nodes have taken note of that, T may end. The same holds for a copy to the device that brings
+// a pointer which was not there when the copy was handed over: the program's process asks itself.
+//
+// Why that is one of the orders of creation that the core allows: let X be left out, and Y have been created behind X, but
+// stay. Then Y is not behind X in the program's order, so nothing is wrong if X's place is behind Y. The task that is left out
+// is before the one in its place, so what is behind the latter is behind both.
+#include "device/cluster/cluster_head.hpp"
+
+#include "base/report.hpp"
+
+#include <new>
+
+namespace marline::target {
+
+// The task that does what this one was to do: itself in nearly all cases. Under the lock, as all here.
+TaskNumber ClusterHead::present(TaskNumber task) const {
+  for (const MadeAgain& one : made_again_) {
+    if (one.task == task) return one.by;
+  }
+  return task;
+}
+
+void ClusterHead::forget_made_again(TaskNumber by) {
+  for (size_t i = made_again_.count(); i-- > 0;) {
+    if (made_again_[i].by == by) made_again_.erase(i);
+  }
+}
+
+void ClusterHead::make_wider(List<TaskAccess>& accesses) {
+  memory_.add_reachable(device_->has_far_pointers.load(std::memory_order_relaxed), accesses);  // ordered by the lock
+}
+
+bool ClusterHead::uses_more_now(TaskNumber task) {
+  auto bytes_of = [](const List<TaskAccess>& accesses) {
+    uint64_t bytes = 0;
+    for (const TaskAccess& access : accesses) bytes += access.range.bytes;
+    return bytes;
+  };
+  const List<TaskAccess>& known = head_.made(task).accesses;
+  List<TaskAccess> wider;
+  for (const TaskAccess& access : known) wider.push(access);
+  make_wider(wider);
+  return bytes_of(wider) != bytes_of(known);
+}
+
+// In the order of creation, which is one in which no task is before one that it is behind.
+void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
+  enum : uint8_t { kApart, kBehind, kAgain };
+  const TaskNumber first = known_.first();
+  List<uint8_t> marks;
+  for (TaskNumber task = first; task < known_.end(); ++task) {
+    uint8_t& mark = marks.push(kApart);
+    const Known& known = known_[task];
+    if (known.has_ended || head_.has_ended(task)) continue;
+    for (TaskNumber before : head_.made(task).predecessors) {
+      if (before == behind && mark == kApart) mark = kBehind;
+      if (before >= first && before < task) mark = std::max(mark, marks[before - first]);
+    }
+    if (known.is_made_again) continue;  // what is behind it is behind that which it is behind
+    if (mark == kBehind && known.kernel != nullptr && uses_more_now(task)) mark = kAgain;
+    if (mark == kAgain) to.push(task);
+  }
+}
+
+// Behind `made`, which does what `task` does: that one itself, or one that was left out in its place.
+void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to) {
+  for (TaskNumber before : head_.made(made).predecessors) {
+    TaskNumber by = present(before);
+    if (by == task) {
+      if (!head_.has_ended(before)) list_predecessors(task, before, to);
+      continue;
+    }
+    bool is_listed = false;
+    for (TaskNumber other : to) is_listed = is_listed || other == by;
+    if (!is_listed) to.push(by);
+  }
+}
+
+// Without a graph: the iteration that is recorded has the one that it is a copy of.
+NewTask ClusterHead::copy_of(TaskNumber number) {
+  const NewTask& from = head_.made(number);
+  NewTask task;
+  task.is_on_host = from.is_on_host;
+  task.kernel = from.kernel;
+  task.kinds = from.kinds;
+  task.pin = from.pin;
+  task.priority = from.priority;
+  task.is_awaited = from.is_awaited;
+  task.predecessors.push(number);
+  list_predecessors(number, number, task.predecessors);
+  for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+  return task;
+}
+
+// The one that is left out may still have to be sent, so both have a kernel.
+void ClusterHead::make_again(TaskNumber number) {
+  NewTask task = copy_of(number);
+  Known known = known_[number];
+  if (known.kernel != nullptr) {
+    make_wider(task.accesses);
+    List<uint64_t> words;
+    for (uint64_t word : known.kernel->words) words.push(word);
+    KernelPayload* payload = make_payload(known.kernel->form, known.kernel->name, known.kernel->where, words);
+    std::swap(payload->checked, known.kernel->checked);
+    known.kernel = payload;
+  }
+  known.sent_to = known.lent_to = 0;
+  Known& left = known_[number];
+  left.is_made_again = true;
+  left.operation = nullptr;
+  left.host = nullptr;
+  left.copies = nullptr;
+  TaskNumber by = create(std::move(task), known);
+  for (MadeAgain& one : made_again_) {
+    if (one.by == number) one.by = by;
+  }
+  made_again_.push({number, by});
+}
+
+void ClusterHead::make_again_behind(TaskNumber behind, List<NodeNumber>& told) {
+  List<TaskNumber> tasks;
+  list_to_make_again(behind, tasks);
+  for (TaskNumber task : tasks) {
+    NodeNumber node = head_.place_of(task).node;
+    bool is_told = head_.leave_out(task) && node != 0;
+    for (NodeNumber other : told) is_told = is_told && other != node;
+    if (is_told) told.push(node);
+  }
+  for (TaskNumber task : tasks) make_again(task);
+}
+
+// To a node: a frame of one word, behind all that has been sent to it.
+static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(kind);
+  frame.words = 1;
+  node_job()->send(static_cast<int>(node), frame, &word);
+}
+
+// The node itself hears of tasks that do not run before it gets an answer. False: it need not wait for one.
+bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber behind) {
+  List<NodeNumber> told;
+  make_again_behind(behind, told);
+  for (Message& message : head_.messages) send(message);
+  head_.messages.clear();
+  OpenQuestion open = asked;
+  open.number = ++last_note_;
+  for (NodeNumber other : told) {
+    if (other == open.node) continue;
+    send_word(other, ClusterFrame::kTakesNote, open.number);
+    ++open.missing;
+  }
+  if (open.missing != 0) open_questions_.push(open);
+  return open.missing != 0;
+}
+
+void ClusterHead::take_question(NodeNumber node, uint64_t question, TaskNumber task) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    bool waits = waits_for_notes({0, node, question, 0, false}, head_.original(task));
+    if (!waits) send_word(node, ClusterFrame::kMayEnd, question);
+    pump(finished);
+  }
+  finish(finished, true);
+}
+
+void ClusterHead::answer(const OpenQuestion& asked) {
+  if (asked.node != 0) return send_word(asked.node, ClusterFrame::kMayEnd, asked.question);
+  asked.compares ? node_.end_at_once(asked.question) : node_.end(asked.question, 0);
+}
+
+void ClusterHead::take_note_taken(uint64_t number) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    size_t at = 0;
+    while (at < open_questions_.count() && open_questions_[at].number != number) ++at;
+    if (at == open_questions_.count()) fatal("a worker has taken note of what it was not told: it is no Marline of this version");
+    if (--open_questions_[at].missing == 0) {
+      OpenQuestion asked = open_questions_[at];
+      open_questions_.erase(at);
+      answer(asked);
+    }
+    pump(finished);
+  }
+  finish(finished, true);
+}
+
+}  // namespace marline::target
