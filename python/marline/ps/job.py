@@ -274,6 +274,9 @@ def _foreign(one: dict[str, Any], blocked: bool) -> Thread:
     return Thread(one["thread"], None, "blocked" if blocked else "foreign", 0, 0, None, *_kernel(one))
 
 
+TASKS_ARE_READY = "tasks are ready"
+
+
 # What moved -----------------------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +299,7 @@ def activity(before: Process, after: Process) -> list[str]:
     if {one.signature() for one in before.waiters} != {one.signature() for one in after.waiters}:
         found.append("tasks come and go")
     if any(thread.ready for thread in after.threads) and any(thread.state == "idle" for thread in after.threads):
-        found.append("tasks are ready")
+        found.append(TASKS_ARE_READY)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from marline.ps.answers import NoAnswer, Report
 from marline.ps.client import Door, door_from
-from marline.ps.job import Kernel, Process, Worker, activity, read
+from marline.ps.job import TASKS_ARE_READY, Kernel, Process, Worker, activity, read
 
 # What a worker's dispatching task waits in (target/device/processor/dispatcher.cpp).
 DISPATCHER_WAITS = ("commands", "yield")
@@ -63,7 +63,11 @@ def worker_activity(before: Process, after: Process) -> list[str]:
             continue
         if not worker.kernels and not previous.kernels:  # whoever dispatches waits on the wire, and looks round now and then
             continue
-        found += [f"{worker.title}: {what}" for what in activity(previous.process, worker.process)]
+        # A region that waits for a thread is a ready task of the crew, whose threads are busy; the dispatcher's first thread
+        # may be idle meanwhile (target/device/processor/dispatcher.hpp).
+        waits = any(not one.runs for one in worker.kernels)
+        found += [f"{worker.title}: {what}" for what in activity(previous.process, worker.process)
+                  if not (waits and what == TASKS_ARE_READY)]  # fmt: skip
     return found
 
 

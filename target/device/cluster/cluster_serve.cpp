@@ -171,6 +171,7 @@ void run_work(Work* given) {
   uint64_t slot_time = now() - begin;  // what the placement goes by
   std::free(work->kernel);
   std::free(work);
+  kernel_has_run();
   Guard guard(own_node()->lock);
   if (cluster_times().is_wanted())
     cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});

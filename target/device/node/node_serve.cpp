@@ -136,6 +136,7 @@ void launch(Job* job) {
   see_end(&job->seen);
   if (is_timed) done.c = now();
   std::fflush(stdout);  // nobody does at the end
+  kernel_has_run();
   send_to_program(done);
 }
 
@@ -490,7 +491,10 @@ void serve_node() {
   open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
   begin_watch(*g_job);
   show_work(only_device);
-  start_dispatcher(wire_source(begin, worker_devices().count == 1), worker_devices().devices[0].part);
+  bool is_only = worker_devices().count == 1;
+  WorkSource source = wire_source(begin, is_only);
+  source.may_run_alone = is_only && gpu_of(0) < 0;
+  start_dispatcher(source, worker_devices().devices[0].part);
   watch_wire();
   std::fflush(stdout);
   while (WireUse::is_under_way()) sched_yield();

@@ -9,6 +9,7 @@
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
+#include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
 #include "device/process/process_heritage.hpp"
 #include "device/process/process_memory.hpp"
@@ -41,6 +42,8 @@ namespace marline::target {
 namespace {
 
 constexpr int kPollsBetweenChecks = 64;  // of whether the process is alive, in vain polls
+constexpr uint64_t kPatience = 50'000;   // nanoseconds: a thread that waits looks for so long before it sleeps; a short region
+constexpr uint64_t kAlone = 2'000;       // of it without giving way to other threads of the CPU, as the device's own
 constexpr int kMostPerPoll = 64;         // operations, so that others' polls are not kept waiting
 constexpr size_t kStage = 1 << 20;       // variables of images are copied in pieces of at most this
 
@@ -55,6 +58,7 @@ struct Process {
   Lock send_lock;
   Lock read_lock;                // whoever has it reads completions
   int vain_polls = 0;            // of that thread
+  std::atomic<bool> is_slow{false};  // the last look for an end was in vain; a hint
   Array<Operation*> unfinished;  // to be told again that they have ended; of that thread
 };
 
@@ -131,6 +135,7 @@ int poll_one(Process* process) {
   int ended = take_completions(process);
   if (ended != 0) {
     process->vain_polls = 0;
+    process->is_slow.store(false, std::memory_order_relaxed);
     process->under_way.fetch_sub(ended, std::memory_order_relaxed);
     marline_progress_add(g_hook, -ended);
   } else if (++process->vain_polls % kPollsBetweenChecks == 0) {
@@ -147,9 +152,22 @@ int poll(void*) {
   return ended;
 }
 
+// Until something has ended, which another thread may take, or it takes long. To wake a sleeper takes as long as a short
+// region, on both sides.
+void look_for_ends(Process* process) {
+  const Ring& ring = process->channel->completions;
+  uint64_t tail = ring.written(), begin = now(), time = begin;
+  while (ring.written() == tail && time - begin < kPatience) {
+    if (time - begin > kAlone) sched_yield();
+    time = now();
+  }
+  if (ring.written() == tail) process->is_slow.store(true, std::memory_order_relaxed);
+}
+
 void progress(Device* device) {
   Process* process = usable(device);
   if (poll_one(process) != 0) return;
+  if (!process->is_slow.load(std::memory_order_relaxed)) return look_for_ends(process);
   process->channel->completions.announce(Ring::kAnything);
   process->channel->completions.sleep(1);
 }

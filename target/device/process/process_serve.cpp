@@ -86,6 +86,18 @@ void announce() {
   g_channel->commands.announce(Ring::kAnything);
 }
 
+// While the first thread runs a kernel, the receiver is to notice what comes. What has come before that, it does not.
+void begin_alone() {
+  announce();
+  (void)receive_all();
+}
+
+// A writer that has woken the receiver has changed it, and so has the receiver.
+void end_alone() {
+  Guard guard(g_ring_lock);
+  g_channel->commands.announce_instead(Ring::kAnything, Ring::kWantOfRoom);
+}
+
 void answer(const Completion& completion) {
   Ring& ring = g_channel->completions;
   Guard guard(g_answer_lock);
@@ -130,6 +142,7 @@ void run_job(Work* work) {
       marline_target_region_run(&region);
       if (command.timed) completion.end = now();
       std::fflush(stdout);  // nobody does at the end
+      kernel_has_run();
       break;
     }
     case CommandKind::kLoad: completion.result = load(command); break;
@@ -189,7 +202,11 @@ void serve() {
   g_arena->enter();
   pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
   // The runtime's own handlers are there when the dispatcher notes ends.
-  start_dispatcher({receive_all, announce, [] { note_ends(tell_program); }});
+  WorkSource source = {receive_all, announce, [] { note_ends(tell_program); }};
+  source.may_run_alone = true;
+  source.begin_alone = begin_alone;
+  source.end_alone = end_alone;
+  start_dispatcher(source);
   start_receiver();
   watch();
 }

@@ -4,6 +4,11 @@
 // what is no kernel at once. The threads of a parallel region run these tasks, as many at a time as OMP_NUM_THREADS says.
 // When nothing has come for a while the dispatcher sleeps, until somebody adds work; or, while no kernel runs, it waits
 // for work itself, so that the next kernel need not be handed from one thread to another.
+//
+// Programs that wait for each region have one kernel at a time. The process's *first thread* runs such kernels itself, outside
+// of any region: their parallel regions have its own team, which stays from kernel to kernel, and nobody is woken for them.
+// The region above is the *crew*. It is called when a second kernel comes while the first thread runs one, and takes all
+// kernels until several have come one by one.
 #pragma once
 
 #include "device/processor/cpu_parts.hpp"
@@ -43,6 +48,11 @@ struct WorkSource {
   // arrives; may come more than once.
   bool (*wait)() = nullptr;
   void (*resume)() = nullptr;
+  // The first thread may run kernels itself. Both are called around one, and may be null: meanwhile another thread has to
+  // notice what arrives.
+  bool may_run_alone = false;
+  void (*begin_alone)() = nullptr;
+  void (*end_alone)() = nullptr;
 };
 
 inline constexpr int kMostDispatchers = kMostCpuParts;
@@ -54,6 +64,9 @@ void start_dispatcher(const WorkSource& source, const CpuPart* part = nullptr);
 
 // Any thread. Wakes the dispatcher; one that is started later finds the work.
 void add_work(WorkList& list, int dispatcher = 0);
+
+// By a kernel's `run`, when it has run and nobody has heard of that: the next command is for the same thread.
+void kernel_has_run();
 
 // The commands that are no kernels, of all dispatchers, for a thread that runs them while all others run kernels; null:
 // none.

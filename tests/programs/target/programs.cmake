@@ -141,6 +141,9 @@ device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREA
 device_program_test(cluster_ahead SOURCES cluster_ahead.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_ahead_pointers PROGRAM cluster_ahead SOURCES cluster_ahead.c ARGS pointers DEVICES cluster
                     COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+# With one device a worker, whose threads have no team of the device beside it.
+device_program_test(one_by_one SOURCES one_by_one.c DEVICES host process apart cluster GCC GCC_DEVICES host process apart cluster
+                    COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 # Random programs, by seed; further ones by `make check` with MARLINE_EXHAUSTIVE=1.
 set(late_pointer_seeds 1 2 3)
 if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
