@@ -5,6 +5,7 @@
 
 #include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
+#include "device/processor/dispatcher.hpp"
 #include "device/node/node_memory.hpp"
 
 #include <sys/mman.h>
@@ -15,6 +16,8 @@
 namespace marline::target {
 
 namespace {
+
+constexpr uint64_t kSharedOut = 2 * Replica::kChunk;  // bytes that are compared by several threads
 
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kMostAhead = 1 << 16;  // tasks that others may ask for before this node has heard of them
@@ -269,6 +272,29 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.commands.clear();
 }
 
+// By as many threads as are idle: the task's own threads, so each has those bytes near that it has written.
+void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* pages) const {
+  struct Shared {
+    const ClusterNode* node;
+    const Comparison* one;
+    const WrittenPages* pages;
+  } shared = {this, &one, pages};
+  const uint64_t first = one.range.offset / Replica::kChunk;
+  const uint64_t count = (one.range.end() + Replica::kChunk - 1) / Replica::kChunk - first;
+  auto body = [](void* data, uint64_t from, uint64_t to) {
+    auto* all = static_cast<Shared*>(data);
+    const ClusterRange& range = all->one->range;
+    const uint64_t first_chunk = range.offset / Replica::kChunk;
+    const uint64_t begin = std::max(range.offset, (first_chunk + from) * Replica::kChunk);
+    const uint64_t end = std::min(range.end(), (first_chunk + to) * Replica::kChunk);
+    if (from == to) return;
+    const ClusterNode& node = *all->node;
+    PointerSink sink = {node.begin_, node.begin_ + node.bytes_, {}, node.side_.tell_pointers};
+    all->one->replica->compare({range.buffer, begin, end - begin}, all->one->stamp, all->one->version, sink, all->pages);
+  };
+  share_out(count, body, &shared);
+}
+
 // Pages are those of the cluster's memory: a variable that lies elsewhere is compared as a whole.
 void ClusterNode::compare_all(const List<Comparison>& comparisons) {
   PointerSink sink = {begin_, begin_ + bytes_, {}, side_.tell_pointers};
@@ -278,6 +304,8 @@ void ClusterNode::compare_all(const List<Comparison>& comparisons) {
       one.replica->claim(one.range, one.stamp);
     } else if (has_gpu_) {
       one.replica->compare_on_gpu(one.range, one.stamp, one.version, one.is_home, sink);
+    } else if (side_.tell_pointers != nullptr && one.range.bytes >= kSharedOut) {
+      compare_by_chunks(one, has_pages ? &pages_ : nullptr);
     } else {
       one.replica->compare(one.range, one.stamp, one.version, sink, has_pages ? &pages_ : nullptr);
     }

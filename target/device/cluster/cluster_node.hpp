@@ -184,6 +184,7 @@ class ClusterNode {
   void start(const WorkerCommand& command);
   void list_comparisons(uint64_t index, List<Comparison>& to);
   void compare_all(const List<Comparison>& comparisons);
+  void compare_by_chunks(const Comparison& one, const WrittenPages* pages) const;
   void check_before(uint64_t index, const List<Comparison>& comparisons);
   void check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding);
   void check_behind(uint64_t index, const List<Comparison>& comparisons);

@@ -18,7 +18,11 @@
 #include <atomic>
 #include <cstring>
 
-extern "C" int omp_get_max_threads();
+extern "C" {
+int omp_get_max_threads();
+int omp_get_num_threads();
+int omp_get_thread_num();
+}
 
 namespace marline::target {
 
@@ -399,6 +403,15 @@ void kernel_has_run() {
   if (own->source.end_alone != nullptr) own->source.end_alone();
   Guard guard(own->lock);
   own->is_alone = false;
+}
+
+void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t end), void* data) {
+  if (t_alone == nullptr || count < 2) return body(data, 0, count);
+#pragma omp parallel num_threads(t_alone->threads)
+  {
+    auto number = static_cast<uint64_t>(omp_get_thread_num()), all = static_cast<uint64_t>(omp_get_num_threads());
+    body(data, count * number / all, count * (number + 1) / all);
+  }
 }
 
 Work* take_other_work() {

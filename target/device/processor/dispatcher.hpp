@@ -68,6 +68,10 @@ void add_work(WorkList& list, int dispatcher = 0);
 // By a kernel's `run`, when it has run and nobody has heard of that: the next command is for the same thread.
 void kernel_has_run();
 
+// Calls `body` for all of 0 to in front of `count`, each once, in order on each thread that takes part. In a kernel's `run`, in
+// front of kernel_has_run, those are all threads of the device, if the kernel is alone; else the calling one.
+void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t end), void* data);
+
 // The commands that are no kernels, of all dispatchers, for a thread that runs them while all others run kernels; null:
 // none.
 [[nodiscard]] Work* take_other_work();

@@ -69,6 +69,7 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
 
   static constexpr uint64_t kNotSole = ~uint64_t{0};  // as a version
+  static constexpr uint64_t kChunk = 1 << 20;  // a scan of its pages costs little then, and who waits for it, waits shortly
 
   // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the
   // sink. `version`: of this copy when the inputs of a task had come beside which no task of another node writes; a
@@ -119,7 +120,6 @@ class Replica {
 
  private:
   static constexpr uint64_t kBlock = GpuMemory::kBlock;  // its stamps, and what is found on a GPU
-  static constexpr uint64_t kChunk = 1 << 20;  // a scan of its pages costs little then, and who waits for it, waits shortly
   static constexpr uint64_t kJustChanged = ~uint64_t{0};  // as a block's version, until the visit leaves its chunk
   struct Dense;
   class Visit;
@@ -161,6 +161,7 @@ class Replica {
   void take_marked(uint64_t block, const Marks& marks, Part part, const char* bytes);
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
   void compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
+  uint64_t claim_run(uint64_t block, const ClusterRange& range, uint64_t stamp, const PointerSink& sink);
   void compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                        const WrittenPages& pages);
   void compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink);
