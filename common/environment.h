@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one way in which all libraries read the environment. A program may have rights that its user does not have: a set-uid
- * or set-gid program, or one with file capabilities. The kernel says so (AT_SECURE, getauxval(3)). The user who starts it
- * sets its variables. So they must not make it load code, write files, or reach other processes: it does not see them.
- * The loader and the C library do the same with theirs (ld.so(8), "secure-execution mode"). For C and C++.
+ * The one way in which all libraries read the environment. A program may have rights that its user does not have: a
+ * set-uid or set-gid program, or one with file capabilities. The kernel says so (AT_SECURE, getauxval(3)). The user who
+ * starts it sets its variables. So they must not make it load code, write files, or reach other processes: it does not
+ * see them. The loader and the C library do the same with theirs (ld.so(8), "secure-execution mode"). For C and C++.
  */
 #ifndef MARLINE_COMMON_ENVIRONMENT_H
 #define MARLINE_COMMON_ENVIRONMENT_H
@@ -32,8 +32,8 @@ static inline const char *trusted_variable(const char *name)
   return environment_is_foreign() ? NULL : getenv(name);
 }
 
-/* Takes all variables that begin with `prefix` out of a foreign environment: another library would obey them. While there is
- * one thread. */
+/* Takes all variables that begin with `prefix` out of a foreign environment: another library would obey them. While
+ * there is one thread. */
 static inline void drop_foreign_variables(const char *prefix)
 {
   const size_t length = strlen(prefix);

@@ -71,8 +71,8 @@ def _run(path: str, addresses: Sequence[int], inlined: bool) -> str:
         raise Failure("neither llvm-symbolizer nor addr2line is in PATH (Debian: binutils)")
     text = "".join(f"{address:#x}\n" for address in addresses)
     try:
-        return subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=True,
-                              start_new_session=True).stdout  # fmt: skip
+        return subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", timeout=_SECONDS,
+                              check=True, start_new_session=True).stdout  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
         raise Failure(f"{Path(tool).name} failed ({type(error).__name__})") from error
 

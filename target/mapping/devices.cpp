@@ -122,7 +122,8 @@ int share_of_this_rank() {
   for (const char* name : kGivenOut) {
     if (trusted_variable(name) != nullptr) return 0;
   }
-  if (g_count == 0 || !g_facts[0].is_gpu || find_cluster() != nullptr || trusted_variable("OMP_DEFAULT_DEVICE") != nullptr) return 0;
+  if (g_count == 0 || !g_facts[0].is_gpu || find_cluster() != nullptr) return 0;
+  if (trusted_variable("OMP_DEFAULT_DEVICE") != nullptr) return 0;
   RankPlace place = read_rank_place();
   int share = share_of(place, g_facts, g_count);
   if (share < 0) return 0;

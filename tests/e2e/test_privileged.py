@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that have rights that their user does not have (set-uid, set-gid, file capabilities): no variable of the user's
-makes them load code, read or write files, or reach other processes. Every name in our libraries that may be a variable's is
-tried, so that a new one is covered. Such a program is made by a set-gid file, for which a user needs a second group; where
-there is none, and besides, by a program to which the C library says so (programs/privileged.c, PRETEND)."""
+"""Programs that have rights that their user does not have (set-uid, set-gid, file capabilities): no variable of the
+user's makes them load code, read or write files, or reach other processes. Every name in our libraries that may be a
+variable's is tried, so that a new one is covered. Such a program is made by a set-gid file, for which a user needs a
+second group; where there is none, and besides, by a program to which the C library says so (programs/privileged.c,
+PRETEND)."""
 
 import ctypes
 import os
@@ -20,9 +21,10 @@ from conftest import Result, clean_environment
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(rb"(?<=\0)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?=\0)")
 # Of libraries that ours use; what an OMP_X_ALL stands for.
-OTHERS = ("HWLOC_PLUGINS_PATH", "HWLOC_XMLFILE", "HWLOC_COMPONENTS", "LTDL_LIBRARY_PATH", "LIBOMPTARGET_INFO", "CUDA_INJECTION64_PATH",
-          "HSA_TOOLS_LIB", "OMP_TOOL_LIBRARIES_ALL", "OMP_TOOL_VERBOSE_INIT_ALL")  # fmt: skip
-# Where the environment is obeyed, each of these reaches the file or folder that it names: the test sees what it looks for.
+OTHERS = ("HWLOC_PLUGINS_PATH", "HWLOC_XMLFILE", "HWLOC_COMPONENTS", "LTDL_LIBRARY_PATH", "LIBOMPTARGET_INFO",
+          "CUDA_INJECTION64_PATH", "HSA_TOOLS_LIB", "OMP_TOOL_LIBRARIES_ALL", "OMP_TOOL_VERBOSE_INIT_ALL")  # fmt: skip
+# Where the environment is obeyed, each of these reaches the file or folder that it names: the test sees what it looks
+# for.
 REACHES = {"OMP_TOOL_LIBRARIES": "tool.so", "OMP_TOOL_VERBOSE_INIT": "new", "MARLINE_PROOF": "new",
            "MARLINE_TRACE_DIR": "folder", "MARLINE_CHECK_DIR": "folder", "HWLOC_XMLFILE": "machine.xml"}  # fmt: skip
 HARMLESS = {"OMP_NUM_THREADS": "3"}
@@ -70,7 +72,8 @@ def bait(tmp_path: Path) -> Iterator[Bait]:
 
 
 def compiler(build: Path, tool: str, mpi: str = "") -> list[str]:
-    """The command line for a program with our libraries, as a user might link them, and one of the two that are tools."""
+    """The command line for a program with our libraries, as a user might link them, and one of the two that are
+    tools."""
     folders = [build / "lib", build / "lib" / "marline", build / "lib" / "marline" / "compat"]
     folders = [build / "lib" / "marline" / mpi, *folders] if mpi else folders
     words = [f"-L{folder}" for folder in folders] + [f"-Wl,-rpath,{folder}" for folder in folders]
@@ -147,7 +150,8 @@ def test_other_programs_reach_what_variables_name(build: Path, tmp_path: Path, b
     for tool in ("trace", "check"):
         compile_to(compiler(build, tool), tmp_path / tool, [])
     for name, value in REACHES.items():
-        result = start(tmp_path / ("check" if name == "MARLINE_CHECK_DIR" else "trace"), **{name: str(bait.path / value)})
+        tool = "check" if name == "MARLINE_CHECK_DIR" else "trace"
+        result = start(tmp_path / tool, **{name: str(bait.path / value)})
         assert "secure=0" in result.stdout
         assert bait.taken(), (name, result.stderr)
 
@@ -168,7 +172,8 @@ def test_traces_and_findings_are_their_owners(build: Path, tmp_path: Path) -> No
     assert (tmp_path / "trace-folder").stat().st_mode & 0o777 == 0o700
 
 
-def test_command_makes_private_folders(marline: Callable[..., Result], compiled: Callable[..., Path], tmp_path: Path) -> None:
+def test_command_makes_private_folders(marline: Callable[..., Result], compiled: Callable[..., Path],
+                                       tmp_path: Path) -> None:  # fmt: skip
     probe = compiled("gcc-12", "probe.c", "-fopenmp")
     old = os.umask(0)
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline ps` asks processes that may be hostile: another one sits at the socket's name, or what it answers is endless, slow,
-deep, of wrong types, or full of what terminals obey, and the files that it names are made to mislead. Random changes of a
-report and of a file's call frame information (hypothesis); MARLINE_EXHAUSTIVE=1 tries more."""
+"""`marline ps` asks processes that may be hostile: another one sits at the socket's name, or what it answers is
+endless, slow, deep, of wrong types, or full of what terminals obey, and the files that it names are made to mislead.
+Random changes of a report and of a file's call frame information (hypothesis); MARLINE_EXHAUSTIVE=1 tries more."""
 
 import contextlib
 import json
@@ -42,7 +42,7 @@ Report = dict[str, Any]
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be others")
 
 
-# Sockets --------------------------------------------------------------------------------------------------------------------
+# Sockets --------------------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -67,7 +67,8 @@ def process(begin: Callable[[], Callable[[], Any]]) -> Iterator[int]:
         os.waitpid(child, 0)
 
 
-def serving(answer: Callable[[socket.socket], None], name: int | None = None, user: int = 0) -> Callable[[], Callable[[], None]]:
+def serving(answer: Callable[[socket.socket], None], name: int | None = None,
+            user: int = 0) -> Callable[[], Callable[[], None]]:  # fmt: skip
     """Sits at the socket of process `name`, or its own, and answers."""
 
     def begin() -> Callable[[], None]:
@@ -155,7 +156,8 @@ def test_those_who_are_silent_are_asked_again_for_less_long(monkeypatch: pytest.
     waits: list[float] = []
     monkeypatch.setattr(client, "SECONDS", 0.2)
     monkeypatch.setattr(client, "SECONDS_AGAIN", 0.01)
-    monkeypatch.setattr(client, "receive", lambda connection, until, silence: waits.append(silence) or connection.recv(1))
+    receive = lambda connection, until, silence: waits.append(silence) or connection.recv(1)  # noqa: E731
+    monkeypatch.setattr(client, "receive", receive)
     with process(serving(lambda connection: time.sleep(100))) as pid:
         for _ in range(3):
             with pytest.raises(NoAnswer, match="is it stopped"):
@@ -172,8 +174,8 @@ def test_patience_is_that_of_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "it was not asked" in str(found[2999])
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"format":' * 5000, "[0" + ",0" * answers.MOST_VALUES + "]", "", "\xff", "nul",
-                                  '{"a": NaN}', "9" * 5000, "[]", '{"format": "marline-inspect 1"}'])  # fmt: skip
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format":' * 5000, "[0" + ",0" * answers.MOST_VALUES + "]", "",
+                                  "\xff", "nul", '{"a": NaN}', "9" * 5000, "[]", '{"format": "marline-inspect 1"}'])
 def test_no_report(text: str) -> None:
     with pytest.raises(NoAnswer):
         parse(text.encode())
@@ -227,14 +229,16 @@ def test_root_acts_as_the_owner() -> None:
 
 @pytest.mark.parametrize("way", ["open", "hidden"])
 def test_stacks_are_shown_to_those_who_may_trace(build: Path, way: str) -> None:
-    """A process that its user may not trace (set-uid programs are such) does not show its user what is on its stacks."""
+    """A process that its user may not trace (set-uid programs are such) does not show its user what is on its
+    stacks."""
     folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
     user = STRANGER if os.getuid() == 0 else os.getuid()
     try:
         folder.chmod(0o755)
         subprocess.run(["gcc-12", "-fopenmp", PROGRAMS / "hidden.c", "-o", folder / "hidden"], check=True)
         environment = clean_environment(LD_LIBRARY_PATH=f"{build}/lib/marline/compat:{build}/lib", HOME=str(folder))
-        with subprocess.Popen([folder / "hidden", way], env=environment, user=user, stdout=subprocess.PIPE, text=True) as shown:
+        with subprocess.Popen([folder / "hidden", way], env=environment, user=user, text=True,
+                              stdout=subprocess.PIPE) as shown:  # fmt: skip
             try:
                 assert shown.stdout is not None and shown.stdout.readline() == "ready\n"
                 words = ["/usr/bin/python3", build / "bin" / "marline", "ps", str(shown.pid)]
@@ -249,47 +253,51 @@ def test_stacks_are_shown_to_those_who_may_trace(build: Path, way: str) -> None:
         assert result.returncode == 125 and "does not tell what it does" in result.stderr
 
 
-# Reports --------------------------------------------------------------------------------------------------------------------
+# Reports --------------------------------------------------------------------------------------------------------------
 
 
 def full_report(rank: int) -> Report:
     """With all parts that there are."""
     call = {"operation": "MPI_Recv", "record": "0x1", "peer": 1 - rank, "tag": 3, "comm": 7, "bytes": 8, "requests": 0}
-    wait_all = {"operation": "MPI_Waitall", "record": "0x1", "peer": -2, "tag": -2, "comm": 0, "ids": [1, 2, 9], "id_count": 4}
+    wait_all = {"operation": "MPI_Waitall", "record": "0x1", "peer": -2, "tag": -2, "comm": 0, "ids": [1, 2, 9],
+                "id_count": 4}  # fmt: skip
     stack = {"sp": "0x7f0000000000", "stack": [bytes(range(256)).hex(), words_of_stack()]}
 
     def task(number: int, wait: Report, **more: Any) -> Report:
-        return {"id": hex(number), "label": "one", "kind": "tied", "parent": "0x1", "taskgroup": "0x9", "children": 1, "home": 0,
-                "block": ["0x400010", "0"], "wait": wait, **stack, **more}  # fmt: skip
+        return {"id": hex(number), "label": "one", "kind": "tied", "parent": "0x1", "taskgroup": "0x9", "children": 1,
+                "home": 0, "block": ["0x400010", "0"], "wait": wait, **stack, **more}  # fmt: skip
 
     kinds = ["event", "taskwait", "taskgroup", "lock", "dependences", "turn", "yield"]
     tasks = [task(16 + i, {"kind": kind, "object": "0x9", "unfinished": 2}) for i, kind in enumerate(kinds)]
-    tasks += [task(64, {"kind": "event", "object": "0", "call": call}), task(65, {"kind": "event", "object": "0", "call": wait_all}),
-              task(66, {"kind": "event", "object": "0", "call": {"operation": "kernel", "device": 1, "bytes": 5, "since": 3}})]  # fmt: skip
+    on_device = {"operation": "kernel", "device": 1, "bytes": 5, "since": 3}
+    tasks += [task(64 + i, {"kind": "event", "object": "0", "call": one})
+              for i, one in enumerate((call, wait_all, on_device))]  # fmt: skip
     running = {"id": "0x40", "label": "two", "kind": "implicit", "block": ["0x400020"]}
-    threads = [{"worker": i, "thread": 10 + i, "state": state, "suspensions": 1, "ready": 1, "task": running, "below": []}
+    threads = [{"worker": i, "thread": 10 + i, "state": state, "suspensions": 1, "ready": 1, "task": running}
                for i, state in enumerate(("runs", "idle", "barrier", "blocked"))]  # fmt: skip
     threads[3] |= {"call": call, **stack}
     sections = {
         "mpi": {"rank": rank, "size": 2, "bound": 1, "communicators": [
             {"id": 7, "agreed": True, "rank": rank, "size": 2, "name": "world", "remote": False, "ranks": [0, 1],
              "collectives": [{"number": 3, "operation": "MPI_Barrier"}]}]},
-        "mpi_peers": {"secret": "ab", "ranks": [{"host": "here", "pid": 5, "port": 0}, {"host": "far", "pid": 6, "port": 9}]},
+        "mpi_peers": {"secret": "ab", "ranks": [{"host": "here", "pid": 5, "port": 0},
+                                                {"host": "far", "pid": 6, "port": 9}]},
         "mpi_messages": {"messages": [{"comm": 7, "source": 1 - rank, "tag": 4, "bytes": 8}]},
         "mpi_requests": {"complete": [0, 2], "requests": [
             {"id": 1, "operation": "MPI_Irecv", "peer": 1 - rank, "tag": 1, "comm": 7, "count": 1},
             {"id": 9, "operation": "MPI_Ibarrier", "peer": -2, "tag": -2, "comm": 7, "count": 0}]},
         "devices": {"asides": [{"device": 0, "what": "kernel", "where": "app.c:3"}], "left_out": 2},
         "nodes": {"number": 0, "node": "here", "processes": [{"number": 1, "node": "far", "pid": 8, "here": True}]},
-        "cluster": {"node": 0, "under_way": 1, "waiting": 2, "copies": 3, "bytes": 4, "sent": 5, "to_gpu": 6, "from_gpu": 7},
+        "cluster": {"node": 0, "under_way": 1, "waiting": 2, "copies": 3, "bytes": 4, "sent": 5, "to_gpu": 6,
+                    "from_gpu": 7},
         "worker": {"device": 1, "kernels": [{"where": "region at app+0x12", "runs": True, "since": 1}], "left_out": 1,
                    "idle_since": 2, "sending": {"count": 1, "bytes": 2}, "arriving": {"count": 1, "bytes": 2}},
     }  # fmt: skip
-    kernel = [{"thread": 10 + i, "stat": f"{10 + i} (a b) S" + " 1" * 20, "syscall": "202 0x1 0x80 0x1 0x0", "schedstat": "5 6 7"}
-              for i in range(6)]  # fmt: skip
-    return plain_report() | {"pid": 5 + rank, "threads": threads, "tasks": tasks, "kernel_threads": kernel, "task_count": 10,
+    kernel = [{"thread": 10 + i, "stat": f"{10 + i} (a b) S" + " 1" * 20, "syscall": "202 0x1 0x80 0x1 0x0",
+               "schedstat": "5 6 7"} for i in range(6)]  # fmt: skip
+    return plain_report() | {"pid": 5 + rank, "threads": threads, "tasks": tasks, "kernel_threads": kernel,
                              "blocked_threads": [{"thread": 15, "call": call, **stack}], "sections": sections,
-                             "maps": maps_of_library()}  # fmt: skip
+                             "maps": maps_of_library(), "task_count": 10}  # fmt: skip
 
 
 def maps_of_library() -> list[str]:
@@ -305,9 +313,9 @@ def words_of_stack() -> str:
     return b"".join((0x400000 + 0x30000 + 811 * i).to_bytes(8, "little") for i in range(100)).hex()
 
 
-NASTY = [None, True, -1, 0, 1, 2**31, 2**64 - 1, 2**80, -(2**63), 1.5, "", "0", "0x", "0x1", "0xffffffffffffffff", "x" * 300,
-         "\x1b[2J", "\n\n", "\u202e", "MPI_Waitall", "MPI_Finalize", "taskwait", "lock", [], {}, [[]], [0], {"a": 1}, [None], "/",
-         "/dev/zero", "runs"]  # fmt: skip
+NASTY = [None, True, -1, 0, 1, 2**31, 2**64 - 1, 2**80, -(2**63), 1.5, "", "0", "0x", "0x1", "0xffffffffffffffff",
+         "x" * 300, "\x1b[2J", "\n\n", "\u202e", "MPI_Waitall", "MPI_Finalize", "taskwait", "lock", [], {}, [[]], [0],
+         {"a": 1}, [None], "/", "/dev/zero", "runs"]  # fmt: skip
 
 
 def places_in(value: Any) -> list[tuple[Any, Any]]:
@@ -369,7 +377,11 @@ def test_the_full_report_passes() -> None:
     look_at([json.dumps(full_report(rank)).encode() for rank in (0, 1)])
 
 
-@settings(max_examples=20_000 if EXHAUSTIVE else 400, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+MANY = settings(max_examples=20_000 if EXHAUSTIVE else 300, deadline=None, suppress_health_check=list(HealthCheck),
+                database=None)  # fmt: skip
+
+
+@MANY
 @given(st.randoms(use_true_random=False), st.integers(1, 6))
 def test_changed_reports(dice: random.Random, changes: int) -> None:
     reports = [full_report(0), full_report(1)]
@@ -382,7 +394,7 @@ def test_changed_reports(dice: random.Random, changes: int) -> None:
     look_at(texts)
 
 
-# Files ----------------------------------------------------------------------------------------------------------------------
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
@@ -396,18 +408,19 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small one with call frame information."""
     folder = tmp_path_factory.mktemp("library")
-    (folder / "code.c").write_text("int f(int a); int g(int a) { return f(a) + 1; } int h(int a, ...) { return g(a) + f(a); }\n" * 1)
+    (folder / "code.c").write_text("int f(int a); int g(int a) { return f(a) + 1; } int h(int a) { return g(a) + 2; }\n")
     subprocess.run(["gcc-12", "-shared", "-fPIC", "-O1", folder / "code.c", "-o", folder / "code.so"], check=True)
     return folder / "code.so"
 
 
-@settings(max_examples=20_000 if EXHAUSTIVE else 300, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@MANY
 @given(dice=st.randoms(use_true_random=False))
 def test_changed_files(library: Path, dice: random.Random) -> None:
     data = bytearray(library.read_bytes())
     begin = next(at for at in range(0, len(data), 4) if data[at : at + 4] == b"\x01\x1b\x03\x3b")  # .eh_frame_hdr
     for _ in range(dice.randrange(1, 8)):
-        at = dice.choice([dice.randrange(begin, min(begin + 400, len(data))), dice.randrange(64 + 56 * 11), dice.randrange(len(data))])
+        ranges = (begin, min(begin + 400, len(data))), (0, 64 + 56 * 11), (0, len(data))
+        at = dice.randrange(*dice.choice(ranges))
         data[at] = dice.choice([0, 0x7F, 0x80, 0xFF, dice.randrange(256)])
     changed = library.with_name("changed.so")
     changed.write_bytes(data)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The relays of `marline ps` from other nodes: clients that say nothing, or never read, and processes that are stopped keep
-nobody from being asked; those without the secret are few at a time, and learn nothing."""
+"""The relays of `marline ps` from other nodes: clients that say nothing, or never read, and processes that are stopped
+keep nobody from being asked; those without the secret are few at a time, and learn nothing."""
 
 import contextlib
 import os
@@ -62,7 +62,8 @@ def start(build: Path, compiled: Callable[..., Path]) -> Iterator[Callable[[], N
 @contextlib.contextmanager
 def connections(door: Door, count: int, words: bytes = b"") -> Iterator[list[socket.socket]]:
     with contextlib.ExitStack() as stack:
-        made = [stack.enter_context(socket.create_connection((door.host, door.port), timeout=SECONDS)) for _ in range(count)]
+        made = [stack.enter_context(socket.create_connection((door.host, door.port), timeout=SECONDS))
+                for _ in range(count)]  # fmt: skip
         for one in made:
             one.sendall(words)
         yield made

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launchers that are stopped or killed at any time: while they start, while they start others, while the program runs. The
-status is the signal's, there is at most a line for it, and nothing stays: no process, no folder. The moments are random,
-from the one on at which the command heeds signals; MARLINE_EXHAUSTIVE=1 tries more of them."""
+"""Launchers that are stopped or killed at any time: while they start, while they start others, while the program runs.
+The status is the signal's, there is at most a line for it, and nothing stays: no process, no folder. The moments are
+random, from the one on at which the command heeds signals; MARLINE_EXHAUSTIVE=1 tries more of them."""
 
 import os
 import random
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,8 @@ def words(request: pytest.FixtureRequest, build: Path, compiled: Callable[..., P
     if kind in ("openmpi", "mpich"):
         if shutil.which(f"mpicc.{kind}") is None or not (build / "lib" / "marline" / kind).exists():
             pytest.skip(f"no {kind}")
-        return [command, "run", "-n", "2", "-t", "1", str(compiled(f"mpicc.{kind}", "stopped.c", "-fopenmp", "-DUSE_MPI"))]
+        program = compiled(f"mpicc.{kind}", "stopped.c", "-fopenmp", "-DUSE_MPI")
+        return [command, "run", "-n", "2", "-t", "1", str(program)]
     program = str(compiled("gcc-12", "stopped.c", "-fopenmp"))
     return [command, *{"alone": ["run", "-t", "2"], "trace": ["trace", "-t", "2", "-o", str(tmp_path / "trace")],
                        "nodes": ["run", "-n", "3", "-t", "1", "--devices=nodes"]}[kind], program]  # fmt: skip
@@ -69,8 +71,8 @@ def stop(words: list[str], folder: Path, how: Callable[[subprocess.Popen[str]], 
     mark = secrets.token_hex(8)
     folder.mkdir()
     environment = clean_environment(**CROWDED, **{MARK: mark, "TMPDIR": str(folder)})
-    with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          text=True, start_new_session=True) as process:  # fmt: skip
+    with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, text=True,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:  # fmt: skip
         try:
             wait_until(lambda: heeds_signals(process.pid), "it heeds no signals")
             time.sleep(delay)
@@ -89,7 +91,7 @@ def test_a_launcher_is_stopped(words: list[str], number: int, tmp_path: Path) ->
     dice = random.Random(f"{words[1:]} {number}" if not EXHAUSTIVE else None)
     for turn in range(TIMES):
         delay = dice.random() * SPAN
-        status, errors = stop(words, tmp_path / str(turn), lambda process: process.send_signal(number), delay)
+        status, errors = stop(words, tmp_path / str(turn), partial(subprocess.Popen.send_signal, sig=number), delay)
         shutil.rmtree(tmp_path / "trace", ignore_errors=True)
         assert status == -number, (delay, errors)
         assert "Traceback" not in errors, (delay, errors)
@@ -108,12 +110,14 @@ def test_at_the_start_it_says_so(alone: list[str], tmp_path: Path) -> None:
     pipe.chmod(0o700)
     line = "marline: stopped by signal {} ({}) before the program had started\n"
     for number, name in ((signal.SIGTERM, "Terminated"), (signal.SIGINT, "Interrupt")):
-        status, errors = stop([*alone[:2], str(pipe)], tmp_path / name, lambda process: process.send_signal(number), 0.3)
+        send = partial(subprocess.Popen.send_signal, sig=number)
+        status, errors = stop([*alone[:2], str(pipe)], tmp_path / name, send, 0.3)
         assert (status, errors) == (-number, line.format(int(number), name))
 
 
 def test_a_signal_is_not_lost_between_start_and_program(build: Path, alone: list[str]) -> None:
-    """It comes while signals are kept for the program, which is not there yet: as Ctrl-C does, which it would have had."""
+    """It comes while signals are kept for the program, which is not there yet: as Ctrl-C does, which it would have
+    had."""
     late = f"""
 import os, signal, sys
 from pathlib import Path
@@ -127,8 +131,8 @@ child.ends_with_this_process = interrupted
 sys.exit(cli.main(["run", {alone[-1]!r}], Path({str(build)!r})))
 """
     environment = clean_environment(PYTHONPATH=str(ROOT / "python"))
-    ended = subprocess.run([sys.executable, "-c", late], env=environment, capture_output=True, text=True, timeout=SECONDS,
-                           check=False)  # fmt: skip
+    ended = subprocess.run([sys.executable, "-c", late], env=environment, capture_output=True, text=True,
+                           timeout=SECONDS, check=False)  # fmt: skip
     assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "")
     assert "before the program had started" in ended.stderr
 

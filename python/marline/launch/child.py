@@ -35,8 +35,8 @@ def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] 
 
 
 def run_launcher(words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """The same for one of MPI. What it returns says nothing of a job that a signal has stopped (Hydra: 0 or the signal's
-    number, Open MPI: 1): then this is that signal."""
+    """The same for one of MPI. What it returns says nothing of a job that a signal has stopped (Hydra: 0 or the
+    signal's number, Open MPI: 1): then this is that signal."""
     stopped_by: set[int] = set()
     status = _attend(_fork(words, environment), stopped_by)
     drain()
@@ -44,8 +44,8 @@ def run_launcher(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _fork(words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """The child goes on only when this process has looked for signals that came before it was there: it has not had them,
-    and is not started any more."""
+    """The child goes on only when this process has looked for signals that came before it was there: it has not had
+    them, and is not started any more."""
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     ignores_ends = hear_of_children()
     end_with_us = ends_with_this_process()

@@ -114,8 +114,8 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
         are_commands: bool = False) -> int:  # fmt: skip
     """Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if
     it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not to
-    ours. Signals: as behind child.run. `are_commands`: they are `marline run` each, which heed SIGINT some time after their
-    start, and get it then."""
+    ours. Signals: as behind child.run. `are_commands`: they are `marline run` each, which heed SIGINT some time after
+    their start, and get it then."""
     secret, meeting = secrets.token_hex(16), secrets.token_hex(8)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
     late = stopping.late_variables() if are_commands else {}
@@ -150,7 +150,7 @@ def _attend(members: list[subprocess.Popen]) -> int:
     """Waits until all have ended; for a while only, once one has failed or number 0 has ended. What became of number 0
     counts most: it ends itself when a worker has gone, and the workers end when number 0 has."""
     failed: int | None = None  # the status of the first worker that has
-    who = 0
+    who, stopped = 0, False
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
         arrived = signal.sigtimedwait(child.WATCHED, max(0.0, min(deadline - time.monotonic(), 1.0)))
@@ -161,9 +161,12 @@ def _attend(members: list[subprocess.Popen]) -> int:
             if failed is None and status not in (None, 0):
                 failed, who = status, number
         if deadline == float("inf") and (failed is not None or members[0].poll() is not None):
-            deadline = time.monotonic() + (LAST_WORDS_IF_STOPPED if _stop_with_first(members) else LAST_WORDS)
+            stopped = _stop_with_first(members)
+            deadline = time.monotonic() + (LAST_WORDS_IF_STOPPED if stopped else LAST_WORDS)
     late = [str(number) for number, member in enumerate(members) if member.poll() is None]
     status = _wait_status(members[0]) or failed
+    if stopped:
+        return status or 0
     if late and failed is not None:
         how = child.outcome(failed)
         say(f"process {', '.join(late)} of the job has not ended after process {who} ({how}), and is killed")
@@ -174,8 +177,8 @@ def _attend(members: list[subprocess.Popen]) -> int:
 
 
 def _stop_with_first(members: list[subprocess.Popen]) -> bool:
-    """Whether somebody has stopped number 0. Then the others are stopped, too: they may wait for it to join the job, which
-    signals do not end. Of a program that is killed nobody else says anything."""
+    """Whether somebody has stopped number 0. Then the others are stopped, too: they may wait for it to join the job,
+    which signals do not end. Of a program that is killed nobody else says anything."""
     number = -(members[0].poll() or 0)
     if number == signal.SIGKILL:
         say(f"process 0 of the job, the program, ended with signal {number} ({signal.strsignal(number)})")

@@ -28,7 +28,8 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     # The launcher itself is no part of the run: only the ranks get the recorder.
     threads = options.threads or threads_in_force()
     words = ["env", *(f"{name}={value}" for name, value in added.items()), *words]
-    return child.run_launcher([*launcher.command(options.mpi, options.ranks, threads, environment), *words], environment)
+    words = [*launcher.command(options.mpi, options.ranks, threads, environment), *words]
+    return child.run_launcher(words, environment)
 
 
 def _refuse_nothing_to_record(program: preflight.Program, mpi: str | None, layout: Layout) -> None:

@@ -99,8 +99,8 @@ def _interpreter_of(path: Path, environment: Mapping[str, str]) -> tuple[Path, b
                 line = file.readline(256)
         except PermissionError as error:
             mode = stat.S_IMODE(current.stat().st_mode)
-            raise Refusal(f"{current} may be executed but not read (its mode is {mode:04o}): Marline reads a program before "
-                          "it starts it; make it readable (chmod +r), or run a copy that is") from error  # fmt: skip
+            raise Refusal(f"{current} may be executed but not read (its mode is {mode:04o}): Marline reads a program "
+                          "before it starts it; make it readable (chmod +r), or run a copy that is") from error
         if not line.startswith(b"#!"):
             return current, current != path
         words = os.fsdecode(line[2:]).split()

@@ -214,7 +214,8 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     if options.devices and not workers and job.wants_nodes(devices):
         job.refuse_unfit_ranks(options.ranks, options.nodes_as)
     words = launcher.unbound(options.mpi, options.ranks, os.environ)
-    return child.run_launcher([*words, *stopping.heeding_late([sys.executable, *of_one_rank(options, layout)])], os.environ)
+    words += stopping.heeding_late([sys.executable, *of_one_rank(options, layout)])
+    return child.run_launcher(words, os.environ)
 
 
 def launch_job(options: argparse.Namespace, layout: Layout, count: int) -> int:

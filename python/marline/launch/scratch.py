@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder for the time that a program runs, which goes even if this process is killed: a small process of its own waits for
-that. Standard library only."""
+"""A folder for the time that a program runs, which goes even if this process is killed: a small process of its own
+waits for that. Standard library only."""
 
 import contextlib
 import os
@@ -27,9 +27,9 @@ def folder(prefix: str) -> Iterator[Path]:
 
 
 def _start_remover(made: Path) -> int:
-    """Returns the end of a pipe which is closed, by whatever way, when this process ends. The remover has a session of its own,
-    so that no signal to ours reaches it, and nothing open but the other end: launchers wait for streams to be closed. Its
-    parent is a process that ends at once, so that nobody waits for it."""
+    """Returns the end of a pipe which is closed, by whatever way, when this process ends. The remover has a session of
+    its own, so that no signal to ours reaches it, and nothing open but the other end: launchers wait for streams to be
+    closed. Its parent is a process that ends at once, so that nobody waits for it."""
     wait_end, end = os.pipe()
     first = os.fork()
     if first == 0:

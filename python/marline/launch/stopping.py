@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that end the command before a program runs, or after it has ended: one line, and an end by the same signal, so that
-a shell stops, too. While a program runs, child.py and job.py pass signals on to it."""
+"""Signals that end the command before a program runs, or after it has ended: one line, and an end by the same signal,
+so that a shell stops, too. While a program runs, child.py and job.py pass signals on to it."""
 
 import os
 import signal
@@ -25,8 +25,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def heeding_late(words: Sequence[str]) -> list[str]:
-    """How a launcher of MPI starts this command for a rank. Until it heeds signals, Ctrl-C would end the interpreter with a
-    traceback, on each rank. So it ignores Ctrl-C meanwhile: the launcher has had it, too, and ends its ranks."""
+    """How a launcher of MPI starts this command for a rank. Until it heeds signals, Ctrl-C would end the interpreter
+    with a traceback, on each rank. So it ignores Ctrl-C meanwhile: the launcher has had it, too, and ends its ranks."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         return list(words)
     return ["/bin/sh", "-c", f'trap "" INT; export {LATE}=yes; exec "$0" "$@"', *words]
@@ -55,8 +55,8 @@ def _stop(number: int, frame: object) -> None:
 
 
 def forget() -> None:
-    """In a forked child, before its signals are let in: they must end it, and nothing of this process's is its to put away.
-    The program starts with the signals that it would have had without us."""
+    """In a forked child, before its signals are let in: they must end it, and nothing of this process's is its to put
+    away. The program starts with the signals that it would have had without us."""
     for number in ENDING:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, signal.SIG_DFL)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process may answer, as an object: whoever sits at its socket may be hostile. Bytes, time, depth, and how many values
-there are have bounds; texts are cleaned of what terminals obey; what is read later has the right types. All that is wrong is a
-NoAnswer, with the reason."""
+"""What a process may answer, as an object: whoever sits at its socket may be hostile. Bytes, time, depth, and how many
+values there are have bounds; texts are cleaned of what terminals obey; what is read later has the right types. All that
+is wrong is a NoAnswer, with the reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class NoAnswer(Exception):
 
 
 def receive(connection: socket.socket, until: float, silence: float = SECONDS) -> bytes:
-    """The whole answer. `until`: in time.monotonic(), when whoever asks has no more patience. `silence`: seconds of it."""
+    """The whole answer. `until`: in time.monotonic(), when whoever asks has no more patience. `silence`: seconds of
+    it."""
     until = min(until, time.monotonic() + LONGEST)
     pieces, size = [], 0
     while True:
@@ -69,12 +70,12 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-# Texts ----------------------------------------------------------------------------------------------------------------------
+# Texts ----------------------------------------------------------------------------------------------------------------
 
 
 def clean(text: str) -> str:
-    """Without control characters and the like, which stand as in Python's strings: a terminal would obey them, and a line
-    break would begin a line that seems to be ours."""
+    """Without control characters and the like, which stand as in Python's strings: a terminal would obey them, and a
+    line break would begin a line that seems to be ours."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
@@ -95,7 +96,7 @@ def cleaned(value: Any, depth: int = 0) -> Any:
     return value
 
 
-# Types ----------------------------------------------------------------------------------------------------------------------
+# Types ----------------------------------------------------------------------------------------------------------------
 
 # A shape is a type, a pattern of a text, a range of a number, a list of one shape, or names with shapes: "name?" may be
 # missing; "*" is any other name, all of which are allowed if there is none.
@@ -145,8 +146,8 @@ SECRET = re.compile(r"[0-9a-f]{0,64}")
 CALL = {"operation": str, "record?": ADDRESS, "ids?": [int], "id_count?": int, "*": int}
 STACK = {"sp?": ADDRESS, "stack?": [re.compile(r"(?:[0-9a-f]{2})*")]}
 RUNNING = {"id": ADDRESS, "label?": str, "kind": str, "block?": [ADDRESS]}
-THREAD = {"thread": PIDS, "worker": int, "state": re.compile("runs|idle|barrier|blocked"), "ready": int, "suspensions": int,
-          "task?": RUNNING, "call?": CALL, **STACK}  # fmt: skip
+THREAD = {"thread": PIDS, "worker": int, "state": re.compile("runs|idle|barrier|blocked"), "ready": int,
+          "suspensions": int, "task?": RUNNING, "call?": CALL, **STACK}  # fmt: skip
 TASK = {**RUNNING, "parent": ADDRESS, "taskgroup": ADDRESS, "children": int, "home?": int,
         "wait": {"kind": str, "object": ADDRESS, "unfinished?": int, "call?": CALL}, **STACK}  # fmt: skip
 KERNEL_THREAD = {"thread": PIDS, "stat?": str, "schedstat?": str,
@@ -159,8 +160,8 @@ NODE_PROCESS = {"number": NUMBERS, "node": str, "pid": PIDS, "here": bool, "host
                 "secret?": SECRET}  # fmt: skip
 COPIES = {"count": int, "bytes": int}
 CLUSTER = dict.fromkeys(("under_way", "waiting", "copies", "bytes", "sent", "to_gpu", "from_gpu"), int)
-WORKER = {"device?": int, "kernels?": [{"where": str, "runs": bool, "since": int}], "left_out?": int, "idle_since?": int,
-          "sending?": COPIES, "arriving?": COPIES}  # fmt: skip
+WORKER = {"device?": int, "kernels?": [{"where": str, "runs": bool, "since": int}], "left_out?": int,
+          "idle_since?": int, "sending?": COPIES, "arriving?": COPIES}  # fmt: skip
 SECTIONS = {
     "mpi?": {"rank": NUMBERS, "size": NUMBERS, "bound?": int, "communicators?": [COMMUNICATOR]},
     "mpi_peers?": {"secret": SECRET, "ranks": [{"host": HOST, "pid": PIDS, "port": range(1 << 16)}]},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What root must not do with the rights of root: read what a user's process says, and the files that it names. So root acts as
-the process's user, with bounds for memory and processor time."""
+"""What root must not do with the rights of root: read what a user's process says, and the files that it names. So root
+acts as the process's user, with bounds for memory and processor time."""
 
 from __future__ import annotations
 

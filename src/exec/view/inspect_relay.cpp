@@ -3,9 +3,9 @@
 // Lets `marline ps` reach this process, and the user's others on this machine, from other nodes. A thread listens at a TCP
 // port. A client that sends the secret is connected with the local socket of the process that it names; only the user's
 // own processes can read the secret, from local sockets. All clients are served side by side by this one thread, which
-// waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep others from being
-// asked. Those that have not shown the secret are few, and the oldest goes when one more comes. The thread allocates
-// nothing, like the server.
+// waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep others from
+// being asked. Those that have not shown the secret are few, and the oldest goes when one more comes. The thread
+// allocates nothing, like the server.
 #include "exec/view/inspect.hpp"
 
 #include "base/atomic.hpp"
@@ -151,7 +151,8 @@ void take_client(int connection) {
   place->since = nanoseconds_now();
 }
 
-// Fewer than there are places for strangers: a new one is looked at before it can be the oldest. False: the port is shut.
+// Fewer than there are places for strangers: a new one is looked at before it can be the oldest. False: the port is
+// shut.
 bool take_clients(int listener) {
   for (int i = 0; i < kMostStrangers / 2; ++i) {
     int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);

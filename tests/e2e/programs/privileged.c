@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that may have rights that its user does not have (a set-gid file). It uses all that reads the environment: threads,
- * tasks, a target region, with MPI if built with USE_MPI. PRETEND: the C library says that it has such rights. Prints whether it
- * has, how many threads it has, and how many devices.
+ * A program that may have rights that its user does not have (a set-gid file). It uses all that reads the environment:
+ * threads, tasks, a target region, with MPI if built with USE_MPI. PRETEND: the C library says that it has such rights.
+ * Prints whether it has, how many threads it has, and how many devices.
  */
 #include <omp.h>
 #include <stdio.h>

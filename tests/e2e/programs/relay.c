@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A process of a job on several nodes, as `marline ps` sees it: two threads, and a relay for the secret that is given. Says the
- * relay's port. At each line of standard input it forks a child that waits for ever, and says its number.
+ * A process of a job on several nodes, as `marline ps` sees it: two threads, and a relay for the secret that is given.
+ * Says the relay's port. At each line of standard input it forks a child that waits for ever, and says its number.
  */
 #include <marline/marline.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs for ever, with threads and a device; under MPI if built with USE_MPI. "pipe": says instead which signals it ignores
- * that an interpreter ignores for itself.
+ * Runs for ever, with threads and a device; under MPI if built with USE_MPI. "pipe": says instead which signals it
+ * ignores that an interpreter ignores for itself.
  */
 #include <signal.h>
 #include <stdio.h>
