@@ -2,14 +2,16 @@
 """Runs one program in the foreground on the caller's behalf: same standard streams, signals passed on, exit status
 passed back. The caller must be single-threaded (the code between fork and exec runs Python)."""
 
+import contextlib
 import ctypes
 import os
 import resource
 import signal
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from marline.errors import NOT_EXECUTABLE, NOT_FOUND
+from marline.errors import NOT_EXECUTABLE, NOT_FOUND, say
 from marline.launch import stopping
 from marline.launch.launcher import RANK_OF
 from marline.launch.stopping import ENDING, Stopped
@@ -18,7 +20,9 @@ FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signa
 WATCHED = FORWARDED | {signal.SIGCHLD}
 MASK = signal.pthread_sigmask(signal.SIG_BLOCK, ())  # which the programs get
 SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+LAST_WORDS = 10.0  # seconds in which a launcher of MPI ends its job after a signal
+LONG_SECONDS = 3600.0
 
 
 def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None,
@@ -36,9 +40,12 @@ def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] 
 
 def run_launcher(words: Sequence[str], environment: Mapping[str, str]) -> int:
     """The same for one of MPI. What it returns says nothing of a job that a signal has stopped (Hydra: 0 or the
-    signal's number, Open MPI: 1): then this is that signal."""
+    signal's number, Open MPI: 1): then this is that signal. If a signal comes while Hydra starts, it does not end at
+    all, with or without us: it is killed then, with all that it has started."""
     stopped_by: set[int] = set()
-    status = _attend(_fork(words, environment), stopped_by)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # what it has started is below us, though it has ended itself
+    child = _fork(words, environment)
+    status = _attend(child, stopped_by, patience=LAST_WORDS)
     drain()
     return min(stopped_by & ENDING, default=status)
 
@@ -137,9 +144,21 @@ def _execute(words: Sequence[str], environment: Mapping[str, str]) -> None:
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 
-def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None = None) -> int:
+def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None = None,
+            patience: float = float("inf")) -> int:  # fmt: skip
+    """`stopped`: run's. `patience`: seconds that the child may live on after a signal that is to end it."""
+    deadline = float("inf")
     while True:
-        arrived = signal.sigwaitinfo(WATCHED)
+        left = deadline - time.monotonic()
+        arrived = signal.sigtimedwait(WATCHED, max(0.0, min(left, LONG_SECONDS)))
+        if arrived is None:
+            if left <= 0:
+                say(f"the launcher has not ended {patience:g} s after a signal, and is killed with all that it has started")
+                kill_descendants()
+                deadline = float("inf")
+            continue
+        if arrived.si_signo in ENDING:
+            deadline = min(deadline, time.monotonic() + patience)
         if arrived.si_signo == signal.SIGCHLD:
             changed, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
             while changed and os.WIFSTOPPED(status):
@@ -152,6 +171,25 @@ def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None 
         others.add(arrived.si_signo)
         if not child_has_it(arrived):
             os.kill(child, arrived.si_signo)
+
+
+def kill_descendants() -> None:
+    """All processes below this one. Those that are started meanwhile are below one that is stopped first."""
+    found = [os.getpid()]
+    for parent in found:
+        for child in processes_below(parent):
+            with contextlib.suppress(OSError):  # it has ended
+                os.kill(child, signal.SIGSTOP)
+                found.append(child)
+    for child in found[1:]:
+        with contextlib.suppress(OSError):
+            os.kill(child, signal.SIGKILL)
+
+
+def processes_below(parent: int) -> list[int]:
+    """Its children."""
+    texts = ((folder.name, _read(f"/proc/{folder.name}/stat")) for folder in Path("/proc").glob("[0-9]*"))
+    return [int(name) for name, text in texts if text.rpartition(")")[2].split()[1:2] == [str(parent)]]
 
 
 def outcome(status: int) -> str:
