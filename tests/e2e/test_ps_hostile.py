@@ -377,7 +377,7 @@ def test_the_full_report_passes() -> None:
     look_at([json.dumps(full_report(rank)).encode() for rank in (0, 1)])
 
 
-MANY = settings(max_examples=20_000 if EXHAUSTIVE else 300, deadline=None, suppress_health_check=list(HealthCheck),
+MANY = settings(max_examples=5000 if EXHAUSTIVE else 200, deadline=None, suppress_health_check=list(HealthCheck),
                 database=None)  # fmt: skip
 
 
