@@ -17,6 +17,7 @@ enum class Option {
   kNodesAs,
   kStartTimeout,
   kHostTimeout,
+  kNetwork,
   kLink,
   kNodeDevices,
   kClusterWrites,

@@ -76,16 +76,32 @@ def may_be_two_machines() -> bool:
     return parts.returncode == 0 and re.search(r"\d+\.\d+\.\d+\.\d+", addresses) is not None
 
 
-@pytest.mark.skipif(not may_be_two_machines(), reason="no other PID namespace, or no address but the loopback's")
-def test_ranks_on_two_machines(jobs, compiled, monkeypatch):
-    """Agents and workers are reached by TCP. With the first process of its namespace all others end there, so that one stays
-    until the other rank has ended."""
+def two_machines(jobs, compiled, monkeypatch, network: str):
+    """With the first process of its namespace all others end there, so that one stays until the other rank has ended."""
+    if not may_be_two_machines():
+        pytest.skip("no other PID namespace, or no address but the loopback's")
     if shutil.which("mpicc.openmpi") is None:
         pytest.skip("no openmpi")
     program = build_with(compiled, "openmpi", monkeypatch, "gcc")
     rank = shlex.join(map(str, [*with_mpi_library(jobs, "openmpi"), program, "all"]))
-    result = jobs.shell(f"exec mpirun.openmpi --mca btl tcp,self -n 1 {rank} : -n 1 unshare -pf sh -c {shlex.quote(f'{rank}; s=$?; sleep 3; exit $s')}")
+    other = shlex.quote(f"{rank}; s=$?; sleep 3; exit $s")
+    return jobs.shell(f"export MARLINE_NETWORK={network}; exec mpirun.openmpi --mca btl tcp,self -n 1 {rank} "
+                      f": -n 1 unshare -pf sh -c {other}")  # fmt: skip
+
+
+@pytest.mark.parametrize("network", ["auto", "0.0.0.0/0"])
+def test_ranks_on_two_machines(jobs, compiled, monkeypatch, network):
+    """Agents and workers are reached by TCP."""
+    result = two_machines(jobs, compiled, monkeypatch, network)
     assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
+
+
+@pytest.mark.parametrize(("network", "says"), [("203.0.113.0/24", "this machine has no address there"),
+                                               ("eth", "expected an IPv4 network with the bits that count")])  # fmt: skip
+def test_a_network_that_machines_do_not_have(jobs, compiled, monkeypatch, network, says):
+    result = two_machines(jobs, compiled, monkeypatch, network)
+    assert result.returncode != 0
+    assert f"MARLINE_NETWORK={network}: {says}" in result.stderr
 
 
 def test_plain_mpirun_without_the_library_for_mpi(jobs, each, mpi):

@@ -183,6 +183,23 @@ TEST(MeetingTest, SaysThatFilesAreTooFew) {
   }
 }
 
+TEST(NetworkTest, AddressesInIt) {
+  Address address;
+  ASSERT_EQ(parse_address("tcp:10.1.2.3:7", address), nullptr);
+  for (const char* text : {"10.1.2.3", "10.1.2.3/32", "10.1.0.0/16", "10.1.2.2/31", "9.0.0.0/0"}) {
+    Network network;
+    EXPECT_TRUE(parse_network(text, network) && network.has(address)) << text;
+  }
+  for (const char* text : {"10.1.2.4", "10.2.0.0/16", "10.1.2.0/31"}) {
+    Network network;
+    EXPECT_TRUE(parse_network(text, network) && !network.has(address)) << text;
+  }
+  Network network;
+  for (const char* text : {"", "10.1", "10.1.2.3/", "10.1.2.3/33", "10.1.2.3/x", "10.1.2.3/8x", "eth0", "::1"}) {
+    EXPECT_FALSE(parse_network(text, network)) << text;
+  }
+}
+
 TEST(MeetingTest, AddressesThatAreNone) {
   for (const char* address : {"tcp:", "tcp:x", "tcp:127.0.0.1:", "tcp:127.0.0.1:x", "unix:", "unix:@", "udp:@x"}) {
     TestJob job;

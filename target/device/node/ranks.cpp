@@ -75,20 +75,19 @@ void close_in_fork() {
 }
 
 // IPv4 alone, as the listener.
-void add_address(FarCard& card, const sockaddr* found, uint16_t port) {
+void add_address(FarCard& card, const sockaddr* found, const Network& network) {
   if (found == nullptr || found->sa_family != AF_INET || card.count == kMostAddresses) return;
-  Address& address = card.addresses[card.count++];
-  address = {};
+  Address address = {};
   address.length = sizeof(sockaddr_in);
   std::memcpy(&address.storage, found, address.length);
-  address.set_port(port);
+  if (network.has(address)) card.addresses[card.count++] = address;
 }
 
-void list_addresses(FarCard& card, uint16_t port) {
+void list_addresses(FarCard& card, const Network& network) {
   ifaddrs* first = nullptr;
   if (getifaddrs(&first) != 0) return;
   for (ifaddrs* at = first; at != nullptr; at = at->ifa_next) {
-    if ((at->ifa_flags & IFF_UP) != 0 && (at->ifa_flags & IFF_LOOPBACK) == 0) add_address(card, at->ifa_addr, port);
+    if ((at->ifa_flags & IFF_UP) != 0 && (at->ifa_flags & IFF_LOOPBACK) == 0) add_address(card, at->ifa_addr, network);
   }
   freeifaddrs(first);
 }
@@ -99,10 +98,17 @@ int listen_or_fail(const Address& address) {
   return listener;
 }
 
-Address any_address() {
-  Address address = loopback_address();
-  reinterpret_cast<sockaddr_in*>(&address.storage)->sin_addr.s_addr = htonl(INADDR_ANY);
-  return address;
+// For ranks of other machines: at all addresses of this one, or at its only one on the network that the user names.
+int listen_far(FarCard& card) {
+  Network network;
+  const char* name = option_value(Option::kNetwork);
+  if (name != nullptr && !parse_network(name, network)) refuse_value(Option::kNetwork, name);
+  list_addresses(card, network);
+  if (name != nullptr && card.count == 0) fatal("MARLINE_NETWORK=%s: this machine has no address there", name);
+  if (name != nullptr) card.count = 1;
+  int listener = listen_or_fail(name != nullptr ? card.addresses[0] : of_all_interfaces(loopback_address()));
+  for (int i = 0; i < card.count; ++i) card.addresses[i].set_port(own_address(listener).port());
+  return listener;
 }
 
 void give_orders(const marline_ranks_t* ranks, const int* listeners, int count) {
@@ -272,10 +278,7 @@ void meet_ranks(const marline_ranks_t* ranks) {
   if (is_spread()) {
     FarCard far = {};
     g_far = make_list<FarCard>(g_count);
-    if (g_agent >= 0) {
-      listeners[listening] = listen_or_fail(any_address());
-      list_addresses(far, own_address(listeners[listening++]).port());
-    }
+    if (g_agent >= 0) listeners[listening++] = listen_far(far);
     ranks->gather(&far, g_far, sizeof far);
   }
   if (g_agent >= 0) give_orders(ranks, listeners, listening);

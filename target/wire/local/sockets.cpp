@@ -5,6 +5,7 @@
 
 #include "wire/local/crowding.hpp"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <poll.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 
 namespace marline::target {
@@ -145,6 +147,32 @@ Address of_all_interfaces(const Address& address) {
   if (address.family() == AF_INET) reinterpret_cast<sockaddr_in*>(&wide.storage)->sin_addr.s_addr = htonl(INADDR_ANY);
   if (address.family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&wide.storage)->sin6_addr = IN6ADDR_ANY_INIT;
   return wide;
+}
+
+bool Network::has(const Address& other) const {
+  if (other.family() != AF_INET) return false;
+  uint32_t host = ntohl(reinterpret_cast<const sockaddr_in*>(&other.storage)->sin_addr.s_addr);
+  return (host & mask) == (address & mask);
+}
+
+bool parse_network(const char* text, Network& network) {
+  char host[INET_ADDRSTRLEN];
+  size_t length = std::strcspn(text, "/");
+  in_addr address;
+  if (length >= sizeof host) return false;
+  std::memcpy(host, text, length);
+  host[length] = '\0';
+  if (inet_pton(AF_INET, host, &address) != 1) return false;
+  unsigned long bits = 32;
+  char* end = const_cast<char*>(text) + length;
+  if (*end == '/') {
+    if (end[1] < '0' || end[1] > '9') return false;
+    bits = std::strtoul(end + 1, &end, 10);
+  }
+  if (*end != '\0' || bits > 32) return false;
+  network.address = ntohl(address.s_addr);
+  network.mask = bits == 0 ? 0 : UINT32_MAX << (32 - bits);
+  return true;
 }
 
 Address own_address(int socket) {

@@ -49,6 +49,15 @@ struct Address {
 [[nodiscard]] Address own_address(int socket);
 [[nodiscard]] Address peer_address(int socket);
 
+// Addresses of IPv4 whose first bits are the same; all, if no bits count.
+struct Network {
+  uint32_t address = 0, mask = 0;  // in the host's byte order
+
+  [[nodiscard]] bool has(const Address& other) const;
+};
+// "10.1.0.0/16", or an address. False: it is neither.
+[[nodiscard]] bool parse_network(const char* text, Network& network);
+
 // Where a connection comes from: a host, or within the machine a process. Two sockets of one source compare equal.
 struct Source {
   uint64_t words[3];
