@@ -229,6 +229,21 @@ def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
     assert (process.returncode, output) == (0, "done\n"), errors
 
 
+def test_a_worker_that_is_stopped_is_named(jobs, each, mpi):
+    """No `marline run` has started it."""
+    words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "busy"]
+    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY), text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+        worker = int(process.stdout.readline().split()[0])
+        os.kill(worker, signal.SIGSTOP)
+        while "is stopped" not in (line := process.stderr.readline()):
+            assert line
+        os.kill(worker, signal.SIGKILL)
+        process.communicate(timeout=60)
+    expected = rf"device 1 \(node, beside rank 1 for rank 0, on \S+, pid {worker}\) is stopped by SIGSTOP; the program waits"
+    assert re.search(expected, line), line
+
+
 def test_silent_strangers_do_not_keep_ranks_from_their_devices(jobs, each, mpi):
     """Of this user, so that they are heard; they come before the first use of a device."""
     words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "first"]

@@ -18,6 +18,7 @@
 #include "device/node/node_parts.hpp"
 #include "device/node/ranks.hpp"
 #include "device/node/shared_copies.hpp"
+#include "device/node/stopped.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/arena.hpp"
 #include "device/processor/operation_table.hpp"
@@ -200,6 +201,7 @@ int poll_locked() {
   g_unfinished.shrink(kept);
   (void)g_job->kind->poll(g_job->wire);
   tell_guest_polled();
+  look_for_stopped_workers();
   if (int counted = g_ended - g_ended_uncounted; counted != 0) add_operations(-counted);
   return g_ended;
 }
