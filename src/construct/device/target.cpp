@@ -7,7 +7,10 @@
 #include "exec/team/team.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
+#include "platform/thread.hpp"
 #include "task/own_icvs.hpp"
+
+#include <algorithm>
 
 namespace marline {
 
@@ -48,6 +51,8 @@ void league_begin(Worker* worker, int teams, int thread_limit) {
   icvs.num_teams = teams;
   icvs.team_num = 0;
   if (thread_limit > 0) icvs.thread_limit = thread_limit;
+  // The teams run one after the other: each may have all cores (construct/parallel/teams.cpp, divide_threads).
+  if (teams > 1) icvs.thread_limit = std::min(icvs.thread_limit, cores_per_process());
 }
 
 bool league_next_team(Worker* worker) {

@@ -10,6 +10,7 @@
 #include "exec/team/team.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/suspend.hpp"
+#include "platform/thread.hpp"
 #include "tool/tool.hpp"
 
 #include <algorithm>
@@ -40,14 +41,17 @@ struct League {
   Atomic<int> next{0};   // the first team that no thread has taken; added to by the league's threads
 };
 
-// A team's threads: as many as the limit allows, or else an even share of the threads that a region would have here. As
-// many teams run at once as there are such shares.
+// As many teams run at once as there are threads for them, and each has an even share of the threads, up to its limit.
+// The teams of a league are many, and each may ask for many threads: together they get no more than there are cores,
+// whatever their limit (OpenMP 5.2, section 13.3: it is an upper bound). A team alone is bound by its limit only.
 void divide_threads(League& league, int threads, int limit) {
-  int teams = league.icvs.num_teams;
-  int most = std::max(1, threads / (limit > 0 ? std::min(limit, threads) : 1));
-  league.threads_at_once = std::min({teams, most, kMaxTeam});
-  league.icvs.num_threads = limit > 0 ? std::min(limit, threads) : std::max(1, threads / league.threads_at_once);
+  const int teams = league.icvs.num_teams;
+  if (teams > 1) threads = std::min(threads, cores_per_process());
+  league.threads_at_once = std::min({teams, threads, kMaxTeam});
+  const int share = threads / league.threads_at_once;
+  league.icvs.num_threads = limit > 0 ? std::min(limit, share) : share;
   if (limit > 0) league.icvs.thread_limit = std::min(limit, league.icvs.thread_limit);
+  if (teams > 1) league.icvs.thread_limit = std::min(share, league.icvs.thread_limit);
 }
 
 void announce_team(Worker* worker, Team* team, tool::Endpoint endpoint) {

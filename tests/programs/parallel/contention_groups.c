@@ -72,9 +72,9 @@ static void side_by_side(int count, unsigned seed) {
     CHECK_EQ(pthread_join(threads[i], NULL), 0);
 }
 
-/* Each team of a league is a group, too: one that asks for the limit gets it. */
+/* The team of a league is a group, too: one that asks for the limit gets it. */
 static void league(void) {
-#pragma omp teams num_teams(2) thread_limit(kLimit)
+#pragma omp teams num_teams(1) thread_limit(kLimit)
   {
     int got = 0;
 #pragma omp parallel num_threads(kLimit)
