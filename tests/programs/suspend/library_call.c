@@ -15,11 +15,13 @@
 enum { kCallers = 40, kEvents = 20, kPieces = 6 };
 
 static pthread_mutex_t lock;
-static int calls;
+static int calls; /* that have ended */
 static __thread int inside;
 
 __attribute__((noinline)) static int is_inside(void) { return inside; } /* after a suspension: of another thread, perhaps */
 __attribute__((noinline)) static void count_inside(int n) { inside += n; }
+
+static int called(void) { return __atomic_load_n(&calls, __ATOMIC_RELAXED); }
 
 /* The pieces one after the other, and each once. */
 static void in_order(void) {
@@ -86,12 +88,12 @@ static void call_back(int form) {
 
 static void call_library(int form) {
   marline_library_call_t call;
-  const int before = calls;
+  const int before = called();
   CHECK_EQ(pthread_mutex_lock(&lock), 0); /* EDEADLK where the thread has it */
   marline_library_enter(&call);
   call_back(form);
   marline_library_leave(&call);
-  CHECK(__atomic_load_n(&calls, __ATOMIC_RELAXED) > before);
+  CHECK(called() > before);
   CHECK_EQ(pthread_mutex_unlock(&lock), 0);
 }
 
@@ -103,7 +105,7 @@ static int poll_waiting(void *unused) {
   marline_event_t *event = __atomic_exchange_n(&waiting, NULL, __ATOMIC_ACQ_REL);
   if (event == NULL)
     return 0;
-  call_back(calls);
+  call_back(called());
   marline_progress_add(hook, -1);
   marline_event_fulfill(event);
   return 1;
