@@ -45,6 +45,11 @@ module marline
     integer(c_int) :: id_count = 0, id_bytes = 0
   end type
 
+  ! A call of a library: the runtime's, in the caller's frame.
+  type, bind(C), public :: marline_library_call
+    type(c_ptr) :: state(2)
+  end type
+
   ! The fields of marline_counters_t.
   type, bind(C), public :: marline_counters
     integer(c_int64_t) :: tasks, dependences, edges, pruned, duplicate, transitive, nodes, lookups, probes, rebuilds
@@ -55,6 +60,7 @@ module marline
   public :: marline_event_wait_for, marline_block_begin, marline_block_end, marline_describe_register, marline_describe_fn
   public :: marline_describe_relay
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
+  public :: marline_library_enter, marline_library_leave, marline_is_called_back
   public :: marline_suspend_observe, marline_suspend_fn
   public :: marline_task_label, marline_task_color, marline_task_sends
   public :: marline_task_affinity, marline_task_node, marline_task_hold, marline_task_release
@@ -145,6 +151,19 @@ module marline
       import :: c_funptr
       type(c_funptr), value :: observer  ! a subroutine marline_suspend_fn, or c_null_funptr
     end subroutine
+
+    ! Calls of libraries
+    subroutine marline_library_enter(call) bind(C)
+      import :: marline_library_call
+      type(marline_library_call), intent(inout), target :: call  ! a target, as it is kept until marline_library_leave
+    end subroutine
+    subroutine marline_library_leave(call) bind(C)
+      import :: marline_library_call
+      type(marline_library_call), intent(inout), target :: call
+    end subroutine
+    integer(c_int) function marline_is_called_back() bind(C)
+      import :: c_int
+    end function
 
     ! Progress hooks
     type(c_ptr) function marline_progress_register(name, poll, arg) bind(C)
