@@ -7,6 +7,7 @@
 #include "device/base/kinds.hpp"
 #include "device/llvm/llvm.hpp"
 #include "face/dry_run.hpp"
+#include "face/newer_sections.hpp"
 #include "face/sections.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
@@ -98,12 +99,14 @@ void __tgt_target_data_end_nowait_mapper(void* ident, int64_t device, int32_t co
 }
 void __tgt_target_data_update_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                      int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kUpdate, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+  OlderSections older({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
+  construct({LlvmData::kUpdate, false, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
             sizes, types, names, mappers);
 }
 void __tgt_target_data_update_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                             int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kUpdate, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+  OlderSections older({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
+  construct({LlvmData::kUpdate, true, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
             sizes, types, names, mappers);
 }
 

@@ -318,6 +318,24 @@ bool have_native_image() {
   return false;
 }
 
+// Compilers leave their name in the section .comment. Only some constructs ask, so the answer is kept for the modules there are.
+int newest_compiler() {
+  static constexpr char kName[] = "clang version ";
+  static uint32_t changes = 0;
+  static int newest = 0;
+  Guard guard(g_lock);
+  if (changes == module_changes()) return newest;
+  changes = module_changes();
+  newest = 0;
+  for (Module* module = g_first; module != nullptr; module = module->next) {
+    const char* at = module->native.begin;
+    size_t left = module->native.bytes;
+    const void* found = left != 0 ? memmem(at, left, kName, sizeof kName - 1) : nullptr;
+    if (found != nullptr) newest = std::max(newest, std::atoi(static_cast<const char*>(found) + sizeof kName - 1));
+  }
+  return newest;
+}
+
 const Entry* find_entry(const void* host) {
   const Table* table = g_table.load(std::memory_order_acquire);  // pairs with table_for
   if (table == nullptr) return nullptr;

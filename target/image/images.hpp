@@ -94,6 +94,10 @@ void forget_claims();
 // Whether a module that is registered now has an image for this processor.
 [[nodiscard]] bool have_native_image();
 
+// The newest version of Clang that images for this processor, of modules that are registered now, say they are made by; 0:
+// none says so.
+[[nodiscard]] int newest_compiler();
+
 // Whether a module that is registered now has an image for another architecture.
 [[nodiscard]] bool have_foreign_image();
 

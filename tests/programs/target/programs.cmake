@@ -20,6 +20,7 @@ device_program_test(map_attach_later SOURCES map_attach_later.c GCC STOCK NONE N
 device_program_test(map_sections SOURCES map_sections.c GCC)
 # LLVM moves one element of each row.
 device_program_test(update_strided SOURCES update_strided.c STOCK NONE NO_STOCK_GPU)
+device_program_test(section_lists SOURCES section_lists.c COMPILERS clang19 THREADS 2 STOCK NONE NO_GPU)
 device_program_test(update_strided_from SOURCES update_strided_from.c COMPILERS clang22)
 device_program_test(map_present SOURCES map_present.c)
 # Clang 19 cannot make GPU code for arrays of variable length.
