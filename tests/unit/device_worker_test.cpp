@@ -158,6 +158,7 @@ TEST(WorkerTest, RefusesWhatTheProgramWouldNotSend) {
       {frame_of(NodeFrame::kLoad, kBegin, 4096), "an offload image cannot be loaded"},
       {frame_of(NodeFrame::kUnload, code), "names no image"},
       {frame_of(NodeFrame::kFind, kBegin, 0, 0, 1), "names no image"},
+      {frame_of(NodeFrame::kJump, kBegin, code, 0, 2), "names no image"},
       {frame_of(NodeFrame::kDoor, 1 << 16, 0, 0, 1), "tells no port"},
       {frame_of(NodeFrame::kPool), "is not understood"},
       {frame_of(NodeFrame::kDone), "is not understood"},
