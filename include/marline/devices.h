@@ -200,9 +200,9 @@ typedef struct marline_device_maps {
   const void *code; /* for tools: where the construct stands, and whether it is the body of a task of its own */
   int nowait;
   int node;         /* of a region: marline_task_node's; 0: none */
-  /* Of a region: where the program has what the addresses name. Others than the addresses where an element is the region's
-   * own copy, as it was at the construct: firstprivate variables, and of Fortran's arrays and loops the pointers
-   * (GOMP_MAP_POINTER), the descriptors with the pointers in them, and bounds. NULL: of the data constructs. */
+  /* Of a region: where the program has what the addresses name. Others than the addresses where an element is the
+   * region's own copy, as it was at the construct: firstprivate variables, and of Fortran's arrays and loops the
+   * pointers (GOMP_MAP_POINTER), the descriptors with the pointers in them, and bounds. NULL: of the data constructs. */
   void *const *originals;
 } marline_device_maps_t;
 

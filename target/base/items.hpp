@@ -19,9 +19,10 @@ inline constexpr uint64_t kImplicit = 0x200, kClose = 0x400, kPresent = 0x1000, 
 inline constexpr uint64_t kAttach = 0x4000;          // from 22 on: base: a pointer's address; begin: what it points to
 inline constexpr uint64_t kNonContiguous = uint64_t{1} << 44;  // begin: a list of dimensions; size: their number
 inline constexpr uint64_t kDescriptor = uint64_t{1} << 43;     // Marline's: a Fortran array's, or its pointer
-// Marline's, always with kPrivate: memory that a kernel gets with its arguments. begin: its bytes; base: where the program
-// has them. With kAttach: a pointer in such memory, which is at `base` in the program; it gets the device's address of
-// `begin` less `size`, as the device has it, or that of the kernel's own memory. With kImplicit: unless it is mapped.
+// Marline's, always with kPrivate: memory that a kernel gets with its arguments. begin: its bytes; base: where the
+// program has them. With kAttach: a pointer in such memory, which is at `base` in the program; it gets the device's
+// address of `begin` less `size`, as the device has it, or that of the kernel's own memory. With kImplicit: unless it
+// is mapped.
 inline constexpr uint64_t kOwn = uint64_t{1} << 42;
 inline constexpr int kMemberShift = 48;              // of the item, from 1 on, that this one is a member of; 0: none
 }  // namespace map_type

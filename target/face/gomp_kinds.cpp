@@ -133,8 +133,8 @@ bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
   return false;
 }
 
-// Element i is the descriptor of a component, whose pointer another element attaches. For map(from: x%p) and map(alloc: x%p)
-// GCC 12 does not say that it is to be copied, but the kernel needs the bounds.
+// Element i is the descriptor of a component, whose pointer another element attaches. For map(from: x%p) and map(alloc:
+// x%p) GCC 12 does not say that it is to be copied, but the kernel needs the bounds.
 bool is_component_descriptor(const marline_device_maps_t& maps, size_t i) {
   if (!may_be_descriptor(maps.sizes[i])) return false;
   for (size_t k = 0; k < maps.count; ++k) {

@@ -13,10 +13,10 @@ namespace marline::target {
 // finds at that place of its array. Others may stand between. Reads the pointers that are to be attached. Ends the
 // program for a kind that it does not know.
 //
-// The pointers that GCC's code passes along with an array, and the descriptors of Fortran's arrays, are each region's own
-// (map_type::kOwn), and data constructs do not map them: two regions may have other sections of the array, and the pointer
-// may be a temporary on the stack. But those that are `declare target` variables are in `mapping`, where kernels find them
-// by their names.
+// The pointers that GCC's code passes along with an array, and the descriptors of Fortran's arrays, are each region's
+// own (map_type::kOwn), and data constructs do not map them: two regions may have other sections of the array, and the
+// pointer may be a temporary on the stack. But those that are `declare target` variables are in `mapping`, where
+// kernels find them by their names.
 void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to);
 
 // The same for target update, which moves data and does nothing else.

@@ -3,14 +3,26 @@
 // See the header.
 #include "mapping/copies.hpp"
 
+#include "device/base/tell.hpp"
+
 #include <algorithm>
 
 namespace marline::target {
 
 namespace {
 
+// One that goes on where the last one ends is a part of it: so are the members and elements that a mapper names.
 void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to) {
-  if (begin < end) to.push({piece.on_device(begin), reinterpret_cast<void*>(begin), end - begin});
+  if (begin >= end) return;
+  uint64_t device = piece.on_device(begin);
+  Transfer* last = to.count() != 0 ? &to[to.count() - 1] : nullptr;
+  bool goes_on = last != nullptr && static_cast<char*>(last->host) + last->bytes == reinterpret_cast<char*>(begin) &&
+                 last->device + last->bytes == device && piece.begin < begin;
+  if (goes_on) {
+    last->bytes += end - begin;
+  } else {
+    to.push({device, reinterpret_cast<void*>(begin), end - begin});
+  }
 }
 
 // The innermost dimension is one run. Returns what lies outside of the piece; 0: nothing.
@@ -41,6 +53,22 @@ void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& t
     begin = slot + sizeof(void*);
   }
   copy_run(piece, begin, end, to);
+}
+
+void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, Told* told) {
+  bool is_heard = is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES);  // a tool hears of each
+  bool one_by_one = device->kind->copy_all == nullptr || copies.count() < 2 || is_heard;
+  Array<AheadCopy> all;
+  for (const Transfer& copy : copies) {
+    if (!one_by_one) {
+      all.push({copy.device, copy.host, copy.bytes, to_device});
+    } else if (to_device) {
+      copy_to(device, copy.device, copy.host, copy.bytes, told);
+    } else {
+      copy_from(device, copy.host, copy.device, copy.bytes, told);
+    }
+  }
+  if (!one_by_one) device->kind->copy_all(device, all.begin(), all.count());
 }
 
 uintptr_t copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to) {

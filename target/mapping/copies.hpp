@@ -5,12 +5,16 @@
 #pragma once
 
 #include "base/items.hpp"
+#include "device/base/device.hpp"
 #include "mapping/piece.hpp"
 
 namespace marline::target {
 
 // Appends the copies of [begin, begin + bytes).
 void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to);
+
+// All in one direction; done at the return. May suspend.
+void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, Told* told);
 
 // The first byte of item i, a section that is not contiguous, as an update has it (Dimension).
 [[nodiscard]] inline uintptr_t begin_of_parts(const Items& items, int32_t i) {

@@ -220,7 +220,9 @@ void Mapping::add(const Items& items, Plan& plan) {
 }
 
 void Mapping::write_slots(Plan& plan, Told* told) {
-  for (const Slot& slot : plan.slots) copy_to(device_, slot.device, &slot.value, sizeof slot.value, told);
+  Array<Transfer> copies;
+  for (Slot& slot : plan.slots) copies.push({slot.device, &slot.value, sizeof slot.value});
+  make_copies(device_, copies, true, told);
 }
 
 // The construct's own, which are busy: nobody else changes them.
@@ -257,7 +259,7 @@ void Mapping::begin_expanded(const Items& items) {
   note_busy(plan, false);
   lock_.release();
   tell_pieces(Memory::kAllocate, created, items.told);
-  for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
+  make_copies(device_, plan.copies, true, items.told);
   write_slots(plan, items.told);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
@@ -382,7 +384,7 @@ void Mapping::end_locked(const Items& items) {
   Plan plan;
   plan_end(items, plan);
   lock_.release();
-  for (const Transfer& copy : plan.copies) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
+  make_copies(device_, plan.copies, false, items.told);
   finish_end(items, plan);
 }
 

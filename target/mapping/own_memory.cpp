@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that a region's kernel has for itself (map_type::kOwn). A pointer there may refer to other such memory: that of
-// a dummy argument to the array's descriptor. A pointer to what is not mapped keeps its value (OpenMP 5.2, 5.8.6).
+// The memory that a region's kernel has for itself (map_type::kOwn). A pointer there may refer to other such memory:
+// that of a dummy argument to the array's descriptor. A pointer to what is not mapped keeps its value (OpenMP 5.2,
+// 5.8.6).
 #include "mapping/mapping.hpp"
 
 #include <algorithm>

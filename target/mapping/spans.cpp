@@ -24,6 +24,20 @@ Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
   return {piece.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
 }
 
+// One that goes on where the last one ends is a part of it, as those of a mapper's elements. The data of two pieces is
+// two spans, wherever it lies.
+void push_span(const Piece& piece, const Span& span, Array<Span, 4>& to) {
+  Span* last = to.count() != 0 ? &to[to.count() - 1] : nullptr;
+  bool goes_on = last != nullptr && last->bytes != 0 && last->address + last->bytes == span.address &&
+                 last->address >= piece.address && last->host != nullptr && last->is_written == span.is_written &&
+                 last->has_pointers == span.has_pointers;
+  if (goes_on) {
+    last->bytes += span.bytes;
+  } else {
+    to.push(span);
+  }
+}
+
 // The smallest item in which the address lies. False: none.
 bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_t& end) {
   size_t smallest = SIZE_MAX;
@@ -57,13 +71,13 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
     auto bytes = (type & kAttach) != 0 ? size_t{0} : static_cast<size_t>(all.sizes[i]);
     auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
     if (piece != nullptr) {
-      to.push(span_of(*piece, begin, bytes, type));
+      push_span(*piece, span_of(*piece, begin, bytes, type), to);
     } else if ((type & (kParameter | kPrivate)) == kParameter) {
       to.push({base, 0});  // the kernel gets the pointer's value, which may be a device address
     }
     if ((type & (kPointerAndObject | kAttach)) == 0) continue;
     auto* of_slot = static_cast<Piece*>(pieces_.first_overlap(base, base + sizeof(void*)));
-    if (of_slot != nullptr) to.push(span_of(*of_slot, base, sizeof(void*), type));
+    if (of_slot != nullptr) push_span(*of_slot, span_of(*of_slot, base, sizeof(void*), type), to);
   }
 }
 

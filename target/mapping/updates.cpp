@@ -50,8 +50,8 @@ void Mapping::update_expanded(const Items& items) {
   while (wait_for_busy(items)) {}
   plan_update(items, plan);
   lock_.release();
-  for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
-  for (const Transfer& copy : plan.copies_back) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
+  make_copies(device_, plan.copies, true, items.told);
+  make_copies(device_, plan.copies_back, false, items.told);
 }
 
 }  // namespace marline::target

@@ -16,6 +16,8 @@
 #include <tuple>
 #include <vector>
 
+extern "C" void __tgt_push_mapper_component(void*, void*, void*, int64_t, int64_t, void*);
+
 namespace marline::target {
 namespace {
 
@@ -193,6 +195,75 @@ TEST(DeviceMapping, DoesWhatTheSimulatedOneDoes) {
     }
   }
   EXPECT_GT(done, 250'000);
+}
+
+// An array whose elements have a mapper, as Clang's code maps it: the array without copies, then each element's
+// members.
+struct Element {
+  int first[3], number;
+  double last[4], skipped;
+};
+constexpr int kElements = 10'000;
+Element g_elements[kElements];
+
+template <bool kHasGaps>
+void map_elements(void* handle, void*, void* begin, int64_t, int64_t type, void*) {
+  auto* elements = static_cast<Element*>(begin);
+  auto push = [&](void* at, size_t bytes, int64_t of) {
+    __tgt_push_mapper_component(handle, begin, at, static_cast<int64_t>(bytes), of, nullptr);
+  };
+  push(begin, sizeof g_elements, type & ~int64_t{map_type::kTo | map_type::kFrom});
+  for (int i = 0; i < kElements; ++i) {
+    push(elements[i].first, kHasGaps ? sizeof elements->first : sizeof elements->first + sizeof elements->number, type);
+    push(elements[i].last, sizeof elements->last, type);
+    if (!kHasGaps) push(&elements[i].skipped, sizeof elements->skipped, type);
+  }
+}
+
+int g_calls = 0;
+void copy_all(Device* device, const AheadCopy* copies, uint32_t count) {
+  ++g_calls;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (copies[i].is_to_device) {
+      write(device, copies[i].device, copies[i].host, copies[i].bytes);
+    } else {
+      read(device, copies[i].host, copies[i].device, copies[i].bytes);
+    }
+  }
+}
+
+size_t spans_of(Mapping& mapping, void (*mapper)(void*, void*, void*, int64_t, int64_t, void*)) {
+  void* at = g_elements;
+  auto* code = reinterpret_cast<void*>(mapper);
+  int64_t bytes = kElements;
+  uint64_t type = map_type::kTo | map_type::kFrom | map_type::kParameter;
+  Items items = {.count = 1, .bases = &at, .begins = &at, .sizes = &bytes, .types = &type, .mappers = &code};
+  items.of_region = true;
+  Array<Span, 4> spans;
+  g_copies.clear();
+  mapping.begin(items);
+  mapping.list_spans(items, spans);
+  mapping.end(items);
+  return spans.count();
+}
+
+TEST(DeviceMapping, CopiesAMappersElementsTogether) {
+  DeviceKind together = {};
+  together.allocate = allocate;
+  together.release = release;
+  together.write = write;
+  together.read = read;
+  together.copy_all = copy_all;
+  Device device = {};
+  device.kind = &together;
+  static Mapping mapping(&device);
+  device.mapping = &mapping;
+  EXPECT_EQ(spans_of(mapping, map_elements<false>), 2u);  // the array, and all elements
+  EXPECT_EQ(g_copies.size(), 2u);  // there and back
+  EXPECT_EQ(g_calls, 0);
+  (void)spans_of(mapping, map_elements<true>);
+  EXPECT_EQ(g_copies.size(), 4u * kElements);
+  EXPECT_EQ(g_calls, 2);
 }
 
 }  // namespace

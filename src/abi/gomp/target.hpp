@@ -32,10 +32,10 @@ struct MappedVariables {
 // Copies sizes and kinds to the arrays of `to`, which are its owner's own.
 void copy_description(const MappedVariables& from, const MappedVariables& to);
 
-// The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables, and what
-// gfortran's code passes along by the address of a temporary, which all regions of the construct have in common and which
-// is gone when the function returns. That is the bounds of loops and arrays, and for a device the pointers that hold an
-// array's base, and descriptors, which the program may change while the region waits to run.
+// The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables, and
+// what gfortran's code passes along by the address of a temporary, which all regions of the construct have in common
+// and which is gone when the function returns. That is the bounds of loops and arrays, and for a device the pointers
+// that hold an array's base, and descriptors, which the program may change while the region waits to run.
 struct PrivateRoom {
   size_t bytes = 0;
   size_t align = 1;
@@ -45,7 +45,8 @@ struct PrivateRoom {
 
 [[nodiscard]] PrivateRoom private_room(const MappedVariables& variables, bool for_device);
 
-// Copies the variables to `memory`, which is as `room` says, and writes the addresses that the region gets to `addresses`.
+// Copies the variables to `memory`, which is as `room` says, and writes the addresses that the region gets to
+// `addresses`.
 void copy_private(const MappedVariables& variables, const PrivateRoom& room, char* memory, void** addresses);
 
 // What a thread_limit clause says in the list of GOMP_target_ext's `args`; 0: nothing.

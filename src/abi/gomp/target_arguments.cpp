@@ -43,7 +43,8 @@ bool is_member(const MappedVariables& variables, size_t i) {
   return false;
 }
 
-// Which element is the descriptor in which the pointer i lies; kNone: it lies in none. Nothing but pointers stands between.
+// Which element is the descriptor in which the pointer i lies; kNone: it lies in none. Nothing but pointers stands
+// between.
 size_t descriptor_of(const MappedVariables& variables, size_t i) {
   unsigned kind = kind_of(variables, i);
   if (kind != kPointer && kind != kAlwaysPointer) return kNone;
@@ -53,7 +54,7 @@ size_t descriptor_of(const MappedVariables& variables, size_t i) {
     if (kind_of(variables, k) != kPointer && kind_of(variables, k) != kAlwaysPointer) return kNone;
   }
   if (k == kNone) return kNone;
-  auto offset = static_cast<size_t>(static_cast<char*>(variables.addresses[i]) - static_cast<char*>(variables.addresses[k]));
+  auto offset = reinterpret_cast<uintptr_t>(variables.addresses[i]) - reinterpret_cast<uintptr_t>(variables.addresses[k]);
   return offset < variables.sizes[k] ? k : kNone;
 }
 
@@ -68,12 +69,14 @@ bool is_fortran(const MappedVariables& variables) {
 }
 
 // A temporary of the function that has met the construct: what gfortran's code has computed for a loop's bounds, or an
-// array's. It is mapped by its address, though a deferred region runs when the function has computed others, or is gone. (A
-// variable of the program's, by defaultmap(to), looks the same: the region gets its value at the construct, too.)
+// array's. It is mapped by its address, though a deferred region runs when the function has computed others, or is
+// gone. (A variable of the program's, by defaultmap(to), looks the same: the region gets its value at the construct,
+// too.)
 bool is_bound(const MappedVariables& variables, size_t i) {
   constexpr size_t kMostFrames = size_t{1} << 20;
-  auto distance = reinterpret_cast<uintptr_t>(variables.addresses[i]) - reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return kind_of(variables, i) == kImplicitTo && variables.sizes[i] <= sizeof(uint64_t) && distance < kMostFrames;
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  bool is_on_stack = reinterpret_cast<uintptr_t>(variables.addresses[i]) - here < kMostFrames;
+  return kind_of(variables, i) == kImplicitTo && variables.sizes[i] <= sizeof(uint64_t) && is_on_stack;
 }
 
 struct Copied {

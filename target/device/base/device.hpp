@@ -95,7 +95,7 @@ struct Launch {
   const uint64_t* behind = nullptr;
   uint32_t behind_count = 0;
   NamedSpans named = {};  // for devices that ask (device/base/named.hpp)
-  uint32_t patches = 0;   // so many are behind the arguments (device/base/own_words.hpp); for devices that ask for spans
+  uint32_t patches = 0;   // so many are behind the arguments (own_words.hpp), for devices that ask for spans
   // Not 0: it is the next kernel of the open iteration of this graph (AheadKind). `behind` names what it stands behind
   // there and in the iteration before, also if that has ended; and others, of which some may not have.
   uint64_t graph = 0;
@@ -214,6 +214,10 @@ struct DeviceKind {
   void (*stop)(Device*);
 
   const AheadKind* ahead = nullptr;  // null: kernels are launched when they can run
+
+  // Copies between host and device, all of them in one direction; done at the return. May suspend. Null: `write` and
+  // `read` are as good.
+  void (*copy_all)(Device*, const AheadCopy*, uint32_t count) = nullptr;
 };
 
 // One device of the program. Constant after its start but for what says otherwise.

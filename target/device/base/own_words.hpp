@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that a kernel gets with its arguments, for kernels whose arguments lie in an array (Launch::in_memory): words behind
-// them, to which arguments and pointers in these words refer. Where the array lies is known when the kernel is started;
-// until then patches stand behind the words and say what refers to what. One owner at a time.
+// Memory that a kernel gets with its arguments, for kernels whose arguments lie in an array (Launch::in_memory): words
+// behind them, to which arguments and pointers in these words refer. Where the array lies is known when the kernel is
+// started; until then patches stand behind the words and say what refers to what. One owner at a time.
 #pragma once
 
 #include <cstddef>

@@ -205,6 +205,7 @@ void stop(Device*) {}  // with the workers
 
 void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
 
+void copy_all(Device* device, const AheadCopy* copies, uint32_t count) { head_of(device).copy_all(copies, count); }
 uint64_t start_copies(Device* device, const AheadCopies& copies, Operation* operation) {
   return head_of(device).start_copies(copies, operation);
 }
@@ -272,6 +273,6 @@ constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            find_on_cluster, locate_on_cluster,
                                            nullptr,         launch,
                                            progress,        stop,
-                                           &kAhead};
+                                           &kAhead,         copy_all};
 
 }  // namespace marline::target

@@ -434,6 +434,32 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
+// As one task: each one alone would wait for an answer of the node that has the data. It uses what lies between those
+// that are near each other, too, which costs less than to ask for many ranges.
+void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
+  constexpr uint64_t kNear = 4096;
+  uint64_t bytes = 0;
+  List<List<uint64_t>> pointers;
+  find_pointers(copies, count, pointers);
+  NewTask task;
+  {
+    Guard guard(node_.lock);
+    task = task_of({copies, count, nullptr, 0}, pointers);
+    ClusterMemory::merge_overlapping(task.accesses, kNear);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (copies[i].is_to_device && copies[i].bytes == sizeof(void*)) refuse_pointer_to_variable(copies[i].host);
+      bytes += copies[i].bytes;
+    }
+  }
+  run_here(std::move(task), copies[0].is_to_device ? "copy to" : "copy from", bytes, [&] {
+    for (uint32_t i = 0; i < count; ++i) {
+      void *on_device = node_.memory_at(copies[i].device), *on_host = copies[i].host;
+      bool in = copies[i].is_to_device;
+      std::memcpy(in ? on_device : on_host, in ? on_host : on_device, copies[i].bytes);
+    }
+  });
+}
+
 void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind) {
   if (bytes == 0) return;
   NewTask task;

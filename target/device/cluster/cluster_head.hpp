@@ -74,6 +74,7 @@ class ClusterHead {
 
   // Done at the return. May suspend.
   void write(uint64_t to, const void* from, uint64_t bytes);
+  void copy_all(const AheadCopy* copies, uint32_t count);
   void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind = nullptr);  // null: none under way
 
   // A task of node 0 that makes the copies; returns its number.

@@ -162,7 +162,7 @@ void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
   if (span.has_pointers) follow(*known(range.buffer), to);
 }
 
-void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses) {
+void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses, uint64_t apart) {
   std::sort(accesses.begin(), accesses.end(), [](const TaskAccess& a, const TaskAccess& b) {
     return a.range.buffer != b.range.buffer ? a.range.buffer < b.range.buffer : a.range.offset < b.range.offset;
   });
@@ -170,7 +170,8 @@ void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses) {
   for (size_t i = 0; i < accesses.count(); ++i) {
     TaskAccess& next = accesses[i];
     TaskAccess* last = kept != 0 ? &accesses[kept - 1] : nullptr;
-    bool touches = last != nullptr && last->range.buffer == next.range.buffer && next.range.offset <= last->range.end();
+    bool touches = last != nullptr && last->range.buffer == next.range.buffer &&
+                   next.range.offset <= last->range.end() + apart;
     if (!touches) {
       accesses[kept++] = next;
       continue;

@@ -83,8 +83,8 @@ class ClusterMemory {
   // Where the launch's names lie, in ranges that do not overlap.
   void list_named(const NamedSpans& named, List<ClusterRange>& to);
 
-  // In order, and none overlaps another.
-  static void merge_overlapping(List<TaskAccess>& accesses);
+  // In order, and none overlaps another, or is that near it.
+  static void merge_overlapping(List<TaskAccess>& accesses, uint64_t apart = 0);
 
   MayWrite may_write = MayWrite::kAll;  // before the first task
 

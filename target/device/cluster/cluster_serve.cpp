@@ -128,7 +128,9 @@ void run_kernel(void* data) {
   auto* work = static_cast<ClusterWork*>(data);
   const KernelStart& kernel = *work->kernel;
   auto address = reinterpret_cast<uint64_t>(kernel.words);
-  if (!work->kernel->patch()) fatal("%s at node %d of the cluster: its own memory does not fit its arguments", work->region, g_job->number);
+  if (!work->kernel->patch()) {
+    fatal("%s at node %d of the cluster: its own memory does not fit its arguments", work->region, g_job->number);
+  }
   RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
   if (kernel.call.combines) return combine_copies(*own_node(), kernel);
   ReducingRegion copies(*own_node(), *work->kernel);

@@ -333,16 +333,16 @@ if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
   describe_program(random_fortran "random_fortran/model.f90" gfortran12 OMP_TARGET_OFFLOAD=mandatory ${random_runs})
   foreach(file RANGE 1 ${random_files})
     set(source ${CMAKE_CURRENT_BINARY_DIR}/random_fortran/${file}.F90)
-    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/random_fortran/modules${file})
+    set(modules ${CMAKE_CURRENT_BINARY_DIR}/random_fortran/modules${file})
+    file(MAKE_DIRECTORY ${modules})
     add_custom_command(OUTPUT ${source}
       COMMAND ${Python3_EXECUTABLE} ${random_folder}/generate.py ${file} ${source}
       DEPENDS ${random_folder}/generate.py ${random_folder}/forms.py ${random_folder}/model.f90
       COMMENT "random Fortran program ${file}" VERBATIM)
     marline_add_program(random_fortran_${file}_gfortran12 gfortran12 SOURCES ${source} OUTDIR ${PROGRAM_BIN}
-      FLAGS -O1 -w -cpp -ffree-line-length-none -I${random_folder} -J${CMAKE_CURRENT_BINARY_DIR}/random_fortran/modules${file}
-            -pthread)
-    device_kind_variants(random_fortran_${file}.gfortran12 "${PROGRAM_BIN}/random_fortran_${file}_gfortran12;1;${random_seeds}"
-                         300 "" "${random_kinds}" 4)
+      FLAGS -O1 -w -cpp -ffree-line-length-none -I${random_folder} -J${modules} -pthread)
+    device_kind_variants(random_fortran_${file}.gfortran12
+      "${PROGRAM_BIN}/random_fortran_${file}_gfortran12;1;${random_seeds}" 300 "" "${random_kinds}" 4)
   endforeach()
 endif()
 

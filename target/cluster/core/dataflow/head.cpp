@@ -260,11 +260,13 @@ void Head::use(Task& task, uint64_t buffer, NodeNumber node) {
 }
 
 List<uint64_t> Head::buffers_of(const Task& task) const {
-  List<uint64_t> buffers;
+  List<uint64_t> all, buffers;
   for (const TaskAccess& access : task.made.accesses) {
-    bool is_known = false;
-    for (uint64_t buffer : buffers) is_known = is_known || buffer == access.range.buffer;
-    if (!is_known) buffers.push(access.range.buffer);
+    if (all.is_empty() || all.back() != access.range.buffer) all.push(access.range.buffer);
+  }
+  std::sort(all.begin(), all.end());
+  for (uint64_t buffer : all) {
+    if (buffers.is_empty() || buffers.back() != buffer) buffers.push(buffer);
   }
   return buffers;
 }

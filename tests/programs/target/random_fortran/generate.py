@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a random Fortran target program: generate.py SEED FILE
 
-The program has a number of operations, each a pair of subroutines: one draws an object and blocks of it, the other one has
+The program has a number of operations, each a pair of subroutines: one draws an object and blocks of it, the other has
 a construct that maps these in one of the forms that Fortran has for arrays (forms.py). Run as
-`program FIRST LAST [STEPS [singly]]`, it draws for each of these seeds which operations follow each other, and compares with the serial reference in model.f90.
+`program FIRST LAST [STEPS [singly]]`, it draws for each of these seeds which operations follow each other,
+and compares with the serial reference in model.f90.
 """
 import random
 import sys
@@ -77,8 +78,8 @@ def logical(value) -> str:
 
 
 def kernel(p: Program, form: Form, clauses: str, fills=False, salt="salt", value=None) -> str:
-    """gfortran 12 loses `depend` and `has_device_addr` on a combined construct. One with simd maps the loop's variable, which is gone when the
-    subroutine returns."""
+    """gfortran 12 loses `depend` and `has_device_addr` on a combined construct. One with simd maps the loop's variable,
+    which is gone when the subroutine returns."""
     loop = p.pick(*LOOPS)
     is_combined = loop and "depend" not in clauses and "addr" not in clauses and p.pick(True, True, False)
     value = value or (f"fresh(i, {salt})" if fills else f"next({form.at}, i, {salt})")
@@ -141,8 +142,8 @@ def blocked(p: Program, name: str) -> None:
     if waits:
         body += "\n!$omp taskwait"
     p.construct(name, form, body, declared="integer :: i, k, lo, hi", without=("lo", "hi"))
-    p.operation(name, form, False, f"do k = b1, b2\n  call refer_region(o, k, k, .true., .true., {logical(always)}, .false., "
-                "salt)\nend do", without=("lo", "hi"), settles=alone)
+    reference = f"call refer_region(o, k, k, .true., .true., {logical(always)}, .false., salt)"
+    p.operation(name, form, False, f"do k = b1, b2\n  {reference}\nend do", without=("lo", "hi"), settles=alone)
 
 
 def two(p: Program, name: str) -> None:
@@ -182,8 +183,8 @@ def leave(p: Program, name: str) -> None:
     waits = "\n!$omp taskwait" if form.waits else ""
     p.construct(name, form, f"!$omp target exit data map({kind}: {form.section}) {nowait}{ALL_CELLS}{waits}")
     unless = f"b1 /= first(o) .or. b2 /= last(o) .or. (through_component(o) .neqv. {logical(form.component)})"
-    p.operation(name, form, False, f"call refer_end(o, b1, b2, {logical(kind == 'from')}, .true.)\nfirst(o) = 0\nlast(o) = 0",
-                unless=[unless])
+    reference = f"call refer_end(o, b1, b2, {logical(kind == 'from')}, .true.)"
+    p.operation(name, form, False, f"{reference}\nfirst(o) = 0\nlast(o) = 0", unless=[unless])
 
 
 def update(p: Program, name: str) -> None:
@@ -228,7 +229,7 @@ def on_host(p: Program, name: str) -> None:
 
 
 def scalar(p: Program, name: str) -> None:
-    """Scalars that are allocatable or pointers, of the module or dummies; and optional arguments, which are not there."""
+    """Scalars that are allocatable or pointers, of the module or dummies; and optional arguments that are absent."""
     k, variable, declared = p.pick((1, "lone", "allocatable"), (2, "sole", "pointer"))
     what, passed = p.pick((variable, False), ("s", True))
     wait = f"depend(inout: scalar_cell({k}))"

@@ -4,8 +4,8 @@
 ! reference. A generated file defines ELEMENT, the type of all elements, CONVERT(x) to it, and includes this.
 !
 ! An object is a run of elements that the program has in one of many forms: a plain array, an allocatable one, what a
-! pointer is associated with, a component. It has four blocks, with a dependence object each. The device has nothing of it,
-! or one range that begins and ends with blocks; a construct names blocks that all lie in that range, or none.
+! pointer is associated with, a component. It has four blocks, with a dependence object each. The device has nothing of
+! it, or one range that begins and ends with blocks; a construct names blocks that all lie in that range, or none.
 module model
   implicit none
   integer, parameter :: objects = 8, blocks = 4, longest = 24, scalars = 2
@@ -168,7 +168,8 @@ contains
     if (.not. scalar_is_there(k)) h_scalar(k) = d_scalar(k)
   end subroutine
 
-  ! The program's begin and end -----------------------------------------------------------------------------------------
+  ! The program's begin and end
+  ! -----------------------------------------------------------------------------------------
 
   subroutine begin_objects()
     integer :: o, low, i
