@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How fast regions go through arrays that have been mapped once, as programs do that measure memory: copy, mul, add, triad
- * and dot, one blocking region each, `times` times. On a cluster that shows what is looked at besides the arrays' own bytes.
+ * How fast regions go through arrays that have been mapped once, as programs do that measure memory: copy, mul, add,
+ * triad and dot, one blocking region each, `times` times. On a cluster that shows what is looked at besides the
+ * arrays' own bytes.
  *
  *     device-stream-cpu [numbers] [times]
  *
- * Figures in GB/s, of the bytes that the loop itself reads and writes, of the median round: `copy`, `mul`, `add`, `triad`,
- * `dot`; and `cpu` in ns of the program's own CPU time for each kernel.
+ * Figures in GB/s, of the bytes that the loop itself reads and writes, of the median round: `copy`, `mul`, `add`,
+ * `triad`, `dot`; and `cpu` in ns of the program's own CPU time for each kernel.
  */
 #include "device.h"
 

@@ -63,8 +63,8 @@ def worker_activity(before: Process, after: Process) -> list[str]:
             continue
         if not worker.kernels and not previous.kernels:  # whoever dispatches waits on the wire, and looks round now and then
             continue
-        # A region that waits for a thread is a ready task of the crew, whose threads are busy; the dispatcher's first thread
-        # may be idle meanwhile (target/device/processor/dispatcher.hpp).
+        # A region that waits for a thread is a ready task of the crew, whose threads are busy; the dispatcher's first
+        # thread may be idle meanwhile (target/device/processor/dispatcher.hpp).
         waits = any(not one.runs for one in worker.kernels)
         found += [f"{worker.title}: {what}" for what in activity(previous.process, worker.process)
                   if not (waits and what == TASKS_ARE_READY)]  # fmt: skip

@@ -100,10 +100,11 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && cluster() != nullptr) {
     return cluster()->take_pointers(words, frame.words);
   }
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kAsksToEnd && cluster() != nullptr && frame.words == 2) {
+  auto kind = static_cast<ClusterFrame>(frame.kind);
+  if (kind == ClusterFrame::kAsksToEnd && cluster() != nullptr && frame.words == 2) {
     return cluster()->take_question(static_cast<NodeNumber>(peer), words[0], words[1]);
   }
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kHasTakenNote && cluster() != nullptr && frame.words == 1) {
+  if (kind == ClusterFrame::kHasTakenNote && cluster() != nullptr && frame.words == 1) {
     return cluster()->take_note_taken(words[0]);
   }
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && cluster() != nullptr) {

@@ -20,11 +20,13 @@ enum class ClusterFrame : uint16_t {
   kPointers,  // to the program: words: a buffer, and what has been written there that may be pointers
   kTimes,     // to the program: words: entries of cluster_times.hpp
   kWarning,   // to the program: words: a text, of which only the first one is said
-  // To the program, of a task that has run and perhaps has stored a pointer of which the program had not heard: words: the
-  // node's number for the question, and the task. Answered by kMayEnd, with that number (cluster_late_pointers.cpp)
+  // To the program, of a task that has run and perhaps has stored a pointer of which the program had not heard:
+  // words: the node's number for the question, and the task. Answered by kMayEnd, with that number
+  // (cluster_late_pointers.cpp)
   kAsksToEnd,
   kMayEnd,
-  kTakesNote,  // from the program to a worker: words: a number, which kHasTakenNote has again: it has what was sent before
+  // From the program to a worker: words: a number, which the answer kHasTakenNote has again: what was sent before has come
+  kTakesNote,
   kHasTakenNote,
 };
 

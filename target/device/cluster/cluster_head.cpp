@@ -256,15 +256,16 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 }
 
 // A kernel has stored a pointer. What a kernel uses is known when it is created, so those that come behind such a
-// kernel are created behind its end from now on; those that have been created are made again (cluster_late_pointers.cpp). The
-// first run of each kernel is behind nothing that runs (face/ahead.cpp), so in most programs there is none. What a graph's
-// iteration uses, which nodes repeat by themselves, cannot be changed while it runs.
+// kernel are created behind its end from now on; those that have been created are made again
+// (cluster_late_pointers.cpp). The first run of each kernel is behind nothing that runs (face/ahead.cpp), so in most
+// programs there is none. What a graph's iteration uses, which nodes repeat by themselves, cannot be changed while it
+// runs.
 void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee) {
   device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: others may be created meanwhile
   if (!head_.replays_use_without(holder.number, pointee.number)) return;
   fatal(
-      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it, of a "
-      "persistent graph, is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
+      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it, "
+      "of a persistent graph, is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
       device_->number);
 }
 

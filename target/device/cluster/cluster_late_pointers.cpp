@@ -2,16 +2,17 @@
 //
 // Of the program's side: tasks that were created before it was known what they use (cluster_head.hpp).
 //
-// What a task uses is known when it is created, by the pointers that are known then. One that is sent ahead may be behind
-// a kernel T that is going to store another one. So T's node asks before T ends, behind the pointers that it has told of
-// (ClusterNode::end_when_allowed), and until it has the answer no task behind T starts anywhere. Those of them that would
-// use more now are left out, and all that are behind these; other tasks do the same in their place, in the same order,
-// with all that they use. When the nodes have taken note of that, T may end. The same holds for a copy to the device that
-// brings a pointer which was not there when the copy was handed over: the program's process asks itself.
+// What a task uses is known when it is created, by the pointers that are known then. One that is sent ahead may be
+// behind a kernel T that is going to store another one. So T's node asks before T ends, behind the pointers that it
+// has told of (ClusterNode::end_when_allowed), and until it has the answer no task behind T starts anywhere. Those of
+// them that would use more now are left out, and all that are behind these; other tasks do the same in their place,
+// in the same order, with all that they use. When the nodes have taken note of that, T may end. The same holds for a
+// copy to the device that brings a pointer which was not there when the copy was handed over: the program's process
+// asks itself.
 //
-// Why that is one of the orders of creation that the core allows: let X be left out, and Y have been created behind X, but
-// stay. Then Y is not behind X in the program's order, so nothing is wrong if X's place is behind Y. The task that is left
-// out is before the one in its place, so what is behind the latter is behind both.
+// Why that is one of the orders of creation that the core allows: let X be left out, and Y have been created behind
+// X, but stay. Then Y is not behind X in the program's order, so nothing is wrong if X's place is behind Y. The task
+// that is left out is before the one in its place, so what is behind the latter is behind both.
 #include "device/cluster/cluster_head.hpp"
 
 #include "base/report.hpp"

@@ -289,8 +289,9 @@ void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* p
     const uint64_t end = std::min(range.end(), (first_chunk + to) * Replica::kChunk);
     if (from == to) return;
     const ClusterNode& node = *all->node;
+    const Comparison& of = *all->one;
     PointerSink sink = {node.begin_, node.begin_ + node.bytes_, {}, node.side_.tell_pointers};
-    all->one->replica->compare({range.buffer, begin, end - begin}, all->one->stamp, all->one->version, sink, all->pages);
+    of.replica->compare({range.buffer, begin, end - begin}, of.stamp, of.version, sink, all->pages);
   };
   share_out(count, body, &shared);
 }
@@ -358,10 +359,10 @@ void ClusterNode::end(uint64_t index, double time) {
   pump();
 }
 
-// Let a task T have stored a pointer, and a comparison C, its own or another task's, have told of it. If C came to these
-// bytes before T's own comparison did, T's came there behind it, by the chunk's lock. So T finds here that pointers have been
-// told; unless a task has been allowed to end since then, and that one has marked T, which was running. So the program is
-// asked behind each pointer that T has stored, and before T ends.
+// Let a task T have stored a pointer, and a comparison C, its own or another task's, have told of it. If C came to
+// these bytes before T's own comparison did, T's came there behind it, by the chunk's lock. So T finds here that
+// pointers have been told; unless a task has been allowed to end since then, and that one has marked T, which was
+// running. So the program is asked behind each pointer that T has stored, and before T ends.
 void ClusterNode::end_when_allowed(uint64_t index, double time) {
   uint64_t told = told_pointers_.load(std::memory_order_relaxed);
   if (told == allowed_pointers_ && !started_[index].must_ask) return end(index, time);

@@ -24,14 +24,16 @@ struct Ring {
   void write(const void* from, uint64_t bytes);  // a part of a message; there is room
   void publish();                                // what has been written so far; wakes a reader that waits for it
   void press();                                  // there is no room: wakes a reader that waits for that
-  [[nodiscard]] uint64_t written() const { return tail.load(std::memory_order_relaxed); }  // a hint: whether there is more
+  [[nodiscard]] uint64_t written() const { return tail.load(std::memory_order_relaxed); }  // a hint
   [[nodiscard]] bool is_empty() const;
   void acquire() const { (void)tail.load(std::memory_order_acquire); }  // what is published, with what came before it
   void read(void* to, uint64_t bytes);           // it is there
 
   static constexpr uint32_t kAnything = 1, kWantOfRoom = 2;
   void announce(uint32_t wakes_at_what) { wakes_at.store(wakes_at_what); }  // before `sleep`
-  void announce_instead(uint32_t of_what, uint32_t wakes_at_what) { wakes_at.compare_exchange_strong(of_what, wakes_at_what); }
+  void announce_instead(uint32_t of_what, uint32_t wakes_at_what) {  // if that is still what was announced
+    wakes_at.compare_exchange_strong(of_what, wakes_at_what);
+  }
   void sleep(int milliseconds = -1);  // until that, or the time is over, or for no reason
 
  private:

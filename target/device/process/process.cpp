@@ -42,7 +42,7 @@ namespace marline::target {
 namespace {
 
 constexpr int kPollsBetweenChecks = 64;  // of whether the process is alive, in vain polls
-constexpr uint64_t kPatience = 50'000;   // nanoseconds: a thread that waits looks for so long before it sleeps; a short region
+constexpr uint64_t kPatience = 50'000;   // nanoseconds: a thread that waits looks for so long before it sleeps
 constexpr uint64_t kAlone = 2'000;       // of it without giving way to other threads of the CPU, as the device's own
 constexpr int kMostPerPoll = 64;         // operations, so that others' polls are not kept waiting
 constexpr size_t kStage = 1 << 20;       // variables of images are copied in pieces of at most this
@@ -152,8 +152,8 @@ int poll(void*) {
   return ended;
 }
 
-// Until something has ended, which another thread may take, or it takes long. To wake a sleeper takes as long as a short
-// region, on both sides.
+// Until something has ended, which another thread may take, or it takes long. To wake a sleeper takes as long as a
+// short region, on both sides.
 void look_for_ends(Process* process) {
   const Ring& ring = process->channel->completions;
   uint64_t tail = ring.written(), begin = now(), time = begin;

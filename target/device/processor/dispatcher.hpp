@@ -5,10 +5,10 @@
 // When nothing has come for a while the dispatcher sleeps, until somebody adds work; or, while no kernel runs, it waits
 // for work itself, so that the next kernel need not be handed from one thread to another.
 //
-// Programs that wait for each region have one kernel at a time. The process's *first thread* runs such kernels itself, outside
-// of any region: their parallel regions have its own team, which stays from kernel to kernel, and nobody is woken for them.
-// The region above is the *crew*. It is called when a second kernel comes while the first thread runs one, and takes all
-// kernels until several have come one by one.
+// Programs that wait for each region have one kernel at a time. The process's *first thread* runs such kernels
+// itself, outside of any region: their parallel regions have its own team, which stays from kernel to kernel, and
+// nobody is woken for them. The region above is the *crew*. It is called when a second kernel comes while the first
+// thread runs one, and takes all kernels until several have come one by one.
 #pragma once
 
 #include "device/processor/cpu_parts.hpp"
@@ -48,8 +48,8 @@ struct WorkSource {
   // arrives; may come more than once.
   bool (*wait)() = nullptr;
   void (*resume)() = nullptr;
-  // The first thread may run kernels itself. Both are called around one, and may be null: meanwhile another thread has to
-  // notice what arrives.
+  // The first thread may run kernels itself. Both are called around one, and may be null: meanwhile another thread
+  // has to notice what arrives.
   bool may_run_alone = false;
   void (*begin_alone)() = nullptr;
   void (*end_alone)() = nullptr;
@@ -68,8 +68,9 @@ void add_work(WorkList& list, int dispatcher = 0);
 // By a kernel's `run`, when it has run and nobody has heard of that: the next command is for the same thread.
 void kernel_has_run();
 
-// Calls `body` for all of 0 to in front of `count`, each once, in order on each thread that takes part. In a kernel's `run`, in
-// front of kernel_has_run, those are all threads of the device, if the kernel is alone; else the calling one.
+// Calls `body` for all of 0 to in front of `count`, each once, in order on each thread that takes part. In a kernel's
+// `run`, in front of kernel_has_run, those are all threads of the device, if the kernel is alone; else the calling
+// one.
 void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t end), void* data);
 
 // The commands that are no kernels, of all dispatchers, for a thread that runs them while all others run kernels; null:

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Deferred regions that store pointers into mapped data when others behind them, which follow these pointers, have been
- * sent ahead. Random families of blocks: a family's regions come one behind the other, and link its blocks, cut links, and
- * change all blocks that they reach from the one that they map; families run beside each other. The kernels have run
- * before, without a pointer in any block. The host does the same one by one.
+ * sent ahead. Random families of blocks: a family's regions come one behind the other, and link its blocks, cut
+ * links, and change all blocks that they reach from the one that they map; families run beside each other. The
+ * kernels have run before, without a pointer in any block. The host does the same one by one.
  *
- * Covers: target(nowait, depend:inout, map:tofrom, firstprivate), target enter data(map:to), target exit data(map:from),
+ * Covers: target(nowait, depend:inout, map:tofrom, firstprivate), target enter data(map:to), target exit
+ * data(map:from),
  *   target update(nowait, depend:inout, from, to)
  */
 #include "device.h"

@@ -73,8 +73,8 @@ class Head {
   TaskNumber create(NewTask task);
   // It need not run, if it has not started; what depends on it goes on.
   void cancel(TaskNumber task);
-  // The same for a task that cannot have started, as one before it does not end until its node has been told: it will not
-  // run. True: its node gets a message of it, past those of tasks that wait for credits. It must not be lent.
+  // The same for a task that cannot have started, as one before it does not end until its node has been told: it will
+  // not run. True: its node gets a message of it, past those of tasks that wait for credits. It must not be lent.
   [[nodiscard]] bool leave_out(TaskNumber task);
   // The program waits for tasks.
   void barrier();

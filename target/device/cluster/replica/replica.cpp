@@ -20,7 +20,8 @@ namespace {
   fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
 }
 
-// Four words at a time where the processor can compare them so. Sanitizers cannot be started before such a choice is made.
+// Four words at a time where the processor can compare them so. Sanitizers cannot be started before such a choice is
+// made.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define MARLINE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
@@ -251,8 +252,8 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
   find_new_pointers(block, part, before, sink);
 }
 
-// Blocks that no other node has seen since they were claimed last, and that have no pointers, are claimed together. Returns
-// behind the last one: as many as the first level of a cache has room for. There may be none.
+// Blocks that no other node has seen since they were claimed last, and that have no pointers, are claimed together.
+// Returns behind the last one: as many as the first level of a cache has room for. There may be none.
 uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t stamp, const PointerSink& sink) {
   constexpr uint64_t kMost = 64;
   uint64_t end = block, last = std::min(range.end() / kBlock, block + kMost);

@@ -69,7 +69,8 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
 
   static constexpr uint64_t kNotSole = ~uint64_t{0};  // as a version
-  static constexpr uint64_t kChunk = 1 << 20;  // a scan of its pages costs little then, and who waits for it, waits shortly
+  // A scan of its pages costs little then, and whoever waits for it waits shortly.
+  static constexpr uint64_t kChunk = 1 << 20;
 
   // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the
   // sink. `version`: of this copy when the inputs of a task had come beside which no task of another node writes; a
