@@ -189,6 +189,27 @@ def test_the_remover_needs_no_parent(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_signal_while_the_folder_is_made_leaves_none(tmp_path: Path) -> None:
+    made = f"""
+import os, signal, sys, tempfile
+from marline.launch import scratch, stopping
+stopping.heed()
+tempfile.tempdir = {str(tmp_path)!r}
+make = tempfile.mkdtemp
+def interrupted(**how):
+    path = make(**how)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return path
+tempfile.mkdtemp = interrupted
+with scratch.folder("marline-"):
+    print("not reached")
+"""
+    environment = clean_environment(PYTHONPATH=str(ROOT / "python"))
+    ended = subprocess.run([sys.executable, "-c", made], env=environment, capture_output=True, text=True, check=False)
+    assert ended.stdout == "" and "Stopped" in ended.stderr
+    wait_until(lambda: list(tmp_path.iterdir()) == [], "the folder stays")
+
+
 def test_a_launcher_that_does_not_end_is_killed_with_its_processes(tmp_path: Path) -> None:
     """As Hydra is, when a signal comes while it starts."""
     deaf = """

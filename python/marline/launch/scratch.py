@@ -10,20 +10,24 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from marline.launch.stopping import ENDING
+
 
 @contextlib.contextmanager
 def folder(prefix: str) -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix=prefix))
-    end = -1
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # no folder without a remover
     try:
+        made = Path(tempfile.mkdtemp(prefix=prefix))
         end = _start_remover(made)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    try:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
-        if end >= 0:
-            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
-                os.write(end, b".")
-            os.close(end)
+        with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+            os.write(end, b".")
+        os.close(end)
 
 
 def _start_remover(made: Path) -> int:
