@@ -408,7 +408,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small one with call frame information."""
     folder = tmp_path_factory.mktemp("library")
-    (folder / "code.c").write_text("int f(int a); int g(int a) { return f(a) + 1; } int h(int a) { return g(a) + 2; }\n")
+    code = "int f(int a); int g(int a) { return f(a) + 1; } int h(int a) { return g(a) + 2; }\n"
+    (folder / "code.c").write_text(code)
     subprocess.run(["gcc-12", "-shared", "-fPIC", "-O1", folder / "code.c", "-o", folder / "code.so"], check=True)
     return folder / "code.so"
 

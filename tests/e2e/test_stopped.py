@@ -216,8 +216,8 @@ def test_a_launcher_that_does_not_end_is_killed_with_its_processes(tmp_path: Pat
 import os, sys
 from marline.launch import child
 child.LAST_WORDS = 0.2
-ignoring = "trap '' TERM INT; (sleep 1000 & sleep 1000) & "
-sys.exit(child.finish(child.run_launcher(["sh", "-c", ignoring + "echo ready; while :; do sleep 1000; done"], os.environ)))
+words = "trap '' TERM INT; (sleep 1000 & sleep 1000) & echo ready; while :; do sleep 1000; done"
+sys.exit(child.finish(child.run_launcher(["sh", "-c", words], os.environ)))
 """
     mark = secrets.token_hex(8)
     environment = clean_environment(PYTHONPATH=str(ROOT / "python"), **{MARK: mark})

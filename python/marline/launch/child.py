@@ -153,7 +153,8 @@ def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None 
         arrived = signal.sigtimedwait(WATCHED, max(0.0, min(left, LONG_SECONDS)))
         if arrived is None:
             if left <= 0:
-                say(f"the launcher has not ended {patience:g} s after a signal, and is killed with all that it has started")
+                say(f"the launcher has not ended {patience:g} s after a signal, and is killed with all that it has "
+                    "started")  # fmt: skip
                 kill_descendants()
                 deadline = float("inf")
             continue
