@@ -80,11 +80,13 @@ void complete_inner(Worker* worker, Task* task) {
   using namespace children_word;
   release_held(worker, task);
   Task* parent = task->parent;
-  if (worker->reported_parent == parent) flush_reports(worker);  // it may be waiting for nothing else
   if (!task->has(task_flag::kPersistent)) tell_group(worker, task->taskgroup, 1);
   // The parent hears of the completion first: it cannot go away before it hears of the subtree's end.
   tell_parent(worker, parent, kIncomplete);
-  shed_ended_ancestors(worker, task);
+  // The parent has ended, or is at a barrier. If it ends later than this, a task below removes it.
+  if ((parent->children.load(relaxed) & kWaitingForSubtree) != 0) [[unlikely]] {
+    shed_ended_ancestors(worker, task);
+  }
   uint64_t added = task->created * kLeaf + kWaitingForSubtree;
   uint64_t now = task->children.fetch_add(added, acq_rel) + added;
   if (alive(now) == 0) end_subtree(worker, task);

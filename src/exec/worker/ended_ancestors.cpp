@@ -17,6 +17,7 @@
 #include "exec/worker/ended_ancestors.hpp"
 
 #include "config/options.hpp"
+#include "exec/worker/completion.hpp"
 #include "graph/dependences.hpp"
 #include "tool/tool.hpp"
 
@@ -79,6 +80,7 @@ void shed_ended_ancestors(Worker* worker, Task* task) {
   if (options().strict_constraint || tool::present()) [[unlikely]] {
     return;
   }
+  if (worker->reported_parent == task->parent) flush_reports(worker);  // the parent may be waiting for nothing else
   remove_links_above(worker, task);
   if (!has_ended(task->parent)) return;
   if (worker->until_sweep > 0) {
