@@ -445,6 +445,14 @@ void marline_device_assume_all(void);
 /* Why libomptarget has no devices for this process, in one line; "" if it has some, or was not asked for any. */
 const char *marline_device_why_no_gpus(void);
 
+/* Messages ---------------------------------------------------------------------------------------------------------- */
+
+/* Why the system has refused a thread or a process, for a message of a library's own: writes at most `bytes` bytes to
+ * `text`, with the null byte, and returns it. `error`: what pthread_create returned, or errno after fork, to be asked
+ * right after it; `stack_bytes`: the thread's stack, 0 where nobody has said. Tells the limits on threads (of the user,
+ * of a control group) from a lack of memory, for which the system has the same error. Any thread. */
+const char *marline_describe_refusal(int error, size_t stack_bytes, char *text, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -384,12 +384,6 @@ void marline_graph_drop_task(marline_graph_t *graph);
       if (!marline_graph_iterate(marline_graph_)) {                                                                 \
       } else
 
-/* Why the system has refused a thread or a process, for a message of a library's own: writes at most `bytes` bytes to
- * `text`, with the null byte, and returns it. `error`: what pthread_create returned, or errno after fork, to be asked right
- * after it; `stack_bytes`: the thread's stack, 0 where nobody has said. Tells the limits on threads (of the user, of a
- * control group) from a lack of memory, for which the system has the same error. Any thread. */
-const char *marline_describe_refusal(int error, size_t stack_bytes, char *text, size_t bytes);
-
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/report.h"
 #include "engine/waiting.h"
+#include "marline/devices.h"
 #include "marline/marline.h"
 
 typedef struct Job {

@@ -15,7 +15,7 @@
 #include "base/report.h"
 #include "engine/counters.h"
 #include "engine/gate.h"
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 enum {
   kPatience = 64,      /* rounds in vain before the core is offered to others */

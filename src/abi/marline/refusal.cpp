@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// marline_describe_refusal of include/marline/marline.h. Any thread.
-#include "marline/marline.h"
+// marline_describe_refusal of include/marline/devices.h. Any thread.
+#include "marline/devices.h"
 
 #include "platform/refusal.hpp"
 

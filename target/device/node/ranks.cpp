@@ -10,7 +10,7 @@
 #include "device/node/node_link.hpp"
 #include "device/process/process_heritage.hpp"
 #include "image/program.hpp"
-#include "marline/marline.h"
+#include "marline/devices.h"
 #include "wire/base/job.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"

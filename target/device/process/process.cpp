@@ -22,7 +22,7 @@
 #include "image/functions.hpp"
 #include "image/images.hpp"
 #include "image/jumps.hpp"
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 #include <sched.h>
 #include <sys/mman.h>

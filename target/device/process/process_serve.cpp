@@ -15,7 +15,6 @@
 #include "image/jumps.hpp"
 #include "image/load.hpp"
 #include "marline/devices.h"
-#include "marline/marline.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -8,7 +8,6 @@
 #include "device/base/tell.hpp"
 #include "device/processor/shared_cpu.hpp"
 #include "marline/devices.h"
-#include "marline/marline.h"
 
 #include <pthread.h>
 #include <sched.h>
