@@ -445,7 +445,7 @@ void marline_device_assume_all(void);
 /* Why libomptarget has no devices for this process, in one line; "" if it has some, or was not asked for any. */
 const char *marline_device_why_no_gpus(void);
 
-/* Messages ---------------------------------------------------------------------------------------------------------- */
+/* Messages -------------------------------------------------------------------------------------------------------- */
 
 /* Why the system has refused a thread or a process, for a message of a library's own: writes at most `bytes` bytes to
  * `text`, with the null byte, and returns it. `error`: what pthread_create returned, or errno after fork, to be asked

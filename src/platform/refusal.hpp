@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why the system refuses a thread or a process, and what helps. It gives one error, EAGAIN, for a limit on the number of
-// threads and, from pthread_create, for a stack that finds no memory. Any thread, right after the refusal.
+// Why the system refuses a thread or a process, and what helps. It gives one error, EAGAIN, for a limit on the number
+// of threads and, from pthread_create, for a stack that finds no memory. Any thread, right after the refusal.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class Refusal {
   const char* help_ = "";
 };
 
-// The pure function beneath, for tests: the least pids.max of the control groups of a process that have reached it, where
-// they are mounted at `mount` and the file `membership` is its /proc/PID/cgroup; 0: none has.
+// The pure function beneath, for tests: the least pids.max of the control groups of a process that have reached it,
+// where they are mounted at `mount` and the file `membership` is its /proc/PID/cgroup; 0: none has.
 long reached_pids_limit(const char* mount, const char* membership);
 
 }  // namespace marline

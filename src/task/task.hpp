@@ -99,8 +99,8 @@ struct alignas(kCacheLine) Task {
   // First line: what running it needs.
   void (*invoke)(Task*);  // calls the compiler's function on `block`
   void* block;            // kmp_task_t, or GCC's argument block
-  Task* parent;           // alive as long as this task is (counted by the parent's `children`); once this task has ended,
-                          // perhaps a farther ancestor (exec/worker/completion.cpp)
+  Task* parent;           // alive as long as this task is (counted by the parent's `children`); once this task has
+                          // ended, perhaps a farther ancestor (exec/worker/ended_ancestors.hpp)
   Team* team;
   Taskgroup* taskgroup;   // innermost one that it belongs to, or null
   Fiber* fiber;           // the fiber that it is suspended on; null: start it rather than resume it

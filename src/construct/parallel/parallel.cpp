@@ -79,8 +79,8 @@ Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   return team_inner(worker, threads, request.proc_bind);
 }
 
-// thread-limit-var is the limit of all regions of a contention group together (OpenMP 5.2, section 2.4): of those of one
-// thread of the program's, of one team of a league, or of one target region.
+// thread-limit-var is the limit of all regions of a contention group together (OpenMP 5.2, section 2.4): of those of
+// one thread of the program's, of one team of a league, or of one target region.
 bool is_group_limited(const Worker* worker) {
   return worker->task->icvs->thread_limit != Options::kNoThreadLimit;
 }
