@@ -68,6 +68,14 @@ static Job jobs[kMostJobs];
 static int job_count;
 static MPI_Comm comms[kMostJobs];
 
+/* expect(), and how to run this program alone. */
+static void expect_of(const Job *job, int holds, const char *what)
+{
+  if (!holds)
+    fprintf(stderr, "rank %d: seed %u, job %d of kind %d, form %d:\n", world_rank, seed, job->number, job->kind, job->form);
+  expect(holds, what);
+}
+
 /* On a thread that is in no callback. */
 __attribute__((noinline)) static void expect_alone(void) /* after a suspension the thread may be another one */
 {
@@ -130,7 +138,7 @@ static MPI_Op operations[kForms];
 static void expect_sums(const Job *job, int ranks)
 {
   for (int i = 0; i < job->count; ++i)
-    expect(job->out[i] == ranks * (ranks + 1) / 2.0 * (i + 1), "a reduction with an operation of the program's");
+    expect_of(job, job->out[i] == ranks * (ranks + 1) / 2.0 * (i + 1), "a reduction with an operation of the program's");
 }
 
 static void reduction(Job *job)
@@ -379,7 +387,7 @@ static void wait_for_hook(Job *job)
 static void completed(int error, void *data)
 {
   Job *job = data;
-  expect(error == MPI_SUCCESS, "a message has come");
+  expect_of(job, error == MPI_SUCCESS, "requests of a callback have no error");
   count_up(job, 0);
   marline_event_fulfill(&job->event);
 }
@@ -393,7 +401,7 @@ static void on_completion(Job *job)
   MPI_Isend(job->in, job->count, MPI_DOUBLE, to, job->number, job->comm, &requests[1]);
   marline_mpi_on_completion(2, requests, MPI_STATUSES_IGNORE, completed, job);
   marline_event_wait(&job->event);
-  expect(job->counts[0] == 1 && job->out[0] == from + 1.0, "a callback of marline_mpi_on_completion");
+  expect_of(job, job->counts[0] == 1 && job->out[0] == from + 1.0, "a callback of marline_mpi_on_completion");
 }
 
 /* Beside them ------------------------------------------------------------------------------------------------------- */
@@ -405,7 +413,7 @@ static void ring(Job *job)
     MPI_Sendrecv(job->in, job->count, MPI_DOUBLE, to, job->number, job->out, job->count, MPI_DOUBLE, from, job->number,
                  job->comm, MPI_STATUS_IGNORE);
     expect_alone();
-    expect(job->out[job->count - 1] == (from + 1.0) * job->count, "a message has come");
+    expect_of(job, job->out[job->count - 1] == (from + 1.0) * job->count, "a message has come");
   }
 }
 
