@@ -72,7 +72,8 @@ static MPI_Comm comms[kMostJobs];
 static void expect_of(const Job *job, int holds, const char *what)
 {
   if (!holds)
-    fprintf(stderr, "rank %d: seed %u, job %d of kind %d, form %d:\n", world_rank, seed, job->number, job->kind, job->form);
+    fprintf(stderr, "rank %d: seed %u, job %d of kind %d, form %d:\n", world_rank, seed, job->number, job->kind,
+            job->form);
   expect(holds, what);
 }
 
@@ -130,15 +131,16 @@ OPERATION(0) OPERATION(1) OPERATION(2) OPERATION(3) OPERATION(4) OPERATION(5) OP
 OPERATION(9) OPERATION(10) OPERATION(11) OPERATION(12) OPERATION(13) OPERATION(14) OPERATION(15) OPERATION(16)
 OPERATION(17)
 static MPI_User_function *const kOperations[kForms] = {
-    operation_0,  operation_1,  operation_2,  operation_3,  operation_4,  operation_5,  operation_6,  operation_7,  operation_8,
-    operation_9,  operation_10, operation_11, operation_12, operation_13, operation_14, operation_15, operation_16, operation_17};
+    operation_0,  operation_1,  operation_2,  operation_3,  operation_4,  operation_5,
+    operation_6,  operation_7,  operation_8,  operation_9,  operation_10, operation_11,
+    operation_12, operation_13, operation_14, operation_15, operation_16, operation_17};
 static MPI_Op operations[kForms];
 
 /* Rank r gives (r + 1) * (i + 1): the sum over the ranks below `ranks`. */
 static void expect_sums(const Job *job, int ranks)
 {
   for (int i = 0; i < job->count; ++i)
-    expect_of(job, job->out[i] == ranks * (ranks + 1) / 2.0 * (i + 1), "a reduction with an operation of the program's");
+    expect_of(job, job->out[i] == ranks * (ranks + 1) / 2.0 * (i + 1), "a reduction by the program's operation");
 }
 
 static void reduction(Job *job)
@@ -175,7 +177,8 @@ static void persistent_reduction(Job *job)
 {
 #if MPI_VERSION >= 4
   MPI_Request request;
-  MPI_Allreduce_init(job->in, job->out, job->count, MPI_DOUBLE, operations[job->form], job->comm, MPI_INFO_NULL, &request);
+  MPI_Allreduce_init(job->in, job->out, job->count, MPI_DOUBLE, operations[job->form], job->comm, MPI_INFO_NULL,
+                     &request);
   for (int round = 0; round < 2; ++round) {
     memset(job->out, 0, sizeof job->out);
     MPI_Start(&request);
