@@ -85,6 +85,26 @@ bool is_structure(const Element& e) {
   return e.address != nullptr && (e.kind == kGompStruct || e.kind == kGompStructUnordered);
 }
 
+// Element i attaches a pointer that an element before it maps.
+bool attaches_mapped(const marline_device_maps_t& maps, size_t i) {
+  if (i >= maps.count || Element(maps, i).kind != kGompAlwaysPointer || maps.addresses[i] == nullptr) return false;
+  return std::find(maps.addresses, maps.addresses + i, maps.addresses[i]) != maps.addresses + i;
+}
+
+// The attachment of a component that is a pointer, and what that points to, right before it: they are no members of the
+// structure, but with a dummy argument GCC 12 also puts them between the members.
+bool stands_between(const marline_device_maps_t& maps, size_t i) {
+  if (attaches_mapped(maps, i)) return true;
+  return attaches_mapped(maps, i + 1) && Element(maps, i + 1).pointee() == maps.addresses[i];
+}
+
+// Behind the members of the structure at element i, and what stands between them.
+size_t end_of_members(const marline_device_maps_t& maps, size_t i) {
+  size_t left = maps.sizes[i], k = i + 1;
+  for (; left != 0 && k < maps.count; ++k) left -= stands_between(maps, k) ? 0 : 1;
+  return k;
+}
+
 struct Extent {
   char* begin;
   char* end;
@@ -92,7 +112,8 @@ struct Extent {
 
 // Of the members of the structure at element i.
 void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
-  for (size_t k = i + 1; k <= i + maps.sizes[i] && k < maps.count; ++k) {
+  for (size_t k = i + 1, behind = end_of_members(maps, i); k < behind; ++k) {
+    if (stands_between(maps, k)) continue;
     Element member(maps, k);
     bool is_pointer = member.kind == kGompPointer || member.kind == kGompAttach || member.kind == kGompAlwaysPointer;
     char* end = member.address + (is_pointer ? sizeof(void*) : member.size);
@@ -113,7 +134,7 @@ void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
       widen(maps, k, extent);
       first = first && k >= i;
     }
-    k += other.size;
+    k = end_of_members(maps, k) - 1;
   }
   auto bytes = static_cast<size_t>(extent.end - extent.begin);
   to.push(maps.addresses[i], extent.begin, bytes, kParameter | (first ? 0 : kMember));
@@ -199,9 +220,10 @@ void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to
     Element e(maps, i);
     bool is_pointer = e.kind == kGompPointer || e.kind == kGompAlwaysPointer;
     bool in_descriptor = is_pointer && e.original >= descriptor.begin && e.original < descriptor.end;
-    bool comes_along = e.kind == kGompToPset || (e.kind == kGompPointer && i >= members_end) || in_descriptor;
+    bool is_member = i < members_end && !stands_between(maps, i);
+    bool comes_along = e.kind == kGompToPset || (e.kind == kGompPointer && !is_member) || in_descriptor;
     bool is_shared = comes_along && mapping.is_permanent(e.original);
-    if (i < members_end || in_descriptor) e.extra |= kMember;
+    if (is_member || in_descriptor) e.extra |= kMember;
     if (e.kind == kGompAlwaysPointer && begins_descriptor(maps, i)) e.extra |= kDescriptor;
     if (e.kind == kGompToPset) descriptor = {e.original, e.original + e.size};
     if (is_shared) e.address = e.original;
@@ -211,7 +233,7 @@ void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to
       push_own(e, in_descriptor, to);
     } else if (is_structure(e)) {
       push_structure(maps, i, to);
-      members_end = i + 1 + e.size;
+      members_end = end_of_members(maps, i);
     } else if (is_plain(e.kind) && e.original != e.address) {
       to.push(e.original, e.address, e.size, kPrivate | kOwn | kImplicit | kParameter);
     } else if (is_plain(e.kind) || is_present_map(e.kind)) {

@@ -279,8 +279,32 @@ def text(p: Program, name: str) -> None:
     p.put("end subroutine\n", 2)
 
 
+def assorted(p: Program, name: str) -> None:
+    """Some components of a structure, which is a dummy argument or not. Complete in itself."""
+    parts = ["x%n", "x%sole", "x%a", "x%p", "x%f(2:3)"]
+    chosen = p.random.sample(parts, p.pick(1, 2, 3, 5))
+    is_dummy = p.pick(True, False)
+    work = "\n".join(f"{one} = {one} + CONVERT(salt)" for one in chosen)
+    body = (f"!$omp target nowait map(tofrom: {', '.join(chosen)})\n{work}\n!$omp end target\n!$omp taskwait")
+    if is_dummy:
+        p.put(f"subroutine do_{name}(x, salt)\n  type(assorted_parts) :: x\n  integer, intent(in) :: salt", 2)
+        p.put(body)
+        p.put("end subroutine\n", 2)
+    p.operations.append(name)
+    p.put(f"subroutine {name}()\n  type(assorted_parts) :: x\n  integer :: salt", 2)
+    p.put(f"salt = draw(1000)\ncall note('{name}', 0, 0, 0)\nallocate(x%sole, x%a(3), x%p(4))\n"
+          "x%n = 1\nx%sole = 2\nx%a = 3\nx%p = 4\nx%f = 5")
+    p.put(f"call do_{name}(x, salt)" if is_dummy else body)
+    for one, begin in zip(parts, range(1, 6)):
+        expected = f"CONVERT({begin} + salt)" if one in chosen else f"CONVERT({begin})"
+        value = one if one in ("x%n", "x%sole") else f"{one.split('(')[0]}(2)"
+        p.put(f"if ({value} /= {expected}) call wrong('{one}', 0)")
+    p.put("deallocate(x%sole, x%a, x%p)")
+    p.put("end subroutine\n", 2)
+
+
 KINDS = [region] * 8 + [blocked] * 5 + [two] * 3 + [enter] * 3 + [leave] * 2 + [update] * 3 + [data] * 2 + [
-    addresses, on_host, scalar, scalar, scalar_data, text]
+    addresses, on_host, scalar, scalar, scalar_data, text, assorted, assorted, assorted]
 
 MAIN = """
 program random_fortran

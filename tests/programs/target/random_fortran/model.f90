@@ -25,6 +25,14 @@ module model
     integer :: behind = 44
   end type
 
+  type assorted_parts
+    ELEMENT :: n
+    ELEMENT, pointer :: a(:) => null()
+    ELEMENT, pointer :: sole => null()
+    ELEMENT :: f(4)
+    ELEMENT, pointer :: p(:) => null()
+  end type
+
   ELEMENT, target :: plain(longest)
   ELEMENT, allocatable, target :: grown(:)
   ELEMENT, pointer :: aimed(:)
