@@ -6,6 +6,8 @@
 ! An object is a run of elements that the program has in one of many forms: a plain array, an allocatable one, what a
 ! pointer is associated with, a component. It has four blocks, with a dependence object each. The device has nothing of
 ! it, or one range that begins and ends with blocks; a construct names blocks that all lie in that range, or none.
+!
+! Covers: target update(from), target exit data(map:delete, map:from), declare target, taskwait
 module model
   implicit none
   integer, parameter :: objects = 8, blocks = 4, longest = 24, scalars = 2
