@@ -31,7 +31,9 @@ constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some roun
 constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
 constexpr int kLooksPerYield = 16;                     // while there is no kernel: to yield takes as long as some looks
 constexpr uint64_t kAway = 1'500;                      // to give way takes longer: another thread has run
-constexpr int kSingles = 16;                           // kernels one by one, until the first thread runs them again
+// So many kernels come one by one until the first thread runs them again. Twice as many each time that it has then run only
+// a few until the crew was called.
+constexpr int kSingles = 16, kMostSingles = 64 * kSingles, kFew = 8;
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
 // Who leads takes the work: the first thread or the crew. The other one waits, or, the first thread, runs a kernel.
@@ -48,6 +50,8 @@ struct Dispatcher {
   marline_event_t crew_has_gone;   // initialised when the crew is called
   marline_event_t crew_is_called;  // when it goes
   int singles = 0;  // kernels that have come one by one; the crew's
+  int singles_wanted = kSingles;  // under the lock until the crew leads, and then the crew's
+  int run_alone = kFew;           // by the first thread, since the crew has gone; under the lock
   int threads = 1;  // that kernels may have at a time
   WorkList held;    // the crew's kernels that are one too many while the first thread runs one
   std::atomic<bool> has_held{false};  // there are such: whoever ends a kernel wakes the crew for them
@@ -91,7 +95,7 @@ bool receive(const Dispatcher& own) {
 
 // The crew is to leave the work to the first thread.
 bool is_to_give_back(const Dispatcher& own) {
-  return own.source.may_run_alone && own.singles >= kSingles && own.kernels.load() == 0;
+  return own.source.may_run_alone && own.singles >= own.singles_wanted && own.kernels.load() == 0;
 }
 
 // The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile. The
@@ -290,6 +294,8 @@ void start_thread(void* (*body)(void*), Dispatcher& own) {
 // With the lock. Whether the crew has to be started, behind the lock; else it has to be called there.
 bool let_crew_lead(Dispatcher& own) {
   own.crew_leads = true;
+  own.singles_wanted = own.run_alone < kFew ? std::min(2 * own.singles_wanted, kMostSingles) : kSingles;
+  own.run_alone = 0;
   marline_event_init(&own.crew_has_gone);
   bool is_first = !own.has_crew;
   own.has_crew = true;
@@ -320,6 +326,7 @@ bool run_alone(Dispatcher& own, Work* kernel) {
     Guard guard(own.lock);
     if (own.work.first != nullptr) return false;
     own.is_alone = true;
+    ++own.run_alone;
   }
   own.kernels.fetch_add(1);
   if (own.source.begin_alone != nullptr) own.source.begin_alone();
