@@ -219,8 +219,8 @@ foreach(seed 1 21 41)
                       DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
-device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300 TIMEOUT 120)
-device_program_test(random_pointers SOURCES random_pointers.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300 TIMEOUT 120)
+device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300 TIMEOUT 600)
+device_program_test(random_pointers SOURCES random_pointers.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300 TIMEOUT 600)
 
 # Takes 2.2 GiB, so it runs alone. Emulated GPUs have less.
 device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 NO_GPU)
