@@ -20,13 +20,12 @@
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { kSignal = SIGURG, kPauseMicroseconds = 100, kMost = 1 << 20 };
 
-static atomic_long handled, stop;
+static _Atomic long handled, stop;
 static int starts; /* of regions' threads of all kinds */
 
 static void in_range(const char *what, long value, long low, long high) {
@@ -89,7 +88,7 @@ static void on_signal(int signal) {
   inquire_of_team();
   inquire_of_variables();
   inquire_of_machine();
-  atomic_fetch_add(&handled, 1);
+  handled++;
   errno = error;
 }
 
