@@ -8,7 +8,7 @@
  *
  * Covers: omp_get_thread_num, omp_get_num_threads, omp_get_max_threads, omp_get_num_procs, omp_in_parallel,
  *  omp_get_level, omp_get_active_level, omp_get_ancestor_thread_num, omp_get_team_size, omp_get_max_active_levels,
- *  omp_get_supported_active_levels, omp_get_nested, omp_get_dynamic, omp_get_thread_limit, omp_get_cancellation,
+ *  omp_get_supported_active_levels, omp_get_dynamic, omp_get_thread_limit, omp_get_cancellation,
  *  omp_get_schedule, omp_get_proc_bind, omp_get_num_teams, omp_get_team_num, omp_get_max_teams,
  *  omp_get_teams_thread_limit, omp_in_final, omp_get_max_task_priority, omp_get_wtime,
  *  omp_get_wtick, omp_get_default_allocator, omp_get_affinity_format, omp_is_initial_device, omp_get_num_places,

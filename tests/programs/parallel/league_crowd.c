@@ -3,7 +3,7 @@
  * A league of many teams, each of which asks for many threads: all teams run, and together they have no more threads
  * than there are processors, nor does the process start more. A league of one team has what it asks for.
  *
- * Covers: teams(num_teams, thread_limit), target teams(num_teams, thread_limit), parallel for(num_threads)
+ * Covers: teams(num_teams, thread_limit), target teams(num_teams, thread_limit), parallel(num_threads), for
  */
 #include "../check.h"
 #include <dirent.h>

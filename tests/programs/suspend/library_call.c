@@ -4,7 +4,7 @@
  * opens regions and orders tasks by dependences, while tasks of the program, which call the library too, wait to run. None of
  * these runs on a thread that is inside of the library, so the lock is never asked for by the thread that has it.
  *
- * Covers: marline progress hooks, marline events, taskgroup, taskwait, task(depend), task(untied)
+ * Covers: marline progress hooks, marline events, taskgroup, taskwait, task(depend:inout), task(untied)
  */
 #include "../check.h"
 #include <errno.h>

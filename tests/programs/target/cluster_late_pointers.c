@@ -5,9 +5,8 @@
  * links, and change all blocks that they reach from the one that they map; families run beside each other. The
  * kernels have run before, without a pointer in any block. The host does the same one by one.
  *
- * Covers: target(nowait, depend:inout, map:tofrom, firstprivate), target enter data(map:to), target exit
- * data(map:from),
- *   target update(nowait, depend:inout, from, to)
+ * Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to), target exit data(map:release),
+ *   target update(nowait, depend, from)
  */
 #include "device.h"
 

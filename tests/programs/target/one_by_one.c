@@ -4,7 +4,7 @@
  * ones, as on the host, and nobody is woken from a pool. Regions in between that run beside each other change nothing
  * in that when they are over. All values are right meanwhile.
  *
- * Covers: target(map:tofrom, nowait, depend:inout), target enter data(map:to), target exit data(map:from), parallel
+ * Covers: target(map:tofrom, nowait, depend), target enter data(map:to), target exit data(map:from), parallel
  */
 #include "device.h"
 
