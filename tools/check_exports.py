@@ -41,9 +41,9 @@ class Lists:
         return [names for stem, names in self.names.items() if stem.partition("-")[0] == runtime]
 
     def versioned(self) -> set[str]:
-        """The exports that have a version: name@@NODE."""
+        """The exports that have a version, which is not their names' default one: name@NODE."""
         found = {(name, node) for names in self.of("libgomp") for name in names.keys() & self.by_version for node in names[name]}
-        return {f"{name}@@{node}" for name, node in found}
+        return {f"{name}@{node}" for name, node in found}
 
 
 def lines_of(path: Path) -> list[str]:

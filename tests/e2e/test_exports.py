@@ -53,6 +53,10 @@ def test_what_is_not_provided_says_so(build):
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
 
 
+# Not the default version of its name.
+OTHER = '__attribute__((symver("omp_other@GOMP_9.0"))) void gomp_other'
+
+
 @pytest.fixture
 def tree(tmp_path):
     """A build and its lists, all in order. tree({file: text}) rewrites some of its files and returns what the check
@@ -67,8 +71,8 @@ def tree(tmp_path):
         "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n",
         "src/abi/not_provided.txt": "__kmpc_b a purpose\n",
         "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} void GOMP_c(void){} "
-                     "void GOMP_d(void){} void omp_other(void){}\n",
-        "library.map": "GOMP_9.0 { global: omp_other; };\n",
+                     f"void GOMP_d(void){{}} {OTHER}(void){{}}\n",
+        "library.map": "GOMP_9.0 { local: gomp_*; };\n",
         "compat.c": "typedef int empty;\n",
         "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\nGOMP_9.0 { };\n",
     }
@@ -111,9 +115,10 @@ def test_the_check_accepts_what_is_in_order(tree):
         ("library.c", "void GOMP_c", "void omp_new(void){} void GOMP_c", "omp_new_: missing; omp_new, its C name"),
         ("library.c", "void GOMP_c", "void kmp_debug(void){} void GOMP_c", "kmp_debug: exported, and in exceptions"),
         ("library.c", "void GOMP_c", "void GOACC_x(void){} void GOMP_c", "GOACC_x: exported, and in exceptions"),
-        ("library.map", "omp_other;", "omp_other; omp_a;", "omp_a@@GOMP_9.0: exported with a version"),
-        ("library.map", "omp_other", "nothing", "omp_other: exported without a version, and in by_version.txt"),
-        ("library.c", "void omp_other(void){}", "", "omp_other@@GOMP_9.0: missing; by_version.txt has it"),
+        ("library.map", "local", "global: omp_a; local", "omp_a@@GOMP_9.0: exported with a version"),
+        ("library.c", OTHER, "void omp_other", "omp_other: exported without a version, and in by_version.txt"),
+        ("library.c", "omp_other@", "omp_other@@", "omp_other@@GOMP_9.0: exported with a version"),
+        ("library.c", f"{OTHER}(void){{}}", "", "omp_other@GOMP_9.0: missing; by_version.txt has it"),
         ("tests/abi/by_version.txt", "omp_other", "omp_typo", "omp_typo: in by_version.txt, but in no list of libgomp's"),
         ("tests/abi/exceptions.txt", "kmp_deb*", "nothing", "kmp_debug: missing, and in neither"),
         ("src/abi/not_provided.txt", "__kmpc_b", "__kmpc_typo", "__kmpc_typo: in not_provided.txt, but in no list"),

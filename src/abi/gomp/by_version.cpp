@@ -2,7 +2,8 @@
 //
 // Routines with the same name and other arguments in GCC's ABI and LLVM's: lists of omp_depend_t, which is two words with
 // GCC and a pointer with LLVM, and Fortran text whose length is not known before. They are defined at libgomp's version
-// nodes only (src/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. Any thread.
+// nodes only (src/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. They are not the default
+// version of their names, so dlsym and references without a version find libomptarget's, too. Any thread.
 #include "abi/gomp/task_block.hpp"
 
 #include "base/check.hpp"
@@ -97,7 +98,8 @@ void spawn_with_objects(Function run, const Arguments& arguments, int count, con
 #pragma GCC visibility push(default)
 extern "C" {
 
-int omp_target_memcpy_async(void* to, const void* from, size_t length, size_t to_offset, size_t from_offset,
+__attribute__((symver("omp_target_memcpy_async@OMP_5.1.1")))
+int gomp_target_memcpy_async(void* to, const void* from, size_t length, size_t to_offset, size_t from_offset,
                             int to_device, int from_device, int count, const DependObject* objects) {
   if (!is_device(to_device) || !is_device(from_device)) return EINVAL;
   Copy copy = {to, from, length, to_offset, from_offset, to_device, from_device};
@@ -105,7 +107,8 @@ int omp_target_memcpy_async(void* to, const void* from, size_t length, size_t to
   return 0;
 }
 
-int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+__attribute__((symver("omp_target_memcpy_rect_async@OMP_5.1.1")))
+int gomp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
                                  const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
                                  const size_t* from_extents, int to_device, int from_device, int count,
                                  const DependObject* objects) {
@@ -119,7 +122,8 @@ int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int
   return 0;
 }
 
-void* omp_target_memset_async(void* pointer, int value, size_t bytes, int device, int count,
+__attribute__((symver("omp_target_memset_async@GOMP_6.0.1")))
+void* gomp_target_memset_async(void* pointer, int value, size_t bytes, int device, int count,
                               const DependObject* objects) {
   Fill fill = {pointer, bytes, value, device};
   spawn_with_objects(fill_later, fill, count, objects, __builtin_return_address(0));
@@ -127,12 +131,13 @@ void* omp_target_memset_async(void* pointer, int value, size_t bytes, int device
 }
 
 // gfortran's function with a result character(:), pointer: the address and the length come first.
-void omp_get_uid_from_device_(const char** text, size_t* length, int32_t device) {
+__attribute__((symver("omp_get_uid_from_device_@GOMP_6.0")))
+void gomp_get_uid_from_device_(const char** text, size_t* length, int32_t device) {
   *text = omp_get_uid_from_device(device);
   *length = *text != nullptr ? std::strlen(*text) : 0;
 }
 void omp_get_uid_from_device_8_(const char** text, size_t* length, int64_t device) {
-  omp_get_uid_from_device_(text, length, static_cast<int32_t>(device));
+  gomp_get_uid_from_device_(text, length, static_cast<int32_t>(device));
 }
 
 }  // extern "C"
