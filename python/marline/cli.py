@@ -35,8 +35,8 @@ def usage() -> str:
 def main(arguments: list[str], prefix: Path) -> int:
     """Whatever cannot be done is one line; a traceback is a bug of Marline."""
     _open_what_is_closed()
-    stopping.heed()
     try:
+        stopping.heed()
         status = _dispatch(arguments, prefix)
         sys.stdout.flush()  # here, where a full disk can still be said
         return status

@@ -99,6 +99,17 @@ def test_a_launcher_is_stopped(words: list[str], number: int, tmp_path: Path) ->
         assert lines == [], delay  # the line about the launcher: Hydra, if the signal comes while it starts
 
 
+def test_ctrl_c_reaches_the_whole_group(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """As at a terminal: also members that are just starting."""
+    program = compiled("gcc-12", "stopped.c", "-fopenmp")
+    words = [str(build / "bin" / "marline"), "run", "-n", "3", "-t", "1", "--devices=nodes", str(program)]
+    dice = random.Random(3)
+    for turn in range(TIMES):
+        delay = dice.random() * SPAN
+        status, errors = stop(words, tmp_path / str(turn), lambda launcher: os.killpg(launcher.pid, signal.SIGINT), delay)
+        assert status == -signal.SIGINT and "Traceback" not in errors, (delay, errors)
+
+
 @pytest.fixture
 def alone(build: Path, compiled: Callable[..., Path]) -> list[str]:
     return [str(build / "bin" / "marline"), "run", str(compiled("gcc-12", "stopped.c", "-fopenmp"))]
@@ -208,6 +219,24 @@ with scratch.folder("marline-"):
     ended = subprocess.run([sys.executable, "-c", made], env=environment, capture_output=True, text=True, check=False)
     assert ended.stdout == "" and "Stopped" in ended.stderr
     wait_until(lambda: list(tmp_path.iterdir()) == [], "the folder stays")
+
+
+def test_a_job_that_runs_may_take_its_time_to_end() -> None:
+    """A checkpoint, say."""
+    slow = """
+import os, sys
+from marline.launch import child
+child.LAST_WORDS, child.STARTING = 0.1, 0.0
+words = "trap 'sleep 1; echo done; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
+sys.exit(child.finish(child.run_launcher(["sh", "-c", words], os.environ)))
+"""
+    environment = clean_environment(PYTHONPATH=str(ROOT / "python"))
+    with subprocess.Popen([sys.executable, "-c", slow], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:  # fmt: skip
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=SECONDS)
+    assert (process.returncode, output, errors) == (-signal.SIGTERM, "done\n", "")
 
 
 def test_a_launcher_that_does_not_end_is_killed_with_its_processes(tmp_path: Path) -> None:

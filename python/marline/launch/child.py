@@ -12,16 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, say
-from marline.launch import stopping
+from marline.launch import scratch, stopping
 from marline.launch.launcher import RANK_OF
-from marline.launch.stopping import ENDING, Stopped
+from marline.launch.stopping import Stopped
 
 FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
 WATCHED = FORWARDED | {signal.SIGCHLD}
 MASK = signal.pthread_sigmask(signal.SIG_BLOCK, ())  # which the programs get
 SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LAST_WORDS = 10.0  # seconds in which a launcher of MPI ends its job after a signal
+LAST_WORDS = 10.0  # seconds in which a launcher of MPI ends its job after a signal that has come while it starts
+STARTING = 10.0  # seconds in which it may be starting. It passes later signals on, and its job may take its time
 LONG_SECONDS = 3600.0
 
 
@@ -47,20 +48,17 @@ def run_launcher(words: Sequence[str], environment: Mapping[str, str]) -> int:
     child = _fork(words, environment)
     status = _attend(child, stopped_by, patience=LAST_WORDS)
     drain()
-    return min(stopped_by & ENDING, default=status)
+    return min(stopped_by & stopping.ending(), default=status)
 
 
 def _fork(words: Sequence[str], environment: Mapping[str, str]) -> int:
     """The child goes on only when this process has looked for signals that came before it was there: it has not had
     them, and is not started any more."""
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-    ignores_ends = hear_of_children()
     end_with_us = ends_with_this_process()
     ready, tell = os.pipe()
     child = os.fork()
     if child == 0:
-        if ignores_ends:
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         os.close(tell)
         if os.read(ready, 1) == b"":
             os._exit(NOT_EXECUTABLE)
@@ -68,7 +66,7 @@ def _fork(words: Sequence[str], environment: Mapping[str, str]) -> int:
         become_program(end_with_us)
         _execute(words, environment)
     os.close(ready)
-    came = signal.sigpending() & ENDING
+    came = signal.sigpending() & stopping.ending()
     if not came:
         os.write(tell, b".")
     os.close(tell)
@@ -84,12 +82,6 @@ def become_program(end_with_us: Callable[[], None], blocked: Iterable[int] = ())
     end_with_us()
     stopping.forget()
     signal.pthread_sigmask(signal.SIG_SETMASK, {*MASK, *blocked})
-
-
-def hear_of_children() -> bool:
-    """Whoever ignores SIGCHLD, as our caller may have left it, does not hear how its children end (wait(2)). Returns whether
-    it was so: the program gets it as it was."""
-    return signal.signal(signal.SIGCHLD, signal.SIG_DFL) == signal.SIG_IGN
 
 
 def drain() -> set[int]:
@@ -146,8 +138,8 @@ def _execute(words: Sequence[str], environment: Mapping[str, str]) -> None:
 
 def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None = None,
             patience: float = float("inf")) -> int:  # fmt: skip
-    """`stopped`: run's. `patience`: seconds that the child may live on after a signal that is to end it."""
-    deadline = float("inf")
+    """`stopped`: run's. `patience`: seconds that the child may live on after a signal that comes while it starts."""
+    deadline, begun = float("inf"), time.monotonic()
     while True:
         left = deadline - time.monotonic()
         arrived = signal.sigtimedwait(WATCHED, max(0.0, min(left, LONG_SECONDS)))
@@ -158,7 +150,7 @@ def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None 
                 kill_descendants()
                 deadline = float("inf")
             continue
-        if arrived.si_signo in ENDING:
+        if arrived.si_signo in stopping.ending() and time.monotonic() - begun < STARTING:
             deadline = min(deadline, time.monotonic() + patience)
         if arrived.si_signo == signal.SIGCHLD:
             changed, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
@@ -188,9 +180,10 @@ def kill_descendants() -> None:
 
 
 def processes_below(parent: int) -> list[int]:
-    """Its children."""
+    """Its children, but for removers of temporary folders, which have their work to do and end by themselves."""
     texts = ((folder.name, _read(f"/proc/{folder.name}/stat")) for folder in Path("/proc").glob("[0-9]*"))
-    return [int(name) for name, text in texts if text.rpartition(")")[2].split()[1:2] == [str(parent)]]
+    return [int(name) for name, text in texts
+            if text.rpartition(")")[2].split()[1:2] == [str(parent)] and f"({scratch.REMOVER})" not in text]  # fmt: skip
 
 
 def outcome(status: int) -> str:

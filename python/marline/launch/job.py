@@ -120,7 +120,6 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
     late = stopping.late_variables() if are_commands else {}
     signal.pthread_sigmask(signal.SIG_BLOCK, child.WATCHED)
-    child.hear_of_children()
     end_with_us = child.ends_with_this_process()
     members = [
         subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
@@ -132,7 +131,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
         for number in range(count)
     ]  # fmt: skip
     try:
-        came = signal.sigpending() & ENDING  # before one of them was there, perhaps
+        came = signal.sigpending() & stopping.ending()  # before one of them was there, perhaps
         if came:
             raise Stopped(min(came))
         return _attend(members)

@@ -3,6 +3,7 @@
 waits for that. Standard library only."""
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -11,6 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from marline.launch.stopping import ENDING
+
+PR_SET_NAME = 15
+REMOVER = "marline-remover"  # the process's name, of at most 15 bytes
 
 
 @contextlib.contextmanager
@@ -51,6 +55,7 @@ def _become_remover(made: Path, wait_end: int) -> None:
     os.setsid()
     if os.fork() != 0:
         return
+    ctypes.CDLL(None).prctl(PR_SET_NAME, REMOVER.encode())
     os.chdir("/")
     os.dup2(wait_end, 0)
     os.closerange(1, os.sysconf("SC_OPEN_MAX"))

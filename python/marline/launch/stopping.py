@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 ENDING = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM}
 NUMBERS = ("MARLINE_JOB_NUMBER", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")  # in a job
 LATE = "MARLINE_HEEDS_LATE"  # set where SIGINT is ignored or blocked until the command heeds signals
+ignored_by_caller: set[int] = set()  # what `heed` has taken back from that, and programs get again
 SET_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # the interpreter ignores them; programs must not
 
 
@@ -38,8 +39,18 @@ def late_variables() -> dict[str, str]:
     return {} if signal.SIGINT in mask or signal.getsignal(signal.SIGINT) == signal.SIG_IGN else {LATE: "yes"}
 
 
+def ending() -> set[int]:
+    """Those that end this command. One that the caller has us ignore (nohup) does not, but stays pending all the same
+    while it is blocked."""
+    return {number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN}
+
+
 def heed() -> None:
-    """From now on these signals raise Stopped; but those that the caller has us ignore (nohup) stay ignored."""
+    """From now on these signals raise Stopped; but those that the caller has us ignore (nohup) stay ignored. A process
+    that ignores SIGCHLD is not told how its children end (wait(2)): so this one does not, even if its caller does."""
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        ignored_by_caller.add(signal.SIGCHLD)
     is_late = os.environ.pop(LATE, None) is not None
     if is_late:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -62,6 +73,8 @@ def forget() -> None:
             signal.signal(number, signal.SIG_DFL)
     for number in SET_BY_PYTHON:
         signal.signal(number, signal.SIG_DFL)
+    for number in ignored_by_caller:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def is_first(environment: Mapping[str, str]) -> bool:

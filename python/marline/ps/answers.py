@@ -175,7 +175,7 @@ SECTIONS = {
 # Lines of /proc/PID/maps: code of a file.
 MAPS = re.compile(r"[0-9a-f]{1,16}-[0-9a-f]{1,16} \S{4} [0-9a-f]{1,16} \S+ \d+ +/.*")
 REPORT = {
-    "pid": PIDS, "host": HOST, "program": str, "nanoseconds": int, "task_count?": int, "problem?": str,
+    "pid": PIDS, "host": str, "program": str, "nanoseconds": int, "task_count?": int, "problem?": str,
     "threads?": [THREAD], "blocked_threads?": [{"thread": PIDS, "call?": CALL, **STACK}], "tasks?": [TASK],
     "kernel_threads": [KERNEL_THREAD], "maps": [MAPS], "sections": SECTIONS,
 }  # fmt: skip

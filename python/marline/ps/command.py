@@ -50,7 +50,7 @@ def main(arguments: list[str], prefix: Path) -> int:
 def _answer(chosen: argparse.Namespace) -> int:
     if chosen.pid is None:
         return _list(chosen.json)
-    act_as_owner(chosen.pid)
+    act_as_owner(chosen.pid, ends=chosen.watch is None)
     if chosen.watch is not None:
         return _watch(chosen.pid, chosen.watch)
     doors = doors_of_job(chosen.pid)

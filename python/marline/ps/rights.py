@@ -10,14 +10,15 @@ import resource
 import signal
 from pathlib import Path
 
-from marline.errors import Refusal
+from marline.errors import REFUSED, Refusal, say
 
 MOST_MEMORY = 8 << 30  # bytes
 MOST_SECONDS = 600  # of processor time
 
 
-def act_as_owner(pid: int) -> None:
-    """Root becomes the user that the process runs as; nothing happens for others, and for root's own processes."""
+def act_as_owner(pid: int, ends: bool = True) -> None:
+    """Root becomes the user that the process runs as; nothing happens for others, and for root's own processes. `ends`:
+    this command is to end before the process does."""
     if os.geteuid() != 0:
         return
     try:
@@ -35,20 +36,22 @@ def act_as_owner(pid: int) -> None:
     except OSError as error:
         raise Refusal(f"cannot act as user {uid}, whose process {pid} is ({error.strerror}): run `marline ps {pid}` as "
                       "that user") from error  # fmt: skip
-    limit_resources()
+    limit_resources(ends)
 
 
-def limit_resources() -> None:
-    """Where reports of other users are read: whatever they hold, this process ends."""
-    for kind, most in ((resource.RLIMIT_AS, MOST_MEMORY), (resource.RLIMIT_CPU, MOST_SECONDS)):
-        _, hard = resource.getrlimit(kind)
-        if hard == resource.RLIM_INFINITY or hard > most:
+def limit_resources(ends: bool = True) -> None:
+    """Where reports of other users are read: whatever they hold, this process takes so much memory, and `ends`."""
+    limits = ((resource.RLIMIT_AS, MOST_MEMORY), (resource.RLIMIT_CPU, MOST_SECONDS))
+    for kind, most in limits if ends else limits[:1]:
+        soft, hard = resource.getrlimit(kind)
+        if soft == resource.RLIM_INFINITY or soft > most:
             resource.setrlimit(kind, (most, hard))
     signal.signal(signal.SIGXCPU, _give_up)
 
 
 def _give_up(number: int, frame: object) -> None:
-    raise Refusal(f"the reports take more than {MOST_SECONDS} s of processor time to read: given up")
+    say(f"the reports take more than {MOST_SECONDS} s of processor time to read: given up")
+    os._exit(REFUSED)
 
 
 def _second(status: str, name: str) -> int:

@@ -94,7 +94,8 @@ void describe_maps(ReportStream& out) {
     for (char* end; (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
       *end = 0;
       const char* access = std::strchr(line, ' ');
-      if (access != nullptr && access[3] == 'x' && std::strchr(line, '/') != nullptr) out.string(nullptr, line);
+      const char* path = std::strchr(line, '/');  // the name of an anonymous mapping may have one, too
+      if (access != nullptr && access[3] == 'x' && path != nullptr && path[-1] == ' ') out.string(nullptr, line);
     }
     have = static_cast<size_t>(text + have - line);
     std::memmove(text, line, have);
