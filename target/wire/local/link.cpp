@@ -178,12 +178,14 @@ uint64_t Link::push_to_ring(const Message& message) {
   return done;
 }
 
-// One call, so that a large bulk does not keep a sender. If the socket is broken, reading from it will say so.
+// One call, so that a large bulk does not keep a sender. If the socket is broken, reading from it will say so, but not why
+// if a send has been told.
 uint64_t Link::push_to_socket(const iovec* parts, int count) {
   msghdr header = {};
   header.msg_iov = const_cast<iovec*>(parts);
   header.msg_iovlen = static_cast<size_t>(count);
   ssize_t sent_bytes = sendmsg(transport.socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent_bytes < 0 && is_silence(errno)) is_silent.store(true, std::memory_order_relaxed);
   return sent_bytes > 0 ? static_cast<uint64_t>(sent_bytes) : 0;
 }
 

@@ -37,6 +37,9 @@ struct Burst {
   [[nodiscard]] bool take(uint64_t sent);
 };
 
+// Whether the system ends a connection with this error because nothing comes from the peer's machine (tcp(7)).
+[[nodiscard]] bool is_silence(int error);
+
 struct Transport {
   bool shared = false;
   std::atomic<int> socket{-1};  // closed by the polling thread, under the link's lock
@@ -81,6 +84,7 @@ struct Link {
   std::atomic<uint32_t> queued{0};         // frames in `outbox`
   std::atomic<uint64_t> taken_by_peer{0};  // frames, by its credits. Written by the polling thread
   std::atomic<uint32_t> untold{0};         // frames delivered here that the peer has not been told of
+  std::atomic<bool> is_silent{false};      // a send was told that the peer's machine is silent: the system says it once
   std::atomic<bool> ended{false};          // no more bytes will come. Written by the polling thread
   std::atomic<bool> gone{false};           // the last that came has been delivered, too. Written by the polling thread
 

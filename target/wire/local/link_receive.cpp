@@ -64,10 +64,13 @@ void Link::receive_from_socket(Visit& visit) {
   }
 }
 
+bool is_silence(int error) { return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH; }
+
 void Link::note_read(ssize_t bytes) {
-  if (bytes == 0 || (bytes < 0 && errno == ECONNRESET)) return end(nullptr);  // reset: with data that it had not read
-  bool is_silent = errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH;  // what tcp(7) ends it with
-  if (bytes < 0 && is_silent) return end(transport.silence);
+  if (bytes == 0 || (bytes < 0 && errno == ECONNRESET)) {  // reset: with data that it had not read
+    return end(is_silent.load(std::memory_order_relaxed) ? transport.silence : nullptr);
+  }
+  if (bytes < 0 && is_silence(errno)) return end(transport.silence);
   if (bytes < 0 && errno != EAGAIN && errno != EINTR) end("cannot be reached any more");
 }
 

@@ -100,6 +100,7 @@ bool Reception::hear_guests(Caller& caller, Outcome& outcome) {
     caller.number = guest.handshake.number();
     caller.socket = guest.socket;
     std::memcpy(caller.bytes, guest.bytes, sizeof caller.bytes);
+    caller.file_count = expected_.files != nullptr ? expected_.files(expected_.data, caller.number) : 0;
     std::copy(guest.files, guest.files + kMostFiles, caller.files);
     remove(i);
     outcome = Outcome::kCaller;

@@ -18,6 +18,7 @@ struct Caller {
   int number;
   int socket;
   char bytes[kMostBytes];
+  int file_count;  // so many of `files` are its owner's to close
   int files[kMostFiles];
 };
 
