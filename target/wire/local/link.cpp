@@ -5,6 +5,8 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
+
 namespace marline::target {
 
 namespace {
