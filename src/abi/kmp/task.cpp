@@ -19,8 +19,12 @@ namespace marline::kmp {
 
 namespace {
 
-[[gnu::noinline]] TaskBlock* allocate_transparent(int32_t flags, size_t task_bytes, size_t shareds_bytes,
-                                                  TaskBlock::Routine routine) {
+// Of a task with destructors, or a transparent one.
+[[gnu::noinline]] TaskBlock* allocate_rare(int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                           TaskBlock::Routine routine) {
+  if ((flags & kTaskTransparent) == 0) {
+    return allocate_block(run_task_and_destroy, flags, task_bytes, shareds_bytes, routine);
+  }
   TaskBlock* block = allocate_block(run_transparent, flags, task_bytes, shareds_bytes, routine);
   task_of(block)->flags |= task_flag::kTransparent;
   return block;
@@ -97,11 +101,10 @@ extern "C" {
 
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
-  if ((flags & kTaskTransparent) != 0) [[unlikely]] {
-    return allocate_transparent(flags, task_bytes, shareds_bytes, routine);
+  if ((flags & (kTaskDestructors | kTaskTransparent)) != 0) [[unlikely]] {
+    return allocate_rare(flags, task_bytes, shareds_bytes, routine);
   }
-  auto invoke = flags & kTaskDestructors ? run_task_and_destroy : run_task;
-  return allocate_block(invoke, flags, task_bytes, shareds_bytes, routine);
+  return allocate_block(run_task, flags, task_bytes, shareds_bytes, routine);
 }
 
 int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
