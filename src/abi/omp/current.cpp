@@ -5,6 +5,7 @@
 
 #include "exec/worker/runtime.hpp"
 #include "exec/worker/worker.hpp"
+#include "sched/library_call.hpp"
 
 namespace marline {
 
@@ -23,7 +24,17 @@ Member g_outside_member;
 
 const Member* outside_member() { return &g_outside_member; }
 
+int current_active_level() {
+  const Worker* worker = acting_worker();
+  const Member* member = worker != nullptr ? worker->member : nullptr;
+  return member != nullptr ? member->team->active_level : 0;
+}
+
 Icvs outside_icvs() {
+  const Worker* caller = library_caller();
+  const Member* member = caller != nullptr ? caller->member : nullptr;
+  if (caller != nullptr && caller->task != nullptr) return *caller->task->icvs;
+  if (member != nullptr) return *member->implicit_task.icvs;
   settle_options();
   return initial_icvs();
 }

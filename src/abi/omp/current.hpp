@@ -34,7 +34,11 @@ inline const Task* current_task_or_null() {
   return worker != nullptr ? worker->task : nullptr;
 }
 
-// The control variables of a thread that has no task and is in no team.
+// Of a thread inside a library's call: that of the caller, before the first construct of what is called back as after it.
+int current_active_level();
+
+// The control variables of a thread that has no task and is in no team. Inside a library's call they are the caller's,
+// which the regions of what is called back will have (exec/team/callback.cpp).
 Icvs outside_icvs();
 
 // read(icvs) of the current task; of the implicit one while the thread looks for a task.

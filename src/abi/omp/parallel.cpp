@@ -65,13 +65,13 @@ void omp_set_num_threads_8_(const int64_t* n) { set_num_threads(*n); }
 int omp_get_num_procs() { return processors(); }
 [[gnu::alias("omp_get_num_procs")]] int omp_get_num_procs_();
 
-int omp_in_parallel() { return current_member()->team->active_level > 0 ? 1 : 0; }
+int omp_in_parallel() { return current_active_level() > 0 ? 1 : 0; }
 [[gnu::alias("omp_in_parallel")]] int omp_in_parallel_();
 
 int omp_get_level() { return current_member()->team->level; }
 [[gnu::alias("omp_get_level")]] int omp_get_level_();
 
-int omp_get_active_level() { return current_member()->team->active_level; }
+int omp_get_active_level() { return current_active_level(); }
 [[gnu::alias("omp_get_active_level")]] int omp_get_active_level_();
 
 int omp_get_ancestor_thread_num(int level) { return ancestor_thread_num(level); }

@@ -51,7 +51,10 @@ void put_free(Worker* worker) {
   g_free = worker;
 }
 
-Icvs icvs_of(const Worker* caller) { return caller->task != nullptr ? *caller->task->icvs : caller->member->icvs; }
+// What the inquiry routines say of it before the callback has a worker (abi/omp/current.cpp).
+Icvs icvs_of(const Worker* caller) {
+  return caller->task != nullptr ? *caller->task->icvs : *caller->member->implicit_task.icvs;
+}
 
 // What the thread's own worker has of the thread.
 void take_over(Worker* worker, Worker* caller) {

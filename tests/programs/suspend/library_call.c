@@ -71,9 +71,37 @@ static void in_region(void) {
   CHECK(sum >= 1 && sum <= 3);
 }
 
+/* The answers of the inquiry routines do not depend on whether the callback has come to a construct yet: a program that
+ * allocates a place per thread asks before. */
+struct answers {
+  int threads, levels, limit, dynamic, parallel, active;
+};
+
+static struct answers ask(void) {
+  struct answers answers = {omp_get_max_threads(), omp_get_max_active_levels(), omp_get_thread_limit(),
+                            omp_get_dynamic(),     omp_in_parallel(),           omp_get_active_level()};
+  return answers;
+}
+
+static void check_answers(const struct answers *now, const struct answers *before) {
+  CHECK_EQ(now->threads, before->threads);
+  CHECK_EQ(now->levels, before->levels);
+  CHECK_EQ(now->limit, before->limit);
+  CHECK_EQ(now->dynamic, before->dynamic);
+  CHECK_EQ(now->parallel, before->parallel);
+  CHECK_EQ(now->active, before->active);
+}
+
 static void call_back(int form) {
   CHECK_EQ(is_inside(), 0);
   count_inside(1);
+  const struct answers before = ask();
+  int size = 0;
+#pragma omp parallel reduction(+ : size)
+  size++;
+  CHECK_RANGE(size, 1, before.threads);
+  const struct answers after = ask();
+  check_answers(&after, &before);
   CHECK(marline_is_called_back() == 1 && marline_can_suspend() == 0);
   CHECK_EQ(omp_get_thread_num(), 0);
   switch (form % 3) {
@@ -90,7 +118,12 @@ static void call_library(int form) {
   marline_library_call_t call;
   const int before = called();
   CHECK_EQ(pthread_mutex_lock(&lock), 0); /* EDEADLK where the thread has it */
+  omp_set_num_threads(2 + form % 4);
+  omp_set_max_active_levels(1 + form % 3);
+  const struct answers outside = ask();
   marline_library_enter(&call);
+  const struct answers inside_of_call = ask();
+  check_answers(&inside_of_call, &outside);
   call_back(form);
   marline_library_leave(&call);
   CHECK(called() > before);
