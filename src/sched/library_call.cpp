@@ -29,6 +29,7 @@ struct InLibrary {
   ++inside.depth;
   if (worker == nullptr) return;
   inside.caller = worker;
+  fence_signal();  // a handler finds the thread inside, or with its worker: never as one that the runtime has not seen
   marline_this_worker = nullptr;
 }
 
@@ -36,10 +37,11 @@ struct InLibrary {
   if (Worker* worker = marline_this_worker) [[unlikely]] {
     end_callback(worker);
   }
+  if (call->worker != nullptr) marline_this_worker = call->worker;
+  fence_signal();  // likewise
   InLibrary& inside = t_inside;
   --inside.depth;
   inside.caller = call->caller;
-  if (call->worker != nullptr) marline_this_worker = call->worker;
 }
 
 [[gnu::noinline]] bool is_inside_library() { return t_inside.depth > 0; }

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/worker/runtime.hpp"
+#include "sched/library_call.hpp"
 
 #include <unistd.h>
 
@@ -24,10 +25,12 @@ int proc_bind() {
   return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
 }
 
-// A thread that the runtime has not seen is on no place; the program's first one is made known if it is to be bound.
+// A thread that the runtime has not seen is on no place; the program's first one is made known if it is to be bound. One
+// that is inside a library's call is where the caller is: it gets no worker here, as a handler may ask.
 int place_num() {
-  const bool binds = this_worker_or_null() == nullptr && getpid() == gettid() && (settle_options(), binding_wanted());
-  Worker* worker = binds ? this_worker() : this_worker_or_null();
+  const bool is_unknown = this_worker_or_null() == nullptr && !is_inside_library();
+  const bool binds = is_unknown && getpid() == gettid() && (settle_options(), binding_wanted());
+  Worker* worker = binds ? this_worker() : acting_worker();
   return worker != nullptr && worker->member != nullptr ? place_of(worker) : -1;
 }
 

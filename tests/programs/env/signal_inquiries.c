@@ -3,7 +3,7 @@
  * A sampling profiler: a thread that is none of OpenMP's sends a signal to each thread of the process in turn, up to
  * ten thousand times a second and as soon as the system lists the thread. The handler calls the inquiry routines. The
  * other threads meanwhile start and end, as threads of a team and as the program's own, are sent away by a pause, fork,
- * open nested regions, suspend tasks and set control variables; some know nothing of OpenMP. The answers are in range
+ * open nested regions, suspend tasks, call libraries that call back and set control variables; some know nothing of OpenMP. The answers are in range
  * everywhere. Usage: signal_inquiries ROUNDS.
  *
  * Covers: omp_get_thread_num, omp_get_num_threads, omp_get_max_threads, omp_get_num_procs, omp_in_parallel,
@@ -17,13 +17,14 @@
 #include "../check.h"
 #include <dirent.h>
 #include <errno.h>
+#include <marline/marline.h>
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { kSignal = SIGURG, kPauseMicroseconds = 100, kMost = 1 << 20 };
+enum { kSignal = SIGURG, kPauseMicroseconds = 100, kMost = 1 << 20, kMostActive = 3 };
 
 static _Atomic long handled, stop;
 static int starts; /* of regions' threads of all kinds */
@@ -43,7 +44,8 @@ static void inquire_of_team(void) {
   in_range("omp_in_parallel", omp_in_parallel(), 0, 1);
   int level = omp_get_level();
   in_range("omp_get_level", level, 0, kMost);
-  in_range("omp_get_active_level", omp_get_active_level(), 0, level);
+  /* What a library calls back begins to count levels anew, but is in the active regions of who has called the library. */
+  in_range("omp_get_active_level", omp_get_active_level(), 0, level + kMostActive);
   for (int l = -1; l <= level + 1; l++) {
     in_range("omp_get_ancestor_thread_num", omp_get_ancestor_thread_num(l), -1, kMost);
     in_range("omp_get_team_size", omp_get_team_size(l), -1, kMost);
@@ -148,7 +150,35 @@ static void tasks(void) {
   omp_destroy_lock(&lock);
 }
 
+/* Every other library calls back. */
+static void library_calls(void) {
+  for (int i = 0; i < 40; i++) {
+    marline_library_call_t call;
+    int called = 0;
+    marline_library_enter(&call);
+    if (i % 2 == 0) {
+#pragma omp task shared(called)
+      called = 1;
+#pragma omp taskwait
+    }
+    if (i % 8 == 0) {
+#pragma omp parallel num_threads(2)
+      omp_set_num_threads(2);
+    }
+    marline_library_leave(&call);
+    CHECK_EQ(called, i % 2 == 0);
+  }
+}
+
+static void calls_in_region(void) {
+  library_calls();
+#pragma omp parallel num_threads(3)
+  library_calls();
+}
+
 static void *short_lived(void *unused) {
+  library_calls(); /* on a thread that the runtime has not seen */
+
   omp_set_num_threads(2);
 #pragma omp parallel reduction(+ : starts)
   starts++;
@@ -201,6 +231,7 @@ int main(int argc, char **argv) {
   for (int round = 0; round < atoi(argv[1]); round++) {
     regions();
     tasks();
+    calls_in_region();
     threads_of_the_program();
     change_format(round);
     if (round % 3 == 0)
