@@ -96,6 +96,7 @@ bool has_ended(void* task) { return subtree_has_ended(static_cast<Task*>(task));
 Worker* begin_callback() {
   runtime_start();
   Worker* caller = library_caller();
+  if (caller == nullptr) note_program_thread();  // before it has a worker, which is none of a program's thread
   Worker* worker = take_free();
   if (worker == nullptr) worker = create();
   worker_enter(worker);
