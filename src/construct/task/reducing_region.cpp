@@ -4,6 +4,7 @@
 #include "construct/task/reducing_region.hpp"
 
 #include "construct/sync/lock.hpp"
+#include "sched/library_call.hpp"
 #include "sched/team.hpp"
 
 #include <pthread.h>
@@ -20,9 +21,10 @@ bool g_handles_forks = false;  // under the lock
 
 // In the child, which has only the thread that forks.
 void after_fork() {
-  const Worker* worker = this_worker_or_null();
   const Task* owner = g_owner.load(relaxed);
-  if (worker != nullptr && owner != nullptr && worker->task == owner) return;
+  for (const Worker* worker : {this_worker_or_null(), library_caller()}) {  // the task may have called a library
+    if (worker != nullptr && owner != nullptr && worker->task == owner) return;
+  }
   g_owner.store(nullptr, relaxed);
   g_lock.store(0, relaxed);
 }

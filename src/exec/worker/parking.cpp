@@ -15,6 +15,8 @@
 #include "sched/queue.hpp"
 #include "sched/team.hpp"
 
+#include <cerrno>
+
 namespace marline {
 
 namespace {
@@ -167,10 +169,11 @@ void parking_after_fork() {
   for (ParkingBucket& bucket : g_buckets) bucket.lock.unlock();
 }
 
-void parking_after_fork_in_child(const Worker* worker) {
-  auto is_stuck = [worker](const Parked& parked) {
+void parking_after_fork_in_child() {
+  const int* error_number = &errno;  // tells the thread's workers: it has several where a library calls back
+  auto is_stuck = [error_number](const Parked& parked) {
     const Task* task = parked.event.waiting_task();  // null: it was about to wait, on a thread that is not there
-    return task == nullptr || (task->home != nullptr && task->home != worker);
+    return task == nullptr || (task->home != nullptr && task->home->error_number != error_number);
   };
   for (ParkingBucket& bucket : g_buckets) (void)bucket.waiting.take_due(is_stuck);
   parking_after_fork();

@@ -101,7 +101,7 @@ ParkingBucket& parking_bucket(const void* key);
 
 void parking_before_fork();
 void parking_after_fork();
-void parking_after_fork_in_child(const Worker* worker);  // waiters whose threads are not there are forgotten
+void parking_after_fork_in_child();  // waiters whose threads are not there are forgotten
 
 // Bounded spinning before a task parks: about a microsecond, none if MARLINE_SPIN is 0.
 int spins_before_parking();

@@ -259,6 +259,8 @@ SpinLock* const kAcrossFork[] = {&g_sweep_lock,           &g_lock,        &g_det
 SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock,    &g_allocators_lock,
                                          &g_memory_spaces_lock, &g_free_allocators_lock};
 
+int g_forking_thread = 0;  // under the locks that are held across fork
+
 void before_fork() {
   threadprivate_before_fork();
   parking_before_fork();
@@ -266,6 +268,7 @@ void before_fork() {
   shared_pools_lock_all();
   for (SpinLock* lock : kOfMemoryAcrossFork) lock->lock();
   SlabPool::lock_all();
+  g_forking_thread = static_cast<int>(gettid());
   tool::before_fork();
 }
 
@@ -283,18 +286,27 @@ void after_fork_in_parent() {
   threadprivate_after_fork_in_parent();
 }
 
+// The child has none of a team's threads but the one that forks. That one may be inside a library's call, or in what the
+// library calls back: it has several workers then, and only its first shows the thread. Returns how many show one.
+int forget_other_threads() {
+  int shown = 0;
+  for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) {
+    one->hot_team = one->nesting.free_inner = nullptr;
+    const bool shows = one->in_view.thread == g_forking_thread;
+    one->in_view.thread = shows ? static_cast<int>(gettid()) : 0;
+    shown += shows;
+  }
+  return shown;
+}
+
 void after_fork_in_child() {
   tool::after_fork_in_child();
   unlock_lists();
-  parking_after_fork_in_child(this_worker_or_null());
+  parking_after_fork_in_child();
   threadprivate_after_fork_in_child();
   g_idle = nullptr;
   g_idle_count.store(0, relaxed);
-  Worker* worker = this_worker_or_null();
-  if (worker != nullptr) worker->hot_team = worker->nesting.free_inner = nullptr;
-  for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) one->in_view.thread = 0;
-  if (worker != nullptr) worker->in_view.thread = static_cast<int>(gettid());
-  g_living.store(worker != nullptr ? 1 : 0, relaxed);
+  g_living.store(forget_other_threads(), relaxed);
   g_known = pthread_getspecific(g_key) != nullptr ? 1 : 0;
   g_ending.store(0, relaxed);
 }
