@@ -10,6 +10,7 @@
 #include "exec/worker/frames.hpp"
 #include "exec/worker/runtime.hpp"
 #include "marline/marline.h"
+#include "sched/library_call.hpp"
 #include "sched/team.hpp"
 #include "tool/devices.hpp"
 
@@ -25,8 +26,8 @@ namespace {
 
 Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
 
-// The calling thread's worker, for the tool that there is.
-Worker* known_worker() { return options().tool_started ? this_worker_or_null() : nullptr; }
+// The calling thread's worker, for the tool that there is; inside a library's call the caller's.
+Worker* known_worker() { return options().tool_started ? acting_worker() : nullptr; }
 
 // The same if it runs a task.
 Worker* worker_with_task() {

@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/fiber/stack.hpp"
+#include "sched/library_call.hpp"
 #include "sched/team.hpp"
 
 #include <signal.h>
@@ -26,7 +27,7 @@ struct sigaction g_previous;
 // The fault is just below the stack pointer's stack: in a fiber's guard, or in the guard of a thread of ours.
 bool overflowed(const void* address, Stack* stack) {
   if (stack_of_guard(address, stack)) return true;
-  Worker* worker = this_worker_or_null();
+  Worker* worker = acting_worker();
   if (worker == nullptr || worker->fiber == nullptr) return false;
   *stack = worker->fiber->stack;
   auto at = static_cast<const char*>(address);
@@ -37,7 +38,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   const bool sent = info->si_code <= 0;  // by somebody, and not by an instruction
   Stack stack;
   if (!sent && overflowed(info->si_addr, &stack)) {
-    Worker* worker = this_worker_or_null();
+    Worker* worker = acting_worker();
     Task* task = worker != nullptr ? worker->task : nullptr;
     const char* kind = task != nullptr && task->has(task_flag::kImplicit) ? "an implicit task" : "task";
     const char* label = task != nullptr && task->name() != nullptr ? task->name() : "";

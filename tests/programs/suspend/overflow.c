@@ -18,7 +18,8 @@ __attribute__((noinline)) static long devour(long depth) {
   return devour(depth + frame[4095]) + frame[0];
 }
 
-static int overflow(void) {
+/* In code that a library calls back, too, before it has come to a construct: the task that has called the library. */
+static int overflow(int in_library) {
   marline_event_t never = MARLINE_EVENT_INIT;
   (void)never;
 #pragma omp parallel
@@ -30,6 +31,9 @@ static int overflow(void) {
     marline_task_label("hungry");
 #pragma omp task
     {
+      marline_library_call_t call;
+      if (in_library)
+        marline_library_enter(&call);
       volatile long result = devour(1);
       (void)result;
     }
@@ -39,15 +43,17 @@ static int overflow(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "overflow") == 0)
-    return overflow();
+  if (argc > 1)
+    return overflow(strcmp(argv[1], "overflow in library") == 0);
   static Child child;
   char *sizes[] = {"OMP_STACKSIZE=256K", "OMP_STACKSIZE=4M"};
   for (int s = 0; s < 2; s++) {
     char *variables[] = {sizes[s], NULL};
-    run_child(&child, "overflow", variables);
-    CHECK(!child.exited || child.status != 0);
-    CHECK_LINE(&child, "hungry", "OMP_STACKSIZE");
+    for (int in_library = 0; in_library < 2; in_library++) {
+      run_child(&child, in_library ? "overflow in library" : "overflow", variables);
+      CHECK(!child.exited || child.status != 0);
+      CHECK_LINE(&child, "hungry", "OMP_STACKSIZE");
+    }
   }
   return 0;
 }
