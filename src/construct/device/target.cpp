@@ -30,7 +30,8 @@ void target_region(Worker* worker, const TargetRegion& region) {
   team_describe_initial(team, initial_icvs(), worker->member);
   team->parent_task = worker->task;
   if (worker->share != nullptr) team->icvs.num_threads = worker->share->threads;
-  if (region.thread_limit > 0) team->icvs.thread_limit = region.thread_limit;
+  // As in teams regions, the clause lowers OMP_THREAD_LIMIT and does not raise it.
+  if (region.thread_limit > 0) team->icvs.thread_limit = std::min(region.thread_limit, team->icvs.thread_limit);
   team->icvs.device_num = region.device;
   team_start(team);
   Member* member = &team->members[0];
@@ -50,7 +51,7 @@ void league_begin(Worker* worker, int teams, int thread_limit) {
   Icvs& icvs = writable_icvs(worker->task, worker->pool);
   icvs.num_teams = teams;
   icvs.team_num = 0;
-  if (thread_limit > 0) icvs.thread_limit = thread_limit;
+  if (thread_limit > 0) icvs.thread_limit = std::min(icvs.thread_limit, thread_limit);
   // The teams run one after the other: each may have all cores (construct/parallel/teams.cpp, divide_threads).
   if (teams > 1) icvs.thread_limit = std::min(icvs.thread_limit, cores_per_process());
 }
