@@ -74,9 +74,11 @@ int connect_to_server(const char* request) {
 }
 
 void end(Client& client) {
-  if (client.connection >= 0) close(client.connection);
-  if (client.door >= 0) close(client.door);
+  const int connection = client.connection, door = client.door;
   client.connection = client.door = -1;
+  fence_signal();  // in between, a fork may copy them to a child, which must not close the program's files
+  if (connection >= 0) close(connection);
+  if (door >= 0) close(door);
 }
 
 // In constant time.
