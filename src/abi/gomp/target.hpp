@@ -41,6 +41,7 @@ struct PrivateRoom {
   size_t align = 1;
   bool for_device = false;
   bool with_bounds = false;
+  uintptr_t frames_low = 0, frames_high = 0;  // of the functions around the construct, for both functions below
 };
 
 [[nodiscard]] PrivateRoom private_room(const MappedVariables& variables, bool for_device);

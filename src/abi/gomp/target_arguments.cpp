@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "exec/fiber/fiber.hpp"
 #include "task/default_device.hpp"
 
 #include <dlfcn.h>
@@ -72,10 +73,9 @@ bool is_fortran(const MappedVariables& variables) {
 // array's. It is mapped by its address, though a deferred region runs when the function has computed others, or is
 // gone. (A variable of the program's, by defaultmap(to), looks the same: the region gets its value at the construct,
 // too.)
-bool is_bound(const MappedVariables& variables, size_t i) {
-  constexpr size_t kMostFrames = size_t{1} << 20;
-  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  bool is_on_stack = reinterpret_cast<uintptr_t>(variables.addresses[i]) - here < kMostFrames;
+bool is_bound(const MappedVariables& variables, size_t i, const PrivateRoom& room) {
+  auto address = reinterpret_cast<uintptr_t>(variables.addresses[i]);
+  bool is_on_stack = address >= room.frames_low && address < room.frames_high;
   return kind_of(variables, i) == kImplicitTo && variables.sizes[i] <= sizeof(uint64_t) && is_on_stack;
 }
 
@@ -89,7 +89,7 @@ Copied copied(const MappedVariables& variables, size_t i, const PrivateRoom& roo
   if (variables.addresses[i] == nullptr) return {};
   size_t align = size_t{1} << (variables.kinds[i] >> kAlignShift);
   if (kind == kFirstprivate) return {variables.sizes[i], align};
-  if (room.with_bounds && is_bound(variables, i)) return {variables.sizes[i], align};
+  if (room.with_bounds && is_bound(variables, i, room)) return {variables.sizes[i], align};
   if (!room.for_device) return {};
   if (kind == kDescriptor) return {variables.sizes[i], alignof(void*)};
   bool is_own = kind == kPointer && descriptor_of(variables, i) == kNone && !is_member(variables, i);
@@ -112,6 +112,8 @@ PrivateRoom private_room(const MappedVariables& variables, bool for_device) {
   PrivateRoom room;
   room.for_device = for_device;
   room.with_bounds = is_fortran(variables);
+  room.frames_low = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  room.frames_high = reinterpret_cast<uintptr_t>(this_worker()->fiber->stack.high);
   for (size_t i = 0; i < variables.count; ++i) {
     Copied copy = copied(variables, i, room);
     if (copy.bytes == 0) continue;
