@@ -28,6 +28,9 @@ class Refusal {
   const char* help_ = "";
 };
 
+// How many threads the processes below `proc` (/proc, or a test's) have whose real user is `user`.
+long threads_of_user(const char* proc, unsigned user);
+
 // The pure function beneath, for tests: the least pids.max of the control groups of a process that have reached it,
 // where they are mounted at `mount` and the file `membership` is its /proc/PID/cgroup; 0: none has.
 long reached_pids_limit(const char* mount, const char* membership);

@@ -120,6 +120,17 @@ class Files {
   std::filesystem::path root_;
 };
 
+TEST(Counts, ThreadsOfTheRealUser) {
+  const Files files;
+  files.write("proc/10/status", "Name:\ta\nUid:\t1000\t0\t0\t0\nThreads:\t7\n");
+  files.write("proc/11/status", "Name:\tThreads:\nUid:\t0\t1000\t1000\t1000\nThreads:\t100\n");
+  files.write("proc/12/status", "Name:\tb\nUid:\t1000\t1000\t1000\t1000\nThreads:\t2\n");
+  files.write("proc/sys/status", "Name:\tb\nUid:\t1000\t1000\t1000\t1000\nThreads:\t2\n");
+  EXPECT_EQ(threads_of_user(files.path("proc").c_str(), 1000), 9);
+  EXPECT_EQ(threads_of_user(files.path("proc").c_str(), 1), 0);
+  EXPECT_EQ(threads_of_user(files.path("none").c_str(), 1000), 0);
+}
+
 TEST(Counts, TheLeastQuotaOfTheGroupsAroundHolds) {
   const Files files;
   EXPECT_EQ(files.quota("0::/\n"), 0);
