@@ -21,7 +21,8 @@
 namespace marline {
 namespace {
 
-// Written by options_init, options_set_default_threads, options_change: before there are threads.
+// Written by options_init, options_set_default_threads, options_change: before there are threads, but for one that asks while
+// another reads the environment (settle_options).
 Options the_options;
 Options as_given;         // the same before resolve: what is said later may change what follows from it
 int default_threads = 0;  // 0: not known yet
@@ -289,11 +290,13 @@ void options_parse(Options& result, Lookup lookup) {
 bool options_init() {
   const uint64_t fingerprint = fingerprint_of_environment() | 1;  // not 0, which is: never read
   if (fingerprint == the_fingerprint) return false;
+  Options fresh{};
+  read_all(fresh, from_environment);
+  as_given = fresh;
+  resolve(fresh);
+  if (default_threads != 0) take_default_threads(fresh);
+  the_options = fresh;  // whole: a thread that does not wait for this one finds each option as it was or as it will be
   the_fingerprint = fingerprint;
-  as_given = {};
-  read_all(as_given, from_environment);
-  the_options = as_given;
-  resolve(the_options);
   if (environment_is_foreign()) {
     drop_foreign_variables("HWLOC_");  // hwloc obeys them: files to read, plugins to load
     drop_foreign_variables("LTDL_");

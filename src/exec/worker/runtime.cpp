@@ -43,7 +43,16 @@ void read_options() {
   if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
 }
 
-[[gnu::constructor]] void on_load() { read_options(); }
+// In the child: the thread that was reading is not there, so this one does.
+void after_fork_in_child() {
+  int being_read = kBeingRead;
+  (void)g_settled.compare_exchange_strong(being_read, kUnsettled, relaxed, relaxed);
+}
+
+[[gnu::constructor]] void on_load() {
+  read_options();
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
 
 // A thread of the program's in its initial task.
 bool is_between_regions(const Worker* worker) {
