@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every call that reaches MPI itself is made between marline_library_enter and marline_library_leave (marline.h), since any
- * may call code of the program's back: a reduction's operation, an error handler, functions of attributes, of generalized
- * requests and of data representations. That code may use OpenMP as it likes. The functions that do so are generated
- * (mpi_inside.c), and are what mpi_itself leads to.
+ * Every call that reaches MPI itself is made between marline_library_enter and marline_library_leave (marline.h), since
+ * any may call code of the program's back: a reduction's operation, an error handler, functions of attributes, of
+ * generalized requests and of data representations. That code may use OpenMP as it likes. The functions that do so are
+ * generated (mpi_inside.c), and are what mpi_itself leads to.
  */
 #ifndef MARLINE_MPI_INSIDE_H
 #define MARLINE_MPI_INSIDE_H

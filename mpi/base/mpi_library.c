@@ -17,7 +17,7 @@
 #include "base/report.h"
 
 NextMpi mpi_itself;
-NextMpi mpi_behind;
+NextMpi mpi_functions;
 
 /* In the order of NextMpi's members. */
 static const char *const kNames[] = MARLINE_NEXT_NAMES;
@@ -57,7 +57,7 @@ static void check_implementation(void)
 {
   char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
   int length = 0;
-  mpi_behind.get_library_version(version, &length);
+  mpi_functions.get_library_version(version, &length);
   version[strcspn(version, "\n")] = '\0';
   const int is_open_mpi = strstr(version, "Open MPI") != NULL;
   if (is_open_mpi == MARLINE_MPI_IS_OPENMPI)
@@ -75,7 +75,8 @@ static int not_in_this_library(void)
                "Marline and the program with this MPI");
 }
 
-/* What stands behind us under the name MPI_X, if that is a tool: neither in the MPI library nor where its PMPI_X is. */
+/* The next function of the name MPI_X in the loader's order, if that is a tool's: neither in the MPI library nor where
+ * its PMPI_X is. */
 static void *tools_function(const char *pmpi_name, const void *pmpi_address, const ObjectRange *library)
 {
   void *address = dlsym(mpi_handle, pmpi_name + 1);
@@ -100,7 +101,7 @@ static void resolve(void)
     void *address = dlsym(mpi_handle, kNames[i]);
     if (address == NULL)
       address = (void *)not_in_this_library;
-    memcpy((char *)&mpi_behind + i * sizeof address, &address, sizeof address);
+    memcpy((char *)&mpi_functions + i * sizeof address, &address, sizeof address);
     const void *inside;
     memcpy(&inside, (const char *)&inside_functions + i * sizeof inside, sizeof inside);
     memcpy((char *)&mpi_itself + i * sizeof inside, &inside, sizeof inside);
@@ -123,7 +124,7 @@ const void *library_address(void)
 {
   library_resolve();
   const void *address = NULL;
-  memcpy(&address, &mpi_behind.get_library_version, sizeof address);
+  memcpy(&address, &mpi_functions.get_library_version, sizeof address);
   return address;
 }
 

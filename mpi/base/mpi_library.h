@@ -24,7 +24,7 @@
 
 extern NextMpi next_mpi;    /* what this library calls: of a tool behind it, if there is one, else of MPI */
 extern NextMpi mpi_itself; /* of MPI itself, through inside_functions; written by library_resolve() only */
-extern NextMpi mpi_behind; /* the library's own functions; likewise */
+extern NextMpi mpi_functions; /* the library's own functions; likewise */
 extern const NextMpi inside_functions; /* call these and say so to Marline (inside.h); generated */
 
 /* Fills both; the first call decides, later ones return at once. Until then next_mpi leads to functions that call it

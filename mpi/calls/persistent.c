@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Start, MPI_Startall, MPI_Request_free. See persistent.h. A handle is removed when its request is freed. Until then
- * no other request has it, because MPI does not reuse the handle of an existing request.
+ * MPI_Start, MPI_Startall, MPI_Request_free. See persistent.h. A handle is removed when its request is freed. Until
+ * then no other request has it, because MPI does not reuse the handle of an existing request.
  */
 #include "calls/persistent.h"
 

@@ -57,7 +57,7 @@ void request_set_add(RequestSet *set, MPI_Request request)
   pthread_mutex_unlock(&set->lock);
 }
 
-/* What stands behind the handle, up to the next empty place, is put in anew. */
+/* The handles after it, up to the next empty place, are put in anew. */
 void request_set_remove(RequestSet *set, MPI_Request request)
 {
   if (is_empty(set))

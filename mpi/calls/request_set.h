@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A set of requests that stay until they are freed (persistent.c): a table of handles with open addressing, under a mutex.
- * While it is empty, to ask costs a load.
+ * A set of requests that stay until they are freed (persistent.c): a table of handles with open addressing, under a
+ * mutex. While it is empty, to ask costs a load.
  */
 #ifndef MARLINE_MPI_REQUEST_SET_H
 #define MARLINE_MPI_REQUEST_SET_H

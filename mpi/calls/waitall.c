@@ -6,8 +6,8 @@
  * the poller asks about the first request that is not (parts.h); as that is completed by itself, those before it are
  * completed first.
  *
- * MPICH 4.0's MPI_Testall takes a partitioned request or a persistent collective that is complete for one that has failed,
- * also in plain programs. So where there is one, the requests are tested one by one.
+ * MPICH 4.0's MPI_Testall takes a partitioned request or a persistent collective that is complete for one that has
+ * failed, also in plain programs. So where there is one, the requests are tested one by one.
  */
 #include "calls/parts.h"
 

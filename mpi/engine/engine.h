@@ -7,8 +7,9 @@
  * until the poller fulfils the event. After that the task owns it again, and it may no longer exist.
  *
  * Errors. The poller asks with the nonblocking twins (MPI_Testany, Testall, Iprobe), so an error at completion
- * calls the error handler that MPI's twin calls, from the poller, in which no MPI call suspends (base/inside.h). The task then gets the
- * error code. (MPICH 4.0 calls MPI_COMM_WORLD's handler for all errors at completion, also for plain MPI_Wait.)
+ * calls the error handler that MPI's twin calls, from the poller, in which no MPI call suspends (base/inside.h). The
+ * task then gets the error code. (MPICH 4.0 calls MPI_COMM_WORLD's handler for all errors at completion, also for plain
+ * MPI_Wait.)
  */
 #ifndef MARLINE_MPI_ENGINE_H
 #define MARLINE_MPI_ENGINE_H

@@ -3,11 +3,11 @@
 
     generate.py CALLS OUTDIR COMPILER [FLAG...]
 
-COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function of
-the header: what is behind us), mpi_first.c (what these lead to before that is looked up), mpi_wrappers.c (the entry
-points), mpi_owner.c and mpi_inside.c (owner_functions.py). Their text stands in the .in files beside this one (pieces.py); here is
-decided what goes where. A table that names a parameter which the header does not have, or a twin that does not take the
-same arguments, ends the build.
+COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function
+of the header, for the tool's or the library's own), mpi_first.c (what these lead to before that is looked up),
+mpi_wrappers.c (the entry points), mpi_owner.c and mpi_inside.c (owner_functions.py). Their text stands in the .in files
+beside this one (pieces.py); here is decided what goes where. A table that names a parameter which the header does not
+have, or a twin that does not take the same arguments, ends the build.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has no
 SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
 ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # of the calls with one request that are not in the table
 WRAPPERS = Pieces("wrappers.c.in")
-WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "makes_parts", "collective", "helper", "names", "by_hand"}
+WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "makes_parts", "collective", "helper",
+        "names", "by_hand"}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For generate.py: the functions that hand a call to the owner (owner.h), those that say that a thread is inside MPI
-(inside.h), and the entry points of all calls of MPI that libmarline-mpi does nothing else with: they pass the call on to
-next_mpi, which may lead to the owner."""
+(inside.h), and the entry points of all calls of MPI that libmarline-mpi does nothing else with: they pass the call on
+to next_mpi, which may lead to the owner."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def passed_on(name: str, parameters: tuple[Parameter, ...]) -> str:
 def inside_source(names: list[str], prototypes: Prototypes) -> str:
     """All calls of MPI itself (inside.h). Who aborts does not come back."""
     pieces = [("inside_at_once" if name in FROM_ANY_THREAD else "inside", name) for name in names]
-    functions = [OWNER.fill(piece, short=short(name), declared=declared(prototypes[name]), passed=passed(prototypes[name]))
-                 for piece, name in pieces]
+    functions = [OWNER.fill(piece, short=short(name), declared=declared(prototypes[name]),
+                            passed=passed(prototypes[name])) for piece, name in pieces]  # fmt: skip
     return OWNER.fill("inside_file", functions="\n".join(functions),
                       members="".join(OWNER.fill("inside_member", short=short(name)) for name in names))  # fmt: skip
 

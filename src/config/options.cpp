@@ -21,8 +21,8 @@
 namespace marline {
 namespace {
 
-// Written by options_init, options_set_default_threads, options_change: before there are threads, but for one that asks while
-// another reads the environment (settle_options).
+// Written by options_init, options_set_default_threads, options_change: before there are threads, but for one that asks
+// while another reads the environment (settle_options).
 Options the_options;
 Options as_given;         // the same before resolve: what is said later may change what follows from it
 int default_threads = 0;  // 0: not known yet

@@ -455,7 +455,7 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   (void)ended;
 }
 
-Task* enter_behind_all(Worker* worker, DependenceTable* table) {
+Task* enter_after_all(Worker* worker, DependenceTable* table) {
   Task* node = new_node(worker, table->used + 1, nullptr);
   node->flags |= task_flag::kInTable;
   node->references.store(2, relaxed);  // its completion, and the table that it gets into

@@ -56,9 +56,9 @@ struct KeptDependences {
 // entered from now on waits for the task's completion. The caller runs the parent, whose table is its own and of no graph.
 void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
 
-// A node without a body that completes when every task has that the table knows now; it is in no table, and the caller puts it
-// into one, for which it has a reference. Null: all have completed. The caller runs the task whose table it is.
-[[nodiscard]] Task* enter_behind_all(Worker* worker, DependenceTable* table);
+// A node without a body that completes when every task has that the table knows now; it is in no table, and the caller
+// puts it into one, for which it has a reference. Null: all have completed. The caller runs the task whose table it is.
+[[nodiscard]] Task* enter_after_all(Worker* worker, DependenceTable* table);
 
 // The task has ended: leaves its exclusions, releases its successors, enqueues those that become ready, except one,
 // which it returns to be run next (or null).

@@ -73,8 +73,8 @@ Edge* new_edge(Linking& linking) {
   return true;
 }
 
-// Of no task: what stands for all tasks before a transparent one (enter_behind_all). Tools do not see it. (With a tool that
-// asks, there are no other nodes without a parent in tables: graph/dependences.cpp, end_set.)
+// Of no task: what stands for all tasks before a transparent one (enter_after_all). Tools do not see it. (With a tool
+// that asks, there are no other nodes without a parent in tables: graph/dependences.cpp, end_set.)
 bool is_anonymous(const Task* task) {
   return task->has(task_flag::kEmpty) && task->has(task_flag::kInTable) && task->parent == nullptr;
 }

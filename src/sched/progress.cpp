@@ -191,8 +191,8 @@ bool progress_drop_idle_role(Worker* worker) {
   return true;
 }
 
-// Whoever polls may give the role up in a team that this worker is not in, as it leaves its last region. Either the worker
-// sees that here, or it is seen as the heir (both seq_cst), and woken.
+// Whoever polls may give the role up in a team that this worker is not in, as it leaves its last region. Either the
+// worker sees that here, or it is seen as the heir (both seq_cst), and woken.
 bool progress_wants_poller(Worker* worker) {
   if (worker->called_back || g_pending_operations.load(seq_cst) <= 0 || !options().progress_idle) return false;
   if (g_idle_poller.load(seq_cst) == nullptr) return true;

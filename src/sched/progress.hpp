@@ -46,7 +46,8 @@ inline void progress_when_all_yield(Worker* worker) {
 bool progress_take_idle_role(Worker* worker);
 bool progress_drop_idle_role(Worker* worker);  // whether it had it
 
-// Whether operations are pending and nobody has the role, which the worker could take: part of the last look before sleep.
+// Whether operations are pending and nobody has the role, which the worker could take: part of the last look before
+// sleep.
 bool progress_wants_poller(Worker* worker);
 bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: for others_sleep (sched/idle.hpp)
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Routines with the same name and other arguments in GCC's ABI and LLVM's: lists of omp_depend_t, which is two words with
-// GCC and a pointer with LLVM, and Fortran text whose length is not known before. They are defined at libgomp's version
-// nodes only (src/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. They are not the default
-// version of their names, so dlsym and references without a version find libomptarget's, too. Any thread.
+// Routines with the same name and other arguments in GCC's ABI and LLVM's: lists of omp_depend_t, which is two words
+// with GCC and a pointer with LLVM, and Fortran text whose length is not known before. They are defined at libgomp's
+// version nodes only (src/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. They are not
+// the default version of their names, so dlsym and references without a version find libomptarget's, too. Any thread.
 #include "abi/gomp/task_block.hpp"
 
 #include "base/check.hpp"

@@ -55,7 +55,8 @@ size_t descriptor_of(const MappedVariables& variables, size_t i) {
     if (kind_of(variables, k) != kPointer && kind_of(variables, k) != kAlwaysPointer) return kNone;
   }
   if (k == kNone) return kNone;
-  auto offset = reinterpret_cast<uintptr_t>(variables.addresses[i]) - reinterpret_cast<uintptr_t>(variables.addresses[k]);
+  auto offset =
+      reinterpret_cast<uintptr_t>(variables.addresses[i]) - reinterpret_cast<uintptr_t>(variables.addresses[k]);
   return offset < variables.sizes[k] ? k : kNone;
 }
 

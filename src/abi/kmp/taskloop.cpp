@@ -100,7 +100,8 @@ void taskloop_of(TaskBlock* block, bool if_clause, uint64_t* lower, uint64_t* up
   bool empty = stride > 0 ? to < from : from < to;
   Worker* worker = this_worker();
   if (task_of(block)->has(task_flag::kTransparent)) {
-    fatal("a taskloop with the transparent clause is not provided by Marline yet: put its body into a task with the clause");
+    fatal("a taskloop with the transparent clause is not provided by Marline yet: put its body into a task with the "
+          "clause");
   }
   uint64_t trips = empty ? 0 : trip_count(from, to, stride);
   TaskloopPlan plan = taskloop_plan(trips, clause, value, strict, worker->member->team->size);

@@ -34,7 +34,8 @@ inline const Task* current_task_or_null() {
   return worker != nullptr ? worker->task : nullptr;
 }
 
-// Of a thread inside a library's call: that of the caller, before the first construct of what is called back as after it.
+// Of a thread inside a library's call: that of the caller, before the first construct of what is called back as after
+// it.
 int current_active_level();
 
 // The control variables of a thread that has no task and is in no team. Inside a library's call they are the caller's,

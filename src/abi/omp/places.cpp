@@ -25,8 +25,8 @@ int proc_bind() {
   return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
 }
 
-// A thread that the runtime has not seen is on no place; the program's first one is made known if it is to be bound. One
-// that is inside a library's call is where the caller is: it gets no worker here, as a handler may ask.
+// A thread that the runtime has not seen is on no place; the program's first one is made known if it is to be bound.
+// One that is inside a library's call is where the caller is: it gets no worker here, as a handler may ask.
 int place_num() {
   const bool is_unknown = this_worker_or_null() == nullptr && !is_inside_library();
   const bool binds = is_unknown && getpid() == gettid() && (settle_options(), binding_wanted());

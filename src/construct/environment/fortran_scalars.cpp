@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash set of addresses with open addressing, half full at most, under one lock: programs allocate scalars rarely. It is
-// as large as the most scalars that were allocated at the same time, and never shrinks.
+// A hash set of addresses with open addressing, half full at most, under one lock: programs allocate scalars rarely. It
+// is as large as the most scalars that were allocated at the same time, and never shrinks.
 #include "construct/environment/fortran_scalars.hpp"
 
 #include "base/check.hpp"
@@ -29,7 +29,7 @@ class AddressSet {
     if (slot == nullptr) return false;
     *slot = nullptr;
     --used_;
-    // What stands behind, up to the next free slot, may have been put there because this one was taken.
+    // The addresses after it, up to the next free slot, may have been put there because this one was taken.
     for (size_t i = after(static_cast<size_t>(slot - slots_)); slots_[i] != nullptr; i = after(i)) {
       const void* moved = slots_[i];
       slots_[i] = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The allocatable scalars of gfortran (14 and later, -fopenmp-allocators) whose memory comes from an OpenMP allocator. An
-// array's descriptor says so itself; a scalar is a bare pointer, so the code asks before it frees one. Any thread.
+// The allocatable scalars of gfortran (14 and later, -fopenmp-allocators) whose memory comes from an OpenMP allocator.
+// An array's descriptor says so itself; a scalar is a bare pointer, so the code asks before it frees one. Any thread.
 #pragma once
 
 namespace marline {

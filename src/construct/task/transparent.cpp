@@ -34,7 +34,7 @@ void begin_transparent(Worker* worker, Task* task, const Dependence* list, size_
                                            : "a task that shares its dependences (marline_depend_share)");
   }
   if (parent->table == nullptr) return;
-  Task* before = enter_behind_all(worker, parent->table);
+  Task* before = enter_after_all(worker, parent->table);
   if (before == nullptr) return;
   task->table = table_create(worker);
   task->table->all_memory = before;

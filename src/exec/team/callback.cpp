@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP in code that a library calls back (sched/library_call.hpp). It runs in an initial task of its own, on a worker of
-// its own: what it creates is run by this thread and by the teams of its own regions, and by nobody else; where it waits,
-// nothing else runs here. Nobody polls for it: the library that would be asked is below it on the stack.
+// OpenMP in code that a library calls back (sched/library_call.hpp). It runs in an initial task of its own, on a worker
+// of its own: what it creates is run by this thread and by the teams of its own regions, and by nobody else; where it
+// waits, nothing else runs here. Nobody polls for it: the library that would be asked is below it on the stack.
 //
 // The initial task has the control variables of the task that has called the library, and counts as being in the same
 // active regions: regions inside are as wide as they would be there.
 //
-// The workers are kept in a list, which gets as long as there were callbacks at a time. A worker belongs to the thread that
-// has taken it, until the library's call ends there.
+// The workers are kept in a list, which gets as long as there were callbacks at a time. A worker belongs to the thread
+// that has taken it, until the library's call ends there.
 #include "sched/library_call.hpp"
 
 #include "base/check.hpp"
@@ -72,7 +72,8 @@ void take_over(Worker* worker, Worker* caller) {
                       tool::task_bits::kInitial);
 }
 
-// Elsewhere tools hear of no thread and no task: what the callback creates is created by the task that has called the library.
+// Elsewhere tools hear of no thread and no task: what the callback creates is created by the task that has called the
+// library.
 void begin_task(Worker* worker, Worker* caller) {
   Team* team = team_serial(worker);
   if (caller == nullptr) {

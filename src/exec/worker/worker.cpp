@@ -286,8 +286,8 @@ void after_fork_in_parent() {
   threadprivate_after_fork_in_parent();
 }
 
-// The child has none of a team's threads but the one that forks. That one may be inside a library's call, or in what the
-// library calls back: it has several workers then, and only its first shows the thread. Returns how many show one.
+// The child has none of a team's threads but the one that forks. That one may be inside a library's call, or in what
+// the library calls back: it has several workers then, and only its first shows the thread. Returns how many show one.
 int forget_other_threads() {
   int shown = 0;
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) {

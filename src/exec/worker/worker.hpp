@@ -10,8 +10,8 @@ namespace marline {
 // A structure for a worker that begins: a retired one's, or new. Null: there is no memory.
 Worker* worker_create();
 
-// The calling thread becomes the worker's: what the structure keeps of the thread that it had before is set anew, but for
-// its pool and its fiber.
+// The calling thread becomes the worker's: what the structure keeps of the thread that it had before is set anew, but
+// for its pool and its fiber.
 void worker_enter(Worker* worker);
 
 extern SpinLock g_callback_workers_lock;  // of those that exec/team/callback.cpp keeps; held across fork
