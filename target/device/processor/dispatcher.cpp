@@ -325,18 +325,18 @@ bool run_alone(Dispatcher& own, Work* kernel) {
   {
     Guard guard(own.lock);
     if (own.work.first != nullptr) return false;
+    own.kernels.fetch_add(1);  // with the lock: the crew gives back only where it sees none (give_back)
     own.is_alone = true;
     ++own.run_alone;
   }
-  own.kernels.fetch_add(1);
   if (own.source.begin_alone != nullptr) own.source.begin_alone();
   t_alone = &own;
   kernel->run(kernel);
   kernel_has_run();
-  own.kernels.fetch_sub(1);
   bool crew_leads, wakes;
   {
     Guard guard(own.lock);
+    own.kernels.fetch_sub(1);  // likewise: a crew that gives back is one that this thread waits for
     crew_leads = own.crew_leads;
     wakes = crew_leads && own.sleeps;  // it may have waited for the end of the last kernel
     if (wakes) own.sleeps = false;
