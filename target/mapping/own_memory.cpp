@@ -74,7 +74,7 @@ void Mapping::add_own_memory(const Items& items, Arguments& to) {
   Blocks blocks;
   uint32_t argument = 0;
   for (int32_t i = 0; i < items.count; ++i) {
-    bool may_be_mapped = is_own_unless_mapped(items.types[i]);
+    bool may_be_mapped = is_own_unless_mapped(items.types[i]) && !shared_;
     uint64_t mapped = may_be_mapped ? translate(items.bases[i], static_cast<size_t>(items.sizes[i])) : 0;
     if (is_own_block(items.types[i])) add_block(items, i, argument, mapped, blocks, to);
     argument += (items.types[i] & kParameter) != 0 ? 1 : 0;
