@@ -153,10 +153,10 @@ int poll(void*) {
 }
 
 // Until something has ended, which another thread may take, or it takes long. To wake a sleeper takes as long as a
-// short region, on both sides.
-void look_for_ends(Process* process) {
+// short region, on both sides. `tail`: what had been written before the caller's poll.
+void look_for_ends(Process* process, uint64_t tail) {
   const Ring& ring = process->channel->completions;
-  uint64_t tail = ring.written(), begin = now(), time = begin;
+  uint64_t begin = now(), time = begin;
   while (ring.written() == tail && time - begin < kPatience) {
     if (time - begin > kAlone) sched_yield();
     time = now();
@@ -166,8 +166,9 @@ void look_for_ends(Process* process) {
 
 void progress(Device* device) {
   Process* process = usable(device);
+  uint64_t tail = process->channel->completions.written();
   if (poll_one(process) != 0) return;
-  if (!process->is_slow.load(std::memory_order_relaxed)) return look_for_ends(process);
+  if (!process->is_slow.load(std::memory_order_relaxed)) return look_for_ends(process, tail);
   process->channel->completions.announce(Ring::kAnything);
   process->channel->completions.sleep(1);
 }
