@@ -212,7 +212,7 @@ class Mapping {
   Lock lock_;
   Ranges pieces_;
   Ranges places_;
-  Ranges wanted_;            // pointers without storage (wanted.hpp)
+  Ranges wanted_;            // pointers that are attached whenever they get storage (wanted.hpp)
   uint64_t construct_ = 0;   // number of the begin or end that has the lock
   bool of_region_ = false;   // whether that is a target region's
   Source source_;            // of it
