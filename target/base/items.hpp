@@ -35,6 +35,9 @@ struct Dimension {
   uint64_t stride;
 };
 
+// Of a section's list, with that of an element; a longer one is none.
+inline constexpr int64_t kMostInList = 65;
+
 // Where a construct stands, for messages. All are the program's, and may be null: the name of a region's kernel, the
 // ident's text (device/base/place.hpp), and an address in the code behind the construct's call.
 struct Source {

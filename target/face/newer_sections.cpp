@@ -12,7 +12,8 @@ namespace {
 constexpr int kNewLists = 23;  // the first Clang that makes them
 
 bool is_section(const Items& items, int32_t i) {
-  return (items.types[i] & map_type::kNonContiguous) != 0 && items.sizes[i] >= 2;
+  bool has_list = items.sizes[i] >= 2 && items.sizes[i] <= kMostInList && items.begins[i] != nullptr;
+  return (items.types[i] & map_type::kNonContiguous) != 0 && has_list;
 }
 
 const Dimension* list_of(const Items& items, int32_t i) { return static_cast<const Dimension*>(items.begins[i]); }

@@ -36,9 +36,8 @@ const Dimension* shape_of(const Items& items, int32_t i) { return static_cast<co
 
 // Whether item i has a list of dimensions. One that is not there has a length of 0 or 1, or any content.
 bool has_shape(const Items& items, int32_t i) {
-  constexpr int64_t kMost = 64;
   int64_t last = items.sizes[i] - 1;
-  if (last < 1 || last > kMost) return false;
+  if (last < 1 || items.sizes[i] > kMostInList || items.begins[i] == nullptr) return false;
   const Dimension* list = shape_of(items, i);
   uint64_t element = list[last].stride;
   if (list[last].offset != 0 || list[last].count != 1 || element == 0) return false;
