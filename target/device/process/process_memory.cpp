@@ -109,27 +109,16 @@ void make_unreadable(uintptr_t begin, uintptr_t end) {
   if (begin < end) mmap(reinterpret_cast<void*>(begin), end - begin, PROT_NONE, kFlags, -1, 0);
 }
 
-// Where the mappings begin that the system has placed: behind the widest gap. 0: there are none.
-uintptr_t begin_of_placed() {
-  uintptr_t end = kWindow + kMostDevices * kPart, widest = 0, found = 0;
-  for_mappings([&](const Extent& one) {
-    if (one.begin < end || one.is_stack) return;
-    if (one.begin - end > widest) {
-      widest = one.begin - end;
-      found = one.begin;
-    }
-    end = one.end;
-  });
-  return found;
-}
-
-// Where the program's next mappings come to lie. The gap below the stack is the stack's.
+// Where the program's next mappings come to lie: where the system places one as large as can be, and in the gaps above
+// it. The gap below the stack is the stack's, and that below the window is not the program's if the system maps below.
 void reserve_mappings() {
-  uintptr_t begin = begin_of_placed(), end = begin;
-  if (begin == 0) return;
-  make_unreadable(begin - kReserved, begin);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* reserved = mmap(nullptr, kReserved, PROT_NONE, kFlags, -1, 0);
+  if (reserved == MAP_FAILED) return;
+  uintptr_t begin = reinterpret_cast<uintptr_t>(reserved) + kReserved, end = begin;
   for_mappings([&](const Extent& one) {
-    if (one.begin < begin || one.is_stack) return;
+    bool is_beyond = begin < kWindow && one.begin >= kWindow;
+    if (one.end <= begin || one.is_stack || is_beyond) return;
     make_unreadable(end, one.begin);
     end = one.end;
   });
