@@ -79,8 +79,7 @@ void check(const Items& items) {
     describe_source(items.source, "target update", where, sizeof where);
     fatal(
         "%s: a section that is not contiguous, in a member of a structure or beside one: the code of Clang before 22 "
-        "does "
-        "not say where it lies; update each of its rows, or use a pointer to the member",
+        "does not say where it lies; update each of its rows, or use a pointer to the member",
         where);
   }
 }
@@ -119,8 +118,7 @@ uintptr_t first_of(const Items& items, int32_t i) {
   describe_source(items.source, "target update", where, sizeof where);
   fatal(
       "%s: several members of a structure, among them a section that is not contiguous: Clang's code does not say "
-      "where it "
-      "lies; give it an update of its own",
+      "where it lies; give it an update of its own",
       where);
 }
 

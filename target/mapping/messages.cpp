@@ -68,9 +68,8 @@ void Mapping::warn_of_parts(const Items& items, int32_t i, Piece* first) const {
   describe_maker(*other, also);
   warn(
       "device %d (%s): %s uses a variable of %zu bytes at %#lx, of which %s has mapped %zu bytes at %#lx and %s has "
-      "mapped "
-      "%zu bytes at %#lx: these lie apart on the device, and the region reaches the first ones alone; map the whole "
-      "variable first, or name the part in a map clause of the region",
+      "mapped %zu bytes at %#lx: these lie apart on the device, and the region reaches the first ones alone; "
+      "map the whole variable first, or name the part in a map clause of the region",
       device_->number, device_->kind->name, wants, bytes, begin, has, first->end - first->begin, first->begin, also,
       other->end - other->begin, other->begin);
 }
@@ -81,8 +80,7 @@ void Mapping::refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) c
   describe_maker(with, has);
   fatal(
       "device %d (%s): %s maps %zu bytes at %#lx, which overlap %zu bytes at %#lx that %s has mapped, and are not "
-      "inside "
-      "them: map the whole first",
+      "inside them: map the whole first",
       device_->number, device_->kind->name, wants, bytes, begin, with.end - with.begin, with.begin, has);
 }
 
@@ -101,8 +99,7 @@ void Mapping::refuse_outside(uintptr_t begin, const Piece& piece) const {
   describe_source(source_, "target update", wants, sizeof wants);
   fatal(
       "device %d (%s): %s: a section that is not mapped as a whole: %#lx lies outside of the %zu bytes at %#lx that "
-      "are "
-      "mapped",
+      "are mapped",
       device_->number, device_->kind->name, wants, begin, piece.end - piece.begin, piece.begin);
 }
 

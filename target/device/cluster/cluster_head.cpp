@@ -415,8 +415,7 @@ void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
   if (buffer == nullptr || buffer->places == nullptr) return;
   fatal(
       "device %d (cluster): a pointer to a `declare target` variable is mapped, but the variable has another address "
-      "on "
-      "each node: use it by its name in regions, or use --devices=nodes",
+      "on each node: use it by its name in regions, or use --devices=nodes",
       device_->number);
 }
 
