@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Addresses of the program's functions that lead to functions of images here, for kernels that call by a pointer which the
-// program has given them (declare target indirect). In this process nothing lies where the program has its code, so a page
-// there gets a jump. Any thread.
+// program has given them (declare target indirect). A page at such an address gets a jump, unless this process has something
+// there: a forked one has, of libraries that the program opens later (device/process/process_memory.hpp). Any thread.
 #pragma once
 
 #include "image/images.hpp"

@@ -349,5 +349,10 @@ endif()
 device_program_test(bad_place SOURCES bad_place.c GCC DEVICES host process THREADS 4 STOCK NONE NO_GPU NO_NODES)
 device_program_test(stray_host SOURCES stray_host.c GCC GCC_DEVICES process DEVICES process THREADS 4 STOCK NONE NO_GPU
                     NO_NODES)
+if(NOT MARLINE_SANITIZE)   # the system maps elsewhere then
+  device_kind_variants(stray_host_unlimited.gcc12
+    "sh;-c;ulimit -s unlimited || echo skipped: no right && exec \"$0\";${PROGRAM_BIN}/device_stray_host_gcc12" 300
+    "" process 4)
+endif()
 # Only there do kernels run beside the program whatever the number of its threads.
 device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)
