@@ -3,6 +3,7 @@
 // See the header. Any thread; stateless.
 #include "abi/gomp/target.hpp"
 
+#include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
@@ -60,14 +61,25 @@ size_t descriptor_of(const MappedVariables& variables, size_t i) {
   return offset < variables.sizes[k] ? k : kNone;
 }
 
+// Whether the program has gfortran's library, as far as the first region of any thread finds.
+bool has_fortran_library() {
+  enum Found : int { kUnknown, kNo, kYes };
+  static Atomic<int> known{kUnknown};  // each thread finds the same
+  int found = known.load(relaxed);
+  if (found == kUnknown) {
+    found = dlsym(RTLD_DEFAULT, "_gfortran_set_args") != nullptr ? kYes : kNo;
+    known.store(found, relaxed);
+  }
+  return found == kYes;
+}
+
 // Also where its library is a part of the program: C's code passes no pointers.
 bool is_fortran(const MappedVariables& variables) {
-  static const bool has_library = dlsym(RTLD_DEFAULT, "_gfortran_set_args") != nullptr;
   bool passes_pointer = false;
   for (size_t i = 0; i < variables.count; ++i) {
     passes_pointer = passes_pointer || kind_of(variables, i) == kPointer || kind_of(variables, i) == kDescriptor;
   }
-  return has_library || passes_pointer;
+  return passes_pointer || has_fortran_library();
 }
 
 // A temporary of the function that has met the construct: what gfortran's code has computed for a loop's bounds, or an
