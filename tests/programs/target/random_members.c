@@ -11,6 +11,7 @@
  * Covers: target(map, nowait), target enter data(map:to), target exit data(map:from), target update(to, from)
  */
 #include "device.h"
+#include "random_rounds.h"
 #include <stdint.h>
 
 enum { kRows = 6, kColumns = 8, kReals = 10, kPlanes = 3, kSteps = 24 };
@@ -209,20 +210,11 @@ static void run(uint64_t seed) {
   compare("host at the end", &one, &host, seed, kSteps, 0);
 }
 
-/* Beside a load, each message to another process waits for a CPU. */
-static uint64_t fewer(uint64_t rounds) {
-  const char *devices = getenv("MARLINE_DEVICES");
-  int is_far = devices && (strstr(devices, "nodes") || strstr(devices, "cluster"));
-  if (getenv("MARLINE_EXHAUSTIVE"))
-    return rounds * 50;
-  return devices && strstr(devices, "host") ? rounds : rounds / (is_far ? 50 : 5);
-}
-
 int main(int argc, char **argv) {
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   if (!own_copies())
     return 0;
-  rounds = fewer(rounds);
+  rounds = rounds_here(rounds);
   memset(&one, 0, sizeof one);
   for (uint64_t seed = first; seed < first + rounds; seed++)
     run(seed);

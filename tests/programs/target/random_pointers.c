@@ -10,6 +10,7 @@
  * Covers: target(map, nowait), target enter data(map:to), target exit data(map:from/release), target update(to, from)
  */
 #include "device.h"
+#include "random_rounds.h"
 #include <stdint.h>
 
 #if !defined(__clang__) || __clang_major__ >= 22
@@ -174,20 +175,11 @@ static void run(uint64_t seed) {
   check(seed, kSteps, 0);
 }
 
-/* Beside a load, each message to another process waits for a CPU. */
-static uint64_t fewer(uint64_t rounds) {
-  const char *devices = getenv("MARLINE_DEVICES");
-  int is_far = devices && (strstr(devices, "nodes") || strstr(devices, "cluster"));
-  if (getenv("MARLINE_EXHAUSTIVE"))
-    return rounds * 50;
-  return devices && strstr(devices, "host") ? rounds : rounds / (is_far ? 50 : 5);
-}
-
 int main(int argc, char **argv) {
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   if (!own_copies())
     return 0;
-  rounds = fewer(rounds);
+  rounds = rounds_here(rounds);
   for (uint64_t seed = first; seed < first + rounds; seed++)
     run(seed);
   return 0;
