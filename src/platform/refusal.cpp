@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/memory_limit.hpp"
+#include "platform/control_groups.hpp"
 
 namespace marline {
 
@@ -65,25 +66,16 @@ bool can_map(size_t bytes) {
 
 }  // namespace
 
-// Lines are NUMBER:CONTROLLERS:PATH; version 2 has no controllers.
 long reached_pids_limit(const char* mount, const char* membership) {
-  char version_1[kPath], line[kPath];
+  char version_1[kPath];
   snprintf(version_1, sizeof version_1, "%s/pids", mount);
   long least = least_reached(mount, "");
-  FILE* file = fopen(membership, "re");
-  if (file == nullptr) return least;
-  while (fgets(line, sizeof line, file) != nullptr) {
-    line[strcspn(line, "\n")] = '\0';
-    char* controllers = strchr(line, ':');
-    char* path = controllers != nullptr ? strchr(controllers + 1, ':') : nullptr;
-    if (path == nullptr) continue;
-    *path++ = '\0';
-    const bool version_2 = controllers[1] == '\0';
-    if (!version_2 && strcmp(controllers + 1, "pids") != 0) continue;
+  for_control_groups(membership, [&](const char* controllers, const char* path) {
+    const bool version_2 = controllers[0] == '\0';
+    if (!version_2 && strcmp(controllers, "pids") != 0) return;
     const long reached = least_reached(version_2 ? mount : version_1, path);
     if (reached > 0 && (least == 0 || reached < least)) least = reached;
-  }
-  fclose(file);
+  });
   return least;
 }
 

@@ -18,6 +18,7 @@
 #include "base/check.hpp"
 #include "base/shared_pool.hpp"
 #include "config/text.hpp"
+#include "platform/control_groups.hpp"
 
 namespace marline {
 namespace {
@@ -169,27 +170,18 @@ int usable_cpus() {
   return quota > 0 && quota < bound ? quota : bound;
 }
 
-// Lines are NUMBER:CONTROLLERS:PATH; version 2 has the number 0 and no controllers.
 int control_group_cpus_in(const char* mount, const char* membership) {
-  char controller_list[kPath], line[kPath], version_1[kPath];
+  char controller_list[kPath], version_1[kPath];
   snprintf(version_1, sizeof version_1, "%s/cpu", mount);
   int least = least_quota(mount, "", 2);
   if (least == 0) least = least_quota(version_1, "", 1);
-  FILE* file = fopen(membership, "re");
-  if (file == nullptr) return least;
-  while (fgets(line, sizeof line, file) != nullptr) {
-    line[strcspn(line, "\n")] = '\0';
-    char* controllers = strchr(line, ':');
-    char* path = controllers != nullptr ? strchr(controllers + 1, ':') : nullptr;
-    if (path == nullptr) continue;
-    *path++ = '\0';
-    snprintf(controller_list, sizeof controller_list, "%s,", controllers + 1);
-    const bool version_2 = controllers[1] == '\0';
-    if (!version_2 && strstr(controller_list, "cpu,") == nullptr) continue;
+  for_control_groups(membership, [&](const char* controllers, const char* path) {
+    snprintf(controller_list, sizeof controller_list, "%s,", controllers);
+    const bool version_2 = controllers[0] == '\0';
+    if (!version_2 && strstr(controller_list, "cpu,") == nullptr) return;
     const int quota = least_quota(version_2 ? mount : version_1, path, version_2 ? 2 : 1);
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
-  }
-  fclose(file);
+  });
   return least;
 }
 
