@@ -76,7 +76,7 @@ def may_be_two_machines() -> bool:
     return parts.returncode == 0 and re.search(r"\d+\.\d+\.\d+\.\d+", addresses) is not None
 
 
-def two_machines(jobs, compiled, monkeypatch, network: str):
+def two_machines(jobs, compiled, monkeypatch, tmp_path, network: str):
     """With the first process of its namespace all others end there, so that one stays until the other rank has ended."""
     if not may_be_two_machines():
         pytest.skip("no other PID namespace, or no address but the loopback's")
@@ -84,22 +84,24 @@ def two_machines(jobs, compiled, monkeypatch, network: str):
         pytest.skip("no openmpi")
     program = build_with(compiled, "openmpi", monkeypatch, "gcc")
     rank = shlex.join(map(str, [*with_mpi_library(jobs, "openmpi"), program, "all"]))
-    other = shlex.quote(f"{rank}; s=$?; sleep 3; exit $s")
-    return jobs.shell(f"export MARLINE_NETWORK={network}; exec mpirun.openmpi --mca btl tcp,self -n 1 {rank} "
+    ended = shlex.quote(str(tmp_path / "ended"))
+    one = shlex.quote(f"{rank}; s=$?; touch {ended}; exit $s")
+    other = shlex.quote(f"{rank}; s=$?; while [ $s = 0 ] && [ ! -e {ended} ]; do sleep 0.1; done; exit $s")
+    return jobs.shell(f"export MARLINE_NETWORK={network}; exec mpirun.openmpi --mca btl tcp,self -n 1 sh -c {one} "
                       f": -n 1 unshare -pf sh -c {other}")  # fmt: skip
 
 
 @pytest.mark.parametrize("network", ["auto", "0.0.0.0/0"])
-def test_ranks_on_two_machines(jobs, compiled, monkeypatch, network):
+def test_ranks_on_two_machines(jobs, compiled, monkeypatch, tmp_path, network):
     """Agents and workers are reached by TCP."""
-    result = two_machines(jobs, compiled, monkeypatch, network)
+    result = two_machines(jobs, compiled, monkeypatch, tmp_path, network)
     assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
 
 
 @pytest.mark.parametrize(("network", "says"), [("203.0.113.0/24", "this machine has no address there"),
                                                ("eth", "expected an IPv4 network with the bits that count")])  # fmt: skip
-def test_a_network_that_machines_do_not_have(jobs, compiled, monkeypatch, network, says):
-    result = two_machines(jobs, compiled, monkeypatch, network)
+def test_a_network_that_machines_do_not_have(jobs, compiled, monkeypatch, tmp_path, network, says):
+    result = two_machines(jobs, compiled, monkeypatch, tmp_path, network)
     assert result.returncode != 0
     assert f"MARLINE_NETWORK={network}: {says}" in result.stderr
 
@@ -200,10 +202,7 @@ def test_a_rank_that_exits_early_ends_the_job(jobs, each):
 
 @pytest.fixture
 def files(tmp_path):
-    made = [tmp_path / name for name in "12"]
-    for file in made:
-        file.write_text("")
-    return made
+    return [tmp_path / name for name in "12"]
 
 
 def test_workers_outlive_the_rank_beside_them(jobs, both, files):
@@ -220,11 +219,11 @@ def test_a_rank_that_has_ended_starts_no_worker(jobs, each, files):
 def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
     """It meets the socket of an agent, and does not know the secret."""
     words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "stay"]
-    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY), text=True, stdin=subprocess.DEVNULL,
+    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY), text=True, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
         agent = int(re.fullmatch(r"parent (\d+)", process.stdout.readline().strip())[1])
         answers = [greeting_of_a_stranger(name) for name in sockets_of(agent)]
-        output, errors = process.communicate(timeout=SECONDS)
+        output, errors = process.communicate("\n", timeout=SECONDS)
     assert answers and all(len(answer) <= 24 for answer in answers)  # a challenge, and nothing behind it
     assert (process.returncode, output) == (0, "done\n"), errors
 
@@ -239,7 +238,7 @@ def test_a_worker_that_is_stopped_is_named(jobs, each, mpi):
         while "is stopped" not in (line := process.stderr.readline()):
             assert line
         os.kill(worker, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=SECONDS)
     expected = rf"device 1 \(node, beside rank 1 for rank 0, on \S+, pid {worker}\) is stopped by SIGSTOP; the program waits"
     assert re.search(expected, line), line
 
@@ -249,24 +248,33 @@ def test_silent_strangers_do_not_keep_ranks_from_their_devices(jobs, each, mpi):
     words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "first"]
     mark, silent = secrets.token_hex(8), []
     with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY, **{MARK: mark}), text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
         assert process.stdout.readline() == "ready\n"
-        agents = [name for member in members(mark) if os.readlink(f"/proc/{member}/exe") == str(each)
+        agents = [name for member in members(mark) if link(f"/proc/{member}/exe") == str(each)
                   for name in sockets_of(member) if "marline" not in name]  # fmt: skip
         for name in agents * 40:
             silent.append(socket.socket(socket.AF_UNIX))
             silent[-1].connect("\0" + name[1:])
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate("\n", timeout=SECONDS)
     assert len(agents) >= 2
     assert (process.returncode, output) == (0, "done\n"), errors
 
 
+def link(name: str) -> str:
+    try:
+        return os.readlink(name)
+    except FileNotFoundError:
+        return ""  # the file has been closed, or the process has ended
+
+
 def sockets_of(process: int) -> list[str]:
-    """The abstract names at which a process listens."""
-    own = {os.readlink(f"/proc/{process}/fd/{file}") for file in os.listdir(f"/proc/{process}/fd")}
+    """The abstract names at which a process listens: MPI has datagrams' sockets with a name, too."""
+    listening = "00010000"  # __SO_ACCEPTCON in the column of flags
+    own = {link(f"/proc/{process}/fd/{file}") for file in os.listdir(f"/proc/{process}/fd")}
     with open("/proc/net/unix") as table:
         rows = [line.split() for line in table]
-    return [row[7] for row in rows if len(row) == 8 and row[7].startswith("@") and f"socket:[{row[6]}]" in own]
+    return [row[7] for row in rows
+            if len(row) == 8 and row[3] == listening and row[7].startswith("@") and f"socket:[{row[6]}]" in own]  # fmt: skip
 
 
 def greeting_of_a_stranger(name: str) -> bytes:

@@ -10,11 +10,12 @@
 //     crash    rank 0 has device 1 crash
 //     busy     rank 0 tells the processes of its device 1 and of rank 1, and waits for the first
 //     exit     rank 1 exits without MPI_Finalize while the others use its device
-//     first    time for strangers, then regions, the first ones of the job
-//     stay     the number of the process beside rank 0 that starts workers, time for strangers, then a region
+//     first    a line to come, then regions, the first ones of the job
+//     stay     the number of the process beside rank 0 that starts workers, a line to come, then a region
 //     nothing  no device is used
 #include <mpi.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,11 +74,26 @@ static int copy_around(void) {
   return wrong;
 }
 
-static void await(int count, char **files) {
+// Each other rank has written its process into its file before MPI_Finalize.
+static void wait_for_ends(int count, char **files) {
   for (int i = 0; i < count; ++i) {
-    while (access(files[i], F_OK) == 0) usleep(1000);
+    int process = 0;
+    FILE *file = fopen(files[i], "r");
+    if (file == NULL || fscanf(file, "%d", &process) != 1) abort();
+    fclose(file);
+    while (kill(process, 0) == 0) usleep(1000);
   }
-  usleep(300000);  // behind the removal its rank ends
+}
+
+static void write_process(const char *name) {
+  FILE *file = fopen(name, "w");
+  if (file == NULL || fprintf(file, "%d\n", getpid()) < 0 || fclose(file) != 0) abort();
+}
+
+// On rank 0's standard input; all ranks wait.
+static void wait_for_line(void) {
+  if (rank == 0) (void)getchar();
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static int run(const char *what) {
@@ -107,12 +123,12 @@ static int run(const char *what) {
 #pragma omp target device(0) map(from: parent)
     parent = getppid();
     if (rank == 0) printf("parent %d\n", parent), fflush(stdout);
-    sleep(4);
+    wait_for_line();
     int right = compute_everywhere();
     if (rank == 0 && right == size) printf("done\n");
   } else if (strcmp(what, "first") == 0) {
     if (rank == 0) printf("ready\n"), fflush(stdout);
-    sleep(4);
+    wait_for_line();
     int right = compute_everywhere();
     if (rank == 0 && right == size) printf("done\n");
   } else if (strcmp(what, "late") == 0) {
@@ -130,10 +146,10 @@ int main(int count, char **arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (asks && (before != size || omp_get_num_devices() != size)) printf("devices %d %d\n", before, omp_get_num_devices());
   run(what);
+  if (rank != 0 && count > 2) write_process(arguments[1 + rank]);
   MPI_Finalize();
-  if (rank != 0 && count > 2) unlink(arguments[1 + rank]);
   if (rank == 0 && count > 2) {
-    await(count - 2, arguments + 2);
+    wait_for_ends(count - 2, arguments + 2);
     printf("late %d\n", compute_everywhere());
   }
   return 0;
