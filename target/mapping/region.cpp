@@ -175,7 +175,7 @@ void make_region_arguments(Device* device, const Region& region, Arguments& to) 
 }
 
 Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
-  return {region.kernel,
+  Launch launch = {region.kernel,
           region.kernel->code.get(device->number),
           arguments.words.begin(),
           arguments.words.count(),
@@ -196,6 +196,8 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           0,
           {arguments.has_named, arguments.named.begin(), arguments.named.count()},
           device->asks_for_spans ? arguments.patches.count() : 0};
+  launch.is_deferred = region.nowait;
+  return launch;
 }
 
 namespace {

@@ -2,7 +2,8 @@
 //
 // A cluster's copies of one buffer: random tasks without order, whose bytes do not overlap, on three nodes. Their steps
 // come in any order between one another. Behind them the home's copy must have all that was written, and every pointer
-// must have been told. The same with pages that have been written, and with tasks that run on GPUs.
+// must have been told. The same with pages that have been written, with tasks that run on GPUs, and with comparisons
+// that are postponed.
 #include "device/cluster/replica/replica.hpp"
 #include "replica_copies.hpp"
 
@@ -24,6 +25,11 @@ using namespace marline::target;
 
 constexpr size_t kNodes = 3;
 
+std::set<uint64_t> g_told;  // pointers, by comparisons that had been postponed
+const PointerSink kPostponedSink = {kBegin, kEnd, {}, [](uint64_t, const List<uint64_t>& words) {
+                                      for (uint64_t word : words) g_told.insert(word);
+                                    }};
+
 // One task: gets its range, writes its bytes in two steps, and compares; and what it has written comes to the home.
 struct Task {
   enum class Step { kFetch, kWrite, kWriteRest, kCompare, kArrive, kOver };
@@ -41,6 +47,7 @@ class Copies {
  public:
   Copies(unsigned seed, size_t most, Run run) : draw_(seed), run_(run), bytes_(1 + below(most)), truth_(bytes_) {
     g_kept.clear();
+    g_told.clear();
     for (size_t i = 0; i < kNodes; ++i) {
       Copy& copy = *copies_.emplace_back(std::make_unique<Copy>(bytes_, run));
       if (run != Run::kPages) continue;
@@ -177,6 +184,11 @@ class Copies {
     uint64_t version = task.is_sole ? task.version : Replica::kNotSole;
     if (run_ == Run::kGpu) {
       own.compare_on_gpu(task.range, ++clock_, version, task.node == home_, sink);
+    } else if (run_ == Run::kPostponed && task.is_sole && task.node == home_ && below(8) != 0) {
+      List<ClusterRange> left;
+      uint64_t stamp = ++clock_;
+      own.postpone(task.range, stamp, version, kPostponedSink, left);
+      for (const ClusterRange& range : left) own.compare(range, stamp, version, sink);
     } else {
       own.compare(task.range, ++clock_, version, sink, copies_[task.node]->used_pages);
     }
@@ -215,10 +227,15 @@ class Copies {
   void check() {
     Copy& home = *copies_[home_];
     if (run_ == Run::kGpu) home.replica.bring(whole(), false);
+    bool is_complete = run_ != Run::kPostponed || below(3) == 0;
+    for (auto& copy : copies_) {
+      if (run_ == Run::kPostponed && is_complete) copy->replica.compare_postponed();
+    }
+    told_.insert(g_told.begin(), g_told.end());
     for (size_t at = 0; at < bytes_; ++at) {
       ASSERT_EQ(home.tasks()[at], truth_[at]) << "byte " << at << " of the home, node " << home_;
     }
-    for (size_t word = 0; word + 8 <= bytes_; word += 8) {
+    for (size_t word = 0; is_complete && word + 8 <= bytes_; word += 8) {
       uint64_t value;
       std::memcpy(&value, &truth_[word], sizeof value);
       bool is_pointer = value >= kBegin && value < kEnd && value % 8 == 0;
@@ -252,6 +269,14 @@ TEST(Replica, CopiesHaveWhatTasksHaveWritten) { run_seeds(400, 1500, Run::kDiff)
 TEST(Replica, CopiesHaveWhatTasksHaveWrittenIntoPages) {
   if (WrittenPages::find_refusal() != nullptr) GTEST_SKIP() << "this system cannot watch pages";
   run_seeds(30, 60000, Run::kPages);
+}
+
+TEST(Replica, CopiesHaveWhatTasksHaveWrittenThoughComparisonsArePostponed) {
+  for (uint32_t at_once : {0, 1}) {
+    Replica::most_at_once = at_once;
+    run_seeds(1000, 1500, Run::kPostponed);
+  }
+  run_seeds(3, 3'000'000, Run::kPostponed);
 }
 
 TEST(Replica, CopiesHaveWhatTasksHaveWrittenOnGpus) {
@@ -307,6 +332,45 @@ TEST(Replica, WhatIsOnItsWayIsNotSentAgain) {
   other = std::make_unique<Copy>(kBytes);
   Sent again = Sent::answer(1, home, *other, whole);
   EXPECT_GT(again.count(), kBytes) << "the copy is a new one";
+}
+
+// A comparison that was postponed is one of the whole chunk, whatever part of it somebody asks for: all of its blocks have
+// been sent then, once.
+TEST(Replica, WhatWasPostponedIsSentOnce) {
+  constexpr uint64_t kBytes = 100'000;
+  Copy home(kBytes), other(kBytes);
+  ClusterRange whole = {1, 0, kBytes}, part = {1, 50'000, 10};
+  std::memset(home.data.data(), 1, kBytes);
+  List<ClusterRange> left;
+  home.replica.postpone(whole, 1, Replica::version(), kPostponedSink, left);
+  EXPECT_TRUE(left.is_empty());
+  Sent first = Sent::answer(1, home, other, part), second = Sent::answer(1, home, other, whole);
+  EXPECT_TRUE(first.count() > 0 && first.count() < 1000) << first.count();
+  EXPECT_GT(second.count(), kBytes);
+  EXPECT_EQ(Sent::answer(1, home, other, whole).count(), 0u);
+  first.arrive(other);
+  second.arrive(other);
+  EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), kBytes), 0);
+}
+
+// Somebody asks again and again: the task compares at once then, as its threads do that together.
+TEST(Replica, WhatIsAskedForIsNotPostponedAgain) {
+  constexpr uint64_t kBytes = 3 * Replica::kChunk + 1000;
+  Copy copy(kBytes);
+  Replica::most_at_once = 1;
+  ClusterRange whole = {1, 0, kBytes}, inside = {1, 10, kBytes - 10};
+  List<ClusterRange> left, none, again;
+  copy.replica.postpone(inside, 1, Replica::version(), kPostponedSink, left);
+  ASSERT_EQ(left.count(), 1U);
+  EXPECT_TRUE(left[0].offset == 10 && left[0].end() == Replica::kChunk) << "the begin of the first chunk is not the task's";
+  BlobWriter blob;
+  copy.replica.pack({1, 2 * Replica::kChunk, 1}, 0, blob);
+  left.clear();
+  copy.replica.postpone(whole, 2, Replica::version(), kPostponedSink, left);
+  ASSERT_EQ(left.count(), 1U);
+  EXPECT_TRUE(left[0].offset == 2 * Replica::kChunk && left[0].bytes == Replica::kChunk);
+  copy.replica.postpone(whole, 3, Replica::version(), kPostponedSink, again);
+  EXPECT_TRUE(again.is_empty());
 }
 
 // A task's pointer gets into the twin by the transfer of a block of which no comparison has been made.

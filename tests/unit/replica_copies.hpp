@@ -77,7 +77,7 @@ inline const GpuMemory kTestGpu = {
     find_changes,
 };
 
-enum class Run { kDiff, kPages, kGpu };
+enum class Run { kDiff, kPages, kGpu, kPostponed };
 
 struct Copy {
   explicit Copy(size_t bytes, Run run = Run::kDiff)

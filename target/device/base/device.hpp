@@ -104,6 +104,7 @@ struct Launch {
   // waits for its end; and the task's.
   bool is_ahead = false;
   bool is_awaited = true;
+  bool is_deferred = false;  // its construct has `nowait`; else the thread waits for it, if it is not given ahead
   int32_t priority = 0;
   const ReducedArgument* reduced = nullptr;  // for devices that take kernels ahead
   uint32_t reduced_count = 0;

@@ -107,6 +107,7 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (kind == ClusterFrame::kHasTakenNote && cluster() != nullptr && frame.words == 1) {
     return cluster()->take_note_taken(words[0]);
   }
+  if (kind == ClusterFrame::kHasCompared && cluster() != nullptr && frame.words == 1) return cluster()->take_compared();
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && cluster() != nullptr) {
     return cluster()->take_times(peer, words, frame.words);
   }
@@ -158,7 +159,7 @@ void start(Device* device) {
   auto* head = new (g_room) ClusterHead(device, place, room.limit, options);
   g_cluster = head;
   ClusterWrites writes = chosen_writes();
-  head->set_writes(writes.may_write, writes.checks);
+  head->set_writes(writes.may_write, writes.checks, writes.by_pages);
   if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};

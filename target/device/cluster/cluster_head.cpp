@@ -226,6 +226,8 @@ void ClusterHead::note_at_end() {
   Guard guard(node_.lock);
   uint64_t moved = head_.counts.stood_in;
   note("cluster: idle nodes have run %lu region%s that waited on busy ones", moved, moved == 1 ? "" : "s");
+  uint64_t postponed = postponing_.regions;
+  if (postponed != 0) note("cluster: regions behind which nobody looked at once at what they had written: %lu", postponed);
   uint64_t groups = head_.counts.groups, tasks = head_.counts.in_groups;
   if (groups != 0) note("cluster: regions that were placed together: %lu, in groups of %lu on average", tasks, tasks / groups);
 }
@@ -262,6 +264,7 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 // runs.
 void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee) {
   device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: others may be created meanwhile
+  postponing_.takes_ahead = false;
   if (!head_.replays_use_without(holder.number, pointee.number)) return;
   fatal(
       "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it, "

@@ -42,9 +42,11 @@ class ClusterHead {
 
   [[nodiscard]] bool checks_writes() const { return checks_; }
   // Before the first task.
-  void set_writes(MayWrite may_write, bool checks) {
+  void set_writes(MayWrite may_write, bool checks, bool by_pages) {
     memory_.may_write = may_write;
     checks_ = checks;
+    bool may_postpone = may_write == MayWrite::kAll && !checks && !by_pages && !has_gpus_ && !needs_ends_;
+    if (!may_postpone) postponing_.state = Postponing::kOver;
     if (checks) node_.set_checks();
   }
 
@@ -112,6 +114,8 @@ class ClusterHead {
   // A node's task has stored a pointer, perhaps; and an answer to kTakesNote (cluster_late_pointers.cpp).
   void take_question(NodeNumber node, uint64_t question, TaskNumber task);
   void take_note_taken(uint64_t number);
+  // A node has made its postponed comparisons (cluster_postponed.cpp).
+  void take_compared();
   void take_finding(int peer, const uint64_t* words, uint32_t count);
   void take_times(int peer, const uint64_t* words, uint32_t count);
 
@@ -175,6 +179,15 @@ class ClusterHead {
     size_t missing;
     bool compares;  // then: before it ends
   };
+  // Of comparisons that nodes postpone: in this order.
+  struct Postponing {
+    enum State : uint8_t { kNotYet, kOn, kEnds, kOver } state = kNotYet;
+    NodeNumber node = 0;       // the one that postpones, or may do so soon
+    uint32_t fit = 0;          // regions that could have postponed, one behind the other, at that node
+    bool takes_ahead = false;  // Device::takes_ahead, afterwards
+    List<Operation*> waiters;  // for the state kOver
+    uint64_t regions = 0;
+  };
   using Finished = List<Operation*>;
 
   TaskNumber create(NewTask task, const Known& known);
@@ -187,7 +200,14 @@ class ClusterHead {
   void send_plan(const Message& message);
   TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
                            Operation* operation);
-  [[nodiscard]] uint64_t uses() const;
+  [[nodiscard]] uint64_t uses();
+  [[nodiscard]] bool uses_all() const;
+  [[nodiscard]] bool is_alone(const Launch& launch) const;
+  [[nodiscard]] bool are_others_at(NodeNumber node, const List<TaskAccess>& accesses);
+  [[nodiscard]] bool may_postpone(const Launch& launch, NewTask& task);
+  void note_fit(const Launch& launch, TaskNumber task, uint64_t bytes);
+  void end_postponing();
+  void await_comparisons(const Launch& launch);
   [[nodiscard]] NodeNumber pin_of(const Launch& launch, const KernelCodes& codes) const;
   [[nodiscard]] uint32_t first_argument(bool in_memory) const;
   [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words, bool in_memory);
@@ -239,6 +259,8 @@ class ClusterHead {
   Head head_;
   ClusterGraphs graphs_{head_};
   Window<Known> known_;  // by task
+  Postponing postponing_;
+  uint64_t uses_of_all_ = 0;  // how often `uses` has been asked meanwhile
   bool checks_ = false;
   bool has_warned_ = false;
   bool in_groups_ = false;     // set before the first task

@@ -124,6 +124,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
   List<uint64_t> words;
   add_words(launch, words);
   Finished finished;
+  await_comparisons(launch);
   add_operations(hooks_share(operation));
   {
     Guard guard(node_.lock);
@@ -135,6 +136,9 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
     task.pin = pin_of(launch, codes);
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
     memory_.list_accesses(launch, all, task.accesses);
+    uint64_t bytes = 0;
+    for (const TaskAccess& access : task.accesses) bytes += access.range.bytes;
+    form.call.may_postpone = may_postpone(launch, task);
     if (launch.reduced_count != 0) add_reduced(launch, task, words);
     form.call.reduced = launch.reduced_count;
     form.call.patches = launch.patches;
@@ -147,6 +151,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
                        graphs_.repeat(launch.graph, form, task, operation, operation->number);
     if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
     if (!launch.is_ahead) head_.barrier();
+    note_fit(launch, operation->number, bytes);
     pump(finished);
   }
   finish(finished, false);
@@ -169,12 +174,17 @@ void ClusterHead::cancel(TaskNumber kernel) {
 
 bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
   bool may_be_whole = false;
-  under_lock([&] { may_be_whole = graphs_.begin(graph, is_behind, uses()); });
+  under_lock([&] {
+    end_postponing();
+    may_be_whole = graphs_.begin(graph, is_behind, uses());
+  });
   return may_be_whole;
 }
 
-// What list_accesses goes by, besides a launch's spans.
-uint64_t ClusterHead::uses() const {
+// What list_accesses goes by, besides a launch's spans. While comparisons are postponed, no iteration is as another one.
+uint64_t ClusterHead::uses() {
+  bool is_postponing = postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds;
+  if (is_postponing) return uint64_t{1} << 63 | ++uses_of_all_;
   return 2 * memory_.changes() + (device_->has_far_pointers.load(std::memory_order_relaxed) ? 1 : 0);  // ordered by the lock
 }
 

@@ -36,7 +36,7 @@ void ClusterHead::forget_made_again(TaskNumber by) {
 }
 
 void ClusterHead::make_wider(List<TaskAccess>& accesses) {
-  memory_.add_reachable(device_->has_far_pointers.load(std::memory_order_relaxed), accesses);  // ordered by the lock
+  memory_.add_reachable(uses_all(), accesses);
 }
 
 bool ClusterHead::uses_more_now(TaskNumber task) {
@@ -111,6 +111,7 @@ void ClusterHead::make_again(TaskNumber number) {
     for (uint64_t word : known.kernel->words) words.push(word);
     KernelPayload* payload = make_payload(known.kernel->form, known.kernel->name, known.kernel->where, words);
     std::swap(payload->checked, known.kernel->checked);
+    payload->form.call.may_postpone = false;  // that may have been over before it is created
     known.kernel = payload;
   }
   known.sent_to = known.lent_to = 0;

@@ -66,6 +66,9 @@ class ClusterMemory {
   [[nodiscard]] ClusterBuffer* known(uint64_t number);
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
 
+  // Buffers, also some that have been released.
+  [[nodiscard]] size_t count() const { return all_.count(); }
+
   // The buffer to which the word is a pointer, if it is one; null: none.
   [[nodiscard]] ClusterBuffer* pointee_of(uint64_t word);
   // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no

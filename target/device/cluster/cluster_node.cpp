@@ -69,7 +69,9 @@ ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& plac
       begin_(place.begin),
       bytes_(place.bytes),
       by_pages_(finding.by_pages && !place.is_gpus),
-      checks_(finding.checks) {
+      checks_(finding.checks),
+      postpones_(finding.compares && !place.is_gpus && !finding.by_pages && !finding.checks),
+      postponed_sink_{begin_, begin_ + bytes_, {}, side.tell_pointers} {
   worker_.waits_at_most = Worker::patience(place.nodes);
   char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
   shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
@@ -165,6 +167,7 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
   read_used(message, rest, ranges, started.written);
   started.kernel = read_kernel(message.index, rest, ranges);
   started.task = message.task;
+  started.may_postpone = started.kernel->call.may_postpone;
   started.is_checked = checks_ && rest.get() != 0;
   for (uint64_t left = checks_ ? rest.get() : 0; left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), offset = rest.get();
@@ -261,15 +264,37 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
   execute_all();
 }
 
+// A variable's bytes lie elsewhere.
+bool ClusterNode::may_postpone(const Started& started, const WorkerCommand& command) {
+  bool may = postpones_ && started.may_postpone && command.is_sole && command.is_home;
+  return may && is_memory(replica(command.range).data());
+}
+
 void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.compare(index);
-  uint64_t version = started_[index].version;
+  const Started& started = started_[index];
   for (const WorkerCommand& command : worker_.commands) {
     bool is_sole = command.is_sole && !checks_;  // a check needs all twins
-    to.push({&replica(command.range), command.range, command.stamp, is_sole ? version : Replica::kNotSole,
-                command.is_home && !checks_, !command.is_home});
+    Comparison one = {&replica(command.range), command.range, command.stamp, is_sole ? started.version : Replica::kNotSole,
+                      command.is_home && !checks_, !command.is_home};
+    List<ClusterRange> left;
+    if (may_postpone(started, command)) {
+      one.replica->postpone(one.range, one.stamp, one.version, postponed_sink_, left);
+    } else {
+      left.push(one.range);
+    }
+    for (const ClusterRange& range : left) {
+      one.range = range;
+      to.push(one);
+    }
   }
   worker_.commands.clear();
+}
+
+// Tasks postpone with the lock as well. So each that has, has been heard of here.
+void ClusterNode::compare_postponed() {
+  postpones_ = false;
+  for (Replica* replica : replicas_) replica->compare_postponed();
 }
 
 // By as many threads as are idle: the task's own threads, so each has those bytes near that it has written.

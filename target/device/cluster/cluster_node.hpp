@@ -111,6 +111,8 @@ class ClusterNode {
   // The same for a kernel's task, which ends later if the program has to be asked; `may_end` is called with its answer.
   void end_when_allowed(uint64_t index, double time);
   void may_end(uint64_t question);
+  // No comparison is postponed any more, and those that are get made. With the lock.
+  void compare_postponed();
   // A comparison is about to tell of pointers. Without the lock; whoever compares the same bytes later comes behind it.
   void note_told_pointers() { told_pointers_.fetch_add(1, std::memory_order_relaxed); }
   // Called now and then, with the lock: ends that the core holds back are not held for long, whatever runs here. Whether
@@ -153,6 +155,7 @@ class ClusterNode {
     List<ChangedBytes> changed;  // likewise, with the stamp that it gets
     uint64_t stamp = 0;
     TaskNumber task = 0;
+    bool may_postpone = false;  // KernelCall
     bool is_running = false;  // or waits for the program's answer
     bool must_ask = false;    // before it ends: it was running when pointers were told that it may have stored
   };
@@ -183,6 +186,7 @@ class ClusterNode {
   void send(Message& message);
   void start(const WorkerCommand& command);
   void list_comparisons(uint64_t index, List<Comparison>& to);
+  [[nodiscard]] bool may_postpone(const Started& started, const WorkerCommand& command);
   void compare_all(const List<Comparison>& comparisons);
   void compare_by_chunks(const Comparison& one, const WrittenPages* pages) const;
   void check_before(uint64_t index, const List<Comparison>& comparisons);
@@ -214,6 +218,8 @@ class ClusterNode {
   int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
   WrittenPages pages_;       // if `by_pages_`
   bool by_pages_, checks_;
+  bool postpones_;           // comparisons of tasks that may
+  const PointerSink postponed_sink_;
   List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
   Window<Started> started_;  // by index; as long as the Worker knows them
   Numbered<KeptPlan> plans_;

@@ -270,15 +270,20 @@ void take_answer(const Frame& frame, const uint64_t* words) {
     Guard guard(own_node()->lock);
     return own_node()->may_end(words[0]);
   }
+  bool compares = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kComparesAll;
+  if (compares) {
+    Guard guard(own_node()->lock);
+    own_node()->compare_postponed();
+  }
   Frame note = {};
-  note.kind = static_cast<uint16_t>(ClusterFrame::kHasTakenNote);
+  note.kind = static_cast<uint16_t>(compares ? ClusterFrame::kHasCompared : ClusterFrame::kHasTakenNote);
   note.words = 1;
   g_job->send(0, note, words);
 }
 
 bool is_answer(int peer, const Frame& frame) {
   auto kind = static_cast<ClusterFrame>(frame.kind);
-  bool is_one = kind == ClusterFrame::kMayEnd || kind == ClusterFrame::kTakesNote;
+  bool is_one = kind == ClusterFrame::kMayEnd || kind == ClusterFrame::kTakesNote || kind == ClusterFrame::kComparesAll;
   return is_one && peer == 0 && frame.words == 1 && own_node() != nullptr;
 }
 

@@ -24,6 +24,7 @@ struct KernelCall {
   int number = 0;            // that it knows its device by
   bool combines = false;     // the code is what combines a task reduction's copies (cluster_reduce.hpp)
   bool by_pointers = false;  // its one argument is that of an array, of pointers to the words (Entry::by_pointers)
+  bool may_postpone = false;  // the comparison of what it has written (ClusterHead::may_postpone)
   uint32_t reduced = 0;      // so many ReducedWords are behind the arguments
   uint32_t patches = 0;      // and, before those, so many OwnPatch
 
@@ -33,7 +34,8 @@ struct KernelCall {
     blob.put(code);
     blob.put(place);
     blob.put(static_cast<uint64_t>(thread_limit));
-    blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{by_pointers} << 2 | uint64_t{reduced} << 3);
+    blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{by_pointers} << 2 |
+             uint64_t{may_postpone} << 3 | uint64_t{reduced} << 4);
     blob.put(static_cast<uint64_t>(number));
     blob.put(patches);
   }
@@ -45,7 +47,8 @@ struct KernelCall {
     in_memory = (flags & 1) != 0;
     combines = (flags & 2) != 0;
     by_pointers = (flags & 4) != 0;
-    reduced = static_cast<uint32_t>(flags >> 3);
+    may_postpone = (flags & 8) != 0;
+    reduced = static_cast<uint32_t>(flags >> 4);
     number = static_cast<int>(blob.get());
     patches = static_cast<uint32_t>(blob.get());
   }

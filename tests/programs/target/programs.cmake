@@ -158,6 +158,16 @@ foreach(seed IN LISTS late_pointer_seeds)
 endforeach()
 device_program_test(cluster_late_pointers_small SOURCES cluster_late_pointers.c ARGS 4 FLAGS -DFILL=20
                     DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+set(postponed_seeds 1 2 3 4)
+if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
+  foreach(seed RANGE 5 100)
+    list(APPEND postponed_seeds ${seed})
+  endforeach()
+endif()
+foreach(seed IN LISTS postponed_seeds)
+  device_program_test(cluster_postponed_${seed} PROGRAM cluster_postponed SOURCES cluster_postponed.c ARGS ${seed}
+                      DEVICES settled GCC GCC_DEVICES settled COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+endforeach()
 device_program_test(cluster_ahead_data SOURCES cluster_ahead_data.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_ahead_large PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 3000 DEVICES cluster
                     COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)

@@ -3,6 +3,8 @@
 // See the header.
 #include "cluster/core/coherence/directory.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 void Directory::add(uint64_t buffer, uint64_t bytes) { buffers_.add(buffer).segments.add(0).end = bytes; }
@@ -196,6 +198,19 @@ bool Directory::is_home(uint64_t buffer, NodeNumber node) {
     if (segment->has_home && segment->home.node == node) return true;
   }
   return false;
+}
+
+uint64_t Directory::bytes_elsewhere(const ClusterRange& range, NodeNumber node) {
+  Buffer* buffer = find(range.buffer);
+  uint64_t bytes = range.bytes;
+  if (buffer == nullptr) return bytes;
+  for (Segment* at = buffer->segments.find(range.offset); at != nullptr; at = buffer->segments.next(at)) {
+    const Segment& segment = *at;
+    if (segment.begin >= range.end()) break;
+    if (!segment.has_home || segment.home.node != node) continue;
+    bytes -= std::min(segment.end, range.end()) - std::max(segment.begin, range.offset);
+  }
+  return bytes;
 }
 
 void Directory::forget_holder(uint64_t buffer, NodeNumber node) {

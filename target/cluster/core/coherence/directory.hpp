@@ -51,6 +51,9 @@ class Directory {
   // Ranges that have a history of their own.
   [[nodiscard]] size_t count_ranges(uint64_t buffer) { return find(buffer)->segments.count(); }
 
+  // How many have another home, or none.
+  [[nodiscard]] uint64_t bytes_elsewhere(const ClusterRange& range, NodeNumber node);
+
   // For eviction, while no task under way uses the node's copy:
   [[nodiscard]] bool is_home(uint64_t buffer, NodeNumber node);
   void forget_holder(uint64_t buffer, NodeNumber node);

@@ -142,6 +142,11 @@ class Head {
     return is_replayed(task) ? graphs_.place_of(task) : tasks_[task].place;
   }
 
+  // Bytes of the range whose home is not the node, behind what is planned; also those that have none.
+  [[nodiscard]] uint64_t bytes_elsewhere(const ClusterRange& range, NodeNumber node) {
+    return directory_.bytes_elsewhere(range, node);
+  }
+
   // Whether a copy of the buffer may still lie on a node: its address must not be another's yet.
   [[nodiscard]] bool has_copies(uint64_t buffer) { return copies_.has(buffer); }
 

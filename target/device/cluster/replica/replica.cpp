@@ -51,13 +51,14 @@ Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes, const 
       gpu_(gpu),
       gpu_address_(gpu_address),
       blocks_(static_cast<Block*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(Block)))),
-      locks_(static_cast<Lock*>(std::malloc((bytes + kChunk - 1) / kChunk * sizeof(Lock)))) {
+      locks_(static_cast<Lock*>(std::malloc((bytes + kChunk - 1) / kChunk * sizeof(Lock)))),
+      postponed_(static_cast<Postponed*>(std::calloc((bytes + kChunk - 1) / kChunk, sizeof(Postponed)))) {
   if (gpu != nullptr) {
     left_stamps_ = static_cast<uint64_t*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(uint64_t)));
     left_chunks_ = static_cast<LeftChunk*>(std::calloc((bytes + kChunk - 1) / kChunk, sizeof(LeftChunk)));
   }
   bool has_left = left_stamps_ != nullptr && left_chunks_ != nullptr;
-  bool has_all = blocks_ != nullptr && locks_ != nullptr && (gpu == nullptr || has_left);
+  bool has_all = blocks_ != nullptr && locks_ != nullptr && postponed_ != nullptr && (gpu == nullptr || has_left);
   if (!has_all && bytes != 0) refuse_memory(bytes);
   for (uint64_t i = 0; i * kChunk < bytes; ++i) new (&locks_[i]) Lock;
 }
@@ -70,6 +71,7 @@ Replica::~Replica() {
   if (overwritten_ != nullptr) overwritten_->~Overwritten();
   std::free(overwritten_);
   std::free(locks_);
+  std::free(postponed_);
 }
 
 uint32_t Replica::length_of(uint64_t block) const {

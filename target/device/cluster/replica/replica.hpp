@@ -79,6 +79,16 @@ class Replica {
   // all.
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
+  // In place of `compare`, of a task at the copy's home, with no other node's task beside it: chunks that the range
+  // covers are compared by whoever visits them next, who may come much later; `to`: who is told of pointers, and stays.
+  // What it leaves to `compare` goes to `left`. Not with pages, and not on a GPU (replica_postponed.cpp).
+  void postpone(const ClusterRange& range, uint64_t stamp, uint64_t version, const PointerSink& to,
+                List<ClusterRange>& left);
+  // So many comparisons of a chunk are not postponed if somebody has visited it, who has made one alone, with others
+  // waiting. Tests change it.
+  static inline uint32_t most_at_once = 8;
+  // All that has been postponed so far is compared.
+  void compare_postponed();
   // Before a task that uses the range runs on the GPU, the only one there until it has been compared: gives the GPU
   // what it lacks. And behind it, in place of `compare`; `is_home`: nothing of the range is sent home. By the task, which
   // may be suspended.
@@ -178,6 +188,11 @@ class Replica {
   bool covers(uint64_t block, Part part) const { return part.begin == 0 && part.end == length_of(block); }
   ClusterRange part_in_chunk(uint64_t begin, const ClusterRange& range) const;
   bool covers_chunk(const ClusterRange& part) const;
+  void compare_now(uint64_t chunk);
+  uint64_t first_block(uint64_t chunk) const { return chunk * (kChunk / kBlock); }
+  uint64_t last_block(uint64_t chunk) const {
+    return std::min(first_block(chunk + 1), (bytes_ + kBlock - 1) / kBlock) - 1;
+  }
   void divide_left(uint64_t chunk);
   void bring_part(Visit& visit, const ClusterRange& range, bool may_write, List<ByteRun>& sent, List<ByteRun>& cleared);
   bool is_soles(uint64_t block, Part part, uint64_t version) const;
@@ -214,6 +229,14 @@ class Replica {
   LeftChunk* left_chunks_ = nullptr;
   Block* blocks_;
   Lock* locks_;  // one for each chunk
+  // Of a chunk, under its lock: a comparison that is due before anything else is done to it.
+  struct Postponed {
+    const PointerSink* to;  // null: none
+    uint64_t stamp;         // of the last task whose comparison it is
+    uint64_t version;       // of the first one
+    uint32_t at_once;       // so many are not postponed
+  };
+  Postponed* postponed_;
   struct Overwritten {
     Lock lock;
     List<uint64_t> bytes;  // at most those of the task that runs
@@ -249,6 +272,12 @@ class Replica::Visit {
       lock_ = lock;
       lock_->take();
       first_ = last_ = block;
+      uint64_t chunk = block / (kChunk / kBlock);
+      if (of_.postponed_[chunk].to != nullptr) {
+        first_ = of_.first_block(chunk);
+        last_ = of_.last_block(chunk);
+        of_.compare_now(chunk);
+      }
     }
     first_ = std::min(first_, block);
     last_ = std::max(last_, block);

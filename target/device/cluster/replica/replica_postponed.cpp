@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Comparisons of a node's copy that are made when somebody needs what they find, or not at all, as another task's takes
+// their place. See replica.hpp; docs/design/cluster.md, "Postponed comparisons", has the proof.
+#include "device/cluster/replica/replica.hpp"
+
+namespace marline::target {
+
+void Replica::postpone(const ClusterRange& range, uint64_t stamp, uint64_t version, const PointerSink& to,
+                       List<ClusterRange>& left) {
+  for (uint64_t begin = range.offset, end; begin < range.end(); begin = end) {
+    end = std::min(range.end(), (begin / kChunk + 1) * kChunk);
+    ClusterRange part = {range.buffer, begin, end - begin};
+    bool is_left = !covers_chunk(part);
+    if (!is_left) {
+      Guard guard(locks_[begin / kChunk]);
+      Postponed& own = postponed_[begin / kChunk];
+      is_left = own.to == nullptr && own.at_once != 0;
+      if (is_left) {
+        --own.at_once;
+      } else {
+        if (own.to == nullptr) own.version = version;
+        own.to = &to;
+        own.stamp = stamp;
+      }
+    }
+    if (!is_left) continue;
+    if (!left.is_empty() && left.back().end() == begin) {
+      left.back().bytes += part.bytes;
+    } else {
+      left.push(part);
+    }
+  }
+}
+
+// By a visit that has entered the chunk, and is to give all of its blocks their version.
+void Replica::compare_now(uint64_t chunk) {
+  Postponed& own = postponed_[chunk];
+  PointerSink sink = {own.to->begin, own.to->end, {}, own.to->tell};
+  own.to = nullptr;
+  own.at_once = most_at_once;
+  uint64_t begin = chunk * kChunk;
+  compare_in({buffer_, begin, std::min(kChunk, bytes_ - begin)}, own.stamp, own.version, sink);
+  tell(sink);
+}
+
+void Replica::compare_postponed() {
+  Visit visit(*this);
+  for (uint64_t begin = 0; begin < bytes_; begin += kChunk) visit.enter(begin / kBlock);
+}
+
+}  // namespace marline::target
