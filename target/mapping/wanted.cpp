@@ -15,10 +15,16 @@ namespace marline::target {
 
 namespace {
 
-void take_from_piece(Wanted* wanted) {
-  Wanted** link = &wanted->of->wanted;
-  while (*link != wanted) link = &(*link)->next;
-  *link = wanted->next;
+void add_to_piece(Wanted* wanted) {
+  wanted->next = wanted->of->wanted;
+  wanted->link = &wanted->of->wanted;
+  if (wanted->next != nullptr) wanted->next->link = &wanted->next;
+  wanted->of->wanted = wanted;
+}
+
+void take_from_piece(const Wanted* wanted) {
+  *wanted->link = wanted->next;
+  if (wanted->next != nullptr) wanted->next->link = wanted->link;
 }
 
 }  // namespace
@@ -45,10 +51,9 @@ void Mapping::want(const AttachLater& one) {
   wanted->begin = one.slot;
   wanted->end = one.slot + sizeof(void*);
   wanted->of = of_pointee;
-  wanted->next = of_pointee->wanted;
   wanted->pointee = one.pointee;
   wanted->pointer = pointer;
-  of_pointee->wanted = wanted;
+  add_to_piece(wanted);
   wanted_.insert(wanted);
 }
 
@@ -65,7 +70,7 @@ void Mapping::attach_wanted(const Piece* created, Plan& plan) {
 void Mapping::take_off_list(Piece* piece) {
   pieces_.remove(piece);
   while (Wanted* wanted = piece->wanted) {
-    piece->wanted = wanted->next;
+    take_from_piece(wanted);
     wanted_.remove(wanted);
     std::free(wanted);
   }

@@ -16,6 +16,7 @@ struct Piece;
 struct Wanted : Range {
   Piece* of;          // in which the section lies; it owns the record, and takes it along
   Wanted* next;       // of the same piece
+  Wanted** link;      // what has the record's address in the list of that piece
   uintptr_t pointee;  // the section's begin
   uintptr_t pointer;  // the pointer's value: when it has another one, it is not attached
 };

@@ -17,6 +17,9 @@ device_program_test(map_attach_order SOURCES map_attach_order.c STOCK NONE GCC N
 device_program_test(attach_meanwhile SOURCES attach_meanwhile.c STOCK NONE GCC NO_GPU)
 device_program_test(map_members SOURCES map_members.c GCC)
 device_program_test(map_attach_later SOURCES map_attach_later.c GCC STOCK NONE NO_STOCK_GPU)
+# Two million constructs are too many for emulated GPUs.
+device_program_test(map_attach_many SOURCES map_attach_many.c GCC COMPILERS clang19 clang22 THREADS 2 STOCK NONE NO_GPU
+                    NO_NODES)
 device_program_test(map_sections SOURCES map_sections.c GCC)
 # LLVM moves one element of each row.
 device_program_test(update_strided SOURCES update_strided.c STOCK NONE NO_STOCK_GPU)
