@@ -35,4 +35,38 @@ class Ranges {
   uint32_t random_ = 2463534242;
 };
 
+// Ranges that are asked for again and again, one or two of them by turns: the last ones found cost no search. Looking
+// for one changes the object, so that needs the caller's lock, too.
+class RecentRanges {
+ public:
+  [[nodiscard]] Range* first_overlap(uintptr_t begin, uintptr_t end) const {
+    for (Range* range : recent_) {
+      if (range != nullptr && range->contains(begin, begin + 1)) return note(range);
+    }
+    Range* found = all_.first_overlap(begin, end);
+    return found != nullptr ? note(found) : nullptr;
+  }
+
+  void insert(Range* range) { all_.insert(range); }
+  void remove(Range* range) {
+    for (Range*& recent : recent_) {
+      if (recent == range) recent = nullptr;
+    }
+    all_.remove(range);
+  }
+
+  [[nodiscard]] Range* root() const { return all_.root(); }
+
+ private:
+  Range* note(Range* range) const {
+    if (recent_[0] == range) return range;
+    recent_[1] = recent_[0];
+    recent_[0] = range;
+    return range;
+  }
+
+  Ranges all_;
+  mutable Range* recent_[2] = {};  // the newest one first; or null
+};
+
 }  // namespace marline::target

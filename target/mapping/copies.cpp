@@ -11,18 +11,21 @@ namespace marline::target {
 
 namespace {
 
-// One that goes on where the last one ends is a part of it: so are the members and elements that a mapper names.
+// One that goes on where another one ends is a part of that: so are the members and elements that a mapper names, by
+// turns with what is behind their pointers.
 void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to) {
   if (begin >= end) return;
+  constexpr uint32_t kTurns = 4;
   uint64_t device = piece.on_device(begin);
-  Transfer* last = to.count() != 0 ? &to[to.count() - 1] : nullptr;
-  bool goes_on = last != nullptr && static_cast<char*>(last->host) + last->bytes == reinterpret_cast<char*>(begin) &&
-                 last->device + last->bytes == device && piece.begin < begin;
-  if (goes_on) {
-    last->bytes += end - begin;
-  } else {
-    to.push({device, reinterpret_cast<void*>(begin), end - begin});
+  uint32_t count = piece.begin < begin ? to.count() : 0;  // else nothing of the piece is in front of it
+  for (uint32_t i = count; i > 0 && count - i < kTurns; --i) {
+    Transfer& other = to[i - 1];
+    auto on_host = reinterpret_cast<uintptr_t>(other.host);
+    if (on_host + other.bytes != begin || other.device + other.bytes != device) continue;
+    other.bytes += end - begin;
+    return;
   }
+  to.push({device, reinterpret_cast<void*>(begin), end - begin});
 }
 
 // The innermost dimension is one run. Returns what lies outside of the piece; 0: nothing.

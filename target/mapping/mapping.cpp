@@ -22,8 +22,6 @@ namespace {
 
 using namespace map_type;
 
-constexpr uintptr_t kLine = 64;  // addresses on host and device agree modulo this, so every alignment up to it is kept
-
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // The value of the pointer of item i when the construct was met, 0 if it is not known. Clang 22 gives deferred constructs
@@ -83,20 +81,6 @@ Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
   return piece != nullptr && piece->contains(begin, begin + bytes) ? piece : nullptr;
 }
 
-// Gives the piece memory on the device. False: there is none.
-bool Mapping::locate(Piece* piece) {
-  auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
-  if (place != nullptr && place->contains(piece->begin, piece->end)) {
-    piece->address = place->address + (piece->begin - place->begin);
-    return true;
-  }
-  size_t bytes = piece->end - piece->begin;
-  uintptr_t offset = piece->begin % kLine;
-  piece->allocation = device_->kind->allocate(device_, bytes + offset);
-  piece->address = piece->allocation + offset;
-  return piece->allocation != 0;
-}
-
 Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   Piece* piece = try_create(begin, bytes, type, plan);
   if (piece == nullptr) refuse_for_memory(source_, "a map of", bytes);
@@ -110,7 +94,7 @@ Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& p
   auto* piece = new (memory) Piece{};
   piece->begin = begin;
   piece->end = begin + bytes;
-  if (!locate(piece)) {
+  if (!locate(piece, plan)) {
     piece->~Piece();
     std::free(piece);
     return nullptr;
@@ -249,6 +233,7 @@ void Mapping::begin(const Items& items) {
 
 void Mapping::begin_expanded(const Items& items) {
   Plan plan;
+  plan.may_share = shares_storage(items);
   lock_.take();
   while (wait_for_busy(items)) {}
   begin_construct(items);
@@ -374,7 +359,7 @@ void Mapping::remove_piece(Piece* piece) {
 }
 
 void Mapping::release_piece(Piece* piece) {
-  if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+  release_storage(piece);
   piece->~Piece();
   std::free(piece);
 }
@@ -416,7 +401,7 @@ void Mapping::remove_pieces(Piece* first) {
   }
   while (Piece* piece = first) {
     first = piece->next;
-    if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+    release_storage(piece);
     if (piece->is_of_regions()) {
       Guard guard(lock_);
       --busy_count_;

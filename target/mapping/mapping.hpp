@@ -128,7 +128,10 @@ class Mapping {
   Piece* find(uintptr_t begin, size_t bytes) const;
   Piece* find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh);
   Piece* create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
-  bool locate(Piece* piece);
+  [[nodiscard]] bool shares_storage(const Items& items) const;
+  bool locate(Piece* piece, Plan& plan);
+  bool locate_in_block(Piece* piece, Plan& plan);
+  void release_storage(const Piece* piece);
   Piece* try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
   void add_forever(const void* host, size_t bytes, uint64_t address, bool associated);
   void remove_forever(Piece* piece);
@@ -210,7 +213,7 @@ class Mapping {
 
   Device* device_;
   Lock lock_;
-  Ranges pieces_;
+  RecentRanges pieces_;
   Ranges places_;
   Ranges wanted_;            // pointers that are attached whenever they get storage (wanted.hpp)
   uint64_t construct_ = 0;   // number of the begin or end that has the lock

@@ -15,6 +15,9 @@
 
 namespace marline::target {
 
+// Addresses on host and device agree modulo this, so every alignment up to it is kept.
+inline constexpr uintptr_t kLine = 64;
+
 // Where data of the host lies on the device whenever it is mapped.
 struct Place : Range {
   uint64_t address;
@@ -35,7 +38,8 @@ struct Busy {
 
 struct Piece : Range {
   uint64_t address;     // on the device, of `begin`
-  uint64_t allocation;  // to be released with the piece; 0: not the mapping's
+  uint64_t allocation;  // where its storage begins, in front of `address`; 0: not the mapping's
+  struct StorageBlock* block;  // in which that is a part; null: it is an allocation of its own (storage.cpp)
   uint64_t references;
   uint64_t regions;     // those of regions under way, which `delete` leaves: their kernels use the piece
   uint64_t holds;       // those of the hold modifier

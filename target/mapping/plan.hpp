@@ -38,6 +38,9 @@ struct Plan {
   Array<AttachLater> attachments;
   Array<Slot> slots;  // to be written behind `copies`
   Array<Piece*> described;  // that were there, and get other descriptors
+  bool may_share = false;   // small pieces lie side by side in blocks (storage.cpp); then:
+  struct StorageBlock* block = nullptr;  // the newest one,
+  uint64_t block_next = 0;        // and where it has room
   // Of constructs that are sent ahead:
   Array<Piece*> filled;        // by an enter data or a region
   Array<Piece*> shared;        // by a region with those that it has no order to

@@ -4,6 +4,7 @@
 // device addresses that it gets by value. What lies behind pointers there is the device's to find out.
 #include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
+#include "mapping/storage.hpp"
 
 #include <algorithm>
 
@@ -24,18 +25,29 @@ Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
   return {piece.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
 }
 
-// One that goes on where the last one ends is a part of it, as those of a mapper's elements. The data of two pieces is
-// two spans, wherever it lies.
+// Whether the span goes on where the other one ends, or lies in it. Pieces in one block are like one piece: nothing
+// lies between them.
+bool goes_on(const Span& other, const Piece& piece, const Span& span) {
+  if (other.bytes == 0 || other.host == nullptr) return false;
+  if (other.is_written != span.is_written || other.has_pointers != span.has_pointers) return false;
+  bool is_in_block = piece.block != nullptr;
+  uint64_t begin = is_in_block && span.address == piece.address ? piece.allocation : span.address;
+  uint64_t first = is_in_block ? piece.block->allocation : piece.address;
+  return first <= other.address && other.address <= span.address && begin <= other.address + other.bytes;
+}
+
+// One that goes on where another one ends is a part of that, as those of a mapper's elements: each of them has some, by
+// turns. The data of two pieces is two spans otherwise, wherever it lies.
 void push_span(const Piece& piece, const Span& span, Array<Span, 4>& to) {
-  Span* last = to.count() != 0 ? &to[to.count() - 1] : nullptr;
-  bool goes_on = last != nullptr && last->bytes != 0 && last->address + last->bytes == span.address &&
-                 last->address >= piece.address && last->host != nullptr && last->is_written == span.is_written &&
-                 last->has_pointers == span.has_pointers;
-  if (goes_on) {
-    last->bytes += span.bytes;
-  } else {
-    to.push(span);
+  constexpr uint32_t kTurns = 4;
+  uint32_t count = to.count();
+  for (uint32_t i = count; i > 0 && count - i < kTurns; --i) {
+    Span& other = to[i - 1];
+    if (!goes_on(other, piece, span)) continue;
+    other.bytes = std::max(other.address + other.bytes, span.address + span.bytes) - other.address;
+    return;
   }
+  to.push(span);
 }
 
 // The smallest item in which the address lies. False: none.

@@ -258,12 +258,113 @@ TEST(DeviceMapping, CopiesAMappersElementsTogether) {
   device.kind = &together;
   static Mapping mapping(&device);
   device.mapping = &mapping;
-  EXPECT_EQ(spans_of(mapping, map_elements<false>), 2u);  // the array, and all elements
+  EXPECT_EQ(spans_of(mapping, map_elements<false>), 1u);  // the array, in which the elements lie
   EXPECT_EQ(g_copies.size(), 2u);  // there and back
   EXPECT_EQ(g_calls, 0);
   (void)spans_of(mapping, map_elements<true>);
   EXPECT_EQ(g_copies.size(), 4u * kElements);
   EXPECT_EQ(g_calls, 2);
+}
+
+// Arrays of many lengths, each of which is mapped by itself.
+struct Arrays {
+  static constexpr int kCount = 3000;
+  std::vector<std::vector<char>> data;
+  std::vector<void*> begins;
+  std::vector<int64_t> sizes;
+  std::vector<uint64_t> types;
+
+  explicit Arrays(uint64_t type) : data(kCount), types(kCount, type) {
+    std::mt19937 random(1);
+    for (std::vector<char>& one : data) {
+      one.resize(1 + random() % (random() % 50 == 0 ? 9000 : 200));
+      for (char& byte : one) byte = static_cast<char>(random());
+      begins.push_back(one.data());
+      sizes.push_back(static_cast<int64_t>(one.size()));
+    }
+  }
+  Items items(int first, int count) {
+    return {.count = count, .bases = &begins[first], .begins = &begins[first], .sizes = &sizes[first],
+            .types = &types[first]};
+  }
+};
+
+class SharedStorage : public testing::Test {
+ protected:
+  SharedStorage() {
+    kind_.allocate = allocate_aligned;
+    kind_.release = release;
+    kind_.write = write;
+    kind_.read = read;
+    device_.kind = &kind_;
+    device_.shares_storage = true;
+    device_.mapping = new Mapping(&device_);  // stays: forks know of its lock
+    g_allocated = 0;
+  }
+  static uint64_t allocate_aligned(Device*, size_t bytes) {
+    ++g_allocated;
+    return reinterpret_cast<uint64_t>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+  }
+  Mapping& mapping() { return *device_.mapping; }
+
+  DeviceKind kind_ = {};
+  Device device_ = {};
+};
+
+TEST_F(SharedStorage, HoldsEachPieceByItself) {
+  Arrays arrays(map_type::kTo);
+  mapping().begin(arrays.items(0, Arrays::kCount));
+  EXPECT_LT(g_allocated, Arrays::kCount / 10);
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const std::vector<char>& one : arrays.data) {
+    uint64_t address = mapping().translate(one.data(), one.size());
+    ASSERT_NE(address, 0u);
+    EXPECT_EQ(address % 64, reinterpret_cast<uint64_t>(one.data()) % 64);
+    EXPECT_EQ(std::memcmp(reinterpret_cast<void*>(address), one.data(), one.size()), 0);
+    ranges.push_back({address, address + one.size()});
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (size_t i = 1; i < ranges.size(); ++i) EXPECT_LE(ranges[i - 1].second, ranges[i].first);
+  mapping().end(arrays.items(0, Arrays::kCount));
+  EXPECT_EQ(g_allocated, 0);
+}
+
+TEST_F(SharedStorage, StaysUntilItsLastPieceLeaves) {
+  Arrays arrays(map_type::kTo | map_type::kFrom);
+  std::vector<std::vector<char>> before = arrays.data;
+  mapping().begin(arrays.items(0, Arrays::kCount));
+  std::vector<int> order(Arrays::kCount);
+  for (int i = 0; i < Arrays::kCount; ++i) order[static_cast<size_t>(i)] = i;
+  std::shuffle(order.begin(), order.end(), std::mt19937(2));
+  for (int i : order) {
+    std::vector<char>& one = arrays.data[static_cast<size_t>(i)];
+    auto* there = reinterpret_cast<char*>(mapping().translate(one.data(), one.size()));
+    ++*there;
+    mapping().end(arrays.items(i, 1));
+    ++before[static_cast<size_t>(i)][0];
+    EXPECT_FALSE(mapping().is_present(one.data()));
+    EXPECT_EQ(one, before[static_cast<size_t>(i)]);
+  }
+  EXPECT_EQ(g_allocated, 0);
+}
+
+TEST_F(SharedStorage, IsOneSpanWhereItsPiecesLieSideBySide) {
+  Arrays arrays(map_type::kTo | map_type::kFrom | map_type::kParameter);
+  Items items = arrays.items(0, Arrays::kCount);
+  items.of_region = true;
+  mapping().begin(items);
+  Array<Span, 4> spans;
+  mapping().list_spans(items, spans);
+  EXPECT_LT(spans.count(), Arrays::kCount / 10u);
+  for (const std::vector<char>& one : arrays.data) {
+    uint64_t address = mapping().translate(one.data(), one.size());
+    bool is_in = std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
+      return span.address <= address && address + one.size() <= span.address + span.bytes && span.is_written;
+    });
+    EXPECT_TRUE(is_in);
+  }
+  mapping().end(items);
+  EXPECT_EQ(g_allocated, 0);
 }
 
 }  // namespace

@@ -232,6 +232,7 @@ struct Device {
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
   bool asks_to_copy = false;  // copies wait for an answer, so a progress hook must not make them; by its start
   bool asks_for_spans = false;  // Launch::spans; likewise
+  bool shares_storage = false;  // small pieces had better share an allocation (mapping/storage.cpp); likewise
   // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind others.
   std::atomic<bool> takes_ahead{false};
   int most_ahead = 0;       // of kernels that it is given, and that have not run, at a time; by its start

@@ -174,6 +174,7 @@ void start(Device* device) {
   if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
+  device->shares_storage = !writes.checks;  // which says of each allocation where it is mapped from
   bool takes_ahead = sends_ahead();
   bool in_groups = weighs_links && takes_ahead && !options.hold;
   device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);

@@ -96,17 +96,19 @@ void ClusterHead::end_copying(const Copying& copying) {
   finish(finished, false);
 }
 
-NewTask ClusterHead::task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers) {
+// It may use what lies between copies that are not that far apart, too.
+NewTask ClusterHead::task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart) {
   NewTask task;
   task.is_on_host = true;
   for (uint32_t i = 0; i < given.behind_count; ++i) task.predecessors.push(present(given.behind[i]));
   for (uint32_t i = 0; i < given.count; ++i) {
     const AheadCopy& copy = given.copies[i];
     ClusterBuffer& buffer = buffer_at(copy.device, copy.bytes, copy.is_to_device ? "a copy to" : "a copy from");
-    task.accesses.push({{buffer.number, copy.device - buffer.begin, copy.bytes}, copy.is_to_device});
+    ClusterRange range = {buffer.number, copy.device - buffer.begin, copy.bytes};
+    ClusterMemory::add_access(task.accesses, {range, copy.is_to_device}, apart);
     for (uint64_t word : pointers[i]) (void)memory_.note_pointer(buffer, word);
   }
-  ClusterMemory::merge_overlapping(task.accesses);
+  ClusterMemory::merge_overlapping(task.accesses, apart);
   return task;
 }
 
@@ -128,7 +130,7 @@ TaskNumber ClusterHead::start_copies(const AheadCopies& given, Operation* operat
   {
     Guard guard(node_.lock);
     known.is_ahead = is_ahead(given.behind, given.behind_count);
-    number = create(task_of(given, pointers), known);
+    number = create(task_of(given, pointers, 0), known);
     if (operation != nullptr) operation->number = number;
     pump(finished);
   }

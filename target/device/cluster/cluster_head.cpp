@@ -447,8 +447,7 @@ void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
   NewTask task;
   {
     Guard guard(node_.lock);
-    task = task_of({copies, count, nullptr, 0}, pointers);
-    ClusterMemory::merge_overlapping(task.accesses, kNear);
+    task = task_of({copies, count, nullptr, 0}, pointers, kNear);
     for (uint32_t i = 0; i < count; ++i) {
       if (copies[i].is_to_device && copies[i].bytes == sizeof(void*)) refuse_pointer_to_variable(copies[i].host);
       bytes += copies[i].bytes;

@@ -162,6 +162,21 @@ void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
   if (span.has_pointers) follow(*known(range.buffer), to);
 }
 
+// A mapper's elements and what is behind their pointers come by turns: this spares a sort of all of them.
+void ClusterMemory::add_access(List<TaskAccess>& accesses, const TaskAccess& added, uint64_t apart) {
+  constexpr size_t kTurns = 4;
+  size_t count = accesses.count();
+  for (size_t i = count; i > 0 && count - i < kTurns; --i) {
+    TaskAccess& other = accesses[i - 1];
+    bool joins = other.range.buffer == added.range.buffer && other.may_write == added.may_write &&
+                 other.range.offset <= added.range.offset && added.range.offset <= other.range.end() + apart;
+    if (!joins) continue;
+    other.range.bytes = std::max(other.range.end(), added.range.end()) - other.range.offset;
+    return;
+  }
+  accesses.push(added);
+}
+
 void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses, uint64_t apart) {
   std::sort(accesses.begin(), accesses.end(), [](const TaskAccess& a, const TaskAccess& b) {
     return a.range.buffer != b.range.buffer ? a.range.buffer < b.range.buffer : a.range.offset < b.range.offset;

@@ -86,6 +86,10 @@ class ClusterMemory {
   // Where the launch's names lie, in ranges that do not overlap.
   void list_named(const NamedSpans& named, List<ClusterRange>& to);
 
+  // Joined with one of the last ones if it begins there, or that near behind it, and is used alike. (merge_overlapping
+  // joins all of them.)
+  static void add_access(List<TaskAccess>& accesses, const TaskAccess& added, uint64_t apart);
+
   // In order, and none overlaps another, or is that near it.
   static void merge_overlapping(List<TaskAccess>& accesses, uint64_t apart = 0);
 
@@ -105,7 +109,7 @@ class ClusterMemory {
   uint64_t begin_ = 0, bytes_ = 0;
   uint64_t limit_ = 0, used_ = 0;
   Arena arena_, variables_arena_;  // far from each other: no pointer that lies outside of its memory is a variable's
-  Ranges live_;
+  RecentRanges live_;
   List<ClusterBuffer*> all_;      // live or not quite gone, by number
   List<ClusterBuffer*> leaving_;  // released, with copies perhaps
   List<NewBuffer> new_;

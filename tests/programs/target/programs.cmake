@@ -29,6 +29,8 @@ device_program_test(map_present SOURCES map_present.c)
 # Clang 19 cannot make GPU code for arrays of variable length.
 device_program_test(map_private SOURCES map_private.c GCC NO_GPU)
 device_program_test(mapper SOURCES mapper.c)
+# LLVM's gets at the pointers before they are attached, and looks through all of them for each.
+device_program_test(mapper_arrays SOURCES mapper_arrays.c STOCK NONE NO_GPU)
 # LLVM keeps what a mapper has mapped.
 device_program_test(mapper_release SOURCES mapper_release.c STOCK NONE NO_GPU)
 # LLVM's library holds its lock.
