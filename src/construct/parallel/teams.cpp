@@ -7,6 +7,7 @@
 
 #include "config/options.hpp"
 #include "exec/team/barrier.hpp"
+#include "exec/team/binding.hpp"
 #include "exec/team/team.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/suspend.hpp"
@@ -87,10 +88,31 @@ void run_teams(League& league) {
   }
 }
 
+// Null: the league is not to be run by several threads. Where each of its teams has one thread, no region inside needs
+// more of them. Then these are the threads that regions outside of leagues have, if they are as many: they are awake if
+// there has been a region just now. With threads of the pool there would be more than cores, and threads that wait
+// would soon sleep.
+Team* team_for_league(Worker* worker, const League& league) {
+  // OpenMP leaves to us which part of the place list each team has: as different ones as there are.
+  constexpr int kSpread = static_cast<int>(ProcBind::kSpread);
+  const Team* hot = worker->hot_team;
+  if (league.icvs.thread_limit == 1 && (hot == nullptr || hot->size == league.threads_at_once)) {
+    Team* team = team_hot(worker, league.threads_at_once, binding_wanted() ? kSpread : 0);
+    if (team != nullptr) {
+      team->nesting.bounds_reach.store(true, relaxed);  // as that of a team of the pool's threads
+      return team;
+    }
+  }
+  return team_inner(worker, league.threads_at_once, kSpread);
+}
+
+void release(Worker* worker, Team* team) {
+  team == worker->hot_team ? team_hot_release(team) : team_inner_release(worker, team);
+}
+
 // Several threads. They have implicit tasks that neither the program nor a tool gets to see.
 bool run_side_by_side(Worker* worker, League& league) {
-  // OpenMP leaves to us which part of the place list each team has: as different ones as there are.
-  Team* team = team_inner(worker, league.threads_at_once, static_cast<int>(ProcBind::kSpread));
+  Team* team = team_for_league(worker, league);
   if (team == nullptr) return false;
   Task* task = worker->task;
   Member* member = worker->member;
@@ -103,7 +125,7 @@ bool run_side_by_side(Worker* worker, League& league) {
   run_teams(league);
   team_barrier(this_worker());
   implicit_task_end(worker, &team->members[0], task, member);
-  team_inner_release(worker, team);
+  release(worker, team);
   return true;
 }
 
