@@ -221,11 +221,11 @@ void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to
     bool is_pointer = e.kind == kGompPointer || e.kind == kGompAlwaysPointer;
     bool in_descriptor = is_pointer && e.original >= descriptor.begin && e.original < descriptor.end;
     bool is_member = i < members_end && !stands_between(maps, i);
-    bool comes_along = e.kind == kGompToPset || (e.kind == kGompPointer && !is_member) || in_descriptor;
+    bool comes_along = (!is_member && (e.kind == kGompToPset || e.kind == kGompPointer)) || in_descriptor;
     bool is_shared = comes_along && mapping.is_permanent(e.original);
     if (is_member || in_descriptor) e.extra |= kMember;
     if (e.kind == kGompAlwaysPointer && begins_descriptor(maps, i)) e.extra |= kDescriptor;
-    if (e.kind == kGompToPset) descriptor = {e.original, e.original + e.size};
+    if (e.kind == kGompToPset && comes_along) descriptor = {e.original, e.original + e.size};
     if (is_shared) e.address = e.original;
     if (e.address == nullptr || (comes_along && !is_shared && maps.originals == nullptr)) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);

@@ -104,9 +104,9 @@ Copied copied(const MappedVariables& variables, size_t i, const PrivateRoom& roo
   if (kind == kFirstprivate) return {variables.sizes[i], align};
   if (room.with_bounds && is_bound(variables, i, room)) return {variables.sizes[i], align};
   if (!room.for_device) return {};
-  if (kind == kDescriptor) return {variables.sizes[i], alignof(void*)};
-  bool is_own = kind == kPointer && descriptor_of(variables, i) == kNone && !is_member(variables, i);
-  return is_own ? Copied{sizeof(void*), alignof(void*)} : Copied{};
+  bool may_be_own = kind == kDescriptor || (kind == kPointer && descriptor_of(variables, i) == kNone);
+  if (!may_be_own || is_member(variables, i)) return {};
+  return {kind == kDescriptor ? variables.sizes[i] : sizeof(void*), alignof(void*)};
 }
 
 size_t round_up(size_t value, size_t align) { return (value + align - 1) & ~(align - 1); }

@@ -67,6 +67,7 @@ device_program_test(default_host PROGRAM default_device SOURCES default_device.c
 device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
 device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
+device_program_test(newer_gfortran SOURCES newer_gfortran.c COMPILERS gcc12 GCC STOCK NONE NO_GPU)
 # LLVM frees the data under the region.
 device_program_test(delete_used SOURCES delete_used.c THREADS 4 TIMEOUT 100 STOCK NONE GCC NO_GPU)
 device_program_test(graph SOURCES graph.c GCC MARLINE_H)
