@@ -154,8 +154,10 @@ bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
   return false;
 }
 
-// Element i is the descriptor of a component, whose pointer another element attaches. For map(from: x%p) and map(alloc:
-// x%p) GCC 12 does not say that it is to be copied, but the kernel needs the bounds.
+// Element i is the descriptor of a component, whose pointer another element attaches. GCC 12 and 13 map it like data,
+// and for map(from: x%p) and map(alloc: x%p) do not say that it is to be copied. Its bounds are to be those at the
+// construct, as with GCC 14, which says so by its kind: the pointer may have got another target while its structure is
+// mapped.
 bool is_component_descriptor(const marline_device_maps_t& maps, size_t i) {
   if (!may_be_descriptor(maps.sizes[i])) return false;
   for (size_t k = 0; k < maps.count; ++k) {
@@ -237,7 +239,7 @@ void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to
     } else if (is_plain(e.kind) && e.original != e.address) {
       to.push(e.original, e.address, e.size, kPrivate | kOwn | kImplicit | kParameter);
     } else if (is_plain(e.kind) || is_present_map(e.kind)) {
-      uint64_t copied = is_component_descriptor(maps, i) ? kTo : 0;
+      uint64_t copied = is_component_descriptor(maps, i) ? kTo | kAlways | kDescriptor : 0;
       to.push(e.address, e.address, e.size, directions(e.kind) | copied | kParameter | e.extra);
     } else {
       push_special(e, to);

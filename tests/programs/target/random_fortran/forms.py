@@ -13,7 +13,7 @@ class Form:
     only: str = "0"  # the one object that has this form
     exact: bool = True  # the variable is the object, no more and no less
     waits: bool = False  # before the subroutine returns: GCC's code keeps the array's bounds on the stack
-    in_order: bool = False  # regions of several sections share what holds the array's address
+    in_order: bool = False  # several sections that are not there attach one pointer to different data: a race
     component: bool = False
     dummy: str = "a"
     before: str = ""  # stands in front of the construct

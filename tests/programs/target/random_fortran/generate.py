@@ -303,8 +303,37 @@ def assorted(p: Program, name: str) -> None:
     p.put("end subroutine\n", 2)
 
 
+def renewed(p: Program, name: str) -> None:
+    """The structure is mapped while its component gets another target, with other bounds. Complete in itself."""
+    is_dummy = p.pick(True, False)
+    wait = p.pick("", "nowait ")
+    maps, value = p.pick(("tofrom", "x%p(i) + CONVERT(salt)"), ("from", "CONVERT(salt + i)"))
+    body = (f"!$omp target {wait}map({maps}: x%p(lo:hi))\ndo i = lo, hi\n  x%p(i) = {value}\nend do\n!$omp end target\n"
+            "!$omp taskwait")
+    if is_dummy:
+        p.put(f"subroutine do_{name}(x, lo, hi, salt)\n  type(assorted_parts) :: x", 2)
+        p.put(f"integer, intent(in) :: lo, hi, salt\ninteger :: i\n{body}")
+        p.put("end subroutine\n", 2)
+    p.operations.append(name)
+    enter, leave = p.pick(("target enter data map(to: x)", "target exit data map(release: x)"),
+                          ("target data map(to: x)", "end target data"))
+    p.put(f"subroutine {name}()\n  type(assorted_parts) :: x\n  ELEMENT, target :: v(12)\n"
+          "  integer :: i, k, at, lo, hi, low, salt", 2)
+    p.put(f"call note('{name}', 0, 0, 0)\nx%n = 1\n!$omp {enter}\ndo k = 1, 4\n  at = draw(7)\n  low = draw(9) - 4\n"
+          "  x%p(low:low + 11 - at) => v(at + 1:)\n  lo = low + draw(3)\n  hi = lo + draw(3)\n  salt = draw(100)\n"
+          "  v = [(CONVERT(i), i = 1, 12)]")
+    p.put(f"call do_{name}(x, lo, hi, salt)" if is_dummy else body, 6)
+    expected = "CONVERT(i + salt)" if maps == "tofrom" else "CONVERT(salt + i - at - 1 + low)"
+    p.put("do i = 1, 12", 6)
+    p.put("if (i >= at + 1 + lo - low .and. i <= at + 1 + hi - low) then\n"
+          f"  if (v(i) /= {expected}) call wrong('x%p', 0)\nelse if (v(i) /= CONVERT(i)) then\n"
+          "  call wrong('beside x%p', 0)\nend if", 8)
+    p.put(f"  end do\nend do\n!$omp {leave}")
+    p.put("end subroutine\n", 2)
+
+
 KINDS = [region] * 8 + [blocked] * 5 + [two] * 3 + [enter] * 3 + [leave] * 2 + [update] * 3 + [data] * 2 + [
-    addresses, on_host, scalar, scalar, scalar_data, text, assorted, assorted, assorted]
+    addresses, on_host, scalar, scalar, scalar_data, text, assorted, assorted, assorted, renewed, renewed]
 
 MAIN = """
 program random_fortran
