@@ -208,6 +208,8 @@ class Mapping {
   void write_slots(Plan& plan, Told* told);
   void tell_pieces(Memory what, const Piece* first, Told* told);
   uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
+  Piece* piece_of_variable(const void* host, size_t bytes) const;
+  uint64_t own_on_device(const Items& items, int32_t i);
   // Behind the arguments, which are all there (own_memory.cpp).
   void add_own_memory(const Items& items, Arguments& to);
 

@@ -70,13 +70,28 @@ void add_pointer(const Items& items, int32_t i, uint64_t address, const Blocks& 
 
 }  // namespace
 
+// That a variable of the program's has to itself, or null. Of a construct's temporary there is only the address by the
+// time that a deferred region runs: other data may lie there by then, and be mapped.
+Piece* Mapping::piece_of_variable(const void* host, size_t bytes) const {
+  auto begin = reinterpret_cast<uintptr_t>(host);
+  Piece* piece = find(begin, bytes);
+  if (piece == nullptr || piece->begin != begin || piece->end != begin + bytes) return nullptr;
+  return piece->references + piece->holds != 0 || piece->forever ? piece : nullptr;
+}
+
+// Where a kernel finds a variable that the device has all the same; 0: it has none.
+uint64_t Mapping::own_on_device(const Items& items, int32_t i) {
+  if (!is_own_unless_mapped(items.types[i]) || shared_) return 0;
+  Guard guard(lock_);
+  const Piece* piece = piece_of_variable(items.bases[i], static_cast<size_t>(items.sizes[i]));
+  return piece != nullptr ? piece->address : 0;
+}
+
 void Mapping::add_own_memory(const Items& items, Arguments& to) {
   Blocks blocks;
   uint32_t argument = 0;
   for (int32_t i = 0; i < items.count; ++i) {
-    bool may_be_mapped = is_own_unless_mapped(items.types[i]) && !shared_;
-    uint64_t mapped = may_be_mapped ? translate(items.bases[i], static_cast<size_t>(items.sizes[i])) : 0;
-    if (is_own_block(items.types[i])) add_block(items, i, argument, mapped, blocks, to);
+    if (is_own_block(items.types[i])) add_block(items, i, argument, own_on_device(items, i), blocks, to);
     argument += (items.types[i] & kParameter) != 0 ? 1 : 0;
   }
   for (int32_t i = 0; i < items.count && blocks.count() != 0; ++i) {

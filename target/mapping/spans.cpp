@@ -78,9 +78,12 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
       if ((type & kParameter) != 0) to.push({base, 0});
       continue;
     }
-    if (is_own_unless_mapped(type)) begin = base;
-    if ((type & kPrivate) != 0 && !is_own_unless_mapped(type)) continue;
     auto bytes = (type & kAttach) != 0 ? size_t{0} : static_cast<size_t>(all.sizes[i]);
+    if (is_own_unless_mapped(type)) {
+      const Piece* piece = piece_of_variable(all.bases[i], bytes);
+      if (piece != nullptr) push_span(*piece, span_of(*piece, base, bytes, type), to);
+    }
+    if ((type & kPrivate) != 0) continue;
     auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
     if (piece != nullptr) {
       push_span(*piece, span_of(*piece, begin, bytes, type), to);

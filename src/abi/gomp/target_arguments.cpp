@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kKindMask = 0xff, kAlignShift = 8;
 // GOMP_MAP_*
-constexpr unsigned kFirstprivate = 0x0c, kPointer = 0x04, kDescriptor = 0x05, kAlwaysPointer = 0x1d;
+constexpr unsigned kFirstprivate = 0x0c, kPointer = 0x04, kDescriptor = 0x05, kAlwaysPointer = 0x1d, kAttach = 0x50;
 constexpr unsigned kStructure = 0x1c, kStructureUnordered = 0x3c, kImplicitTo = 0x61;
 constexpr size_t kNone = SIZE_MAX;
 
@@ -82,6 +82,16 @@ bool is_fortran(const MappedVariables& variables) {
   return passes_pointer || has_fortran_library();
 }
 
+// A pointer that is attached refers to it: of a component's data gfortran 14 also says that it is mapped implicitly.
+bool is_pointee(const MappedVariables& variables, size_t i) {
+  for (size_t k = 0; k < variables.count; ++k) {
+    auto** pointer = static_cast<char**>(variables.addresses[k]);
+    bool is_attached = kind_of(variables, k) == kAttach && pointer != nullptr;
+    if (is_attached && *pointer + variables.sizes[k] == variables.addresses[i]) return true;
+  }
+  return false;
+}
+
 // A temporary of the function that has met the construct: what gfortran's code has computed for a loop's bounds, or an
 // array's. It is mapped by its address, though a deferred region runs when the function has computed others, or is
 // gone. (A variable of the program's, by defaultmap(to), looks the same: the region gets its value at the construct,
@@ -89,7 +99,8 @@ bool is_fortran(const MappedVariables& variables) {
 bool is_bound(const MappedVariables& variables, size_t i, const PrivateRoom& room) {
   auto address = reinterpret_cast<uintptr_t>(variables.addresses[i]);
   bool is_on_stack = address >= room.frames_low && address < room.frames_high;
-  return kind_of(variables, i) == kImplicitTo && variables.sizes[i] <= sizeof(uint64_t) && is_on_stack;
+  bool may_be = kind_of(variables, i) == kImplicitTo && variables.sizes[i] <= sizeof(uint64_t) && is_on_stack;
+  return may_be && !is_pointee(variables, i);
 }
 
 struct Copied {

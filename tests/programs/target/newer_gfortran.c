@@ -2,7 +2,8 @@
  *
  * Components that are pointers as code of gfortran 14 maps them, called as that code calls the runtime: the
  * component's descriptor is a member of the structure, but of the kind of one that comes along with an array, and the
- * pointer in it is attached behind everything else. (12 and 13 have other kinds for both.)
+ * pointer in it is attached behind everything else. (12 and 13 have other kinds for both.) And temporaries, which code
+ * of all of them maps by their address.
  *
  * Covers: entry points of other compilers, target enter data, target exit data
  */
@@ -33,7 +34,7 @@ void GOMP_target_enter_exit_data(int device, size_t count, void **addresses, siz
                                  unsigned flags, void **depend);
 
 enum { kDefaultDevice = -1, kNowait = 1, kExit = 2 };
-enum { kTo = 1, kFrom = 2, kToFrom = 3, kValue = 0x0d, kRelease = 0x17, kImplicit = 0x60 };
+enum { kTo = 1, kFrom = 2, kToFrom = 3, kPointer = 0x04, kValue = 0x0d, kRelease = 0x17, kImplicit = 0x60 };
 enum { kMember = 0x05 | 3 << 8, kStructure = 0x1c, kAttach = 0x50, kDetach = 0x51, kInts = 2 << 8 };
 enum { kCount = 40 };
 
@@ -139,8 +140,16 @@ static void leave(Part *part) {
   GOMP_target_enter_exit_data(kDefaultDevice, maps.count, maps.addresses, maps.sizes, maps.kinds, kExit, NULL);
 }
 
+/* Stores a temporary, which is mapped by its address. */
+static void store(void *data) {
+  struct {
+    intptr_t *temporary, *section, **array;
+  } *given = data;
+  **given->array = *given->temporary;
+}
+
 /* As GCC lists the functions of regions. */
-__attribute__((section(".gnu.offload_funcs"), used)) static void (*kernels[])(void *) = {add, turn};
+__attribute__((section(".gnu.offload_funcs"), used)) static void (*kernels[])(void *) = {add, turn, store};
 
 static void fill(int *numbers, int first) {
   for (int i = 0; i < kCount; ++i)
@@ -218,6 +227,58 @@ static void renewed(void) {
   check_part(&part, &other, &q);
 }
 
+/* Its data is no temporary, though it is as small as one, on the stack, and mapped implicitly. */
+static void small(unsigned flags) {
+  int to[] = {1, 2}, from[] = {100, 200};
+  Array p = array_of(to, 0, 1), q = array_of(from, 3, 4);
+  Part part = {11, p, q, 22};
+  turn_into(&part, flags);
+#pragma omp taskwait
+  CHECK_EQ(to[0], 211);
+  CHECK_EQ(to[1], 111);
+  check_part(&part, &p, &q);
+}
+
+static intptr_t result;
+static uintptr_t place; /* of the temporary */
+
+__attribute__((noipa)) static void defer(void *depend) {
+  static intptr_t *array = &result;
+  intptr_t temporary = 0x1234567;
+  place = (uintptr_t)&temporary;
+  void *dependences[] = {(void *)1, (void *)1, depend}, *no_arguments[] = {NULL};
+  Maps maps = {0};
+  put(&maps, &temporary, sizeof temporary, kTo | kImplicit | 3 << 8);
+  put(&maps, &result, sizeof result, kFrom | 3 << 8);
+  put(&maps, &array, 0, kPointer);
+  GOMP_target_ext(kDefaultDevice, store, maps.count, maps.addresses, maps.sizes, maps.kinds, kNowait, dependences,
+                  no_arguments);
+}
+
+/* Has data where the temporary was, and maps it when the region runs. */
+__attribute__((noipa)) static void reuse(int *go) {
+  intptr_t data[200];
+  memset(data, 1, sizeof data);
+  CHECK(place >= (uintptr_t)data && place < (uintptr_t)(data + 200));
+#pragma omp target enter data map(to : data)
+  __atomic_store_n(go, 1, __ATOMIC_RELEASE);
+#pragma omp taskwait
+#pragma omp target exit data map(delete : data)
+}
+
+static void temporary(void) {
+  int go = 0, gate;
+  result = 0;
+  (void)gate; /* only its address is used */
+#pragma omp task depend(out : gate) shared(go)
+  while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE)) {
+#pragma omp taskyield
+  }
+  defer(&gate);
+  reuse(&go);
+  CHECK_EQ(result, 0x1234567);
+}
+
 int main(void) {
 #pragma omp parallel
 #pragma omp single
@@ -226,6 +287,9 @@ int main(void) {
     regions(kNowait);
     blocks();
     renewed();
+    small(0);
+    small(kNowait);
+    temporary();
   }
   return 0;
 }
