@@ -19,6 +19,7 @@ OPERATIONS = 14
 LOOPS = ["", "", "parallel do", "teams distribute parallel do", "simd"]
 DEPEND = "depend(inout: cell(c(1), o), cell(c(2), o), cell(c(3), o), cell(c(4), o))"
 ALL_CELLS = "depend(inout: cell(1, o), cell(2, o), cell(3, o), cell(4, o))"
+INSIDE = (".not. is_there(o, b1)",)  # regions of several sections of a form `in_order` then need no order
 ARGUMENTS = ["n", "low", "lo", "hi", "salt", "o", "c"]
 
 
@@ -112,7 +113,8 @@ def region(p: Program, name: str) -> None:
     """One region: at once, deferred, in a task, or with nothing else under way."""
     form, whole = p.form(), p.pick(False, True)
     clause, moves, fills = map_clause(p, form, whole)
-    cells = ALL_CELLS if form.in_order else DEPEND
+    is_inside = form.in_order and p.pick(False, True)
+    cells = ALL_CELLS if form.in_order and not is_inside else DEPEND
     how = p.pick("nowait", "nowait", "nowait", "at once", "task", "alone")
     clauses = {"nowait": f"nowait {cells} ", "at once": f"{cells} ", "task": "", "alone": "nowait "}[how] + clause
     copies = p.pick(False, False, True) and how != "task"
@@ -126,12 +128,13 @@ def region(p: Program, name: str) -> None:
         body += "\n!$omp taskwait"
     p.construct(name, form, body, declared=declared)
     arguments = ", ".join(map(logical, (*moves, fills)))
-    p.operation(name, form, whole, f"call refer_region(o, b1, b2, {arguments}, salt)", settles=how == "alone")
+    p.operation(name, form, whole, f"call refer_region(o, b1, b2, {arguments}, salt)", settles=how == "alone",
+                unless=INSIDE if is_inside else ())
 
 
 def blocked(p: Program, name: str) -> None:
     """The ordinary blocked loop: a deferred region for each block."""
-    form = p.form([key for key, one in FORMS.items() if not one.in_order])
+    form = p.form()
     always = p.pick(False, False, True)
     alone = p.pick(False, False, True)
     order = "" if alone else "depend(inout: cell(k, o)) "
@@ -143,12 +146,13 @@ def blocked(p: Program, name: str) -> None:
         body += "\n!$omp taskwait"
     p.construct(name, form, body, declared="integer :: i, k, lo, hi", without=("lo", "hi"))
     reference = f"call refer_region(o, k, k, .true., .true., {logical(always)}, .false., salt)"
-    p.operation(name, form, False, f"do k = b1, b2\n  {reference}\nend do", without=("lo", "hi"), settles=alone)
+    p.operation(name, form, False, f"do k = b1, b2\n  {reference}\nend do", without=("lo", "hi"), settles=alone,
+                unless=INSIDE if form.in_order else ())
 
 
 def two(p: Program, name: str) -> None:
     """Also reads blocks of another object."""
-    form = p.form([key for key, one in FORMS.items() if not one.in_order])
+    form = p.form()
     other = p.pick("r(m)", "r(*)", "r(:)")
     reads = p.pick("in", "inout")
     of_other = f"depend({reads}: cell(e(1), q), cell(e(2), q), cell(e(3), q), cell(e(4), q))"
@@ -159,7 +163,8 @@ def two(p: Program, name: str) -> None:
         body += "\n!$omp taskwait"
     declared = f"integer, intent(in) :: m, lo2, hi2, q, e(blocks)\nELEMENT :: {other}\ninteger :: i"
     p.construct(name, form, body, more=("r", "m", "lo2", "hi2", "q", "e"), declared=declared)
-    unless = [".not. choose(0, q, c1, c2)", "q == o"] + ([".not. is_there(q, c1)"] if reads == "in" else [])
+    unless = [*(INSIDE if form.in_order else ()), ".not. choose(0, q, c1, c2)", "q == o"]
+    unless += [".not. is_there(q, c1)"] if reads == "in" else []
     p.operation(name, form, False, "call refer_two(o, b1, b2, q, c1, c2, salt)", unless=unless,
                 more=("host(q)%v", "length(q)", "begin_of(q, c1)", "end_of(q, c2)", "q", "cells(c1, c2)"))
 
@@ -200,7 +205,7 @@ def update(p: Program, name: str) -> None:
 
 def data(p: Program, name: str) -> None:
     """A data region with deferred regions inside, of blocks or of all."""
-    form = p.form([key for key, one in FORMS.items() if key != "local pointer" and not one.in_order])
+    form = p.form([key for key in FORMS if key != "local pointer"])
     inner = kernel(p, form, f"nowait depend(inout: cell(k, o)) map(tofrom: {form.section})")
     outer = form.section.replace("lo", "lo1").replace("lo1w", "low").replace("lo1b", "lob").replace("hi", "hi1")
     body = (f"lo1 = begin_of(o, c(1))\nhi1 = end_of(o, c(blocks))\n!$omp target data map(tofrom: {outer})\n"
