@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Components that are pointers as code of gfortran 14 maps them, called as that code calls the runtime: the
+ * Components that are pointers as code of gfortran 14 to 16 maps them, called as that code calls the runtime: the
  * component's descriptor is a member of the structure, but of the kind of one that comes along with an array, and the
  * pointer in it is attached behind everything else. (12 and 13 have other kinds for both.) And temporaries, which code
  * of all of them maps by their address.
