@@ -6,46 +6,15 @@
  * Covers: OMP_TARGET_OFFLOAD
  */
 #include "bad.h"
+#include "clang_tables.h"
 
 #include <elf.h>
-#include <stdint.h>
 
-/* As Clang 22's code has them (LLVM, offload/include/Shared/APITypes.h). */
-typedef struct {
-  uint64_t reserved;
-  uint16_t version, kind;
-  uint32_t flags;
-  void *address;
-  const char *name;
-  uint64_t size, data;
-  void *auxiliary;
-} Entry;
-typedef struct {
-  const void *begin, *end;
-  Entry *entries_begin, *entries_end;
-} Image;
-typedef struct {
-  int32_t image_count;
-  Image *images;
-  Entry *entries_begin, *entries_end;
-} Descriptor;
-typedef struct {
-  uint32_t version, count;
-  void **bases, **begins;
-  int64_t *sizes, *types;
-  void **names, **mappers;
-  uint64_t tripcount, flags;
-  uint32_t teams[3], threads[3], dynamic_memory;
-} Arguments;
 typedef struct {
   uint8_t magic[4];
   uint32_t version;
   uint64_t size, entry_offset, entry_size;
 } OffloadBinary;
-
-void __tgt_register_lib(void *descriptor);
-void __tgt_register_requires(int64_t flags);
-int __tgt_target_kernel(void *ident, int64_t device, int32_t teams, int32_t threads, void *id, Arguments *arguments);
 
 static char region_id;
 static Entry entry = {0, 1, 1, 0, &region_id, "region", 0, 0, NULL};

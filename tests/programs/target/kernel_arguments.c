@@ -8,6 +8,7 @@
  */
 #ifndef IMAGE
 #include "device.h"
+#include "clang_tables.h"
 #endif
 #include <stdint.h>
 
@@ -30,37 +31,6 @@ void kernel_5(void **given) {
   work(5, (Given){*(long **)given[0], *(int64_t *)given[1], *(int64_t *)given[2]}, *(void **)given[3]);
 }
 #else
-/* As Clang 22's and 23's code has them (LLVM, offload/include/Shared/APITypes.h). */
-typedef struct {
-  uint64_t reserved;
-  uint16_t version, kind;
-  uint32_t flags;
-  void *address;
-  const char *name;
-  uint64_t size, data;
-  void *auxiliary;
-} Entry;
-typedef struct {
-  const void *begin, *end;
-  Entry *entries_begin, *entries_end;
-} Image;
-typedef struct {
-  int32_t image_count;
-  Image *images;
-  Entry *entries_begin, *entries_end;
-} Descriptor;
-typedef struct {
-  uint32_t version, count;
-  void **bases, **begins;
-  int64_t *sizes, *types;
-  void **names, **mappers;
-  uint64_t tripcount, flags;
-  uint32_t teams[3], threads[3], dynamic_memory;
-} Arguments;
-
-void __tgt_register_lib(void *descriptor);
-int __tgt_target_kernel(void *ident, int64_t device, int32_t teams, int32_t threads, void *id, Arguments *arguments);
-
 enum { kFirst = 2, kLast = 5, kVersions = kLast - kFirst + 1, kCount = 100 };
 
 static char ids[kVersions];
