@@ -463,12 +463,23 @@ const char* place_of(const void* ident) {
   return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr;
 }
 
+static void warn_of_unknown_version(uint32_t arguments) {
+  static std::atomic<bool> is_said{false};
+  if (is_said.exchange(true, std::memory_order_relaxed)) return;  // one line; it orders nothing
+  warn("the file name of libomptarget has no version: if it is older than LLVM 23, it takes the arguments of target "
+       "regions of Clang 23 or later (version %u) for others; MARLINE_LIBOMPTARGET gives the path of another one",
+       arguments);
+}
+
 // Older libraries take the arguments of newer code for those of their own, in another order.
 static void must_know(uint32_t arguments) {
+  constexpr uint32_t kEveryLibraryKnows = 3;
+  constexpr int kFirstThatKnowsMore = 23;
   int version = llvm_version();
-  if (arguments <= 3 || version == 0 || version >= 23) return;
-  fatal("a target region of Clang 23 or later on a device of libomptarget %d, which does not know its arguments (version %u): "
-        "give the path of libomptarget.so.23.1 or later in MARLINE_LIBOMPTARGET", version, arguments);
+  if (arguments <= kEveryLibraryKnows || version >= kFirstThatKnowsMore) return;
+  if (version == 0) return warn_of_unknown_version(arguments);
+  fatal("a target region of Clang 23 or later on a device of libomptarget %d, which does not know its arguments "
+        "(version %u): give the path of libomptarget.so.23.1 or later in MARLINE_LIBOMPTARGET", version, arguments);
 }
 
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
