@@ -13,14 +13,14 @@
 #include <dlfcn.h>
 #include <marline/marline.h>
 #include <marline/marline_mpi.h>
-#include <signal.h>
 #include <string.h>
 
 #include "support.h"
 
 #include "callbacks_work.h"
+#include "random_programs.h"
 
-enum { kMostJobs = 24, kMost = 300, kPatience = 40 };
+enum { kMostJobs = 24, kMost = 300 };
 typedef enum Kind {
   kReduction,
   kStartedReduction,
@@ -41,17 +41,7 @@ typedef enum Kind {
   kKinds
 } Kind;
 
-static unsigned seed;
 static int one_owner; /* of all MPI calls, which waits in MPI_Comm_dup: in one order on all ranks, or for ever */
-
-static unsigned mix(unsigned what)
-{
-  unsigned x = (what + 1) * 2654435761u ^ seed * 40503u;
-  x ^= x >> 15;
-  x *= 2246822519u;
-  x ^= x >> 13;
-  return x * 3266489917u >> 8;
-}
 
 typedef struct Job {
   Kind kind;
@@ -507,21 +497,12 @@ static void run_program(void)
   expect_alone();
 }
 
-static void hangs(int signal)
-{
-  (void)signal;
-  fprintf(stderr, "rank %d: FAILED: the program with seed %u hangs\n", world_rank, seed);
-  _exit(1);
-}
-
 int main(int argc, char **argv)
 {
   start(&argc, &argv, 2);
   expect(argc == 3, "usage: callbacks SEED PROGRAMS");
-  const unsigned first = (unsigned)atoi(argv[1]), programs = (unsigned)atoi(argv[2]);
   const char *threads = getenv("MARLINE_MPI_THREADS");
   one_owner = threads != NULL && strcmp(threads, "owner") == 0;
-  signal(SIGALRM, hangs);
   omp_init_lock(&work_lock);
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(handle, &handler);
@@ -533,11 +514,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < kMostJobs; ++i)
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   hook = marline_progress_register("callbacks", poll_hooked, NULL);
-  for (seed = first; seed < first + programs; ++seed) {
-    alarm(kPatience);
-    run_program();
-  }
-  alarm(0);
+  run_programs(argv, run_program);
   MPI_Barrier(MPI_COMM_WORLD);
   marline_progress_unregister(hook);
   for (int i = 0; i < kMostJobs; ++i)

@@ -7,12 +7,11 @@
  *
  * Usage: request_kinds SEED PROGRAMS, for the programs with the seeds SEED, SEED + 1, ...
  */
-#include <signal.h>
 #include <string.h>
 
-#include "support.h"
+#include "random_programs.h"
 
-enum { kMostTasks = 12, kFew = 10, kMany = 90, kParts = 4, kLong = 5, kPatience = 40 };
+enum { kMostTasks = 12, kFew = 10, kMany = 90, kParts = 4, kLong = 5 };
 typedef enum Kind {
   kNull,
   kInactive,
@@ -49,19 +48,9 @@ typedef struct Set {
   MPI_Status statuses[kMany];
 } Set;
 
-static unsigned seed;
 /* A communicator for each collective of a task; persistent ones are made once. */
 static MPI_Comm comms[kMostTasks];
 static MPI_Request persistent_barriers[kMostTasks];
-
-static unsigned mix(unsigned what)
-{
-  unsigned x = (what + 1) * 2654435761u ^ seed * 40503u;
-  x ^= x >> 15;
-  x *= 2246822519u;
-  x ^= x >> 13;
-  return x * 3266489917u >> 8;
-}
 
 static int class_of(int error)
 {
@@ -431,21 +420,13 @@ static void run_program(void)
 #pragma omp task untied firstprivate(set)
     run(set);
   }
-}
-
-static void hangs(int signal)
-{
-  (void)signal;
-  fprintf(stderr, "rank %d: FAILED: the program with seed %u hangs\n", world_rank, seed);
-  _exit(1);
+  MPI_Barrier(MPI_COMM_WORLD); /* the next program has the same tags */
 }
 
 int main(int argc, char **argv)
 {
   start(&argc, &argv, 2);
   expect(argc == 3, "usage: request_kinds SEED PROGRAMS");
-  const unsigned first = (unsigned)atoi(argv[1]), programs = (unsigned)atoi(argv[2]);
-  signal(SIGALRM, hangs);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int i = 0; i < kMostTasks; ++i) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
@@ -453,12 +434,7 @@ int main(int argc, char **argv)
     MPI_Barrier_init(comms[i], MPI_INFO_NULL, &persistent_barriers[i]);
 #endif
   }
-  for (seed = first; seed < first + programs; ++seed) {
-    alarm(kPatience);
-    run_program();
-    MPI_Barrier(MPI_COMM_WORLD); /* the next program has the same tags */
-  }
-  alarm(0);
+  run_programs(argv, run_program);
   for (int i = 0; i < kMostTasks; ++i) {
 #if MPI_VERSION >= 4
     MPI_Request_free(&persistent_barriers[i]);
