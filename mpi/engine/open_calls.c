@@ -212,7 +212,8 @@ static void add_to_failed(Pending *pending)
 }
 
 /* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees others that have failed, too, and tells nobody
- * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. From the end, as entries that
+ * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. It may even free one that
+ * another thread has yet to complete (docs/guide/mpi.md), which cannot be prevented here. From the end, as entries that
  * leave are replaced by the last. All leave before the first is told, as that may take others out. `hit` is told first:
  * the parts of a call have one status, which is its. */
 static void deliver_failed(Open *open, int begin, int size, int hit, const MPI_Status *status, int error)

@@ -459,6 +459,20 @@ static void run(Job *job)
   expect_alone();
 }
 
+/* With Open MPI, of one job in a program: where two receives of a rank fail at a time, it may free one of them while it
+ * completes it, and then another receive ends before its message has come (docs/guide/mpi.md). */
+static int may_be_too_long(const Job *job)
+{
+#ifdef OPEN_MPI
+  for (const Job *other = jobs; other < job; ++other) {
+    if (other->kind == kTooLong)
+      return 0;
+  }
+#endif
+  (void)job;
+  return 1;
+}
+
 /* Which jobs there are is the same on all ranks; in which order their tasks are created is not. */
 static void make_jobs(void)
 {
@@ -468,6 +482,8 @@ static void make_jobs(void)
     *job = (Job){.kind = (Kind)(mix(10u + (unsigned)j) % kKinds), .number = j, .comm = comms[j]};
     if (one_owner && job->kind == kAttributes)
       job->kind = kTypeAttributes;
+    if (job->kind == kTooLong && !may_be_too_long(job))
+      job->kind = kCalledHandler;
     job->form = (int)(mix(50u + (unsigned)j) % kForms);
     job->count = 1 + (int)(mix(90u + (unsigned)j) % kMost);
     for (int i = 0; i < job->count; ++i)

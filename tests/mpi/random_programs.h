@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame of test programs that run random programs: which numbers a program gets, and the loop over the seeds. One that
- * takes longer than kPatience seconds counts as hung, and is named.
+ * The frame of test programs that run random programs: which numbers a program gets, and the loop over the seeds. One
+ * that takes longer than kPatience seconds counts as hung, and is named.
  */
 #ifndef MARLINE_TESTS_MPI_RANDOM_PROGRAMS_H
 #define MARLINE_TESTS_MPI_RANDOM_PROGRAMS_H

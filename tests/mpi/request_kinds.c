@@ -82,11 +82,27 @@ static Way way_of(const Set *set)
   return way;
 }
 
+static unsigned task_count(void)
+{
+  return 1 + mix(0) % kMostTasks;
+}
+
+/* With Open MPI, in one set of a program: where two receives of a rank fail at a time, it may free one of them while it
+ * completes it, and then another receive ends before its message has come (docs/guide/mpi.md). */
+static int may_fail(const Set *set)
+{
+#ifdef OPEN_MPI
+  return set->number == (int)(mix(1) % task_count());
+#else
+  return mix(1000u * (unsigned)(set->number + 1) + 1) % 3 == 0;
+#endif
+}
+
 /* What there is, the same on both ranks but for who sends. One collective and one persistent one in a set. */
 static void plan(Set *set)
 {
   const unsigned base = 1000u * (unsigned)(set->number + 1);
-  const int fails = (int)(mix(base + 1) % 3) == 0 ? (int)(mix(base + 2) % 6) : -1;
+  const int fails = may_fail(set) ? (int)(mix(base + 2) % 6) : -1;
   int collectives = 0, persistent_collectives = 0;
   set->count = set->left = 0;
   const int count = mix(base + 3) % 5 == 0 ? kMany - (int)(mix(base + 4) % 30) : 1 + (int)(mix(base + 4) % kFew);
@@ -411,7 +427,7 @@ static void run(Set *set)
 static void run_program(void)
 {
   static Set sets[kMostTasks];
-  const int tasks = 1 + (int)(mix(0) % kMostTasks);
+  const int tasks = (int)task_count();
 #pragma omp parallel
 #pragma omp single
   for (int k = 0; k < tasks; ++k) {
