@@ -85,6 +85,21 @@ def members(mark: str) -> list[int]:
     return found
 
 
+def what_it_does(process: int) -> str:
+    """Of a process that hangs: its command line and where its threads are, by the debugger if there is one."""
+    folder = Path("/proc") / str(process)
+    debugger = ["gdb", "-p", str(process), "-batch", "-ex", "thread apply all backtrace 30"]
+    try:
+        lines = [f"{process}: {(folder / 'cmdline').read_bytes().replace(bytes(1), b' ').decode(errors='replace')}"]
+        lines += [f"  thread {thread.name}, {(thread / 'comm').read_text().strip()}: {(thread / 'wchan').read_text()}"
+                  for thread in sorted((folder / "task").iterdir())]  # fmt: skip
+        if shutil.which("gdb"):
+            lines.append(subprocess.run(debugger, capture_output=True, text=True, timeout=SECONDS, check=False).stdout)
+    except (OSError, subprocess.TimeoutExpired) as error:  # it has ended, or may not be looked at
+        lines = [f"{process}: {error}"]
+    return "\n".join(lines)
+
+
 def segments() -> set[str]:
     """Shared memory with a name, but for what other tests' MPI and libomp leave there."""
     return {name for name in os.listdir("/dev/shm") if "marline" in name}
@@ -122,9 +137,10 @@ class Jobs:
             try:
                 stdout, stderr = process.communicate(input, SECONDS)
             except subprocess.TimeoutExpired:
+                found = [what_it_does(member) for member in members(mark)]
                 for member in members(mark):
                     os.kill(member, 9)
-                pytest.fail(f"no end after {SECONDS} s: {words}")
+                pytest.fail("\n".join([f"no end after {SECONDS} s: {words}", *found]))
         deadline = time.monotonic() + SECONDS
         while members(mark) and time.monotonic() < deadline:
             time.sleep(0.02)
