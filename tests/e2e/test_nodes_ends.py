@@ -165,6 +165,18 @@ def test_a_worker_that_is_stopped_is_named(jobs, compiled):
     assert re.search(rf"process 1 of the job on \S+: \S+ \(pid {worker}\) is stopped by SIGSTOP; the job waits for it", line)
 
 
+def test_a_job_whose_command_was_stopped_for_a_while_goes_on(jobs, compiled):
+    """As by Ctrl-Z and `fg`. For longer than the command waits at a time, which is a second."""
+    process, _ = served(jobs, compiled, env=clean_environment())
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGCONT)
+    process.terminate()
+    process.communicate(timeout=SECONDS)
+    assert process.returncode == -signal.SIGTERM
+
+
 @pytest.mark.parametrize("words", [[], ["-n", "2", "--devices=nodes"]])
 def test_a_caller_that_ignores_the_ends_of_children_gets_the_status(jobs, words):
     """Then the system tells nobody how a child has ended, unless one asks for it."""

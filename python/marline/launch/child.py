@@ -13,6 +13,7 @@ from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, say
 from marline.launch import scratch, stopping
+from marline.launch.arrival import SignalInfo, next_signal
 from marline.launch.launcher import RANK_OF
 from marline.launch.stopping import Stopped
 
@@ -88,7 +89,7 @@ def drain() -> set[int]:
     """A signal that was meant for the program, too, and has come to this process behind its end, does nothing more: how the
     program has ended says it. Returns which there were."""
     came = set()
-    while (one := signal.sigtimedwait(WATCHED, 0)) is not None:
+    while (one := next_signal(WATCHED, 0)) is not None:
         came.add(one.si_signo)
     return came
 
@@ -142,7 +143,7 @@ def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None 
     deadline, begun = float("inf"), time.monotonic()
     while True:
         left = deadline - time.monotonic()
-        arrived = signal.sigtimedwait(WATCHED, max(0.0, min(left, LONG_SECONDS)))
+        arrived = next_signal(WATCHED, max(0.0, min(left, LONG_SECONDS)))
         if arrived is None:
             if left <= 0:
                 say(f"the launcher has not ended {patience:g} s after a signal, and is killed with all that it has "
@@ -191,7 +192,7 @@ def outcome(status: int) -> str:
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
 
 
-def child_has_it(arrived: signal.struct_siginfo) -> bool:
+def child_has_it(arrived: SignalInfo) -> bool:
     """Whether the child got the signal, too: from the terminal, or from the daemon that started us as a rank. Those of MPI
     signal a rank's process group. Slurm's signals the group of all ranks of its node, or all processes of the job, but
     where it tracks processes by control groups each rank alone (Slurm's slurm.conf, ProctrackType)."""

@@ -12,6 +12,7 @@ from typing import IO
 
 from marline.errors import Refusal, say
 from marline.launch import child, stopping
+from marline.launch.arrival import next_signal
 from marline.launch.node import LOCAL_RANK
 from marline.launch.stopping import ENDING, Stopped
 
@@ -152,7 +153,7 @@ def _attend(members: list[subprocess.Popen]) -> int:
     who, stopped = 0, False
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
-        arrived = signal.sigtimedwait(child.WATCHED, max(0.0, min(deadline - time.monotonic(), 1.0)))
+        arrived = next_signal(child.WATCHED, max(0.0, min(deadline - time.monotonic(), 1.0)))
         if arrived is not None and arrived.si_signo != signal.SIGCHLD and not child.child_has_it(arrived):
             members[0].send_signal(arrived.si_signo)
         for number, member in enumerate(members[1:], 1):
