@@ -200,25 +200,28 @@ def test_the_remover_needs_no_parent(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_signal_while_the_folder_is_made_leaves_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_while_the_folder_is_made_leaves_none(number: int, tmp_path: Path) -> None:
     made = f"""
 import os, signal, sys, tempfile
 from marline.launch import scratch, stopping
 stopping.heed()
 tempfile.tempdir = {str(tmp_path)!r}
-make = tempfile.mkdtemp
-def interrupted(**how):
-    path = make(**how)
-    os.kill(os.getpid(), signal.SIGTERM)
-    return path
-tempfile.mkdtemp = interrupted
+make = os.mkdir
+def interrupted(*given, **named):
+    make(*given, **named)
+    os.kill(os.getpid(), {int(number)})
+os.mkdir = interrupted
 with scratch.folder("marline-"):
     print("not reached")
 """
-    environment = clean_environment(PYTHONPATH=str(ROOT / "python"))
+    mark = secrets.token_hex(8)
+    environment = clean_environment(PYTHONPATH=str(ROOT / "python"), **{MARK: mark})
     ended = subprocess.run([sys.executable, "-c", made], env=environment, capture_output=True, text=True, check=False)
-    assert ended.stdout == "" and "Stopped" in ended.stderr
-    wait_until(lambda: list(tmp_path.iterdir()) == [], "the folder stays")
+    assert ended.stdout == ""
+    assert ended.returncode == -signal.SIGKILL if number == signal.SIGKILL else "Stopped" in ended.stderr
+    wait_until(lambda: processes(mark) == [], "processes stay")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_job_that_runs_may_take_its_time_to_end() -> None:

@@ -5,6 +5,7 @@ waits for that. Standard library only."""
 import contextlib
 import ctypes
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -19,10 +20,11 @@ REMOVER = "marline-remover"  # the process's name, of at most 15 bytes
 
 @contextlib.contextmanager
 def folder(prefix: str) -> Iterator[Path]:
+    made = Path(tempfile.gettempdir()) / f"{prefix}{secrets.token_hex(16)}"
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # no folder without a remover
     try:
-        made = Path(tempfile.mkdtemp(prefix=prefix))
-        end = _start_remover(made)
+        end = _start_remover(made)  # which is there before the folder: this process may be killed between the two
+        os.mkdir(made, 0o700)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     try:
