@@ -51,10 +51,11 @@ constexpr Row kTable[] = {
      "machine has more threads that want to run than CPUs: as many times longer as there are more, up to ten times.",},
     {"MARLINE_HOST_TIMEOUT", "30s", "a time from 1s to 24h, with ms, s, m or h",
      "How long a machine of the job may be silent before its processes count as lost, because it has crashed or the "
-     "network is cut, by the wire `local`. A process that is stopped, or does not read, is not lost: its system answers.",},
+     "network is cut, by the wire `local`. A process that is stopped, or does not read, is not lost: its system "
+     "answers.",},
     {"MARLINE_NETWORK", "auto", "an IPv4 network with the bits that count, as in 10.1.0.0/16, or an address",
-     "The network by which ranks on several machines reach each other's devices: each listens at its own address there, "
-     "and nowhere else. `auto`: at all its addresses.",},
+     "The network by which ranks on several machines reach each other's devices: each listens at its own address "
+     "there, and nowhere else. `auto`: at all its addresses.",},
     {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES,card=BYTES, with ns, us, ms or s and k, M or G per second; for a "
      "pair of nodes A-B:latency=..., several separated by semicolons",
      "Links between different nodes are made as slow as this, to try a program for several machines on one. `card`: what all "

@@ -49,7 +49,9 @@ Dimension older(const Dimension* list, int64_t k, int64_t count) {
 OlderSections::OlderSections(const Items& given) : given_(given.begins) {
   if (!any_newer(given)) return;
   for (int32_t i = 0; i < given.count; ++i) {
-    for (int64_t k = 0; is_newer(given, i) && k < given.sizes[i]; ++k) dimensions_.push(older(list_of(given, i), k, given.sizes[i]));
+    for (int64_t k = 0; is_newer(given, i) && k < given.sizes[i]; ++k) {
+      dimensions_.push(older(list_of(given, i), k, given.sizes[i]));
+    }
   }
   Dimension* next = dimensions_.begin();
   for (int32_t i = 0; i < given.count; ++i) {

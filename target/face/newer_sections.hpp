@@ -3,8 +3,8 @@
 // Sections that are not contiguous in a target update, as code of Clang 23 and later passes them, in the layout of the
 // versions before: everything here knows that one.
 //
-// A list ends with a dimension for the bytes of an element: {0, 1, bytes} up to 22, {0, bytes, 1} from 23 on. Offsets are
-// bytes from 23 on; before, they count strides, but that before the last counts elements.
+// A list ends with a dimension for the bytes of an element: {0, 1, bytes} up to 22, {0, bytes, 1} from 23 on. Offsets
+// are bytes from 23 on; before, they count strides, but that before the last counts elements.
 #pragma once
 
 #include "base/array.hpp"

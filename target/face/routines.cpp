@@ -277,7 +277,7 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   return 0;
 }
 
-// Of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have no such memory, as with LLVM 23.
+// Of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have none, as with LLVM 23.
 size_t omp_get_gprivate_limit(int number, int access) {
   End end;
   if (!end_of(number, nullptr, 0, end) || end.device == nullptr || end.device->kind != &kLlvmKind) return 0;

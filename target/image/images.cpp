@@ -318,7 +318,7 @@ bool have_native_image() {
   return false;
 }
 
-// Compilers leave their name in the section .comment. Only some constructs ask, so the answer is kept for the modules there are.
+// Compilers leave their name in the section .comment. Only some constructs ask: the answer is kept, for these modules.
 int newest_compiler() {
   static constexpr char kName[] = "clang version ";
   static uint32_t changes = 0;

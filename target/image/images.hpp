@@ -32,7 +32,7 @@ struct Entry {
   DeviceWords code;   // of a kernel, by Device::number; 0: not asked yet; any thread writes the same value
   // Of a kernel, by face/ahead.cpp, under a lock there: it has run ahead of its time, to the end; a region's end was awaited.
   std::atomic<bool> has_run{false}, is_awaited{false};
-  // Of a kernel on processors: its one argument is an array of pointers to its words. Set before its first launch, by each.
+  // Of a kernel on processors: its one argument is an array of pointers to words. Set before its first launch, by each.
   std::atomic<bool> by_pointers{false};
   DeviceSet mapped;   // of a variable: the devices that have it in their mapping; under the images' lock
 };
@@ -94,8 +94,8 @@ void forget_claims();
 // Whether a module that is registered now has an image for this processor.
 [[nodiscard]] bool have_native_image();
 
-// The newest version of Clang that images for this processor, of modules that are registered now, say they are made by; 0:
-// none says so.
+// The newest version of Clang that images for this processor, of modules that are registered now, say they are made by;
+// 0: none says so.
 [[nodiscard]] int newest_compiler();
 
 // Whether a module that is registered now has an image for another architecture.
@@ -107,9 +107,9 @@ void forget_claims();
 // The entry of a region's id or of a variable's address; null if there is none.
 [[nodiscard]] const Entry* find_entry(const void* host);
 
-// How a kernel whose arguments have that version is called (LLVM, OMPConstants.h and the host's plugin): from 3 on there is
-// a null pointer for it, which comes first with 3, and with 4 and 5 is the last of the arguments; with 5, processors get
-// all of them in memory. Returns whether the caller must put the null pointer in front.
+// How a kernel whose arguments have that version is called (LLVM, OMPConstants.h and the host's plugin): from 3 on
+// there is a null pointer for it, which comes first with 3, and with 4 and 5 is the last of the arguments; with 5,
+// processors get all of them in memory. Returns whether the caller must put the null pointer in front.
 [[nodiscard]] inline bool note_convention(const Entry* kernel, uint32_t version) {
   if (version >= 5 && !kernel->by_pointers.load(std::memory_order_relaxed)) {
     const_cast<Entry*>(kernel)->by_pointers.store(true, std::memory_order_relaxed);

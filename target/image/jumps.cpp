@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Pages with jumps are of one file in memory, which is written through its descriptor: what is executed is
-// never writable, and threads may run in a page while it gets another jump. There are as many as the program has indirect
-// functions, so the lists are searched from one end to the other.
+// See the header. Pages with jumps are of one file in memory, which is written through its descriptor: what is executed
+// is never writable, and threads may run in a page while it gets another jump. There are as many as the program has
+// indirect functions, so the lists are searched from one end to the other.
 #include "image/jumps.hpp"
 
 #include "base/array.hpp"
@@ -124,8 +124,8 @@ void warn_unless_made(Jump made, const Entry& entry, int device, const char* kin
   const char* why = made == Jump::kOccupied ? "its process has something else at that address"
                     : made == Jump::kTaken  ? "another device of its process, or a function beside it, is reached there"
                                             : "its system lets no code be at that address";
-  warn("device %d (%s): target regions cannot call %s (declare target indirect) by its address %p, and crash there: %s; "
-       "call it by its name, or open its library before the first construct",
+  warn("device %d (%s): target regions cannot call %s (declare target indirect) by its address %p, and crash there: "
+       "%s; call it by its name, or open its library before the first construct",
        device, kind, entry.name, entry.host, why);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses of the program's functions that lead to functions of images here, for kernels that call by a pointer which the
-// program has given them (declare target indirect). A page at such an address gets a jump, unless this process has something
-// there: a forked one has, of libraries that the program opens later (device/process/process_memory.hpp). Any thread.
+// Addresses of the program's functions that lead to functions of images here, for kernels that call by a pointer which
+// the program has given them (declare target indirect). A page at such an address gets a jump, unless this process has
+// something there: a forked one has, of libraries that the program opens later (device/process/process_memory.hpp). Any
+// thread.
 #pragma once
 
 #include "image/images.hpp"
@@ -23,8 +24,8 @@ enum class Jump : uint64_t {
 // Lets `from` lead to the function of a loaded image, whose pointer to it has that name.
 [[nodiscard]] Jump make_jump(uint64_t from, void* image, const char* pointer);
 
-// In the program: whether it is an entry for such a function; and a line if the device could not make the jump, as is likely
-// where both processes have opened things in the same order. The program may never call the function there.
+// In the program: whether it is an entry for such a function; and a line if the device could not make the jump, as is
+// likely where both processes have opened things in the same order. The program may never call the function there.
 [[nodiscard]] bool is_indirect_function(const Entry& entry);
 void warn_unless_made(Jump made, const Entry& entry, int device, const char* kind);
 

@@ -242,8 +242,8 @@ void remove_llvm_globals(Device* device, Module* module) {
   }
 }
 
-// Where the host's variable X is to be used, the image has a pointer X_decl_tgt_ref_ptr in its place, and so does the host,
-// whose pointer says where X is (Clang, CGOpenMPRuntime.cpp, getAddrOfDeclareTargetVar).
+// Where the host's variable X is to be used, the image has a pointer X_decl_tgt_ref_ptr in its place, and so does the
+// host, whose pointer says where X is (Clang, CGOpenMPRuntime.cpp, getAddrOfDeclareTargetVar).
 bool is_reference(const Entry& entry) {
   constexpr size_t kLength = sizeof "_decl_tgt_ref_ptr" - 1;
   size_t length = std::strlen(entry.name);
@@ -251,7 +251,7 @@ bool is_reference(const Entry& entry) {
          std::memcmp(entry.name + length - kLength, "_decl_tgt_ref_ptr", kLength) == 0;
 }
 
-// Of one copy of the module's image, before others see it: with memory that is shared, nothing is mapped that would set them.
+// Of one copy of the module's image, before others see it: in shared memory nothing is mapped that would set them.
 void set_references(Device* device, Module* module, uint64_t handle) {
   for (uint32_t i = 0; i < module->count; ++i) {
     if (!is_reference(module->entries[i])) continue;

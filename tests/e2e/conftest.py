@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-# What no run takes, also beside a load of 20 busy processes on two cores: it ends a run that hangs. No test judges a time.
+# What no run takes, also beside 20 busy processes on two cores: it ends a run that hangs. No test judges a time.
 SECONDS = 600
 PROGRAMS = Path(__file__).parent / "programs"
 LLVM = Path("/usr/lib/llvm-19/lib")

@@ -34,8 +34,8 @@ def up(*words: str) -> list[str]:
 
 
 class Pair:
-    """Two hosts and a switch between them. `cut` takes the second one off the switch: no packet arrives, and neither host
-    hears of that."""
+    """Two hosts and a switch between them. `cut` takes the second one off the switch: no packet arrives, and neither
+    host hears of that."""
 
     ADDRESSES = ("10.9.9.1", "10.9.9.2")
 
@@ -77,7 +77,7 @@ class Pair:
         subprocess.run(self._inside(holder, "ip", *words), check=True, capture_output=True, text=True)
 
 
-# The other side ---------------------------------------------------------------------------------------------------------
+# The other side -------------------------------------------------------------------------------------------------------
 
 
 def listeners() -> Iterator[tuple[int, object]]:

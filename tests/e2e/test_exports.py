@@ -70,8 +70,8 @@ def tree(tmp_path):
         "tests/abi/by_version.txt": "omp_other another layout\n",
         "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n",
         "src/abi/not_provided.txt": "__kmpc_b a purpose\n",
-        "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} void GOMP_c(void){} "
-                     f"void GOMP_d(void){{}} {OTHER}(void){{}}\n",
+        "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} "
+                     f"void GOMP_c(void){{}} void GOMP_d(void){{}} {OTHER}(void){{}}\n",
         "library.map": "GOMP_9.0 { local: gomp_*; };\n",
         "compat.c": "typedef int empty;\n",
         "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\nGOMP_9.0 { };\n",
@@ -119,7 +119,8 @@ def test_the_check_accepts_what_is_in_order(tree):
         ("library.c", OTHER, "void omp_other", "omp_other: exported without a version, and in by_version.txt"),
         ("library.c", "omp_other@", "omp_other@@", "omp_other@@GOMP_9.0: exported with a version"),
         ("library.c", f"{OTHER}(void){{}}", "", "omp_other@GOMP_9.0: missing; by_version.txt has it"),
-        ("tests/abi/by_version.txt", "omp_other", "omp_typo", "omp_typo: in by_version.txt, but in no list of libgomp's"),
+        ("tests/abi/by_version.txt", "omp_other", "omp_typo",
+         "omp_typo: in by_version.txt, but in no list of libgomp's"),
         ("tests/abi/exceptions.txt", "kmp_deb*", "nothing", "kmp_debug: missing, and in neither"),
         ("src/abi/not_provided.txt", "__kmpc_b", "__kmpc_typo", "__kmpc_typo: in not_provided.txt, but in no list"),
         ("src/abi/not_provided.txt", "\n", "\n__kmpc_b again\n", "there twice"),

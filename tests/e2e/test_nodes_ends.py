@@ -136,8 +136,8 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
 def served(jobs, compiled, **more) -> tuple[subprocess.Popen, int]:
     """A job of two whose device is busy, and the number of its worker."""
     program = built(compiled, "gcc", "nodes_inside.c")
-    process = subprocess.Popen([jobs.command, "run", "-n", "2", "--devices=nodes", "--", str(program), "busy"], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)  # fmt: skip
+    process = subprocess.Popen([jobs.command, "run", "-n", "2", "--devices=nodes", "--", str(program), "busy"],
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)  # fmt: skip
     return process, int(process.stdout.readline())
 
 
@@ -162,7 +162,8 @@ def test_a_worker_that_is_stopped_is_named(jobs, compiled):
     process.terminate()
     process.communicate(timeout=30)
     assert process.returncode == -signal.SIGTERM
-    assert re.search(rf"process 1 of the job on \S+: \S+ \(pid {worker}\) is stopped by SIGSTOP; the job waits for it", line)
+    expected = rf"process 1 of the job on \S+: \S+ \(pid {worker}\) is stopped by SIGSTOP; the job waits for it"
+    assert re.search(expected, line)
 
 
 def test_a_job_whose_command_was_stopped_for_a_while_goes_on(jobs, compiled):
@@ -180,9 +181,9 @@ def test_a_job_whose_command_was_stopped_for_a_while_goes_on(jobs, compiled):
 @pytest.mark.parametrize("words", [[], ["-n", "2", "--devices=nodes"]])
 def test_a_caller_that_ignores_the_ends_of_children_gets_the_status(jobs, words):
     """Then the system tells nobody how a child has ended, unless one asks for it."""
-    ended = subprocess.run([jobs.command, "run", *words, "--", "sh", "-c", "exit 3"], env=clean_environment(), check=False,
+    ended = subprocess.run([jobs.command, "run", *words, "--", "sh", "-c", "exit 3"], env=clean_environment(),
                            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True,
-                           timeout=60)  # fmt: skip
+                           check=False, timeout=60)  # fmt: skip
     assert ended.returncode == 3
 
 

@@ -36,8 +36,8 @@ def test_strangers_do_not_stop_a_start(jobs, compiled, user, nodes_as):
     made_up = ["--nodes-as", nodes_as] if nodes_as else []
     words = [jobs.command, "run", "-n", "4", "--devices=nodes", *made_up, "--", str(program)]
     attacker = str(Path(network_support.__file__))
-    result = jobs.watched(network_support.up("sh", "-c", ATTACKED, "sh", str(user), attacker, sys.executable, str(STARTS),
-                                             *words), "", None, {"OMP_TARGET_OFFLOAD": "mandatory"})  # fmt: skip
+    attacked = ["sh", "-c", ATTACKED, "sh", str(user), attacker, sys.executable, str(STARTS), *words]
+    result = jobs.watched(network_support.up(*attacked), "", None, {"OMP_TARGET_OFFLOAD": "mandatory"})
     lines = [line for line in result.stderr.splitlines() if not line.endswith("cores")]
     assert lines == [], result.stderr
     assert result.returncode == 0

@@ -109,7 +109,8 @@ def test_two_tools_share_the_runtime(start: Callable[..., Result], folder: Path)
     if not library.exists():
         words = ["-shared", "-fPIC", f"-I{LLVM}/clang/19/include", "-DMULTIPLEX", "-DNAME=first",
                  PROGRAMS / "ompt_client.c", "-o", library]  # fmt: skip
-        made = subprocess.run(["clang-19", *map(str, words)], capture_output=True, text=True, timeout=SECONDS, check=False)
+        made = subprocess.run(["clang-19", *map(str, words)], capture_output=True, text=True, timeout=SECONDS,
+                              check=False)  # fmt: skip
         if "ompt-multiplex.h' file not found" in made.stderr:
             pytest.skip("no ompt-multiplex.h (Debian: libomp-19-dev)")
         assert made.returncode == 0, made.stderr

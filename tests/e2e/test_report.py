@@ -35,7 +35,8 @@ def report(folder: Path, *words: str | Path, stdout: int | IO[str] = subprocess.
     code = "import sys; from pathlib import Path; from marline.cli import main; sys.exit(main(sys.argv[1:], Path('/')))"
     environment = clean_environment(**{"PYTHONPATH": str(ROOT / "python")} | changes)
     return subprocess.run([sys.executable, "-c", code, "report", str(folder), *map(str, words)], text=True,
-                          env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=SECONDS, check=False)  # fmt: skip
+                          env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=SECONDS,
+                          check=False)  # fmt: skip
 
 
 def document_of(folder: Path, *words: str | Path) -> dict:

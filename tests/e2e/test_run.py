@@ -113,7 +113,8 @@ def test_keeps_the_callers_preloads(marline, gcc_probe, compiled):
 
 def test_passes_standard_input(build, gcc_probe):
     words = [build / "bin" / "marline", "run", gcc_probe, "cat"]
-    result = subprocess.run(words, input="a\nb\n", capture_output=True, text=True, env=clean_environment(), timeout=SECONDS)
+    result = subprocess.run(words, input="a\nb\n", capture_output=True, text=True, env=clean_environment(),
+                            timeout=SECONDS)  # fmt: skip
     assert result.stdout.endswith("\na\nb\n")
 
 

@@ -106,7 +106,8 @@ def test_ctrl_c_reaches_the_whole_group(build: Path, compiled: Callable[..., Pat
     dice = random.Random(3)
     for turn in range(TIMES):
         delay = dice.random() * SPAN
-        status, errors = stop(words, tmp_path / str(turn), lambda launcher: os.killpg(launcher.pid, signal.SIGINT), delay)
+        status, errors = stop(words, tmp_path / str(turn),
+                              lambda launcher: os.killpg(launcher.pid, signal.SIGINT), delay)  # fmt: skip
         assert status == -signal.SIGINT and "Traceback" not in errors, (delay, errors)
 
 

@@ -173,7 +173,8 @@ def test_a_missing_package_is_one_line_with_the_remedy(tmp_path):
     path = write_study(tmp_path, PLAIN)
     hidden = command(path)
     hidden[2] = "import sys; sys.modules['yaml'] = None; " + hidden[2]
-    result = subprocess.run(hidden, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS, check=False)
+    result = subprocess.run(hidden, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS,
+                            check=False)  # fmt: skip
     assert result.returncode == 125 and result.stderr.count("\n") == 1
     assert "python3 -m pip install PyYAML" in result.stderr
 

@@ -310,7 +310,8 @@ def test_folder_of_another_run_is_not_overwritten(recorded: Path, tmp_path: Path
     shutil.copytree(recorded, copy)
     before = {path.name: path.read_bytes() for path in copy.iterdir()}
     program = recorded.parent / "program"
-    result = subprocess.run([program], env=environment(copy), capture_output=True, text=True, check=True, timeout=SECONDS)
+    result = subprocess.run([program], env=environment(copy), capture_output=True, text=True, check=True,
+                            timeout=SECONDS)  # fmt: skip
     assert "File exists" in result.stderr and "empty folder" in result.stderr and len(result.stderr.splitlines()) == 1
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
 

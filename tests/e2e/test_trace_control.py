@@ -533,8 +533,8 @@ def test_thousand_threads_on_few_descriptors(tmp_path: Path) -> None:
     def few() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
 
-    result = subprocess.run([program], env=environment(tmp_path, "libomp"), capture_output=True, text=True, timeout=SECONDS,
-                            preexec_fn=few, check=True)
+    result = subprocess.run([program], env=environment(tmp_path, "libomp"), capture_output=True, text=True,
+                            timeout=SECONDS, preexec_fn=few, check=True)  # fmt: skip
     assert result.stderr == ""
     records = Records(tmp_path / "trace")
     assert records.count["region_begin"] == records.count["region_end"] == 1000

@@ -133,7 +133,8 @@ def test_a_program_that_aborts(tmp_path: Path, mpi: str) -> None:
                       "MPI_Abort(MPI_COMM_WORLD, 3); }")  # fmt: skip
     program = build(tmp_path, mpi, source)
     settings = {"LD_PRELOAD": str(recorder(mpi)), "MARLINE_TRACE_DIR": str(tmp_path / "trace")}
-    result = subprocess.run([program], env={**os.environ, **settings}, capture_output=True, timeout=SECONDS, check=False)
+    result = subprocess.run([program], env={**os.environ, **settings}, capture_output=True, timeout=SECONDS,
+                            check=False)  # fmt: skip
     assert result.returncode != 0
     table = calls.mpi_calls(reader.read_trace(tmp_path / "trace"))
     found = [(events.MPI_CALLS[call], ended) for call, ended in zip(table.call.tolist(), table.returned.tolist())]

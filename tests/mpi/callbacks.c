@@ -93,7 +93,7 @@ static void count_up(Job *job, int function)
   ++job->counts[function];
 }
 
-/* Operations -------------------------------------------------------------------------------------------------------- */
+/* Operations ------------------------------------------------------------------------------------------------------- */
 
 typedef struct Vectors {
   const double *in;
@@ -189,7 +189,7 @@ static void local_reduction(Job *job)
     expect(job->out[i] == 2.0 * (world_rank + 1) * (i + 1), "MPI_Reduce_local with an operation of the program's");
 }
 
-/* Error handlers ---------------------------------------------------------------------------------------------------- */
+/* Error handlers --------------------------------------------------------------------------------------------------- */
 
 static int handler_calls;
 
@@ -239,7 +239,7 @@ static void called_handler(const Job *job)
   expect(handled() > before, "an error handler is called");
 }
 
-/* Attributes -------------------------------------------------------------------------------------------------------- */
+/* Attributes ------------------------------------------------------------------------------------------------------- */
 
 static int comm_key, type_key;
 
@@ -297,7 +297,7 @@ static void type_attributes(Job *job)
   expect(job->counts[0] == 1 && job->counts[1] == 2, "functions of a datatype's attributes are called");
 }
 
-/* Generalized requests ---------------------------------------------------------------------------------------------- */
+/* Generalized requests --------------------------------------------------------------------------------------------- */
 
 static int query(void *state, MPI_Status *status)
 {
@@ -347,7 +347,7 @@ static void generalized(Job *job)
   expect(job->counts[0] == 1 && job->counts[1] == 1, "functions of a generalized request are called");
 }
 
-/* Marline's own ----------------------------------------------------------------------------------------------------- */
+/* Marline's own ---------------------------------------------------------------------------------------------------- */
 
 static marline_hook_t *hook;
 static Job *hooked[kMostJobs]; /* taken by the hook */
@@ -397,7 +397,7 @@ static void on_completion(Job *job)
   expect_of(job, job->counts[0] == 1 && job->out[0] == from + 1.0, "a callback of marline_mpi_on_completion");
 }
 
-/* Beside them ------------------------------------------------------------------------------------------------------- */
+/* Beside them ------------------------------------------------------------------------------------------------------ */
 
 static void ring(Job *job)
 {

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Fortran code that MPI calls back and that waits for OpenMP tasks: an operation, an error handler, functions of attributes
-! and of generalized requests. Each task has a communicator of its own.
+! Fortran code that MPI calls back and that waits for OpenMP tasks: an operation, an error handler, functions of
+! attributes and of generalized requests. Each task has a communicator of its own.
 module callbacks
   use mpi
   implicit none

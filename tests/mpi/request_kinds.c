@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Random programs of tasks that complete several requests each, of every kind: messages, persistent, partitioned and
- * generalized ones, collectives, persistent collectives, null and inactive ones; by every call that takes several requests,
- * with statuses and without. Some are cancelled, and one in a set may fail, as its message is too long. Each request is
- * completed once, with its own result.
+ * generalized ones, collectives, persistent collectives, null and inactive ones; by every call that takes several
+ * requests, with statuses and without. Some are cancelled, and one in a set may fail, as its message is too long. Each
+ * request is completed once, with its own result.
  *
  * Usage: request_kinds SEED PROGRAMS, for the programs with the seeds SEED, SEED + 1, ...
  */
@@ -67,8 +67,8 @@ static int has(const Set *set, Kind kind)
   return found;
 }
 
-/* Without calls that MPICH 4.0 answers wrongly, also in plain programs: its MPI_Testall takes a partitioned request or a
- * persistent collective that is complete for one that has failed; Waitany, Waitsome and the like find persistent
+/* Without calls that MPICH 4.0 answers wrongly, also in plain programs: its MPI_Testall takes a partitioned request or
+ * a persistent collective that is complete for one that has failed; Waitany, Waitsome and the like find persistent
  * collectives complete again and again. */
 static Way way_of(const Set *set)
 {
@@ -126,7 +126,7 @@ static void plan(Set *set)
   }
 }
 
-/* Generalized requests ---------------------------------------------------------------------------------------------- */
+/* Generalized requests --------------------------------------------------------------------------------------------- */
 
 static int query(void *state, MPI_Status *status)
 {
@@ -163,7 +163,7 @@ static void start_generalized(Request *request, MPI_Request *handle)
   }
 }
 
-/* Starting ---------------------------------------------------------------------------------------------------------- */
+/* Starting --------------------------------------------------------------------------------------------------------- */
 
 static void start_partitioned(Request *request, MPI_Request *handle)
 {
@@ -241,7 +241,7 @@ static void start_one(Set *set, int i)
   ++set->left;
 }
 
-/* Completing -------------------------------------------------------------------------------------------------------- */
+/* Completing ------------------------------------------------------------------------------------------------------- */
 
 static int stays(const Request *request)
 {
@@ -280,7 +280,8 @@ static void take(Set *set, int i, const MPI_Status *status, int error)
 {
   expect(i >= 0 && i < set->count, "a request of the set is completed");
   Request *request = &set->requests[i];
-  expect(!request->done && request->kind != kNull && request->kind != kInactive, "an active request is completed, once");
+  expect(!request->done && request->kind != kNull && request->kind != kInactive,
+         "an active request is completed, once");
   request->done = 1;
   --set->left;
   if (request->kind == kTooLong) {
@@ -354,7 +355,8 @@ static void by_any(Set *set, int tests)
       take(set, index, set->with_statuses ? &own : NULL, error);
 #pragma omp taskyield
   }
-  expect(MPI_Waitany(set->count, set->handles, &index, status) == MPI_SUCCESS && index == MPI_UNDEFINED, "none is left");
+  expect(MPI_Waitany(set->count, set->handles, &index, status) == MPI_SUCCESS && index == MPI_UNDEFINED,
+         "none is left");
 }
 
 static void by_some(Set *set, int tests)

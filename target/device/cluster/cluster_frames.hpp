@@ -25,7 +25,7 @@ enum class ClusterFrame : uint16_t {
   // (cluster_late_pointers.cpp)
   kAsksToEnd,
   kMayEnd,
-  // From the program to a worker: words: a number, which the answer kHasTakenNote has again: what was sent before has come
+  // From the program to a worker: words: a number, which kHasTakenNote has again: what was sent before has come
   kTakesNote,
   kHasTakenNote,
   // From the program to a worker, with a word that says nothing: from now on it postpones no comparison, and makes those that

@@ -267,8 +267,9 @@ void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuf
   postponing_.takes_ahead = false;
   if (!head_.replays_use_without(holder.number, pointee.number)) return;
   fatal(
-      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it, "
-      "of a persistent graph, is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
+      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind "
+      "it, of a persistent graph, is at its node already, without what the pointer leads to: set "
+      "MARLINE_CLUSTER_SENDS=ready",
       device_->number);
 }
 

@@ -25,8 +25,8 @@ int g_count = 0;            // likewise, once its devices are counted
 int g_version = 0;          // likewise: of LLVM; 0: its name does not say
 
 // Tried in this order: first the versions that Marline has been tested with.
-constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so",
-                                  "libomptarget.so.23.1"};
+constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16",
+                                  "libomptarget.so", "libomptarget.so.23.1"};
 constexpr int kNewest = 23;
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
 

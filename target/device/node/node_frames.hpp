@@ -24,7 +24,8 @@ enum class NodeFrame : uint16_t {
   kWrite,    // a = to; bulk. kAnswers: the program is told, by `operation`
   kRead,     // a = from, b = bytes; answered by kData
   kData,     // bulk
-  kLaunch,   // a = code_to_call, b = thread limit, c: offset of the place in the program's file; words: arguments; kTimed
+  kLaunch,   // a = code_to_call, b = thread limit, c: offset of the place in the program's file; words: arguments;
+             // kTimed
   kLoad,     // a, b: an image in the device's memory
   kUnload,   // a = handle
   kFind,     // a = handle; words: a name
@@ -38,8 +39,8 @@ enum class NodeFrame : uint16_t {
   kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
   kPool,     // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes;
              // b, with a = 0: where it is to begin; 0: anywhere
-  // a = handle, b, c: a function of the program's, its address there and its offset in its module; words: the module, and the
-  // name of the image's pointer to its own such function. Answered with a Jump (image/jumps.hpp)
+  // a = handle, b, c: a function of the program's, its address there and its offset in its module; words: the module,
+  // and the name of the image's pointer to its own such function. Answered with a Jump (image/jumps.hpp)
   kJump,
 };
 

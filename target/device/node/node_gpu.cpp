@@ -105,8 +105,8 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-// The version of the arguments with which a kernel has a null in front of them, the one before, and one with which the null
-// is the last of them.
+// The version of the arguments with which a kernel has a null in front of them, the one before, and one with which the
+// null is the last of them.
 static constexpr uint64_t kWithNull = 3, kWithoutNull = 2, kWithLastNull = 5;
 
 static uint64_t version_of(const Launch& launch) {

@@ -416,8 +416,8 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
 }
 
 // The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The job's
-// exit status is the program's. If a worker has gone, it is the program that ends the job. A program that cannot be reached
-// any more may be there still, or its machine may be down: that is for this process to say.
+// exit status is the program's. If a worker has gone, it is the program that ends the job. A program that cannot be
+// reached any more may be there still, or its machine may be down: that is for this process to say.
 void lost(void*, int peer, const char* why) {
   if (peer != 0) return;
   if (std::strcmp(why, kHasEnded) == 0) _exit(EXIT_SUCCESS);

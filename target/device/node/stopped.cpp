@@ -26,7 +26,7 @@ unsigned g_polls = 0;
 uint64_t g_looked = 0;
 bool g_said[kMostPeers];
 
-// proc(5): the state follows the name, which stands in parentheses and may hold some. A debugger's stop is another one, 't'.
+// proc(5): the state follows the name, which stands in parentheses and may hold some. A debugger's stop is 't'.
 bool is_stopped(int process) {
   char path[32], text[512];
   std::snprintf(path, sizeof path, "/proc/%d/stat", process);

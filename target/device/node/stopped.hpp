@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers that somebody has stopped (SIGSTOP): the program waits for them and cannot know why. `marline run` says so of the
-// processes that it has started; this says so of the workers that ranks start (agent.hpp), as far as they are on this
-// machine.
+// Workers that somebody has stopped (SIGSTOP): the program waits for them and cannot know why. `marline run` says so of
+// the processes that it has started; this says so of the workers that ranks start (agent.hpp), as far as they are on
+// this machine.
 #pragma once
 
 namespace marline::target {

@@ -354,13 +354,14 @@ bool copy_if_there(Device* device, Module* module, uint64_t stage) {
   return true;
 }
 
-// declare target indirect: kernels get pointers to the program's functions. Those that the process has inherited are there.
+// declare target indirect: kernels get pointers to the program's functions. Those that it has inherited are there.
 void make_jumps(Device* device, const Module& module, uint64_t handle) {
   for (uint32_t i = 0; i < module.count; ++i) {
     const Entry& entry = module.entries[i];
     if (!is_indirect_function(entry) || was_loaded(entry.host)) continue;
     NameInWords words(entry.name);
-    Command command = {CommandKind::kJump, words.count(), 0, handle, reinterpret_cast<uint64_t>(entry.host), 0, 0, false};
+    auto address = reinterpret_cast<uint64_t>(entry.host);
+    Command command = {CommandKind::kJump, words.count(), 0, handle, address, 0, 0, false};
     uint64_t made = ask(device, command, words.begin(), "place for a function");
     warn_unless_made(static_cast<Jump>(made), entry, device->number, "process");
   }

@@ -31,8 +31,8 @@ constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some roun
 constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
 constexpr int kLooksPerYield = 16;                     // while there is no kernel: to yield takes as long as some looks
 constexpr uint64_t kAway = 1'500;                      // to give way takes longer: another thread has run
-// So many kernels come one by one until the first thread runs them again. Twice as many each time that it has then run only
-// a few until the crew was called.
+// So many kernels come one by one until the first thread runs them again. Twice as many each time that it has then run
+// only a few until the crew was called.
 constexpr int kSingles = 16, kMostSingles = 64 * kSingles, kFew = 8;
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 

@@ -180,8 +180,8 @@ uint64_t Link::push_to_ring(const Message& message) {
   return done;
 }
 
-// One call, so that a large bulk does not keep a sender. If the socket is broken, reading from it will say so, but not why
-// if a send has been told.
+// One call, so that a large bulk does not keep a sender. If the socket is broken, reading from it will say so, but not
+// why if a send has been told.
 uint64_t Link::push_to_socket(const iovec* parts, int count) {
   msghdr header = {};
   header.msg_iov = const_cast<iovec*>(parts);

@@ -39,7 +39,8 @@ LocalWire* make_wire(const Job& job, const WireUser& user) {
   wire->job_word = job_word_of(job);
   wire->host_timeout = option_milliseconds(Option::kHostTimeout);
   std::snprintf(wire->silence, sizeof wire->silence,
-                "has not been heard of for %g s: its machine is down, or the network is cut", wire->host_timeout / 1000.0);
+                "has not been heard of for %g s: its machine is down, or the network is cut",
+                wire->host_timeout / 1000.0);
   wire->bell_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   wire->sockets = epoll_create1(EPOLL_CLOEXEC);
   if (wire->bell_file < 0 || wire->sockets < 0) {

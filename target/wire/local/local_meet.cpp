@@ -155,9 +155,10 @@ bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   if (done) {
     set_host(meeting.cards[0], socket);
   } else if (is_known || deadline.left() == 0) {
-    const char* why = deadline.left() != 0              ? "has ended, or refuses it: two with this number?"
-                      : greeting == Greeting::kClosed ? "does not answer, or refuses it: is MARLINE_JOB_COUNT the same there?"
-                                                      : "does not answer";
+    const char* why = deadline.left() != 0 ? "has ended, or refuses it: two with this number?"
+                      : greeting == Greeting::kClosed
+                          ? "does not answer, or refuses it: is MARLINE_JOB_COUNT the same there?"
+                          : "does not answer";
     give_up(meeting.user, "process %d of the job at %s: process 0 %s", job.number, job.address, why);
   }
   close(socket);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_nodes_network.py: uses device 0 until something ends the job. The argument says how: `long` waits for one region,
-// `copies` moves data to and fro, `regions` runs many short regions.
+// test_nodes_network.py: uses device 0 until something ends the job. The argument says how: `long` waits for one
+// region, `copies` moves data to and fro, `regions` runs many short regions.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

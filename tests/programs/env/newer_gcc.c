@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What code of GCC 13 to 16 asks of libgomp.so.1, called as that code calls it. The program is linked with a libgomp.so.1
- * that has nothing but the names and version nodes of GCC 16's (tests/abi), so the loader asks for these nodes, and the
- * routines are bound at them. Clang has other routines by some of these names.
+ * What code of GCC 13 to 16 asks of libgomp.so.1, called as that code calls it. The program is linked with a
+ * libgomp.so.1 that has nothing but the names and version nodes of GCC 16's (tests/abi), so the loader asks for these
+ * nodes, and the routines are bound at them. Clang has other routines by some of these names.
  *
  * Covers: task(depend:in/out), depobj(depend, destroy), entry points of other compilers,
  *  omp_target_memcpy_async, omp_target_memcpy_rect_async
@@ -76,7 +76,9 @@ static void copies(int objects) {
     }
     CHECK_EQ(omp_target_memcpy_async(to, from, kRow, kRow, 0, host, host, objects, list), 0);
     size_t volume[] = {2, 3}, to_at[] = {2, 1}, from_at[] = {0, 0}, extents[] = {kRows, kRow};
-    CHECK_EQ(omp_target_memcpy_rect_async(to, from, 1, 2, volume, to_at, from_at, extents, extents, host, host, objects, list), 0);
+    CHECK_EQ(omp_target_memcpy_rect_async(to, from, 1, 2, volume, to_at, from_at, extents, extents, host, host, objects,
+                                          list),
+             0);
     memset(volume, 0, sizeof volume); /* the routine has its own copy */
     CHECK(omp_target_memset_async(to[2], 'b', 2, host, objects, list) == to[2]);
 #pragma omp task depend(in : keys[objects - 1]) shared(to, seen)

@@ -3,8 +3,8 @@
  * A sampling profiler: a thread that is none of OpenMP's sends a signal to each thread of the process in turn, up to
  * ten thousand times a second and as soon as the system lists the thread. The handler calls the inquiry routines. The
  * other threads meanwhile start and end, as threads of a team and as the program's own, are sent away by a pause, fork,
- * open nested regions, suspend tasks, call libraries that call back and set control variables; some know nothing of OpenMP. The answers are in range
- * everywhere. Usage: signal_inquiries ROUNDS.
+ * open nested regions, suspend tasks, call libraries that call back and set control variables; some know nothing of
+ * OpenMP. The answers are in range everywhere. Usage: signal_inquiries ROUNDS.
  *
  * Covers: omp_get_thread_num, omp_get_num_threads, omp_get_max_threads, omp_get_num_procs, omp_in_parallel,
  *  omp_get_level, omp_get_active_level, omp_get_ancestor_thread_num, omp_get_team_size, omp_get_max_active_levels,
@@ -44,7 +44,7 @@ static void inquire_of_team(void) {
   in_range("omp_in_parallel", omp_in_parallel(), 0, 1);
   int level = omp_get_level();
   in_range("omp_get_level", level, 0, kMost);
-  /* What a library calls back begins to count levels anew, but is in the active regions of who has called the library. */
+  /* What a library calls back begins to count levels anew, but is in the active regions of the library's caller. */
   in_range("omp_get_active_level", omp_get_active_level(), 0, level + kMostActive);
   for (int l = -1; l <= level + 1; l++) {
     in_range("omp_get_ancestor_thread_num", omp_get_ancestor_thread_num(l), -1, kMost);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of a library that calls back, on threads that OpenMP knows, in their tasks and regions, and on one that it does not
- * know. In each case: fork() in the call, before, in and after what is called back; the child has none of the threads that
- * the regions of the caller or of the callback have had, opens regions in the call and after it, and its main thread
- * ends with pthread_exit(), which ends the process: no thread of the runtime's keeps it.
+ * Calls of a library that calls back, on threads that OpenMP knows, in their tasks and regions, and on one that it does
+ * not know. In each case: fork() in the call, before, in and after what is called back; the child has none of the
+ * threads that the regions of the caller or of the callback have had, opens regions in the call and after it, and its
+ * main thread ends with pthread_exit(), which ends the process: no thread of the runtime's keeps it.
  *
  * Covers: marline process, parallel, task
  */

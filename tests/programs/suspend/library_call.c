@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that holds a lock of its own while it calls the program back, and a progress hook: their code waits for tasks,
- * opens regions and orders tasks by dependences, while tasks of the program, which call the library too, wait to run. None of
- * these runs on a thread that is inside of the library, so the lock is never asked for by the thread that has it.
+ * A library that holds a lock of its own while it calls the program back, and a progress hook: their code waits for
+ * tasks, opens regions and orders tasks by dependences, while tasks of the program, which call the library too, wait to
+ * run. None of these runs on a thread that is inside of the library, so the lock is never asked for by the thread that
+ * has it.
  *
  * Covers: marline progress hooks, marline events, taskgroup, taskwait, task(depend:inout), task(untied)
  */
@@ -18,7 +19,8 @@ static pthread_mutex_t lock;
 static int calls; /* that have ended */
 static __thread int inside;
 
-__attribute__((noinline)) static int is_inside(void) { return inside; } /* after a suspension: of another thread, perhaps */
+/* After a suspension: of another thread, perhaps. */
+__attribute__((noinline)) static int is_inside(void) { return inside; }
 __attribute__((noinline)) static void count_inside(int n) { inside += n; }
 
 static int called(void) { return __atomic_load_n(&calls, __ATOMIC_RELAXED); }

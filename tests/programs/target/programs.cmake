@@ -94,7 +94,8 @@ device_program_test(tool_fork_devices PROGRAM tool_fork SOURCES tool_fork.c COMP
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
 # LLVM's library holds its own locks.
 device_program_test(fork_beside SOURCES fork_beside.c THREADS 4 STOCK NONE GCC NO_GPU)
-device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 100 STOCK NONE NO_GPU)
+device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 100 STOCK NONE
+                    NO_GPU)
 # GPUs have no usleep.
 device_program_test(late_start SOURCES late_start.c THREADS 4 GCC NO_GPU)
 device_program_test(idle_threads SOURCES idle_threads.c COMPILERS clang19 DEVICES process THREADS 4 STOCK NONE NO_GPU)
@@ -149,8 +150,8 @@ device_program_test(cluster_ahead SOURCES cluster_ahead.c DEVICES cluster GCC GC
 device_program_test(cluster_ahead_pointers PROGRAM cluster_ahead SOURCES cluster_ahead.c ARGS pointers DEVICES cluster
                     COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 # With one device a worker, whose threads have no team of the device beside it.
-device_program_test(one_by_one SOURCES one_by_one.c DEVICES host process apart cluster GCC GCC_DEVICES host process apart cluster
-                    COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+device_program_test(one_by_one SOURCES one_by_one.c DEVICES host process apart cluster GCC
+                    GCC_DEVICES host process apart cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 # Random programs, by seed; further ones by `make check` with MARLINE_EXHAUSTIVE=1.
 set(late_pointer_seeds 1 2 3)
 if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
@@ -159,8 +160,9 @@ if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
   endforeach()
 endif()
 foreach(seed IN LISTS late_pointer_seeds)
-  device_program_test(cluster_late_pointers_${seed} PROGRAM cluster_late_pointers SOURCES cluster_late_pointers.c ARGS ${seed}
-                      DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+  device_program_test(cluster_late_pointers_${seed} PROGRAM cluster_late_pointers SOURCES cluster_late_pointers.c
+                      ARGS ${seed} DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU
+                      STOCK NONE)
 endforeach()
 device_program_test(cluster_late_pointers_small SOURCES cluster_late_pointers.c ARGS 4 FLAGS -DFILL=20
                     DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
@@ -230,13 +232,15 @@ if(MARLINE_SANITIZE)
   set(rounds 2)
 endif()
 foreach(seed 1 21 41)
-  device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4 TIMEOUT 900 STOCK NONE
-                      SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
+  device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4
+                      TIMEOUT 900 STOCK NONE SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
                       DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
-device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300 TIMEOUT 600)
-device_program_test(random_pointers SOURCES random_pointers.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300 TIMEOUT 600)
+device_program_test(random_members SOURCES random_members.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300
+                    TIMEOUT 600)
+device_program_test(random_pointers SOURCES random_pointers.c GCC THREADS 4 STOCK NONE NO_STOCK_GPU ARGS 1 300
+                    TIMEOUT 600)
 
 # Takes 2.2 GiB, so it runs alone. Emulated GPUs have less.
 device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 NO_GPU)
@@ -278,14 +282,16 @@ endforeach()
 device_mistakes(bad_device "marline: [^\n]*1000" "host;process;apart" target data enter update deferred default)
 device_mistakes(bad_device "marline: [^\n]*device" "host;process" negative invalid next)
 device_mistakes(bad_device "device 1000" "host;process" alloc copy)
-device_mistakes(bad_map "marline: [^\n]* (at|in line) [^\n]*mapped" "host;process;apart" extend_up extend_down extend_both extend_object bridge)
-device_mistakes(bad_map "marline: [^\n]* (at|in line) [^\n]*present" "host;process;apart" present present_part present_enter present_exit
-                present_data present_update_to present_update_from present_deferred)
+device_mistakes(bad_map "marline: [^\n]* (at|in line) [^\n]*mapped" "host;process;apart" extend_up extend_down
+                extend_both extend_object bridge)
+device_mistakes(bad_map "marline: [^\n]* (at|in line) [^\n]*present" "host;process;apart" present present_part
+                present_enter present_exit present_data present_update_to present_update_from present_deferred)
 device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process;apart" free_associated free_associated_inside
                 free_mapped free_twice free_host free_inside)
 device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassociate_used disassociate_absent
                 associate_twice associate_mapped too_much)
-device_mistakes(bad_memory "marline: [^\n]* (at|in line) [^\n]*: no memory for a map of " "host;process;apart" map_too_much)
+device_mistakes(bad_memory "marline: [^\n]* (at|in line) [^\n]*: no memory for a map of " "host;process;apart"
+                map_too_much)
 device_mistakes(bad_images "marline: [^\n]*no code for device 0" "host;process" without_image other_architecture)
 device_mistakes(bad_images "marline: [^\n]*arguments of version 6" "host;process" newer_arguments)
 device_mistakes(bad_images "marline: [^\n]*entries of version 2" host newer_entry)

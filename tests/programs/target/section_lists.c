@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lists of dimensions that Clang's code passes for sections that are not contiguous: up to 22, offsets count strides,
- * but the last one elements, and an element's bytes stand last as a stride; from 23 on, offsets are bytes, and an element's
- * bytes stand last as a count. Random boxes in an array of three dimensions, by both, written by hand.
+ * The lists of dimensions that Clang's code passes for sections that are not contiguous: up to 22, offsets count
+ * strides, but the last one elements, and an element's bytes stand last as a stride; from 23 on, offsets are bytes, and
+ * an element's bytes stand last as a count. Random boxes in an array of three dimensions, by both, written by hand.
  *
  * Covers: target enter data(map:to), target exit data(map:delete), entry points of other compilers
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transparent tasks (OpenMP 6.0, section 17.9.6): their children are ordered with the task's siblings. Clang 23 tells the
- * runtime by a flag in __kmpc_omp_task_alloc; here a wrapper sets it, so that older versions can say it, too.
+ * Transparent tasks (OpenMP 6.0, section 17.9.6): their children are ordered with the task's siblings. Clang 23 tells
+ * the runtime by a flag in __kmpc_omp_task_alloc; here a wrapper sets it, so that older versions can say it, too.
  *
- * The random programs are trees of tasks that read and write a few cells; a task with children is transparent, and names
- * in its depend clauses all that they use, or has none. Every task has to see what a sequential run leaves.
+ * The random programs are trees of tasks that read and write a few cells; a task with children is transparent, and
+ * names in its depend clauses all that they use, or has none. Every task has to see what a sequential run leaves.
  *
  * Covers: task(depend:in/out/inout/iterator, if), taskwait
  */
@@ -63,7 +63,7 @@ static void grandchildren(void) {
   }
 }
 
-/* Import: the child waits for the writer, which its parent does not name; the parent runs at once, and lets it go on. */
+/* Import: the child waits for the writer, which its parent does not name; the parent runs at once, and lets it end. */
 static void imports(void) {
   int x = 0, y = 0, go = 0, seen = 0;
 #pragma omp parallel num_threads(4)
@@ -191,8 +191,8 @@ static void create(Node *node) {
   int deferred = !node->undeferred;
   is_next_transparent = node->count != 0;
   if (node->names) {
-#pragma omp task depend(iterator(i = 0 : reads), in : cells[in[i]]) depend(iterator(i = 0 : writes), inout : cells[out[i]]) \
-    firstprivate(node) if (deferred)
+#pragma omp task depend(iterator(i = 0 : reads), in : cells[in[i]]) \
+    depend(iterator(i = 0 : writes), inout : cells[out[i]]) firstprivate(node) if (deferred)
     run(node);
   } else {
 #pragma omp task firstprivate(node) if (deferred)
