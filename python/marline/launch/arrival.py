@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits for a signal that is blocked, for a time. Python's signal.sigtimedwait cannot be used for that: if the process
-is stopped and goes on, or is frozen, the wait is interrupted, and if its time is over then, Python (3.10 to 3.12) returns
-as a signal what it finds on its stack. Standard library only."""
+is stopped and goes on, or is frozen, the wait is interrupted, and if its time is over then, Python (3.10 to 3.12)
+returns as a signal what it finds on its stack. Standard library only."""
 
 import ctypes
 import errno

@@ -115,8 +115,9 @@ void local_wait(Wire* generic, int milliseconds) {
     if (!has_something(wire)) sleep(wire, milliseconds);
     wire->bell->asleep.store(0, std::memory_order_relaxed);
   }
-  // Not a store: it could take back a wake whose reason the caller, which looks now, does not see yet. An exchange takes
-  // back only what it reads, and what was written before that wake is seen behind it (seq_cst; pairs with local_wake).
+  // Not a store: it could take back a wake whose reason the caller, which looks now, does not see yet. An exchange
+  // takes back only what it reads, and what was written before that wake is seen behind it (seq_cst; pairs with
+  // local_wake).
   if (wire->woken.load(std::memory_order_relaxed)) wire->woken.exchange(false);
 }
 

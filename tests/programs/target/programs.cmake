@@ -233,7 +233,8 @@ if(MARLINE_SANITIZE)
 endif()
 foreach(seed 1 21 41)
   device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4
-                      TIMEOUT 900 STOCK NONE SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
+                      TIMEOUT 900 STOCK NONE
+                      SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
                       DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
