@@ -6,7 +6,7 @@ BUILD   = build/release
 # What the builds for other judges and architectures test; MPI libraries are neither instrumented nor there.
 TESTED  = --target src/all tests/unit/all tests/stress/all tests/programs/all
 # What of the units handles bytes of others, or memory by hand. (All of them take a minute and a half to be compiled.)
-ASAN_UNITS = cluster_core device_replica device_share device_wire device_wire_decoder large_cache slab stack text
+ASAN_UNITS = cluster_core device_replica device_replica_check device_share device_wire device_wire_decoder large_cache slab stack text
 space := $(subst ,, )
 # pytest, matplotlib and numpy live here; .venv is made by `make deps`.
 PYTHON  = .venv/bin/python3
