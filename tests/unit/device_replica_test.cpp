@@ -25,11 +25,6 @@ using namespace marline::target;
 
 constexpr size_t kNodes = 3;
 
-std::set<uint64_t> g_told;  // pointers, by comparisons that had been postponed
-const PointerSink kPostponedSink = {kBegin, kEnd, {}, [](uint64_t, const List<uint64_t>& words) {
-                                      for (uint64_t word : words) g_told.insert(word);
-                                    }};
-
 // One task: gets its range, writes its bytes in two steps, and compares; and what it has written comes to the home.
 struct Task {
   enum class Step { kFetch, kWrite, kWriteRest, kCompare, kArrive, kOver };
@@ -332,45 +327,6 @@ TEST(Replica, WhatIsOnItsWayIsNotSentAgain) {
   other = std::make_unique<Copy>(kBytes);
   Sent again = Sent::answer(1, home, *other, whole);
   EXPECT_GT(again.count(), kBytes) << "the copy is a new one";
-}
-
-// A comparison that was postponed is one of the whole chunk, whatever part of it somebody asks for: all of its blocks have
-// been sent then, once.
-TEST(Replica, WhatWasPostponedIsSentOnce) {
-  constexpr uint64_t kBytes = 100'000;
-  Copy home(kBytes), other(kBytes);
-  ClusterRange whole = {1, 0, kBytes}, part = {1, 50'000, 10};
-  std::memset(home.data.data(), 1, kBytes);
-  List<ClusterRange> left;
-  home.replica.postpone(whole, 1, Replica::version(), kPostponedSink, left);
-  EXPECT_TRUE(left.is_empty());
-  Sent first = Sent::answer(1, home, other, part), second = Sent::answer(1, home, other, whole);
-  EXPECT_TRUE(first.count() > 0 && first.count() < 1000) << first.count();
-  EXPECT_GT(second.count(), kBytes);
-  EXPECT_EQ(Sent::answer(1, home, other, whole).count(), 0u);
-  first.arrive(other);
-  second.arrive(other);
-  EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), kBytes), 0);
-}
-
-// Somebody asks again and again: the task compares at once then, as its threads do that together.
-TEST(Replica, WhatIsAskedForIsNotPostponedAgain) {
-  constexpr uint64_t kBytes = 3 * Replica::kChunk + 1000;
-  Copy copy(kBytes);
-  Replica::most_at_once = 1;
-  ClusterRange whole = {1, 0, kBytes}, inside = {1, 10, kBytes - 10};
-  List<ClusterRange> left, none, again;
-  copy.replica.postpone(inside, 1, Replica::version(), kPostponedSink, left);
-  ASSERT_EQ(left.count(), 1U);
-  EXPECT_TRUE(left[0].offset == 10 && left[0].end() == Replica::kChunk) << "the begin of the first chunk is not the task's";
-  BlobWriter blob;
-  copy.replica.pack({1, 2 * Replica::kChunk, 1}, 0, blob);
-  left.clear();
-  copy.replica.postpone(whole, 2, Replica::version(), kPostponedSink, left);
-  ASSERT_EQ(left.count(), 1U);
-  EXPECT_TRUE(left[0].offset == 2 * Replica::kChunk && left[0].bytes == Replica::kChunk);
-  copy.replica.postpone(whole, 3, Replica::version(), kPostponedSink, again);
-  EXPECT_TRUE(again.is_empty());
 }
 
 // A task's pointer gets into the twin by the transfer of a block of which no comparison has been made.

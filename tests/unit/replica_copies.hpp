@@ -11,11 +11,17 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace marline::target {
 
 inline constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // what a pointer lies between
+
+inline std::set<uint64_t> g_told;  // pointers, by comparisons that had been postponed
+inline const PointerSink kPostponedSink = {kBegin, kEnd, {}, [](uint64_t, const List<uint64_t>& words) {
+                                      for (uint64_t word : words) g_told.insert(word);
+                                    }};
 
 // Pages of a process, since only these can be watched. Buffers begin anywhere in a page.
 class Memory {

@@ -227,7 +227,9 @@ void ClusterHead::note_at_end() {
   uint64_t moved = head_.counts.stood_in;
   note("cluster: idle nodes have run %lu region%s that waited on busy ones", moved, moved == 1 ? "" : "s");
   uint64_t postponed = postponing_.regions;
-  if (postponed != 0) note("cluster: regions behind which nobody looked at once at what they had written: %lu", postponed);
+  if (postponed != 0) {
+    note("cluster: regions behind which nobody looked at once at what they had written: %lu", postponed);
+  }
   uint64_t groups = head_.counts.groups, tasks = head_.counts.in_groups;
   if (groups != 0) note("cluster: regions that were placed together: %lu, in groups of %lu on average", tasks, tasks / groups);
 }

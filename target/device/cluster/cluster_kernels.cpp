@@ -181,7 +181,8 @@ bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
   return may_be_whole;
 }
 
-// What list_accesses goes by, besides a launch's spans. While comparisons are postponed, no iteration is as another one.
+// What list_accesses goes by, besides a launch's spans. While comparisons are postponed, no iteration is as another
+// one.
 uint64_t ClusterHead::uses() {
   bool is_postponing = postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds;
   if (is_postponing) return uint64_t{1} << 63 | ++uses_of_all_;

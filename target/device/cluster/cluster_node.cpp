@@ -275,8 +275,9 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   const Started& started = started_[index];
   for (const WorkerCommand& command : worker_.commands) {
     bool is_sole = command.is_sole && !checks_;  // a check needs all twins
-    Comparison one = {&replica(command.range), command.range, command.stamp, is_sole ? started.version : Replica::kNotSole,
-                      command.is_home && !checks_, !command.is_home};
+    uint64_t version = is_sole ? started.version : Replica::kNotSole;
+    Comparison one = {&replica(command.range), command.range, command.stamp, version, command.is_home && !checks_,
+                      !command.is_home};
     List<ClusterRange> left;
     if (may_postpone(started, command)) {
       one.replica->postpone(one.range, one.stamp, one.version, postponed_sink_, left);

@@ -3,12 +3,12 @@
 // Of the program's side: regions behind which their node compares nothing before somebody needs it (Replica::postpone;
 // docs/design/cluster.md, "Postponed comparisons").
 //
-// Invariant: nobody knows which pointers such a region has stored. So from its creation on every kernel uses all memory,
-// as with has_far_pointers, until its node has said that it has compared all. Then the program knows all pointers again,
-// and nothing is postponed any more.
+// Invariant: nobody knows which pointers such a region has stored. So from its creation on every kernel uses all
+// memory, as with has_far_pointers, until its node has said that it has compared all. Then the program knows all
+// pointers again, and nothing is postponed any more.
 //
-// That pays where a program waits for each of its regions, and one node has all that they use. Whatever else comes ends it,
-// once and for all: programs with several regions at a time are those that need more than one node.
+// That pays where a program waits for each of its regions, and one node has all that they use. Whatever else comes
+// ends it, once and for all: programs with several regions at a time are those that need more than one node.
 #include "device/cluster/cluster_head.hpp"
 
 namespace marline::target {
@@ -55,8 +55,8 @@ bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   if (own.state == Postponing::kOn && !may) end_postponing();
   if (own.state == Postponing::kNotYet && may) {
     own.state = Postponing::kOn;
-    // Deferred regions come when they are ready, so they can wait until nothing is postponed. A hint: some may have been
-    // taken ahead already, which use all.
+    // Deferred regions come when they are ready, so they can wait until nothing is postponed. A hint: some may have
+    // been taken ahead already, which use all.
     own.takes_ahead = device_->takes_ahead.exchange(false, std::memory_order_relaxed);
   }
   if (uses_all()) memory_.add_reachable(true, task.accesses);

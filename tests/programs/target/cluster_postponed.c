@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program that waits for each of its regions, and whose data one node alone has: a cluster's node does not look at
- * once at what they have written, pointers among that. Random regions store pointers to blocks into large arrays, follow them
- * without a map of the block, copy them, and cut them; the host changes blocks and reads parts of the arrays
+ * once at what they have written, pointers among that. Random regions store pointers to blocks into large arrays,
+ * follow them without a map of the block, copy them, and cut them; the host changes blocks and reads parts of the arrays
  * meanwhile. At some step comes what the node has to look for: regions on other nodes, deferred ones, several
  * threads, or large data of the host's. The host does the same one by one.
  *
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { kHolders = 4, kSlots = 3, kBlocks = 6, kLate = kBlocks - 1, kLength = 40, kFill = 170000, kFirst = 4, kSteps = 60, kNone = -1 };
+enum { kHolders = 4, kSlots = 3, kBlocks = 6, kLate = kBlocks - 1, kLength = 40, kFill = 170000 };
+enum { kFirst = 4, kSteps = 60, kNone = -1 };
 
 typedef struct {
   long values[kLength];
