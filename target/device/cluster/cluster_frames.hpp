@@ -29,7 +29,8 @@ enum class ClusterFrame : uint16_t {
   kTakesNote,
   kHasTakenNote,
   // From the program to a worker, with a word that says nothing: from now on it postpones no comparison, and makes
-  // those that it has. Answered by kHasCompared, likewise, behind the pointers that these have found (cluster_postponed.cpp)
+  // those that it has. Answered by kHasCompared, likewise, behind the pointers that these have found
+  // (cluster_postponed.cpp)
   kComparesAll,
   kHasCompared,
 };
