@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Pages with jumps are of one file in memory, which is written through its descriptor: what is executed
-// is never writable, and threads may run in a page while it gets another jump. There are as many as the program has
-// indirect functions, so the lists are searched from one end to the other.
+// is never writable, and threads may run in a page while it gets another jump. A page without jumps is unreadable, as
+// what the program has there next is not to be found. There are as many as the program has indirect functions, so the
+// lists are searched from one end to the other.
 #include "image/jumps.hpp"
 
 #include "base/array.hpp"
@@ -41,6 +42,7 @@ constexpr int kTrap = 0;  // four bytes: udf
 struct Page {
   uint64_t address;
   off_t offset;  // in the file
+  int jumps;
 };
 
 struct Made {
@@ -62,9 +64,10 @@ bool has_room(uint64_t from, uint64_t page_bytes) {
   return true;
 }
 
-// The page at the address, which may be new; null, and `why` is set: it cannot be.
-const Page* page_at(uint64_t address, size_t bytes, Jump& why) {
-  for (const Page& page : g_pages) {
+// The page at the address, which may be new; null, and `why` is set: it cannot be. What may be replaced is replaced at once:
+// in a gap, another thread's mapping could come to lie.
+Page* page_at(uint64_t address, size_t bytes, bool may_replace, Jump& why) {
+  for (Page& page : g_pages) {
     if (page.address == address) return &page;
   }
   off_t offset = static_cast<off_t>(g_pages.count() * bytes);
@@ -72,14 +75,19 @@ const Page* page_at(uint64_t address, size_t bytes, Jump& why) {
   if (g_file < 0) g_file = memfd_create("marline-jumps", MFD_CLOEXEC);
   if (g_file < 0 || ftruncate(g_file, offset + static_cast<off_t>(bytes)) != 0) return nullptr;
   void* wanted = reinterpret_cast<void*>(address);
-  void* mapped = mmap(wanted, bytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED_NOREPLACE, g_file, offset);
+  int flags = MAP_SHARED | (may_replace ? MAP_FIXED : MAP_FIXED_NOREPLACE);
+  void* mapped = mmap(wanted, bytes, PROT_READ | PROT_EXEC, flags, g_file, offset);
   if (mapped != wanted) {
     if (mapped != MAP_FAILED) munmap(mapped, bytes);  // of a kernel that does not know the flag
     why = mapped != MAP_FAILED || errno == EEXIST ? Jump::kOccupied : Jump::kRefused;
     return nullptr;
   }
-  g_pages.push({address, offset});
+  g_pages.push({address, offset, 0});
   return &g_pages[g_pages.count() - 1];
+}
+
+bool set_access(const Page& page, size_t bytes, int access) {
+  return mprotect(reinterpret_cast<void*>(page.address), bytes, access) == 0;
 }
 
 bool write_code(const Page& page, uint64_t from, const void* code) {
@@ -89,7 +97,7 @@ bool write_code(const Page& page, uint64_t from, const void* code) {
   return true;
 }
 
-Jump make(uint64_t from, uint64_t to) {
+Jump make(uint64_t from, uint64_t to, bool may_replace) {
   auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   Guard guard(g_lock);
   for (const Made& made : g_made) {
@@ -97,22 +105,24 @@ Jump make(uint64_t from, uint64_t to) {
   }
   if (!has_room(from, bytes)) return Jump::kTaken;
   Jump why;
-  const Page* page = page_at(from & ~(bytes - 1), bytes, why);
+  Page* page = page_at(from & ~(bytes - 1), bytes, may_replace, why);
   if (page == nullptr) return why;
+  if (page->jumps == 0 && !set_access(*page, bytes, PROT_READ | PROT_EXEC)) return Jump::kRefused;
   Code code;
   code.to = to;
   if (!write_code(*page, from, &code)) return Jump::kRefused;
+  ++page->jumps;
   g_made.push({from, to});
   return Jump::kMade;
 }
 
 }  // namespace
 
-Jump make_jump(uint64_t from, void* image, const char* pointer) {
+Jump make_jump(uint64_t from, void* image, const char* pointer, bool may_replace) {
   ImageRange range = range_of_image(image);
   uint64_t at = find_in_image(image, pointer), to = 0;
   if (at != 0) std::memcpy(&to, reinterpret_cast<const void*>(at), sizeof to);
-  return to >= range.begin && to < range.end ? make(from, to) : Jump::kNoFunction;
+  return to >= range.begin && to < range.end ? make(from, to, may_replace) : Jump::kNoFunction;
 }
 
 bool is_indirect_function(const Entry& entry) {
@@ -141,8 +151,10 @@ void remove_jumps(uint64_t begin, uint64_t end) {
       g_made[kept++] = made;
       continue;
     }
-    for (const Page& page : g_pages) {
-      if (page.address == (made.from & ~(bytes - 1))) (void)write_code(page, made.from, nothing);
+    for (Page& page : g_pages) {
+      if (page.address != (made.from & ~(bytes - 1))) continue;
+      (void)write_code(page, made.from, nothing);
+      if (--page.jumps == 0) (void)set_access(page, bytes, PROT_NONE);
     }
   }
   g_made.shrink(kept);

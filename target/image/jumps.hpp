@@ -2,8 +2,8 @@
 //
 // Addresses of the program's functions that lead to functions of images here, for kernels that call by a pointer which
 // the program has given them (declare target indirect). A page at such an address gets a jump, unless this process has
-// something there: a forked one has, of libraries that the program opens later (device/process/process_memory.hpp). Any
-// thread.
+// something there. What a forked one has of libraries that the program opens later is unreadable
+// (device/process/process_memory.hpp), and jumps replace it. Any thread.
 #pragma once
 
 #include "image/images.hpp"
@@ -21,8 +21,9 @@ enum class Jump : uint64_t {
   kRefused,     // the system lets no code be there
 };
 
-// Lets `from` lead to the function of a loaded image, whose pointer to it has that name.
-[[nodiscard]] Jump make_jump(uint64_t from, void* image, const char* pointer);
+// Lets `from` lead to the function of a loaded image, whose pointer to it has that name. `may_replace`: nothing but what
+// was reserved for the program is mapped in the page there.
+[[nodiscard]] Jump make_jump(uint64_t from, void* image, const char* pointer, bool may_replace = false);
 
 // In the program: whether it is an entry for such a function; and a line if the device could not make the jump, as is
 // likely where both processes have opened things in the same order. The program may never call the function there.

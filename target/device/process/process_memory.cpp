@@ -32,6 +32,7 @@ namespace marline::target {
 void part_heap() {}
 void end_parting_heap() {}
 void give_up_memory() {}
+bool is_given_up(uint64_t) { return false; }
 void give_up_stack(void (*function)()) {
   function();
   __builtin_unreachable();
@@ -104,9 +105,21 @@ void for_mappings(Function function) {
   }
 }
 
-void make_unreadable(uintptr_t begin, uintptr_t end) {
+bool make_unreadable(uintptr_t begin, uintptr_t end) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-  if (begin < end) mmap(reinterpret_cast<void*>(begin), end - begin, PROT_NONE, kFlags, -1, 0);
+  auto* wanted = reinterpret_cast<void*>(begin);
+  void* mapped = begin < end ? mmap(wanted, end - begin, PROT_NONE, kFlags, -1, 0) : MAP_FAILED;
+  if (mapped != MAP_FAILED && mapped != wanted) munmap(mapped, end - begin);  // of a kernel that does not know the flag
+  return mapped == wanted;
+}
+
+// Of the process's only thread, before it has others. Nobody takes them away again. What does not fit in is not known.
+constexpr uint32_t kMostGivenUp = 1024;
+Extent g_given_up[kMostGivenUp];
+uint32_t g_given_up_count = 0;
+
+void note_given_up(uintptr_t begin, uintptr_t end) {
+  if (g_given_up_count < kMostGivenUp) g_given_up[g_given_up_count++] = {begin, end, false};
 }
 
 // Where the program's next mappings come to lie: where the system places one as large as can be, and in the gaps above
@@ -116,10 +129,11 @@ void reserve_mappings() {
   void* reserved = mmap(nullptr, kReserved, PROT_NONE, kFlags, -1, 0);
   if (reserved == MAP_FAILED) return;
   uintptr_t begin = reinterpret_cast<uintptr_t>(reserved) + kReserved, end = begin;
+  note_given_up(begin - kReserved, begin);
   for_mappings([&](const Extent& one) {
     bool is_beyond = begin < kWindow && one.begin >= kWindow;
     if (one.end <= begin || one.is_stack || is_beyond) return;
-    make_unreadable(end, one.begin);
+    if (make_unreadable(end, one.begin)) note_given_up(end, one.begin);
     end = one.end;
   });
 }
@@ -172,7 +186,14 @@ void give_up_memory() {
   reserve_mappings();
   malloc_trim(0);
   auto end = reinterpret_cast<uintptr_t>(sbrk(0));
-  make_unreadable((end + kPage - 1) & ~(kPage - 1), ((end + kPage - 1) & ~(kPage - 1)) + kPage);
+  (void)make_unreadable((end + kPage - 1) & ~(kPage - 1), ((end + kPage - 1) & ~(kPage - 1)) + kPage);
+}
+
+bool is_given_up(uint64_t address) {
+  for (uint32_t i = 0; i < g_given_up_count; ++i) {
+    if (address >= g_given_up[i].begin && address < g_given_up[i].end) return true;
+  }
+  return false;
 }
 
 namespace {

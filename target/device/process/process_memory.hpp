@@ -6,6 +6,8 @@
 // allocated before the fork stays: the device's process uses some of it.
 #pragma once
 
+#include <cstdint>
+
 namespace marline::target {
 
 // In the program, before the fork: its heap goes on in a page of its own.
@@ -17,5 +19,9 @@ void end_parting_heap();
 void give_up_memory();
 // The same for the program's stack, which the calling thread may be on: it goes on in `function`, on another one.
 [[noreturn]] void give_up_stack(void (*function)());
+
+// In the device's process, any thread: whether the page at the address is one of those where the program's next mappings
+// come to lie, so that nothing is lost when another mapping replaces it.
+[[nodiscard]] bool is_given_up(uint64_t address);
 
 }  // namespace marline::target

@@ -128,7 +128,8 @@ uint64_t find(const Command& command, const uint64_t* name) {
 
 uint64_t jump(const Command& command, const uint64_t* name) {
   auto* image = reinterpret_cast<void*>(command.a);
-  return static_cast<uint64_t>(make_jump(command.b, image, reinterpret_cast<const char*>(name)));
+  const char* pointer = reinterpret_cast<const char*>(name);
+  return static_cast<uint64_t>(make_jump(command.b, image, pointer, is_given_up(command.b)));
 }
 
 void run_job(Work* work) {
