@@ -2,6 +2,8 @@
  *
  * The file of findings: lines of words separated by tabs. A finding is one write, in any thread:
  *   finding NUMBER, task KIND LABEL, at FRAME, lock ADDRESS KIND, locked FRAME ..., suspended FRAME ..., end
+ * or
+ *   finding NUMBER, task KIND LABEL, at FRAME, frame ADDRESS BYTES, created FRAME ..., left FRAME ..., end
  * with KIND task or implicit, FRAME as FILE ADDRESS SYMBOL+OFFSET (the address as linked; innermost frame first). At the
  * end of the process `times NUMBER COUNT` for each, `lost COUNT` if locks were not noted, and `complete`.
  */
@@ -111,6 +113,28 @@ static int number_of(uint64_t place, bool *first)
   return number < kFindings ? number : -1;
 }
 
+/* A text for the finding, with its head. Null: it has been told of, or is not to be. */
+static Text *new_text(uint64_t place, const Construct *construct)
+{
+  bool first = false;
+  const int number = number_of(place, &first);
+  Text *text = first && getpid() == owner ? malloc(sizeof *text) : NULL;
+  if (text == NULL)
+    return NULL;
+  text->used = 0;
+  add(text, "finding\t%d\ntask\t%s\t%s\n", number, construct->implicit ? "implicit" : "task",
+      construct->label != NULL ? construct->label : "");
+  add_frame(text, "at", construct->code);
+  return text;
+}
+
+static void end_text(Text *text)
+{
+  add(text, "end\n");
+  write_out(text);
+  free(text);
+}
+
 void report_held(const Held *held)
 {
   static const char *const kKinds[] = {"mutex", "reader lock", "writer lock", "spin lock"};
@@ -122,25 +146,32 @@ void report_held(const Held *held)
     place = mix(place, stack[i]);
   for (int i = 0; i < held->frames; ++i)
     place = mix(place, held->stack[i]);
-  bool first = false;
-  const int number = number_of(place, &first);
-  if (!first || getpid() != owner)
-    return;
-  Text *text = malloc(sizeof *text);
+  Text *text = new_text(place, construct);
   if (text == NULL)
     return;
-  text->used = 0;
-  add(text, "finding\t%d\ntask\t%s\t%s\n", number, construct->implicit ? "implicit" : "task",
-      construct->label != NULL ? construct->label : "");
-  add_frame(text, "at", construct->code);
   add(text, "lock\t%p\t%s\n", held->lock, kKinds[held->kind]);
   for (int i = 0; i < held->frames; ++i)
     add_frame(text, "locked", held->stack[i]);
   for (int i = 0; i < frames; ++i)
     add_frame(text, "suspended", stack[i]);
-  add(text, "end\n");
-  write_out(text);
-  free(text);
+  end_text(text);
+}
+
+void report_left(const LeftFrame *left)
+{
+  const Construct *construct = construct_of(left->task);
+  uint64_t place = mix(1, construct);
+  for (int i = 0; i < left->created.frames; ++i)
+    place = mix(place, left->created.stack[i]);
+  Text *text = new_text(place, construct);
+  if (text == NULL)
+    return;
+  add(text, "frame\t%#lx\t%zu\n", (unsigned long)left->begin, left->bytes);
+  for (int i = 0; i < left->created.frames; ++i)
+    add_frame(text, "created", left->created.stack[i]);
+  for (int i = 0; i < left->left.frames; ++i)
+    add_frame(text, "left", left->left.stack[i]);
+  end_text(text);
 }
 
 __attribute__((destructor)) static void close_file(void)

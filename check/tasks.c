@@ -24,6 +24,8 @@ static Lock constructs_lock; /* taken once per task, for some 20 ns */
 static _Atomic uint64_t last_task;
 static ompt_get_task_info_t task_info; /* null until the tool is initialised */
 static int (*task_name)(const char **label, uint32_t *color);
+static TaskMade on_made;
+static RegionBegun on_region;
 
 static uint64_t number_of(Construct construct)
 {
@@ -80,19 +82,21 @@ uint64_t current_holder(void)
 static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags,
                            int has_dependences, const void *code)
 {
-  (void)encountering, (void)frame, (void)flags, (void)has_dependences;
+  (void)frame, (void)has_dependences;
   Construct construct = {.code = code};
   uint32_t color;
   if (task_name == NULL || task_name(&construct.label, &color) == 0)
     construct.label = NULL;
   task->value = new_task(number_of(construct));
+  on_made(encountering, task, flags);
 }
 
 static void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *parallel,
                               unsigned threads, int flags, const void *code)
 {
-  (void)encountering, (void)frame, (void)threads, (void)flags;
+  (void)frame, (void)threads, (void)flags;
   parallel->value = number_of((Construct){.code = code, .implicit = true});
+  on_region(encountering);
 }
 
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
@@ -103,8 +107,10 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
     task->value = new_task(parallel != NULL ? parallel->value : 0);
 }
 
-void tasks_begin(ompt_function_lookup_t lookup)
+void tasks_begin(ompt_function_lookup_t lookup, TaskMade made, RegionBegun region)
 {
+  on_made = made;
+  on_region = region;
   ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
   task_name = (int (*)(const char **, uint32_t *))lookup("marline_task_info");
   task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");

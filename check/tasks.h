@@ -24,7 +24,11 @@ bool is_task(uint64_t holder);
 
 const Construct *construct_of(uint64_t task);
 
+/* Called when the current task has created a task, and when it opens a parallel region. */
+typedef void (*TaskMade)(const ompt_data_t *creator, const ompt_data_t *task, int flags);
+typedef void (*RegionBegun)(const ompt_data_t *opener);
+
 /* When the tool starts: has OMPT tell of new tasks. Before that, each task counts as its thread. */
-void tasks_begin(ompt_function_lookup_t lookup);
+void tasks_begin(ompt_function_lookup_t lookup, TaskMade made, RegionBegun region);
 
 #endif

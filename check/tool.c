@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The checker as an OMPT tool: is told when tasks leave their threads (marline_suspend_observe), and reports the locks
- * that they hold. Any thread, for the task that it runs.
+ * that they hold; and has it looked whether frames have been left (frames.h). Any thread, for the task that it runs.
  */
+#include "frames.h"
 #include "held.h"
 #include "report.h"
 #include "tasks.h"
@@ -23,6 +24,10 @@ static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   (void)parallel, (void)code;
   if (task != NULL && (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup) && held_any())
     held_set_waiting(task->value, endpoint == ompt_scope_begin);
+  if (endpoint == ompt_scope_begin && kind == ompt_sync_region_barrier_implicit_parallel)
+    frames_end(task);
+  else if (endpoint == ompt_scope_begin)
+    frames_look(task);
 }
 
 /* A task leaves its thread. It takes along its creator, if that waits for it on the same stack as it is undeferred; and
@@ -53,7 +58,8 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     return 0; /* not Marline */
   ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
   task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
-  tasks_begin(lookup);
+  frames_begin(lookup);
+  tasks_begin(lookup, frames_create, frames_look);
   set(ompt_callback_sync_region_wait, (ompt_callback_t)on_wait);
   observe(on_suspend);
   return 1;

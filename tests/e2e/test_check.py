@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline check`: which tasks are suspended under a mutex is found, and nothing else is taken for it."""
+"""`marline check`: which tasks are suspended under a mutex is found, and which deferred target regions map frames that
+have been left; and nothing else is taken for that."""
 
 import re
 import signal
@@ -134,6 +135,44 @@ def test_under_the_users_launcher(build, exchange):
     assert result.returncode != 0
     assert result.stderr.count("1 place where a task was suspended under a mutex, in 1 process\n") == 1
     assert result.stderr.count("no task was suspended under a mutex, in 1 process\n") == 1
+
+
+@pytest.fixture(params=["gcc-12", "clang-19"])
+def frames(request, build, compiled) -> Path:
+    flags = ["-g", "-fopenmp"]
+    if request.param.startswith("clang"):
+        stub = build / "tests" / "programs" / "target" / "link" / "clang19"
+        if not stub.exists():
+            pytest.skip("this build has no programs for devices")
+        flags += ["-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}"]
+    return compiled(request.param, "left_frames.c", *flags)
+
+
+def regions(stderr: str) -> int:
+    """Whose frames were left, as the last line says."""
+    found = re.search(r", (\d+) target regions? whose frames? (was|were) left, in 1 process$", stderr.strip())
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("device", ["host", "process"])
+@pytest.mark.parametrize("case", ["returns", "ends", "region_ends"])
+def test_finds_a_frame_that_was_left(marline, frames, case, device):
+    result = marline("check", "-t", "2", frames, case, MARLINE_DEVICES=device)
+    assert (result.returncode, regions(result.stderr)) == (FOUND, 1), result.stderr
+    behind = "  has left the frame, at" if case == "returns" else "  its creator has ended"
+    created, _, _ = result.stderr.partition(behind)
+    assert re.search(r"a target region \(.*\) maps a frame that its creator left before the region was complete\n"
+                     r"  created \(512 bytes at 0x[0-9a-f]+\) at\n    forgets ", created)  # fmt: skip
+    assert case != "returns" or f"returns left_frames.c:{line_of('left_frames.c', 'left')}\n" in result.stderr
+
+
+@pytest.mark.parametrize("device", ["host", "process"])
+@pytest.mark.parametrize("threads", ["1", "4"])
+@pytest.mark.parametrize("case", ["waits", "waits_held", "waits_for_group", "waits_for_data", "of_caller", "of_heap",
+                                  "nest", "switches"])  # fmt: skip
+def test_frames_that_are_there(marline, frames, case, threads, device):
+    result = marline("check", "-t", threads, frames, case, MARLINE_DEVICES=device)
+    assert (result.returncode, result.stdout, regions(result.stderr)) == (0, "done\n", 0), result.stderr
 
 
 def test_is_loaded_by_the_command_alone(build):

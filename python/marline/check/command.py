@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline check`: runs a program as `marline run` does and says which tasks were suspended while they held a mutex. The
-program owns standard output: the findings go to standard error, after the run. Standard library only."""
+"""`marline check`: runs a program as `marline run` does and says which tasks were suspended while they held a mutex,
+and which target regions map frames that have been left. The program owns standard output: the findings go to standard
+error, after the run. Standard library only."""
 
 import argparse
 import os
@@ -31,7 +32,8 @@ def main(arguments: list[str], prefix: Path) -> int:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="marline check",
-        description="Runs PROGRAM on Marline and finds tasks that are suspended while they hold a mutex.",
+        description="Runs PROGRAM on Marline and finds tasks that are suspended while they hold a mutex, and target "
+        "regions that are not complete when a frame that they write has been left.",
         epilog=f"Exit status: {FOUND} if there are any, else the program's; 125 if it was not started.",
     )
     run.add_job_options(parser)
@@ -43,8 +45,9 @@ def report(result: findings.Findings, program: str) -> int:
     """Returns how many places were found."""
     found = list(result.found.values())
     places = findings.Places(found)
-    texts = findings.texts(found, places)
-    for text in texts:
+    held = findings.texts((one for one in found if not one.frame), places)
+    left = findings.texts((one for one in found if one.frame), places)
+    for text in [*held, *left]:
         say(f"check: {text}")
     if result.lost:
         say(f"check: {result.lost} locks were not noted: more than the table holds were held at once")
@@ -54,7 +57,10 @@ def report(result: findings.Findings, program: str) -> int:
         say(f"check: nothing was checked: {program} never came to OpenMP")
         return 0
     unfinished = f"; {result.incomplete} did not come to an orderly end" if result.incomplete else ""
-    count = {0: "no task was", 1: "1 place where a task was"}.get(len(texts), f"{len(texts)} places where tasks were")
-    say(f"check: {count} suspended under a mutex, in {result.processes} process{'es' * (result.processes > 1)}"
+    count = {0: "no task was", 1: "1 place where a task was"}.get(len(held), f"{len(held)} places where tasks were")
+    frames = {0: "", 1: ", 1 target region whose frame was left"}.get(
+        len(left), f", {len(left)} target regions whose frames were left"
+    )
+    say(f"check: {count} suspended under a mutex{frames}, in {result.processes} process{'es' * (result.processes > 1)}"
         f"{unfinished}")  # fmt: skip
-    return len(texts)
+    return len(held) + len(left)

@@ -5,12 +5,13 @@ one. Standard library only."""
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from marline import symbolizer
 from marline.symbolizer import Location
 
-OURS = re.compile(r"libmarline(-check|-mpi|-trace)?\.so")
+OURS = re.compile(r"libmarline(-check|-mpi|-target|-trace)?\.so")
 SHOWN = 12  # frames of a stack
 
 
@@ -36,11 +37,18 @@ class Finding:
     lock_kind: str = "mutex"
     locked: list[Frame] = field(default_factory=list)
     suspended: list[Frame] = field(default_factory=list)
+    frame: str = ""  # of a target region whose frame has been left: what it maps there
+    created: list[Frame] = field(default_factory=list)
+    left: list[Frame] = field(default_factory=list)
     times: int = 1
 
     @property
+    def stacks(self) -> list[list[Frame]]:
+        return [self.locked, self.suspended, self.created, self.left]
+
+    @property
     def key(self) -> tuple[object, ...]:
-        return self.kind, self.label, self.construct, tuple(self.locked), tuple(self.suspended)
+        return self.kind, self.label, self.construct, *map(tuple, self.stacks)
 
 
 @dataclass
@@ -81,7 +89,9 @@ def _read_process(text: str) -> tuple[dict[int, Finding], bool, int]:
                 finding.construct = Frame(path, int(address, 16), symbol) if path != "?" else None
             case ["lock", address, kind]:
                 finding.lock, finding.lock_kind = address, kind
-            case ["locked" | "suspended" as stack, path, address, symbol]:
+            case ["frame", address, size]:
+                finding.frame = f"{size} byte{'s' * (size != '1')} at {address}"
+            case ["locked" | "suspended" | "created" | "left" as stack, path, address, symbol]:
                 getattr(finding, stack).append(Frame(path, int(address, 16), symbol))
             case ["times", number, count]:
                 numbered[int(number)].times = int(count)
@@ -100,7 +110,7 @@ class Places:
         self._known: dict[Frame, list[Location]] = {}
         by_file: dict[str, set[Frame]] = {}
         for finding in findings:
-            for frame in [*finding.locked, *finding.suspended, *([finding.construct] if finding.construct else [])]:
+            for frame in [*chain(*finding.stacks), *([finding.construct] if finding.construct else [])]:
                 if frame.path != "?" and not frame.is_ours:
                     by_file.setdefault(frame.path, set()).add(frame)
         for path, frames in by_file.items():
@@ -143,25 +153,40 @@ def texts(found: Iterable[Finding], places: Places) -> list[str]:
     numbers: dict[tuple[str, ...], int] = {}
     examples: dict[tuple[str, ...], Finding] = {}
     for finding in found:
-        key = tuple(_lines(finding, places, "", 1))
+        key = tuple(_lines(finding, places, 1, named=False))
         numbers[key] = numbers.get(key, 0) + finding.times
         examples.setdefault(key, finding)
-    return ["\n".join(_lines(one, places, f" {one.lock}", numbers[key])) for key, one in examples.items()]
+    return ["\n".join(_lines(one, places, numbers[key])) for key, one in examples.items()]
 
 
-def _lines(finding: Finding, places: Places, lock: str, times: int) -> list[str]:
+def _lines(finding: Finding, places: Places, times: int, named: bool = True) -> list[str]:
+    """Addresses of data, which differ from run to run, are `named` or not."""
     where = f" ({places.show(finding.construct)[-1]})" if finding.construct else ""
+    often = f", {times} times" if times > 1 else ""
+    if finding.frame:
+        return _lines_of_frame(finding, places, f"{where} maps", often, named)
     task = f'task "{finding.label}"' if finding.label else "a task"
     if finding.kind == "implicit":
         task = "the implicit task of a parallel region"
     entry, frames = program_part(finding.suspended)
     _, locked = program_part(finding.locked)
-    often = f", {times} times" if times > 1 else ""
     call = f"in {entry}, called at" if entry != "?" else "at"
     return [
         f"{task}{where} was suspended while it held a {finding.lock_kind}{often}",
         f"  suspended {call}",
         *(f"    {text}" for text in places.show_all(frames)),
-        f"  {finding.lock_kind}{lock} locked at",
+        f"  {finding.lock_kind}{f' {finding.lock}' * named} locked at",
         *(f"    {text}" for text in places.show_all(locked)),
+    ]
+
+
+def _lines_of_frame(finding: Finding, places: Places, maps: str, often: str, named: bool) -> list[str]:
+    region = f'target region "{finding.label}"' if finding.label else "a target region"
+    _, left = program_part(finding.left)
+    behind = ["  has left the frame, at", *(f"    {text}" for text in places.show_all(left))]
+    return [
+        f"{region}{maps} a frame that its creator left before the region was complete{often}",
+        f"  created{f' ({finding.frame})' * named} at",
+        *(f"    {text}" for text in places.show_all(program_part(finding.created)[1])),
+        *(behind if left else ["  its creator has ended"]),
     ]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info,
-// marline_names_used, and two of marline.h. A tool may call them from a signal handler in any thread, so they never
-// register a thread and never allocate.
+// marline_task_stack, marline_names_used, and two of marline.h. A tool may call them from a signal handler in any
+// thread, so they never register a thread and never allocate.
 #include "abi/omp/place_query.hpp"
 #include "config/options.hpp"
 #include "construct/task/task_events.hpp"
+#include "exec/fiber/fiber.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/runtime.hpp"
@@ -173,6 +174,15 @@ int get_num_devices() { return omp_get_num_devices(); }
 
 int task_info(const char** label, uint32_t* color) { return tool::created_task_info(label, color) ? 1 : 0; }
 
+// The stack that the current task is on.
+int task_stack(void** low, void** high) {
+  Worker* worker = worker_with_task();
+  if (worker == nullptr || worker->fiber == nullptr || worker->fiber->stack.low == nullptr) return 0;
+  *low = worker->fiber->stack.low;
+  *high = worker->fiber->stack.high;
+  return 1;
+}
+
 // A word that is 0 as long as no task has a name.
 const uint32_t* names_used() {
   static_assert(sizeof tool::g_names_used == sizeof(uint32_t));
@@ -210,6 +220,7 @@ const Entry kEntries[] = {
     {"ompt_get_target_info", erase(get_target_info)},
     {"ompt_get_num_devices", erase(get_num_devices)},
     {"marline_task_info", erase(task_info)},
+    {"marline_task_stack", erase(task_stack)},
     {"marline_names_used", erase(names_used)},
     {"marline_counters_read", erase(marline_counters_read)},
     {"marline_suspend_observe", erase(marline_suspend_observe)},
