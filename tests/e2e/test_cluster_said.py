@@ -82,7 +82,6 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "has gone": lambda by: by.options("killed"),
     "has changed the static variable": lambda by: by.program("counts"),
     "MARLINE_DEVICES names cluster:gpu": lambda by: by.options(devices="cluster:gpu"),
-    "a region has stored a pointer": lambda by: by.program("stores"),
     "the program has no image": lambda by: by.kinds("emulator_device_cluster_gpu_chain", "chain", 4, 1000),
     "no worker has a GPU": lambda by: by.options(devices="cluster:all"),
     "is to run on node 2": lambda by: by.kinds("emulator_device_cluster_gpu_chain", "apart", 4, 1000),

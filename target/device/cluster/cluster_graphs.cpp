@@ -21,6 +21,21 @@ void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may
   }
 }
 
+// Null: it has been given up.
+ClusterGraphs::KeptForms* ClusterGraphs::plan_of(uint64_t number) {
+  KeptForms* kept = plans_.find(number);
+  return kept != nullptr && kept->nodes != 0 ? kept : nullptr;
+}
+
+void ClusterGraphs::forget_plan(uint64_t number) {
+  KeptForms* kept = plans_.find(number);
+  if (kept == nullptr || kept->nodes != 0) return;
+  for (const Replay& replay : replays_) {
+    if (replay.plan == number) return;
+  }
+  plans_.erase(kept);
+}
+
 ClusterGraphs::Graph& ClusterGraphs::graph_of(GraphNumber number) {
   Graph* found = graphs_.find(number);
   return found != nullptr ? *found : graphs_.add(number);
@@ -39,13 +54,15 @@ bool ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
     KeptForms& kept = plans_.add(plan->number);
     kept.nodes = plan->members.count();
     kept.forms.swap(graph.forms);
+    kept.names.swap(graph.names);
   }
   graph.forms.clear();
+  graph.names.clear();
   graph.next = 0;
   graph.plan = is_replay ? plan->number : 0;
   if (!is_replay) return false;
   graph.first = head_.number_of(number, 0);
-  replays_.push({graph.first, 0, {}});
+  replays_.push({graph.first, graph.plan, 0, {}});
   return may_repeat_all(graph, uses);
 }
 
@@ -54,7 +71,7 @@ void ClusterGraphs::end(GraphNumber number) {
   note_repeated(graph, graph.uncounted, nullptr);
   graph.uncounted = 0;
   head_.end_iteration(number);
-  const KeptForms* kept = plans_.find(graph.plan);
+  const KeptForms* kept = plan_of(graph.plan);
   graph.replayed = kept != nullptr && graph.next == kept->forms.count() ? graph.plan : 0;
   graph.plan = 0;
 }
@@ -67,7 +84,7 @@ void ClusterGraphs::remove(GraphNumber number) {
 }
 
 bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask& task) {
-  const KeptForms* kept = plans_.find(graph.plan);  // it may have been given up
+  const KeptForms* kept = plan_of(graph.plan);  // it may have been given up
   return kept != nullptr && graph.next < kept->forms.count() && kept->forms[graph.next] == form &&
          head_.is_next(graph.number, task.kernel, task.pin, task.accesses);
 }
@@ -92,14 +109,14 @@ bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const New
   }
   task_number = graph.first + graph.next++;
   note_repeated(graph, 1, operation);
-  if (graph.next % (kTasksPerNode * plans_.find(graph.plan)->nodes) == 0) head_.confirm();
+  if (graph.next % (kTasksPerNode * plan_of(graph.plan)->nodes) == 0) head_.confirm();
   return true;
 }
 
 bool ClusterGraphs::repeat_all(GraphNumber number, uint64_t uses, Operation* operation, TaskNumber& task_number) {
   Graph& graph = graph_of(number);
   if (!may_repeat_all(graph, uses) || !head_.again_all(number)) return false;
-  graph.next = plans_.find(graph.plan)->forms.count();
+  graph.next = plan_of(graph.plan)->forms.count();
   task_number = graph.first;
   note_repeated(graph, graph.next, operation);
   ++repeated_whole_;
@@ -107,7 +124,7 @@ bool ClusterGraphs::repeat_all(GraphNumber number, uint64_t uses, Operation* ope
 }
 
 bool ClusterGraphs::may_repeat_all(const Graph& graph, uint64_t uses) {
-  bool has_plan = graph.plan != 0 && plans_.find(graph.plan) != nullptr;
+  bool has_plan = graph.plan != 0 && plan_of(graph.plan) != nullptr;
   return has_plan && graph.replayed == graph.plan && graph.uses_before == uses && graph.next == 0;
 }
 
@@ -123,7 +140,7 @@ bool ClusterGraphs::renew(GraphNumber number, uint64_t uses, Operation* operatio
 bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedWord* words, size_t count, uint32_t first,
                                bool& is_told) {
   Graph& graph = graph_of(number);
-  const KeptForms* kept = graph.plan != 0 ? plans_.find(graph.plan) : nullptr;  // it may have been given up
+  const KeptForms* kept = graph.plan != 0 ? plan_of(graph.plan) : nullptr;  // it may have been given up
   if (kept == nullptr || graph.uses != uses || !head_.again_but(number, words, count, first)) {
     graph.plan = 0;
     head_.cut_iteration();
@@ -140,7 +157,7 @@ bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedW
 }
 
 void ClusterGraphs::write_kernels(const Message& plan, ClusterMemory& memory, BlobWriter& blob) {
-  const KeptForms& kept = *plans_.find(plan.index);
+  const KeptForms& kept = *plan_of(plan.index);
   Share share;
   share.read(plan);
   for (const PlanStep& step : share.steps()) {
@@ -160,21 +177,41 @@ void ClusterGraphs::write_kernels(const Message& plan, ClusterMemory& memory, Bl
 }
 
 void ClusterGraphs::note_unplan(uint64_t plan) {
-  KeptForms* kept = plans_.find(plan);
-  if (--kept->nodes == 0) plans_.erase(kept);
+  if (--plan_of(plan)->nodes == 0) forget_plan(plan);
+}
+
+void ClusterGraphs::find_kernel(TaskNumber replayed, KernelForm& form, KernelNames& names) {
+  Graphs& graphs = head_.graphs();
+  const KeptForms& kept = *plans_.find(graphs.plan_of(replayed));
+  const uint64_t task = replayed - graphs.first_number_of(replayed);
+  form = kept.forms[task];
+  names = kept.names[task];
+}
+
+void ClusterGraphs::begin_again(TaskNumber first) {
+  for (Replay& replay : replays_) replay.again += replay.first == first ? 1 : 0;
+}
+
+void ClusterGraphs::end_again(TaskNumber first) {
+  for (Replay& replay : replays_) replay.again -= replay.first == first ? 1 : 0;
 }
 
 void ClusterGraphs::take_ended(List<Operation*>& finished) {
   for (TaskNumber first : head_.over_replays) {
-    for (size_t i = 0; i < replays_.count(); ++i) {
-      if (replays_[i].first != first) continue;
-      for (Operation* operation : replays_[i].operations) finished.push(operation);
-      count_up(cluster_seen().under_way, -static_cast<int64_t>(replays_[i].tasks));
-      replays_.erase(i);
-      break;
-    }
+    for (Replay& replay : replays_) replay.has_ended = replay.has_ended || replay.first == first;
   }
   head_.over_replays.clear();
+  for (size_t i = 0; i < replays_.count();) {
+    if (!replays_[i].has_ended || replays_[i].again != 0) {
+      ++i;
+      continue;
+    }
+    for (Operation* operation : replays_[i].operations) finished.push(operation);
+    count_up(cluster_seen().under_way, -static_cast<int64_t>(replays_[i].tasks));
+    const uint64_t plan = replays_[i].plan;
+    replays_.erase(i);
+    forget_plan(plan);
+  }
 }
 
 }  // namespace marline::target

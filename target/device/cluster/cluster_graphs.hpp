@@ -29,6 +29,11 @@ struct KernelForm {
   }
 };
 
+// The region, and the text of its place, or null; both stay.
+struct KernelNames {
+  const char *name, *where;
+};
+
 // What a task uses, where its node has it.
 void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may_write, NodeNumber node, BlobWriter& blob);
 
@@ -58,7 +63,16 @@ class ClusterGraphs {
                                 bool& is_told);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // It has been created as a part of the iteration.
-  void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
+  void note_created(GraphNumber graph, const KernelForm& form, const KernelNames& names) {
+    graph_of(graph).forms.push(form);
+    graph_of(graph).names.push(names);
+  }
+  // Of a replayed task that has not ended.
+  void find_kernel(TaskNumber replayed, KernelForm& form, KernelNames& names);
+  // Another task does what a task of the replay was to do (cluster_late_pointers.cpp), and has ended. The replay, by
+  // its first number, has ended when all of these have.
+  void begin_again(TaskNumber first);
+  void end_again(TaskNumber first);
 
   // Behind a kPlan: what its tasks use, and their kernels, where its node has them.
   void write_kernels(const Message& plan, ClusterMemory& memory, BlobWriter& blob);
@@ -71,6 +85,7 @@ class ClusterGraphs {
   struct Graph {
     uint64_t number = 0;
     List<KernelForm> forms;  // of the tasks created in this iteration
+    List<KernelNames> names;
     uint64_t next = 0;       // of a replay: the task
     uint64_t plan = 0;       // that this iteration replays; 0: none
     uint64_t uses = 0, uses_before = 0;  // as in `begin`: of this iteration, and of the one before
@@ -80,18 +95,24 @@ class ClusterGraphs {
   };
   struct KeptForms {
     uint64_t number = 0;  // the plan's
-    size_t nodes = 0;     // that have not been told that it goes
+    size_t nodes = 0;     // that have not been told that it goes; 0: it is there for replays under way
     List<KernelForm> forms;
+    List<KernelNames> names;
   };
   struct Replay {
     TaskNumber first = 0;
+    uint64_t plan = 0;
     uint64_t tasks = 0;           // so far
     List<Operation*> operations;  // of each, or of all
+    uint64_t again = 0;           // tasks that others do, and have not done
+    bool has_ended = false;       // but for those
   };
 
   Graph& graph_of(GraphNumber number);
   [[nodiscard]] bool may_repeat_all(const Graph& graph, uint64_t uses);
   void note_repeated(const Graph& graph, uint64_t tasks, Operation* operation);
+  [[nodiscard]] KeptForms* plan_of(uint64_t number);
+  void forget_plan(uint64_t number);
   [[nodiscard]] bool is_same(Graph& graph, const KernelForm& form, const NewTask& task);
 
   Head& head_;

@@ -105,6 +105,7 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);
   }
   if (!made_again_.is_empty()) forget_made_again(task);
+  if (known.replay != 0) graphs_.end_again(known.replay);
   if (known.operation != nullptr) {
     bool has_times = known.node != 0;  // else as the program sees it: when the task was handed over, and has ended
     known.operation->begin = has_times ? known.begin : known.created;
@@ -196,7 +197,7 @@ bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& wor
   bool is_new = false;
   for (uint64_t word : words) {
     const ClusterBuffer* pointee = memory_.note_pointer(holder, word);
-    if (pointee != nullptr) note_new_pointer(holder, *pointee);
+    if (pointee != nullptr) note_new_pointer();
     is_new = is_new || pointee != nullptr;
   }
   return is_new;
@@ -260,19 +261,12 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 }
 
 // A kernel has stored a pointer. What a kernel uses is known when it is created, so those that come behind such a
-// kernel are created behind its end from now on; those that have been created are made again
-// (cluster_late_pointers.cpp). The first run of each kernel is behind nothing that runs (face/ahead.cpp), so in most
-// programs there is none. What a graph's iteration uses, which nodes repeat by themselves, cannot be changed while it
-// runs.
-void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee) {
+// kernel are created behind its end from now on; those that have been created, also as a part of a graph's iteration
+// that nodes repeat by themselves, are made again (cluster_late_pointers.cpp). The first run of each kernel is behind
+// nothing that runs (face/ahead.cpp), so in most programs there is none.
+void ClusterHead::note_new_pointer() {
   device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: others may be created meanwhile
   postponing_.takes_ahead = false;
-  if (!head_.replays_use_without(holder.number, pointee.number)) return;
-  fatal(
-      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind "
-      "it, of a persistent graph, is at its node already, without what the pointer leads to: set "
-      "MARLINE_CLUSTER_SENDS=ready",
-      device_->number);
 }
 
 void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) {

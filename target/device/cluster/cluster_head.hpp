@@ -166,10 +166,18 @@ class ClusterHead {
     bool is_ahead = false;  // created behind kernels that may not have ended, directly or not
     bool is_made_again = false;  // another task does what this one was to do, which does not run
     bool has_ended = false;
+    TaskNumber replay = 0;  // in whose place it does a task: its first number; 0: none
   };
   // A task that has been made again, and the one that does what it was to do.
   struct MadeAgain {
     TaskNumber task, by;
+  };
+  // One that has not ended, as make_again_behind looks at it.
+  struct OpenTask {
+    TaskNumber number;
+    enum : uint8_t { kApart, kBehind, kAgain } mark = kApart;
+    bool is_listed = false;
+    List<TaskNumber> before;
   };
   // A task may end when so many nodes have taken note of tasks that do not run.
   struct OpenQuestion {
@@ -223,13 +231,21 @@ class ClusterHead {
   // `polls`: on the thread that polls the wire.
   void finish(Finished& finished, bool polls);
   void tell_what_was_noted();
-  void note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee);
+  void note_new_pointer();
   [[nodiscard]] TaskNumber present(TaskNumber task) const;
   void make_wider(List<TaskAccess>& accesses);
-  [[nodiscard]] bool uses_more_now(TaskNumber task);
+  [[nodiscard]] bool uses_more_now(const List<TaskAccess>& known);
+  [[nodiscard]] bool may_use_more(TaskNumber task);
+  [[nodiscard]] bool is_made_again(TaskNumber task);
+  void list_behind(TaskNumber task, List<TaskNumber>& behind);
+  void list_open(List<OpenTask>& open);
+  static OpenTask* find_open(List<OpenTask>& open, TaskNumber number);
+  void mark(List<OpenTask>& open, TaskNumber behind);
   void list_to_make_again(TaskNumber behind, List<TaskNumber>& to);
   void list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to);
   [[nodiscard]] NewTask copy_of(TaskNumber task);
+  [[nodiscard]] NewTask copy_of_replayed(TaskNumber task);
+  [[nodiscard]] Known leave(TaskNumber task);
   void make_again(TaskNumber task);
   void make_again_behind(TaskNumber behind, List<NodeNumber>& told);
   [[nodiscard]] bool waits_for_notes(const OpenQuestion& asked, TaskNumber behind);

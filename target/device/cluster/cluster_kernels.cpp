@@ -113,7 +113,7 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
   known.created = now();
   for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(present(launch.behind[i]));
   known.is_ahead = is_ahead(launch.behind, launch.behind_count);
-  if (task.graph != 0) graphs_.note_created(task.graph, form);
+  if (task.graph != 0) graphs_.note_created(task.graph, form, {launch.kernel->name, launch.place});
   return create(std::move(task), known);
 }
 

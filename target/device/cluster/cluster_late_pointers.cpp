@@ -16,7 +16,9 @@
 #include "device/cluster/cluster_head.hpp"
 
 #include "base/report.hpp"
+#include "device/base/tell.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace marline::target {
@@ -35,45 +37,114 @@ void ClusterHead::forget_made_again(TaskNumber by) {
   }
 }
 
+// Replayed tasks are behind the others, and their numbers above: all are in the order of their numbers.
+ClusterHead::OpenTask* ClusterHead::find_open(List<OpenTask>& open, TaskNumber number) {
+  size_t low = 0, high = open.count();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (open[middle].number < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < open.count() && open[low].number == number ? &open[low] : nullptr;
+}
+
 void ClusterHead::make_wider(List<TaskAccess>& accesses) {
   memory_.add_reachable(uses_all(), accesses);
 }
 
-bool ClusterHead::uses_more_now(TaskNumber task) {
+bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
   auto bytes_of = [](const List<TaskAccess>& accesses) {
     uint64_t bytes = 0;
     for (const TaskAccess& access : accesses) bytes += access.range.bytes;
     return bytes;
   };
-  const List<TaskAccess>& known = head_.made(task).accesses;
   List<TaskAccess> wider;
   for (const TaskAccess& access : known) wider.push(access);
   make_wider(wider);
   return bytes_of(wider) != bytes_of(known);
 }
 
-// In the order of creation, which is one in which no task is before one that it is behind.
-void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
-  enum : uint8_t { kApart, kBehind, kAgain };
-  const TaskNumber first = known_.first();
-  List<uint8_t> marks;
-  for (TaskNumber task = first; task < known_.end(); ++task) {
-    uint8_t& mark = marks.push(kApart);
-    const Known& known = known_[task];
-    if (known.has_ended || head_.has_ended(task)) continue;
-    for (TaskNumber before : head_.made(task).predecessors) {
-      if (before == behind && mark == kApart) mark = kBehind;
-      if (before >= first && before < task) mark = std::max(mark, marks[before - first]);
+bool ClusterHead::is_made_again(TaskNumber task) {
+  if (!is_replayed(task)) return known_[task].is_made_again;
+  for (const MadeAgain& one : made_again_) {
+    if (one.task == task) return true;
+  }
+  return false;
+}
+
+bool ClusterHead::may_use_more(TaskNumber task) {
+  if (is_replayed(task)) return uses_more_now(head_.graphs().task_of(task).accesses);
+  return known_[task].kernel != nullptr && uses_more_now(head_.made(task).accesses);
+}
+
+// Of a task that has not ended, perhaps with some that have.
+void ClusterHead::list_behind(TaskNumber task, List<TaskNumber>& behind) {
+  if (is_replayed(task)) return head_.graphs().list_behind(task, behind);
+  for (TaskNumber before : head_.made(task).predecessors) behind.push(before);
+}
+
+// All that may be behind a task that has not ended. Of replayed ones nobody here knows which have: they are behind
+// none.
+void ClusterHead::list_open(List<OpenTask>& open) {
+  for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
+    if (!known_[task].has_ended && !head_.has_ended(task)) open.push({}).number = task;
+  }
+  const Graphs& graphs = head_.graphs();
+  for (size_t i = 0; i < graphs.replay_count(); ++i) {
+    for (uint64_t at = 0; at < graphs.tasks_of_replay(i); ++at) open.push({}).number = graphs.first_of_replay(i) + at;
+  }
+  for (OpenTask& one : open) list_behind(one.number, one.before);
+}
+
+// Each list is in an order in which no task is before one that it is behind, but planned and replayed ones may be
+// behind each other: a round for each time that a way goes from one to the other.
+void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (OpenTask& one : open) {
+      auto mark = one.mark;
+      for (TaskNumber before : one.before) {
+        if (before == behind) mark = std::max(mark, OpenTask::kBehind);
+        const OpenTask* other = find_open(open, before);
+        if (other != nullptr) mark = std::max(mark, other->mark);
+      }
+      bool is_again = is_made_again(one.number);  // what is behind it is behind that which it is behind
+      if (mark == OpenTask::kBehind && !is_again && may_use_more(one.number)) mark = OpenTask::kAgain;
+      is_done = is_done && mark == one.mark;
+      one.mark = mark;
     }
-    if (known.is_made_again) continue;  // what is behind it is behind that which it is behind
-    if (mark == kBehind && known.kernel != nullptr && uses_more_now(task)) mark = kAgain;
-    if (mark == kAgain) to.push(task);
+  }
+}
+
+// In an order in which no task is before one that it is behind.
+void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
+  List<OpenTask> open;
+  list_open(open);
+  mark(open, behind);
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (OpenTask& one : open) {
+      bool is_next = one.mark == OpenTask::kAgain && !one.is_listed;
+      for (TaskNumber before : one.before) {
+        const OpenTask* other = is_next ? find_open(open, before) : nullptr;
+        is_next = is_next && (other == nullptr || other->mark != OpenTask::kAgain || other->is_listed);
+      }
+      if (!is_next) continue;
+      one.is_listed = true;
+      is_done = false;
+      if (!is_made_again(one.number)) to.push(one.number);
+    }
   }
 }
 
 // Behind `made`, which does what `task` does: that one itself, or one that was left out in its place.
 void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to) {
-  for (TaskNumber before : head_.made(made).predecessors) {
+  List<TaskNumber> behind;
+  list_behind(made, behind);
+  for (TaskNumber before : behind) {
     TaskNumber by = present(before);
     if (by == task) {
       if (!head_.has_ended(before)) list_predecessors(task, before, to);
@@ -87,6 +158,7 @@ void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskN
 
 // Without a graph: the iteration that is recorded has the one that it is a copy of.
 NewTask ClusterHead::copy_of(TaskNumber number) {
+  if (is_replayed(number)) return copy_of_replayed(number);
   const NewTask& from = head_.made(number);
   NewTask task;
   task.is_on_host = from.is_on_host;
@@ -101,12 +173,39 @@ NewTask ClusterHead::copy_of(TaskNumber number) {
   return task;
 }
 
-// The one that is left out may still have to be sent, so both have a kernel.
-void ClusterHead::make_again(TaskNumber number) {
-  NewTask task = copy_of(number);
-  Known known = known_[number];
+// Where the program wants it to run is not known any more: it stays.
+NewTask ClusterHead::copy_of_replayed(TaskNumber number) {
+  const PlanTask& from = head_.graphs().task_of(number);
+  NewTask task;
+  task.kernel = from.kernel;
+  task.kinds = from.kinds;
+  task.pin = from.node;
+  task.is_awaited = true;
+  task.predecessors.push(number);
+  list_predecessors(number, number, task.predecessors);
+  for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+  return task;
+}
+
+// What is known of it, for the one that does what it was to do. Both have a kernel, as the one that is left out may
+// still have to be sent.
+ClusterHead::Known ClusterHead::leave(TaskNumber number) {
+  Known known;
+  if (is_replayed(number)) {
+    KernelForm form;
+    KernelNames names;
+    List<uint64_t> words;
+    graphs_.find_kernel(number, form, names);
+    head_.graphs().list_words(number, words);
+    known.kernel = make_payload(form, names.name, names.where, words);
+    known.created = now();
+    known.is_ahead = true;
+    known.replay = head_.graphs().first_number_of(number);
+    graphs_.begin_again(known.replay);
+    return known;
+  }
+  known = known_[number];
   if (known.kernel != nullptr) {
-    make_wider(task.accesses);
     List<uint64_t> words;
     for (uint64_t word : known.kernel->words) words.push(word);
     KernelPayload* payload = make_payload(known.kernel->form, known.kernel->name, known.kernel->where, words);
@@ -120,6 +219,14 @@ void ClusterHead::make_again(TaskNumber number) {
   left.operation = nullptr;
   left.host = nullptr;
   left.copies = nullptr;
+  left.replay = 0;
+  return known;
+}
+
+void ClusterHead::make_again(TaskNumber number) {
+  NewTask task = copy_of(number);
+  Known known = leave(number);
+  if (known.kernel != nullptr) make_wider(task.accesses);
   TaskNumber by = create(std::move(task), known);
   for (MadeAgain& one : made_again_) {
     if (one.by == number) one.by = by;
@@ -128,6 +235,7 @@ void ClusterHead::make_again(TaskNumber number) {
 }
 
 void ClusterHead::make_again_behind(TaskNumber behind, List<NodeNumber>& told) {
+  head_.cut_iteration();  // the rest of it comes with all that it uses
   List<TaskNumber> tasks;
   list_to_make_again(behind, tasks);
   for (TaskNumber task : tasks) {

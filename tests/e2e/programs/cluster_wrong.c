@@ -2,17 +2,11 @@
  *
  * Usage: cluster_wrong PART: mistakes on a cluster, each of which has a line. With -DADDRESS also a
  * variable that begins with an address. */
-#include <marline/marline.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The program is not linked with libmarline. */
-#pragma weak marline_graph_begin
-#pragma weak marline_graph_end
-#pragma weak marline_graph_iterate
 
 #pragma omp declare target
 int variable = 1;
@@ -44,35 +38,6 @@ static void counts(void) {
 #pragma omp target map(tofrom : calls)
   calls = counted();
   printf("calls=%d\n", calls);
-}
-
-static struct {
-  long *pointer;
-} list;
-static long values[4];
-
-static void link_values(int microseconds) {
-#pragma omp target nowait depend(inout : list) map(tofrom : list) map(tofrom : values) firstprivate(microseconds)
-  {
-    usleep(microseconds);
-    list.pointer = microseconds != 0 ? values : NULL;
-  }
-}
-
-static void add_to_list(void) {
-#pragma omp target nowait depend(inout : list) map(tofrom : list)
-  if (list.pointer != NULL)
-    list.pointer[0]++;
-}
-
-/* The nodes repeat the iterations by themselves by then. */
-static void stores_a_pointer(void) {
-#pragma omp target enter data map(to : list, values)
-  MARLINE_GRAPH_FOR(int turn = 0, turn < 20, turn++, MARLINE_GRAPH_NOWAIT) {
-    link_values(turn == 19 ? 300 * 1000 : 0);
-    add_to_list();
-  }
-#pragma omp target exit data map(from : list, values)
 }
 
 /* A region maps the whole of an array of which half is mapped. */
@@ -111,7 +76,6 @@ int main(int count, char **words) {
   if (strcmp(what, "counts") == 0) counts();
   if (strcmp(what, "overlaps") == 0) overlaps();
   if (strcmp(what, "raises") == 0) raises();
-  if (strcmp(what, "stores") == 0) stores_a_pointer();
   printf("value=%d\n", value);
   return 0;
 }

@@ -164,6 +164,13 @@ foreach(seed IN LISTS late_pointer_seeds)
                       ARGS ${seed} DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU
                       STOCK NONE)
 endforeach()
+foreach(seed IN LISTS late_pointer_seeds)
+  device_program_test(cluster_graph_pointers_${seed} PROGRAM cluster_graph_pointers SOURCES cluster_graph_pointers.c
+                      ARGS ${seed} MARLINE_H DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU
+                      STOCK NONE)
+endforeach()
+device_program_test(cluster_graph_pointers_many SOURCES cluster_graph_pointers.c ARGS 4 FLAGS -DSTEPS=120 MARLINE_H
+                    DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_late_pointers_small SOURCES cluster_late_pointers.c ARGS 4 FLAGS -DFILL=20
                     DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 set(postponed_seeds 1 2 3 4)

@@ -86,6 +86,7 @@ void Head::cancel(TaskNumber number) {
 
 // A message that waits for its credit is changed here: a kCancel behind it would wait for others' credits as well.
 bool Head::leave_out(TaskNumber number) {
+  if (is_replayed(number)) return leave_out_replayed(number);
   Task& task = tasks_[number];
   assert(!task.is_lent && !task.is_stand_in);
   task.is_cancelled = true;

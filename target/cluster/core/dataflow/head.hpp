@@ -126,8 +126,8 @@ class Head {
   [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task) { return graphs_.number_of(graph, task); }
 
   [[nodiscard]] bool has_ended(TaskNumber task);
-  // Whether a replayed task that may be under way uses one buffer, and not the other.
-  [[nodiscard]] bool replays_use_without(uint64_t buffer, uint64_t other) const { return graphs_.use_without(buffer, other); }
+  // For a driver that looks at the replayed tasks that may be under way.
+  [[nodiscard]] Graphs& graphs() { return graphs_; }
   // Of a task that has not ended.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   [[nodiscard]] const List<TaskAccess>& accesses_of(TaskNumber task) { return tasks_[task].made.accesses; }
@@ -227,6 +227,7 @@ class Head {
   void add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry);
   static uint64_t bytes_written(const Task& task, const ClusterRange& range);
   bool make_room(Task& task);
+  [[nodiscard]] bool leave_out_replayed(TaskNumber number);
   void move_home(uint64_t buffer);
   void drop_copy(uint64_t buffer, NodeNumber node);
   List<uint64_t> buffers_of(const Task& task) const;

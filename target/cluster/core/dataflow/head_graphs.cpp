@@ -149,6 +149,25 @@ void Head::assign_replayed(const Message& message) {
   if (message.to != 0) placement.add_load(message.to, graphs_.load_of(message.task, message.to, message.count));
 }
 
+// What has not been sent is changed, as in leave_out. The iteration has been cut.
+bool Head::leave_out_replayed(TaskNumber number) {
+  assert(!graphs_.is_replaying());
+  TaskPlace place = place_of(number);
+  Node& node = nodes_[place.node];
+  for (size_t i = node.next_waiting; i < node.waiting.count(); ++i) {
+    Message& waiting = node.waiting[i];
+    if (waiting.kind != MessageKind::kReplay) continue;
+    ReplayBatch batch = Share::batch_of(waiting);
+    if (place.index - batch.first_index < batch.from || place.index - batch.first_index >= batch.to) continue;
+    Share::write_left_out(place.index - batch.first_index, waiting.words);
+    return false;
+  }
+  Message message = message_to(MessageKind::kCancel, place.node);
+  message.index = place.index;
+  messages.push(std::move(message));
+  return true;
+}
+
 void Head::end_replayed(NodeNumber node, TaskNumber number, const EndedTask& ended) {
   uint64_t count = ended.count;
   ended_before_ = std::max(ended_before_, tasks_.end());

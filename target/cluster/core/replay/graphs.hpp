@@ -93,8 +93,17 @@ class Graphs {
   [[nodiscard]] bool is_next(GraphNumber graph, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses);
   // Null: there is none.
   [[nodiscard]] const Plan* kept(GraphNumber graph);
-  // Whether a task of a replay under way uses one buffer, and not the other.
-  [[nodiscard]] bool use_without(uint64_t buffer, uint64_t other) const;
+  // The replays that may be under way, oldest first; and of their tasks, by number, what they do. `behind`: tasks that
+  // they stand behind.
+  [[nodiscard]] size_t replay_count() const { return replays_.count(); }
+  [[nodiscard]] TaskNumber first_of_replay(size_t at) const { return replays_[at].iteration->first_number; }
+  [[nodiscard]] uint64_t tasks_of_replay(size_t at) const { return replays_[at].iteration->count; }
+  [[nodiscard]] const PlanTask& task_of(TaskNumber replayed);
+  void list_behind(TaskNumber replayed, List<TaskNumber>& behind);
+  // The first number and the plan of its replay, and its words there.
+  [[nodiscard]] TaskNumber first_number_of(TaskNumber replayed) { return find(replayed)->iteration->first_number; }
+  [[nodiscard]] uint64_t plan_of(TaskNumber replayed) { return find(replayed)->iteration->plan->number; }
+  void list_words(TaskNumber replayed, List<uint64_t>& words);
 
   // Of a replay. False: it has been cut, so the task has to be created.
   [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
@@ -127,12 +136,22 @@ class Graphs {
   } counts;
 
  private:
+  struct OldWord {
+    uint64_t task, word, value;  // the task by its number in the iteration
+  };
+  // That a replay has changed while others were under way, which may have the plan, too.
+  struct OldWords {
+    Shared<Plan> plan;
+    TaskNumber first_number = 0;
+    List<OldWord> words;
+  };
   // A replay that has tasks under way, or gets more.
   struct Replay {
-    Shared<Iteration> iteration;
+    Shared<Iteration> iteration, before;
     uint64_t open = 0;
     bool is_complete = false;
     List<double> ran;  // by place in the plan's list of members: for so long its tasks have
+    OldWords old;
   };
   struct Progress {  // of a node in the replay, by rank; by place in the plan's list of members
     uint64_t reached = 0, confirmed = 0;
@@ -190,7 +209,9 @@ class Graphs {
   EndsKnown ends_;
   Numbered<Graph> graphs_;      // as many as the program has persistent graphs
   List<Replay> replays_;        // under way, oldest first: a program has two at most of each graph
+  List<OldWords> ended_words_;  // of replays that have ended before older ones
   List<double> spare_;          // Replay::ran of one that is over
+  List<OldWord> spare_words_;   // likewise
   List<Shared<Plan>> retired_;  // with replays under way
   GraphNumber replaying_ = 0;   // between begin and end of a replay
   GraphNumber unsettled_ = 0;

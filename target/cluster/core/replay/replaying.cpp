@@ -35,9 +35,11 @@ void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
   next_number_ += plan.tasks.count();
   while (graph.progress.count() < plan.members.count()) graph.progress.push({});
   for (Progress& progress : graph.progress) progress.reached = progress.confirmed = 0;
-  Replay& replay = replays_.push({graph.now, 0, false, {}});
+  Replay& replay = replays_.push({graph.now, graph.before, 0, false, {}, {now.plan, now.first_number, {}}});
   replay.ran.swap(spare_);
   replay.ran.clear();
+  replay.old.words.swap(spare_words_);
+  replay.old.words.clear();
   for (size_t i = 0; i < plan.members.count(); ++i) replay.ran.push(0);
 }
 
@@ -52,19 +54,39 @@ const Plan* Graphs::kept(GraphNumber number) {
   return graph.kept ? &*graph.kept : nullptr;
 }
 
-bool Graphs::use_without(uint64_t buffer, uint64_t other) const {
-  auto uses = [](const PlanTask& task, uint64_t one) {
-    for (const TaskAccess& access : task.accesses) {
-      if (access.range.buffer == one) return true;
-    }
-    return false;
+const PlanTask& Graphs::task_of(TaskNumber replayed) {
+  const Iteration& iteration = *find(replayed)->iteration;
+  return iteration.plan->tasks[replayed - iteration.first_number];
+}
+
+void Graphs::list_behind(TaskNumber replayed, List<TaskNumber>& behind) {
+  const Replay& replay = *find(replayed);
+  for (const PlanPlace& place : task_of(replayed).predecessors) {
+    const Iteration& of = place.era == Era::kNow ? *replay.iteration : *replay.before;
+    behind.push(of.number_of(of.plan->parts[place.node].tasks[place.rank]));
+  }
+}
+
+// The plan has the words of its last replay: what later ones than this have changed is put back, the last one's first.
+void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
+  const Iteration& of = *find(replayed)->iteration;
+  const uint64_t task = replayed - of.first_number;
+  for (uint64_t word : of.plan->tasks[task].step.words) words.push(word);
+  const OldWords* last = nullptr;
+  auto look_at = [&](const OldWords& one, const OldWords* before) {
+    bool is_next = before == nullptr || one.first_number < before->first_number;
+    bool is_later = one.first_number > of.first_number;
+    bool is_last = last == before || one.first_number > last->first_number;
+    if (is_next && is_later && is_last && one.plan == of.plan) last = &one;
   };
-  for (const Replay& replay : replays_) {
-    for (const PlanTask& task : replay.iteration->plan->tasks) {
-      if (uses(task, buffer) && !uses(task, other)) return true;
+  for (const OldWords* before = nullptr;; before = last) {
+    for (const Replay& replay : replays_) look_at(replay.old, before);
+    for (const OldWords& old : ended_words_) look_at(old, before);
+    if (last == before) return;
+    for (const OldWord& old : last->words) {
+      if (old.task == task) words[old.word] = old.value;
     }
   }
-  return false;
 }
 
 // The next task of the replay, which is given again. Its words lie somewhere, and those of an iteration are more than what
@@ -81,6 +103,7 @@ PlanTask& Graphs::take_next(Graph& graph) {
 void Graphs::set_word(Graph& graph, PlanTask& task, uint64_t at, uint64_t value) {
   assert(at < task.step.words.count());
   if (task.step.words[at] == value) return;
+  if (replays_.count() > 1) replays_.back().old.words.push({task.step.task, at, task.step.words[at]});
   task.step.words[at] = value;
   Share::write_change(task.rank, at, value, graph.progress[task.member].changes);
 }
@@ -251,7 +274,14 @@ void Graphs::end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, dou
   }
   over.push(replay->iteration->first_number);
   spare_.swap(replay->ran);
+  bool is_oldest = replay == replays_.begin();
+  if (is_oldest || replay->old.words.is_empty()) {
+    spare_words_.swap(replay->old.words);
+  } else {
+    ended_words_.push(std::move(replay->old));
+  }
   replays_.erase(static_cast<size_t>(replay - replays_.begin()));
+  if (replays_.is_empty()) ended_words_.clear();
   free_retired();
 }
 

@@ -10,9 +10,11 @@ namespace marline::target {
 namespace {
 
 // kPlan: steps to the end, peers in `waits_for` of the message. A step is its counts, then its places, accesses, words.
-// kReplay: a batch (3 words; `task` is its first number), two words for each peer, and two for each change.
+// kReplay: a batch (3 words; `task` is its first number), two words for each peer, and two for each change, or for each
+// task that is left out.
 constexpr uint64_t kMayWrite = 1, kFetched = 2, kSole = 4, kEarly = 8, kAfterEnd = 16, kEnd = 32;
 constexpr unsigned kEraShift = 8, kPeerShift = 16, kRankShift = 24;
+constexpr uint64_t kLeftOut = (uint64_t{1} << kRankShift) - 1;  // in place of a word's number
 
 class Reader {
  public:
@@ -103,6 +105,8 @@ void Share::write_change(uint64_t rank, size_t word, uint64_t value, List<uint64
   words.push(value);
 }
 
+void Share::write_left_out(uint64_t rank, List<uint64_t>& words) { write_change(rank, kLeftOut, 0, words); }
+
 PlanPlace Share::checked(const PlanPlace& place) const {
   if (place.node < peers_.count() && place.era <= Era::kBefore) return place;
   fatal("cluster: node 0 has sent a plan that names node %u of %zu, era %u", place.node, peers_.count(),
@@ -139,8 +143,14 @@ ReplayBatch Share::read_batch(const Message& replay) {
     peer.now = from.next();
     peer.before = from.next();
   }
+  left_out_.clear();
   while (!from.is_over()) {
     uint64_t what = from.next(), rank = what >> kRankShift, word = what & ((uint64_t{1} << kRankShift) - 1);
+    if (word == kLeftOut) {
+      left_out_.push(rank);
+      (void)from.next();
+      continue;
+    }
     if (rank >= steps_.count() || word >= steps_[rank].words.count()) {
       fatal("cluster: node 0 changes word %lu of task %lu of a plan that has %zu tasks here", word, rank,
             steps_.count());
@@ -163,6 +173,7 @@ Message Share::assignment(const ReplayBatch& batch, uint64_t rank) const {
   message.index = batch.first_index + rank;
   message.task = batch.first_number + step.task;
   message.predecessors = step.predecessors;
+  for (uint64_t other : left_out_) message.is_cancelled = message.is_cancelled || other == rank;
   for (const PlanPlace& place : step.waits_for) message.waits_for.push(place_of(place));
   for (const PlanAccess& planned : step.accesses) {
     PlannedAccess& access = message.accesses.push(planned.access);

@@ -58,6 +58,8 @@ class Share {
   static void write_batch(const ReplayBatch& batch, List<uint64_t>& words);
   static void write_peer(uint64_t first_now, uint64_t first_before, List<uint64_t>& words);
   static void write_change(uint64_t rank, size_t word, uint64_t value, List<uint64_t>& words);
+  // The task of a batch that has not been sent need not run.
+  static void write_left_out(uint64_t rank, List<uint64_t>& words);
 
   // The node. What does not fit ends the process: node 0 cannot have sent it.
   void read(const Message& plan);
@@ -80,6 +82,7 @@ class Share {
   TaskPlace place_of(const PlanPlace& place) const;
 
   List<PlanStep> steps_;  // by rank; `node` of their places is a number in peers_
+  List<uint64_t> left_out_;  // ranks, of the batch read last
   List<Peer> peers_;
 };
 
