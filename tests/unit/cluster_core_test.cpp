@@ -171,8 +171,8 @@ PlannedAccess plan_one(Directory& directory, TaskNumber task, const List<TaskNum
   List<PlannedAccess> accesses;
   List<TaskNumber> covered;
   PlannedTask planned = {task, {static_cast<NodeNumber>(task % 4), task}, &before};
-  directory.plan(planned, {1, offset, bytes}, may_write, [ended](TaskNumber other) { return other < ended; }, accesses,
-                 covered);
+  directory.plan(planned, {{1, offset, bytes}, may_write}, [ended](TaskNumber other) { return other < ended; },
+                 accesses, covered);
   return accesses[0];
 }
 

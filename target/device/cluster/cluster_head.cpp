@@ -429,7 +429,8 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
     ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
     for (uint64_t word : pointers) memory_.note_pointer(buffer, word);
     if (bytes == sizeof(void*)) refuse_pointer_to_variable(from);
-    task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
+    bool overwrites = !checks_;  // a check looks at what was there
+    task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true, overwrites});
   }
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }

@@ -38,9 +38,11 @@ void Machine::create_next() {
 
 TaskNumber Machine::push(NewTask task, size_t construct, Role role, std::vector<Piece> pieces) {
   bool is_in_loop = program_.constructs[construct].loop != 0;
+  bool overwrites = role == Role::kUpload && draw(2) == 0;
+  for (TaskAccess& access : task.accesses) access.overwrites = overwrites;
   task.may_wait = options_.window == 0 || draw(6) != 0;
   TaskNumber number = is_in_loop ? push_in_loop(std::move(task), construct) : head_.create(std::move(task));
-  tasks_[number] = {construct, role, std::move(pieces), false, {}};
+  tasks_[number] = {construct, role, std::move(pieces), overwrites, false, {}};
   in_order_.push_back(number);
   return number;
 }

@@ -161,14 +161,15 @@ void Machine::merge(NodeNumber node, const ClusterRange& range, const Payload& p
   }
 }
 
-// A task beside which no other node writes may have all bytes stamped that nobody has got since it had its inputs.
-void Machine::compare(NodeNumber node, const Comparison& comparison, uint64_t odd) {
+// A task beside which no other node writes may have all bytes stamped that nobody has got since it had its inputs. One
+// that overwrites all of them has them stamped.
+void Machine::compare(NodeNumber node, const Comparison& comparison, bool overwrites, uint64_t odd) {
   const ClusterRange& range = comparison.range;
   Copy& copy = copy_at(node, range.buffer);
   uint64_t ready = nodes_[node]->ready_at[comparison.index];
   for (uint64_t i = range.offset; i < range.end(); ++i) {
     if (i % 2 != odd) continue;
-    bool is_claimed = comparison.is_sole && copy.sent[i] <= ready;
+    bool is_claimed = overwrites || (comparison.is_sole && copy.sent[i] <= ready);
     if (!is_claimed && (copy.values[i] == copy.twin[i] || copy.stamps[i] > comparison.stamp)) continue;
     copy.twin[i] = copy.values[i];
     copy.stamps[i] = comparison.stamp;
@@ -186,12 +187,14 @@ void Machine::begin_end(Event event) {
     event.comparisons->push_back({command.index, command.stamp, command.is_sole, command.range});
   }
   node.worker.commands.clear();
-  for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, 0);
+  bool overwrites = tasks_.at(event.task).overwrites;
+  for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, overwrites, 0);
   schedule(std::move(event), draw(2) == 0 ? 0 : wait_time(latency_));
 }
 
 void Machine::finish_end(const Event& event) {
-  for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, 1);
+  bool overwrites = tasks_.at(event.task).overwrites;
+  for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, overwrites, 1);
   --nodes_[event.node]->running;
   nodes_[event.node]->worker.end(event.index, event.duration);
   if (event.index % nodes_[event.node]->reports_each == 1) nodes_[event.node]->worker.report();

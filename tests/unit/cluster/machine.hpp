@@ -56,6 +56,7 @@ struct SimulatedTask {
   size_t construct;
   Role role;
   std::vector<Piece> pieces;
+  bool overwrites;  // all of its accesses
   bool has_run = false;
   std::vector<Value> found;  // what it has read, in the order of its uses
 };
@@ -125,7 +126,7 @@ class Machine {
   void transmit(const Message& message);
   void attach(const Message& message, Payload& payload);
   void merge(NodeNumber node, const ClusterRange& range, const Payload& payload);
-  void compare(NodeNumber node, const Comparison& comparison, uint64_t odd);
+  void compare(NodeNumber node, const Comparison& comparison, bool overwrites, uint64_t odd);
   void begin_end(Event event);
   void finish_end(const Event& event);
   void check_words(const WorkerCommand& command);

@@ -33,6 +33,7 @@ inline uint64_t bytes_of_part(uint64_t bytes, uint64_t least) {
 struct TaskAccess {
   ClusterRange range;
   bool may_write = false;
+  bool overwrites = false;  // with may_write: all of it, and its node stamps each byte, whatever was there
 };
 
 // A task at a node.

@@ -36,8 +36,8 @@ class Directory {
   // `has_ended(task)`: node 0 knows that it has. Appends to `covered` predecessors for whose ends the coming of the
   // bytes stands; it may name one twice.
   template <class HasEnded>
-  void plan(const PlannedTask& task, const ClusterRange& range, bool may_write, const HasEnded& has_ended,
-            List<PlannedAccess>& accesses, List<TaskNumber>& covered);
+  void plan(const PlannedTask& task, const TaskAccess& access, const HasEnded& has_ended, List<PlannedAccess>& accesses,
+            List<TaskNumber>& covered);
 
   // How many of the bytes the node has, or will have, without a transfer.
   [[nodiscard]] uint64_t bytes_at(const ClusterRange& range, NodeNumber node);
@@ -179,8 +179,9 @@ void Directory::join(Buffer& buffer, const ClusterRange& range, const HasEnded& 
 }
 
 template <class HasEnded>
-void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool may_write, const HasEnded& has_ended,
+void Directory::plan(const PlannedTask& task, const TaskAccess& wanted, const HasEnded& has_ended,
                      List<PlannedAccess>& accesses, List<TaskNumber>& covered) {
+  const ClusterRange& range = wanted.range;
   Buffer* buffer = find(range.buffer);
   assert(buffer != nullptr && range.bytes != 0);
   Segment* segment = split(*buffer, range.offset);
@@ -188,10 +189,13 @@ void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool ma
   for (; segment != nullptr && segment->begin < range.end(); segment = buffer->segments.next(segment)) {
     PlannedAccess& access = accesses.push({});
     access.range = {range.buffer, segment->begin, segment->end - segment->begin};
-    access.may_write = may_write;
+    access.may_write = wanted.may_write;
     size_t covered_before = covered.count();
     bool is_ordered = order(*segment, task, has_ended, covered);
-    plan_fetch(*segment, task, is_ordered, access);
+    // What is overwritten need not come if all its writers have ended and node 0 has heard of them: so the task's stamp
+    // is above theirs, and its bytes are taken for newer wherever they meet.
+    bool is_needed = !wanted.overwrites || !segment->writers.is_empty();
+    if (is_needed) plan_fetch(*segment, task, is_ordered, access);
     access.is_end = access.is_early && covered.count() != covered_before;
     if (!access.is_end) {
       while (covered.count() != covered_before) covered.pop();

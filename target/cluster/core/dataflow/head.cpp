@@ -226,7 +226,7 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   PlannedTask planned = {number, task.place, &predecessors};
   if (graph == 0 && !task.is_move) planned.unordered_from = unordered_from(predecessors);
   for (const TaskAccess& access : task.made.accesses) {
-    directory_.plan(planned, access.range, access.may_write, has_ended, assignment.accesses, covered_);
+    directory_.plan(planned, access, has_ended, assignment.accesses, covered_);
     use(task, access.range.buffer, task.place.node);
   }
   for (TaskNumber predecessor : predecessors) {

@@ -243,7 +243,7 @@ void Graphs::plan_replayed(Graph& graph) {
     }
     PlannedTask planned = {now.number_of(at), now.place_of(at), &predecessors};
     for (const TaskAccess& access : task.accesses) {
-      directory_.plan(planned, access.range, access.may_write, has_ended, accesses, covered);
+      directory_.plan(planned, access, has_ended, accesses, covered);
     }
     accesses.clear();
     covered.clear();
