@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Leagues whose teams have one thread each, by turns with parallel regions: the threads of the regions run them, as
- * further ones would be more than there are processors. All teams run, and so do regions and tasks inside of them.
+ * further ones would be more than there are processors. (Regions of more threads than that are another size than a
+ * league, which has threads of its own.) All teams run, and so do regions and tasks inside of them.
  *
  * Covers: teams(num_teams, thread_limit), parallel(num_threads), task, taskwait
  */
@@ -59,10 +60,11 @@ int main(void) {
       threads++;
       CHECK_EQ(omp_get_level(), 1);
     }
-    CHECK_RANGE(known_count, 1, threads);
+    const int most = threads <= omp_get_num_procs() ? threads : kMostThreads;
+    CHECK_RANGE(known_count, 1, most);
 #pragma omp teams num_teams(kTeams) thread_limit(1)
     run_team();
-    CHECK_RANGE(known_count, 1, threads);
+    CHECK_RANGE(known_count, 1, most);
     CHECK_EQ(teams_run, kTeams * (round + 1));
     CHECK_EQ(tasks_run, teams_run);
     CHECK_EQ(omp_get_level(), 0);
