@@ -20,11 +20,16 @@ REMOVER = "marline-remover"  # the process's name, of at most 15 bytes
 
 @contextlib.contextmanager
 def folder(prefix: str) -> Iterator[Path]:
-    made = Path(tempfile.gettempdir()) / f"{prefix}{secrets.token_hex(16)}"
+    # Absolute, though TMPDIR may be ".": the remover works elsewhere.
+    made = Path(tempfile.gettempdir()).absolute() / f"{prefix}{secrets.token_hex(16)}"
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # no folder without a remover
     try:
         end = _start_remover(made)  # which is there before the folder: this process may be killed between the two
-        os.mkdir(made, 0o700)
+        try:
+            os.mkdir(made, 0o700)
+        except OSError:
+            os.close(end)
+            raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     try:
