@@ -74,7 +74,7 @@ static int copy_around(void) {
   return wrong;
 }
 
-// Each other rank has written its process into its file before MPI_Finalize.
+// Each other rank has written its process into its file.
 static void wait_for_ends(int count, char **files) {
   for (int i = 0; i < count; ++i) {
     int process = 0;
@@ -147,6 +147,7 @@ int main(int count, char **arguments) {
   if (asks && (before != size || omp_get_num_devices() != size)) printf("devices %d %d\n", before, omp_get_num_devices());
   run(what);
   if (rank != 0 && count > 2) write_process(arguments[1 + rank]);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   if (rank == 0 && count > 2) {
     wait_for_ends(count - 2, arguments + 2);
