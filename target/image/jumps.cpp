@@ -110,7 +110,10 @@ Jump make(uint64_t from, uint64_t to, bool may_replace) {
   if (page->jumps == 0 && !set_access(*page, bytes, PROT_READ | PROT_EXEC)) return Jump::kRefused;
   Code code;
   code.to = to;
-  if (!write_code(*page, from, &code)) return Jump::kRefused;
+  if (!write_code(*page, from, &code)) {
+    if (page->jumps == 0) (void)set_access(*page, bytes, PROT_NONE);
+    return Jump::kRefused;
+  }
   ++page->jumps;
   g_made.push({from, to});
   return Jump::kMade;
