@@ -96,7 +96,8 @@ static void add(const ompt_data_t *creator, const ompt_data_t *task)
   ompt_data_t *data = NULL;
   ompt_frame_t *frame = NULL;
   made.top = high;
-  if (task_info(0, &flags, &data, &frame, NULL, NULL) != 0 && frame != NULL && frame->exit_frame.ptr != NULL)
+  if (task_info(0, &flags, &data, &frame, NULL, NULL) != 0 && frame != NULL && frame->exit_frame.ptr != NULL &&
+      (frame->exit_frame_flags & ompt_frame_application) == 0)
     made.top = (uintptr_t)frame->exit_frame.ptr;
   made.own_top = made.top != high;
   if (data != creator || made.top <= made.created.pointer || made.top > high)
@@ -180,8 +181,8 @@ void frames_create(const ompt_data_t *creator, const ompt_data_t *task, int flag
     add(creator, task);
 }
 
-/* Code that is called in line, as that of Clang's undeferred tasks, has an unknown top. It lies below those frames of
- * the program's that are still there. */
+/* Code that the program runs in line, as Clang's undeferred tasks, has an unknown top: the frame around it is the
+ * program's, and still there. What lies below that frame has been left. */
 void frames_end(const ompt_data_t *task)
 {
   const Place nowhere = {0};

@@ -137,15 +137,16 @@ def test_under_the_users_launcher(build, exchange):
     assert result.stderr.count("no task was suspended under a mutex, in 1 process\n") == 1
 
 
-@pytest.fixture(params=["gcc-12", "clang-19"])
+@pytest.fixture(params=["gcc-12", "clang-19", "clang-19 -fno-omit-frame-pointer"])
 def frames(request, build, compiled) -> Path:
-    flags = ["-g", "-fopenmp"]
-    if request.param.startswith("clang"):
+    compiler, *more = request.param.split()
+    flags = ["-g", "-fopenmp", *more]
+    if compiler.startswith("clang"):
         stub = build / "tests" / "programs" / "target" / "link" / "clang19"
         if not stub.exists():
             pytest.skip("this build has no programs for devices")
         flags += ["-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}"]
-    return compiled(request.param, "left_frames.c", *flags)
+    return compiled(compiler, "left_frames.c", *flags)
 
 
 def regions(stderr: str) -> int:
@@ -168,8 +169,8 @@ def test_finds_a_frame_that_was_left(marline, frames, case, device):
 
 @pytest.mark.parametrize("device", ["host", "process"])
 @pytest.mark.parametrize("threads", ["1", "4"])
-@pytest.mark.parametrize("case", ["waits", "waits_held", "waits_for_group", "waits_for_data", "of_caller", "of_heap",
-                                  "nest", "switches"])  # fmt: skip
+@pytest.mark.parametrize("case", ["waits", "waits_held", "waits_for_group", "waits_for_data", "waits_around_task",
+                                  "waits_around_region", "of_caller", "of_heap", "nest", "switches"])  # fmt: skip
 def test_frames_that_are_there(marline, frames, case, threads, device):
     result = marline("check", "-t", threads, frames, case, MARLINE_DEVICES=device)
     assert (result.returncode, result.stdout, regions(result.stderr)) == (0, "done\n", 0), result.stderr

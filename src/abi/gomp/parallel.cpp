@@ -43,7 +43,7 @@ void GOMP_parallel_start(void (*function)(void*), void* data, unsigned num_threa
   request.called_by_program = true;
   request.program_frame = frame_of_caller(__builtin_frame_address(0));
   Team* team = parallel_begin(request);
-  set_exit_frame(&team->members[0].frame, request.program_frame);
+  set_exit_in_program(&team->members[0].frame, request.program_frame);
 }
 
 void GOMP_parallel_end() {

@@ -103,7 +103,7 @@ void __kmpc_serialized_parallel(Ident*, int32_t) {
   request.called_by_program = true;
   request.program_frame = frame_of_caller(__builtin_frame_address(0));
   Team* team = parallel_begin(request);
-  set_exit_frame(&team->members[0].frame, request.program_frame);
+  set_exit_in_program(&team->members[0].frame, request.program_frame);
 }
 
 void __kmpc_end_serialized_parallel(Ident*, int32_t) { parallel_end(); }

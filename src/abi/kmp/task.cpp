@@ -133,7 +133,7 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
   if (tool::present()) [[unlikely]] {
     void* program_frame = frame_of_caller(__builtin_frame_address(0));
     set_program_frame(frame_of(this_worker()->task), program_frame);
-    set_exit_frame(frame_of(task_of(block)), program_frame);
+    set_exit_in_program(frame_of(task_of(block)), program_frame);
   }
   take_kept(this_worker(), task_of(block));
   if (is_transparent(task_of(block))) [[unlikely]] begin_transparent(this_worker(), task_of(block), nullptr, 0);

@@ -6,7 +6,8 @@
 // its descendants.
 //
 // exit_frame is the frame pointer of the function that calls the task's code, which is what the code itself finds as
-// __builtin_frame_address(1). enter_frame is an address in the frame of a runtime function that does not return before
+// __builtin_frame_address(1). Where the program runs the code in line, that function is the program's, and the flags say
+// so. enter_frame is an address in the frame of a runtime function that does not return before
 // the task continues.
 #pragma once
 
@@ -73,6 +74,12 @@ void announce_taskloop_chunk(Task* task);
 inline void set_exit_frame(ompt::Frame* frame, void* address) {
   frame->exit_frame.ptr = address;
   frame->exit_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFramePointer : 0;
+}
+
+// A function of the program's runs the task's code in line, in its own frame.
+inline void set_exit_in_program(ompt::Frame* frame, void* address) {
+  frame->exit_frame.ptr = address;
+  frame->exit_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;
 }
 
 inline void set_enter_frame(ompt::Frame* frame, const void* address) {

@@ -115,6 +115,33 @@ static __attribute__((noinline)) void waits_for_data(void)
   sum += x[1];
 }
 
+/* Clang calls the code of such a task, and of such a region, in line: it has ended, and the function's frame is there. */
+static __attribute__((noinline)) void waits_around_task(void)
+{
+  long x[kLong] = {0};
+  hold();
+#pragma omp taskgroup
+  {
+#pragma omp task if (0) shared(x)
+    region(x, 1);
+    omp_fulfill_event(event);
+  }
+  sum += x[1];
+}
+
+static __attribute__((noinline)) void waits_around_region(void)
+{
+  long x[kLong] = {0};
+#pragma omp parallel if (0)
+  {
+    hold();
+    region(x, 1);
+#pragma omp task
+    omp_fulfill_event(event);
+  }
+  sum += x[1];
+}
+
 static __attribute__((noinline)) void maps_here(long *x) { region(x, 0); }
 
 static __attribute__((noinline)) void calls_wait(void)
@@ -213,6 +240,10 @@ static void run(const char *what)
   else if (strcmp(what, "waits_for_data") == 0)
     for (int i = 0; i < 100; i++)
       waits_for_data();
+  else if (strcmp(what, "waits_around_task") == 0)
+    waits_around_task();
+  else if (strcmp(what, "waits_around_region") == 0)
+    waits_around_region();
   else if (strcmp(what, "of_caller") == 0)
     of_caller();
   else if (strcmp(what, "of_heap") == 0)

@@ -93,6 +93,9 @@ static void check_region(void) {
   CHECK_EQ(parallel_info(2, NULL, NULL), 0);
 }
 
+/* Clang runs an undeferred task in line, in a frame of the program's. */
+static int is_in_program(const struct level *l) { return (l->frame->exit_frame_flags & ompt_frame_application) != 0; }
+
 /* In an undeferred task: its creator is right beneath it. */
 static void check_undeferred(void) {
   int local = omp_get_thread_num();
@@ -102,6 +105,12 @@ static void check_undeferred(void) {
   CHECK_EQ(creator.task->value, 100 + (uint64_t)local);
   CHECK(creator.frame->exit_frame.ptr != NULL && creator.frame->enter_frame.ptr != NULL);
   CHECK_EQ(opener.task->value, 1000);
+#ifdef __clang__
+  CHECK(is_in_program(&mine));
+#else
+  CHECK(!is_in_program(&mine));
+#endif
+  CHECK(!is_in_program(&creator));
 }
 
 /* In a deferred one: beneath it is what its thread was in. */
@@ -109,6 +118,7 @@ static void check_deferred(void) {
   int local = omp_get_thread_num(), levels = 0;
   struct level mine = level_at(0);
   CHECK((mine.flags & ompt_task_explicit) && mine.thread == local && mine.task->value == 2);
+  CHECK(!is_in_program(&mine));
   check_running(&mine, &local);
   while (task_info(levels + 1, NULL, NULL, NULL, NULL, NULL) != 0)
     ++levels;
