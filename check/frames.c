@@ -173,11 +173,10 @@ void frames_look(const ompt_data_t *task)
     note_left(task->value, &place, low, false);
 }
 
-/* Target tasks are untied (OpenMP 5.2, section 13.8), and no flag tells which they are. */
 void frames_create(const ompt_data_t *creator, const ompt_data_t *task, int flags)
 {
   frames_look(creator);
-  if (creator != NULL && (flags & ompt_task_untied) != 0 && (flags & ompt_task_undeferred) == 0)
+  if (creator != NULL && (flags & ompt_task_target) != 0 && (flags & ompt_task_undeferred) == 0)
     add(creator, task);
 }
 

@@ -156,7 +156,7 @@ def regions(stderr: str) -> int:
 
 
 @pytest.mark.parametrize("device", ["host", "process"])
-@pytest.mark.parametrize("case", ["returns", "ends", "region_ends"])
+@pytest.mark.parametrize("case", ["returns", "returns_after_many", "ends", "region_ends"])
 def test_finds_a_frame_that_was_left(marline, frames, case, device):
     result = marline("check", "-t", "2", frames, case, MARLINE_DEVICES=device)
     assert (result.returncode, regions(result.stderr)) == (FOUND, 1), result.stderr

@@ -10,6 +10,7 @@
 #include "construct/task/next_task.hpp"
 #include "construct/task/observed.hpp"
 #include "construct/task/task_reduction.hpp"
+#include "exec/worker/frames.hpp"
 
 #include <alloca.h>
 
@@ -107,6 +108,7 @@ void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables&
   copy_private(variables, room, reinterpret_cast<char*>(region) + copies, own.addresses);
   std::copy_n(variables.addresses, variables.count, own.originals);
   copy_description(variables, own);
+  note_target(task);
   if (tool::on(tool::event::kTargetTasks)) [[unlikely]] {
     let_observe(task, describe_region);
   }

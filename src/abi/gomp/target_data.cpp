@@ -7,6 +7,7 @@
 
 #include "construct/device/provider.hpp"
 #include "construct/task/observed.hpp"
+#include "exec/worker/frames.hpp"
 #include "exec/worker/worker.hpp"
 
 #include <new>
@@ -71,6 +72,7 @@ void spawn_construct(Worker* worker, const DataCall& call, const MappedVariables
   MappedVariables own = construct->variables();
   std::copy_n(variables.addresses, variables.count, own.addresses);
   copy_description(variables, own);
+  note_target(task);
   if (tool::on(tool::event::kTargetTasks)) [[unlikely]] {
     let_observe(task, describe_data);
   }

@@ -9,6 +9,7 @@
 #include "construct/device/device_wait.hpp"
 #include "construct/task/observed.hpp"
 #include "construct/task/reducing_region.hpp"
+#include "exec/worker/frames.hpp"
 #include "sched/library_call.hpp"
 #include "sched/queue.hpp"
 
@@ -77,6 +78,7 @@ TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t t
                                                      : run_target_task;
   TaskBlock* block =
       allocate_block(invoke, flags & ~kTaskTied, std::max(task_bytes, sizeof(TaskBlock)), shareds_bytes, routine);
+  note_target(task_of(block));
   if (tool::on(tool::event::kTargetTasks) && (flags & (kTaskDetachable | kTaskProxy)) == 0) [[unlikely]] {
     let_observe(task_of(block), describe_entry);
     task_of(block)->target_device = device;

@@ -11,6 +11,7 @@
 #include "base/sanitizer.hpp"
 #include "construct/task/persistent_graph.hpp"
 #include "exec/worker/cancellation.hpp"
+#include "exec/worker/frames.hpp"
 #include "tool/tool.hpp"
 
 #include <cstdlib>
@@ -345,7 +346,9 @@ void replay_task(PersistentGraph* graph, const GraphStep& step) {
   const Allocation& allocation = graph->allocations[0][step.allocation];
   Snapshot* snapshot = allocation.snapshot;
   Task* task = allocation.task;
+  const bool is_target = tool::present() && tool_tail(task)->is_target;
   begin_replay_of(worker, task, allocation.shape);
+  if (is_target) note_target(task);
   task->priority.store(snapshot->priority, relaxed);
   task->set_domain(snapshot->domain);
   if (snapshot->label != nullptr || snapshot->look != 0) {

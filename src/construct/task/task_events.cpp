@@ -4,6 +4,7 @@
 #include "construct/task/task_events.hpp"
 
 #include "base/small_array.hpp"
+#include "exec/worker/frames.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
@@ -36,13 +37,15 @@ void announce_dependences(uint64_t* task_data, const Dependence* list, size_t co
   tool::dependences(task_data, records.items(), count);
 }
 
-int tool_flags(const Task* task) {
+int tool_flags(Task* task) {
   using namespace tool::task_bits;
   if (task->has(task_flag::kImplicit)) {
     if (task->parent == nullptr || task->has(task_flag::kInitial)) return kInitial;
     return kImplicit | (task->team->size == 1 ? kUndeferred : 0);  // as LLVM's runtime has it
   }
-  return kExplicit | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) |
+  // The events of a target task are those of the task construct (OpenMP 5.2, section 13.8), whose flags always have
+  // kExplicit (section 12.5).
+  return kExplicit | (tool_tail(task)->is_target ? kTarget : 0) | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) |
          (task->has(task_flag::kTied) ? 0 : kUntied) | (task->has(task_flag::kFinal) ? kFinal : 0) |
          (task->has(task_flag::kMergeable) ? kMergeable : 0);
 }

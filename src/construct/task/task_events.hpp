@@ -11,7 +11,9 @@
 
 namespace marline {
 
-int tool_flags(const Task* task);  // ompt_task_flag_t
+// ompt_task_flag_t; only while a tool is there. A target task that Clang's code runs in line has no kTarget: the runtime is
+// not told that it is one.
+int tool_flags(Task* task);
 
 // The dependences of a task that has been announced, if a tool wants them.
 void announce_dependences(uint64_t* task_data, const Dependence* list, size_t count);

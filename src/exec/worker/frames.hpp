@@ -23,6 +23,7 @@ struct ToolTail {
   ompt::Frame frame;
   ompt::DispatchChunk chunk;  // of a taskloop, until the task begins; else of no iterations
   marline_construct* construct;  // the device construct that the task is in
+  bool is_target;                // it is a target task; set by its creator before a tool is told of it
 };
 static_assert(sizeof(ToolTail) == Options::kToolTailBytes);
 
@@ -41,6 +42,13 @@ inline ompt::Frame* frame_of(Task* task) {
 inline marline_construct*& construct_of(Task* task) {
   if (task->has(task_flag::kImplicit)) return static_cast<Member*>(task->block)->construct;
   return tool_tail(task)->construct;
+}
+
+// The task is a target task, before it is spawned.
+inline void note_target(Task* task) {
+  if (tool::present()) [[unlikely]] {
+    tool_tail(task)->is_target = true;
+  }
 }
 
 // The part of a taskloop that the task is to execute, before it is spawned.

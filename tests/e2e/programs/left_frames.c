@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { kLong = 64, kDeep = 64 << 10 };
+enum { kLong = 64, kDeep = 64 << 10, kMany = 1100 };
 
 static omp_event_handle_t event;
 static char order, done;
@@ -65,6 +65,18 @@ static void returns(void)
   hold();
   deep(forgets);
   fulfil(); /* here: left */
+}
+
+/* The check keeps 1024 regions. */
+static void returns_after_many(void)
+{
+  hold();
+  for (int i = 0; i < kMany; i++) {
+#pragma omp task untied depend(in : order)
+    ;
+  }
+  deep(forgets);
+  fulfil();
 }
 
 static void ends(void)
@@ -227,6 +239,8 @@ static void run(const char *what)
 {
   if (strcmp(what, "returns") == 0)
     returns();
+  else if (strcmp(what, "returns_after_many") == 0)
+    returns_after_many();
   else if (strcmp(what, "ends") == 0)
     ends();
   else if (strcmp(what, "waits") == 0)

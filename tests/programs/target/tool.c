@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A target region on the host has an initial task of its own: an OMPT tool, here in the program itself, hears of it before
- * anything belongs to it, and of its end (OpenMP 5.2, section 19.5.2.11).
+ * anything belongs to it, and of its end (OpenMP 5.2, section 19.5.2.11). The flags of a target task say what it is.
  *
- * Covers: target, task
+ * Covers: target(nowait), task
  */
 #include "../tool.h"
 #include <omp.h>
 
 enum { kTasks = 3, kOwn = 77 };
 
-static int begun, ended, created;
+static int begun, ended, created, targets;
 
 static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *region, ompt_data_t *task, unsigned size,
                         unsigned index, int flags) {
@@ -27,8 +27,10 @@ static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *region, omp
 
 static void on_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int has_dependences,
                       const void *codeptr) {
-  (void)frame, (void)flags, (void)has_dependences, (void)codeptr;
+  (void)frame, (void)has_dependences, (void)codeptr;
   created++;
+  CHECK(flags & ompt_task_explicit); /* section 13.8: the events are those of the task construct */
+  targets += (flags & ompt_task_target) != 0;
   task->value = kOwn;
   CHECK_EQ(encountering->value, kOwn);
 }
@@ -59,5 +61,11 @@ int main(void) {
   CHECK(created >= kTasks);
   CHECK_EQ(begun, before + 1);
   CHECK_EQ(ended, 1);
+  CHECK_EQ(targets, 0);
+#pragma omp target nowait map(tofrom : sum)
+  sum++;
+#pragma omp taskwait
+  CHECK_EQ(targets, 1);
+  CHECK_EQ(sum, kTasks + 1);
   return 0;
 }
