@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The target tasks that are under way are in a table. Their creator's calls move the stack pointer `left` of each up;
- * what a region maps is compared with it when the region tells of its maps, which may be sooner or later.
+ * The target tasks that are under way are in a table, each with the places where its creator's stack pointer was higher
+ * than before. What a region maps is compared with them when the region tells of its maps, which may be sooner or
+ * later.
  */
 #include "frames.h"
 
@@ -14,8 +15,9 @@
 #include <string.h>
 #include <unwind.h>
 
-/* Target tasks under way that are looked at, and of each the parts of the stack that it maps: further ones are not. */
-enum { kMostTasks = 1024, kMostParts = 8, kMostUnwound = 64 };
+/* Target tasks under way that are looked at, and of each the parts of the stack that it maps: further ones are not. Of
+ * the places, the last is overwritten by further ones. */
+enum { kMostTasks = 1024, kMostParts = 8, kMostPlaces = 4, kMostUnwound = 64 };
 
 typedef struct Part {
   uintptr_t begin;
@@ -26,7 +28,9 @@ typedef struct Entry {
   uint64_t creator, task; /* task 0: free */
   uintptr_t low, top;     /* of the creator's stack; its frames end at `top`, or before it if that is not `own_top` */
   bool own_top;
-  Place created, left;    /* left.pointer: 0, or the highest since then */
+  Place created;
+  Place left[kMostPlaces]; /* each higher than the one before */
+  int lefts;
   Part parts[kMostParts];
   int count;
   bool is_reported;
@@ -113,15 +117,29 @@ static void add(const ompt_data_t *creator, const ompt_data_t *task)
   lock_give(&entries_lock);
 }
 
-/* Under the lock. True: `found` is to be reported. */
+/* Under the lock. True: the stack pointer was not as high before. */
+static bool add_left(Entry *entry, const Place *place, uintptr_t pointer)
+{
+  if (pointer <= entry->created.pointer || (entry->lefts > 0 && pointer <= entry->left[entry->lefts - 1].pointer))
+    return false;
+  entry->lefts += entry->lefts < kMostPlaces;
+  entry->left[entry->lefts - 1] = *place;
+  entry->left[entry->lefts - 1].pointer = pointer;
+  return true;
+}
+
+/* Under the lock. True: `found` is to be reported, with the first place behind a part's frame. */
 static bool judge(Entry *entry, LeftFrame *found)
 {
   for (int i = 0; i < entry->count && !entry->is_reported; ++i) {
     const Part *part = &entry->parts[i];
-    if (part->begin < entry->created.pointer || part->begin >= entry->left.pointer)
+    const Place *left = entry->left;
+    while (left < entry->left + entry->lefts && part->begin >= left->pointer)
+      ++left;
+    if (part->begin < entry->created.pointer || left == entry->left + entry->lefts)
       continue;
     entry->is_reported = true;
-    *found = (LeftFrame){entry->creator, entry->task, part->begin, part->bytes, entry->created, entry->left};
+    *found = (LeftFrame){entry->creator, entry->task, part->begin, part->bytes, entry->created, *left};
     return true;
   }
   return false;
@@ -137,11 +155,7 @@ static void note_left(uint64_t creator, const Place *place, uintptr_t low, bool 
     Entry *entry = &entries[i];
     if (entry->task != 0 && entry->creator == creator && (has_ended ? entry->own_top : entry->low == low)) {
       const uintptr_t pointer = has_ended || place->pointer > entry->top ? entry->top : place->pointer;
-      if (pointer > entry->created.pointer && pointer > entry->left.pointer) {
-        entry->left = *place;
-        entry->left.pointer = pointer;
-        is_found = judge(entry, &found);
-      }
+      is_found = add_left(entry, place, pointer) && judge(entry, &found);
     }
     lock_give(&entries_lock);
     if (is_found)
