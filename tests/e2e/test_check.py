@@ -177,6 +177,12 @@ def test_frames_that_are_there(marline, frames, case, threads, device):
     assert (result.returncode, result.stdout, regions(result.stderr)) == (0, "done\n", 0), result.stderr
 
 
+def test_a_child_finds_locks_free(compiled):
+    program = compiled("gcc-12", "check_lock.c", f"-I{ROOT}/check", f"{ROOT}/check/lock.c")
+    result = run([program])
+    assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
+
+
 def test_is_loaded_by_the_command_alone(build):
     for library in [build / "lib" / "libmarline.so", *(build / "lib" / "marline").glob("*/libmarline-mpi.so")]:
         needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
