@@ -22,10 +22,11 @@ void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to)
     Transfer& other = to[i - 1];
     auto on_host = reinterpret_cast<uintptr_t>(other.host);
     if (on_host + other.bytes != begin || other.device + other.bytes != device) continue;
+    if (other.fills != piece.is_filled_now()) continue;
     other.bytes += end - begin;
     return;
   }
-  to.push({device, reinterpret_cast<void*>(begin), end - begin});
+  to.push({device, reinterpret_cast<void*>(begin), end - begin, piece.is_filled_now()});
 }
 
 // The innermost dimension is one run. Returns what lies outside of the piece; 0: nothing.
@@ -64,7 +65,7 @@ void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, 
   Array<AheadCopy> all;
   for (const Transfer& copy : copies) {
     if (!one_by_one) {
-      all.push({copy.device, copy.host, copy.bytes, to_device});
+      all.push({copy.device, copy.host, copy.bytes, to_device, nullptr, copy.fills});
     } else if (to_device) {
       copy_to(device, copy.device, copy.host, copy.bytes, told);
     } else {

@@ -154,7 +154,7 @@ void Mapping::attach(const AttachLater& one, Plan& plan) {
   want(one);
   Piece* of_slot = find_slot(one, value);
   if (of_slot == nullptr || (!of_slot->attachments.note(one.slot, value) && !one.always)) return;
-  plan.slots.push({of_slot->on_device(one.slot), value});
+  plan.slots.push({of_slot->on_device(one.slot), value, of_slot->is_filled_now()});
   make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
 }
 
@@ -205,7 +205,7 @@ void Mapping::add(const Items& items, Plan& plan) {
 
 void Mapping::write_slots(Plan& plan, Told* told) {
   Array<Transfer> copies;
-  for (Slot& slot : plan.slots) copies.push({slot.device, &slot.value, sizeof slot.value});
+  for (Slot& slot : plan.slots) copies.push({slot.device, &slot.value, sizeof slot.value, slot.fills});
   make_copies(device_, copies, true, told);
 }
 

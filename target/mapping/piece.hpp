@@ -62,6 +62,8 @@ struct Piece : Range {
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
   [[nodiscard]] bool is_of_regions() const { return busy == &own; }
+  // No other construct uses it yet, nor what lies between it and others like it in one allocation.
+  [[nodiscard]] bool is_filled_now() const { return empty && allocation != 0; }
   [[nodiscard]] uint64_t count() const { return references + regions + holds; }
 };
 
@@ -70,6 +72,7 @@ struct Transfer {
   uint64_t device;
   void* host;
   size_t bytes;
+  bool fills;  // as AheadCopy::fills
 };
 
 }  // namespace marline::target

@@ -13,6 +13,7 @@ struct Sent;
 struct Slot {
   uint64_t device;
   uint64_t value;
+  bool fills;  // as AheadCopy::fills
 };
 
 struct AttachLater {

@@ -116,6 +116,7 @@ struct AheadCopy {
   size_t bytes;
   bool is_to_device;
   marline_operation_t* told = nullptr;  // gets the times when it is made; null: nobody listens
+  bool fills = false;  // nobody else uses this memory yet, nor what lies between two of one construct in one allocation
 };
 
 // Copies behind kernels and other copies, as in Launch.

@@ -435,17 +435,24 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
-// As one task: each one alone would wait for an answer of the node that has the data. It uses what lies between those
-// that are near each other, too, which costs less than to ask for many ranges.
-void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
+// What lies between two copies is used, too, if they are at most that far apart: that costs less than to ask for many
+// ranges. Copies to the device must fill new memory for that, as what lies between them counts as written: a region that
+// writes there meanwhile would lose its results.
+uint64_t ClusterHead::join_distance(const AheadCopy* copies, uint32_t count) {
   constexpr uint64_t kNear = 4096;
+  bool only_fills = std::all_of(copies, copies + count, [](const AheadCopy& one) { return one.fills; });
+  return !copies[0].is_to_device || only_fills ? kNear : 0;
+}
+
+// As one task: each one alone would wait for an answer of the node that has the data. All go in one direction.
+void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
   uint64_t bytes = 0;
   List<List<uint64_t>> pointers;
   find_pointers(copies, count, pointers);
   NewTask task;
   {
     Guard guard(node_.lock);
-    task = task_of({copies, count, nullptr, 0}, pointers, kNear);
+    task = task_of({copies, count, nullptr, 0}, pointers, join_distance(copies, count));
     for (uint32_t i = 0; i < count; ++i) {
       if (copies[i].is_to_device && copies[i].bytes == sizeof(void*)) refuse_pointer_to_variable(copies[i].host);
       bytes += copies[i].bytes;

@@ -254,6 +254,7 @@ class ClusterHead {
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);
+  static uint64_t join_distance(const AheadCopy* copies, uint32_t count);
   NewTask task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart);
   void find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const;
   bool is_ahead(const uint64_t* behind, uint32_t count);
