@@ -94,7 +94,7 @@ ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
 
 ClusterBuffer* ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
   ClusterBuffer* pointee = pointee_of(word);
-  if (pointee == nullptr || pointee == &holder) return nullptr;
+  if (pointee == nullptr) return nullptr;
   List<uint64_t>& known = holder.pointees;
   uint64_t* at = std::lower_bound(known.begin(), known.end(), pointee->begin);
   if (at != known.end() && *at == pointee->begin) return nullptr;
@@ -127,7 +127,8 @@ void ClusterMemory::use_all(List<TaskAccess>& to) {
   }
 }
 
-// All that can be reached from the buffer, each buffer once.
+// All that can be reached from the buffer, each buffer once. A buffer that has pointers into itself is used whole: it may
+// be a block that several mapped variables share.
 void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   List<ClusterBuffer*> open;
   if (first.visit != visit_) open.push(&first);

@@ -31,6 +31,7 @@ device_program_test(map_private SOURCES map_private.c GCC NO_GPU)
 device_program_test(mapper SOURCES mapper.c)
 # LLVM's gets at the pointers before they are attached, and looks through all of them for each.
 device_program_test(mapper_arrays SOURCES mapper_arrays.c STOCK NONE NO_GPU)
+device_program_test(mapper_shared SOURCES mapper_shared.c STOCK NONE NO_GPU)
 # LLVM keeps what a mapper has mapped.
 device_program_test(mapper_release SOURCES mapper_release.c STOCK NONE NO_GPU)
 # LLVM's library holds its lock.
