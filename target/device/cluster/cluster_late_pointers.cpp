@@ -64,7 +64,7 @@ bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
   List<TaskAccess> wider;
   for (const TaskAccess& access : known) wider.push(access);
   make_wider(wider);
-  return bytes_of(wider) != bytes_of(known);
+  return bytes_of(wider) > bytes_of(known);
 }
 
 bool ClusterHead::is_made_again(TaskNumber task) {

@@ -120,8 +120,8 @@ void ClusterMemory::use_whole(ClusterBuffer& buffer, List<TaskAccess>& to) {
   to.push({{buffer.number, 0, buffer.bytes()}, true});
 }
 
+// Keeps what is there: a task may use a buffer that is leaving.
 void ClusterMemory::use_all(List<TaskAccess>& to) {
-  to.clear();
   for (ClusterBuffer* buffer : all_) {
     if (numbered(buffer->number) != nullptr) use_whole(*buffer, to);
   }
