@@ -10,21 +10,10 @@
  * Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to), target exit data(map:release),
  *   target update(from)
  */
-#include "device.h"
-
-#include <marline/marline.h>
-#include <stdlib.h>
-
 #ifndef STEPS
 #define STEPS 10 /* with many, an iteration waits for the one before to be sent */
 #endif
-enum { kFamilies = 3, kBlocks = 5, kMostSteps = STEPS, kIterations = 14, kLength = 40 };
-
-typedef struct Block {
-  struct Block *next;
-  long runs[kMostSteps];
-  long values[kLength];
-} Block;
+enum { kMostSteps = STEPS, kIterations = 14 };
 
 enum { LINK, CUT, WALK, KINDS };
 
@@ -33,22 +22,13 @@ typedef struct {
   long factor;
 } Step;
 
-typedef struct {
-  Block *blocks[kBlocks];
-  long expected[kBlocks][kLength];
-  int next[kBlocks]; /* -1: none */
-  Step steps[kMostSteps];
+#define BLOCK_FIELDS long runs[kMostSteps];
+#define FAMILY_FIELDS                                                                                                  \
+  Step steps[kMostSteps];                                                                                              \
   int count;
-} Family;
+#include "pointer_families.h"
 
-static Family g_families[kFamilies];
-static char g_order[kFamilies];
-static unsigned g_seed;
-
-static int draw(int below) {
-  g_seed = g_seed * 1664525u + 1013904223u;
-  return (int)((g_seed >> 8) % (unsigned)below);
-}
+#include <marline/marline.h>
 
 /* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
 static void link_to(int f, Block *from, Block *to, int s, int when, int cuts, int spin, long add) {
@@ -104,32 +84,12 @@ static void begin(void) {
   int first = 6 + draw(6);
   for (int f = 0; f < kFamilies; f++) {
     Family *family = &g_families[f];
-    for (int b = 0; b < kBlocks; b++) {
-      Block *block = family->blocks[b] = calloc(1, sizeof *block);
-      CHECK(block != NULL);
-      family->next[b] = -1;
-      for (int i = 0; i < kLength; i++)
-        block->values[i] = family->expected[b][i] = f * 100 + b * 10 + i;
-#pragma omp target enter data map(to : block[0 : 1])
-    }
+    begin_family(f);
     family->count = kMostSteps / 3 + draw(kMostSteps - kMostSteps / 3 + 1);
     for (int s = 0; s < family->count; s++) {
       int a = draw(kBlocks), b = (a + 1 + draw(kBlocks - 1)) % kBlocks, kind = draw(8);
       family->steps[s] = (Step){kind == 0 ? CUT : kind < 4 ? LINK : WALK, a, b, first + draw(kIterations - first + 3),
                                 draw(2) * 300 * 1000, 1 + draw(3)};
-    }
-  }
-}
-
-static void end(void) {
-  for (int f = 0; f < kFamilies; f++) {
-    for (int b = 0; b < kBlocks; b++) {
-      Block *block = g_families[f].blocks[b];
-#pragma omp target update from(block->values)
-#pragma omp target exit data map(release : block[0 : 1])
-      for (int i = 0; i < kLength; i++)
-        CHECK_EQ(block->values[i], g_families[f].expected[b][i]);
-      free(block);
     }
   }
 }
@@ -152,6 +112,6 @@ int main(int count, char **words) {
       for (int f = 0; f < kFamilies; f++)
         if (s < g_families[f].count)
           expect(f, s, it, changes ? it : 0);
-  end();
+  end_families();
   return 0;
 }

@@ -8,42 +8,19 @@
  * Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to), target exit data(map:release),
  *   target update(nowait, depend, from)
  */
-#include "device.h"
-
-#include <stdlib.h>
-
-enum { kFamilies = 3, kBlocks = 5, kSteps = 24, kLength = 40 };
-
-typedef struct Block {
-  struct Block *next;
-  long values[kLength];
-} Block;
-
 #ifndef FILL
 #define FILL 20000 /* so much that copies are made in parts */
 #endif
-enum { kFill = FILL };
+enum { kSteps = 24, kFill = FILL };
 
 typedef struct {
-  Block *block;
+  struct Block *block;
   long fill[kFill];
 } Holder;
 
-typedef struct {
-  Holder holders[2];
-  Block *blocks[kBlocks];
-  long expected[kBlocks][kLength];
-  int next[kBlocks]; /* -1: none */
-} Family;
-
-static Family g_families[kFamilies];
-static char g_order[kFamilies];
-static unsigned g_seed;
-
-static int draw(int below) {
-  g_seed = g_seed * 1664525u + 1013904223u;
-  return (int)((g_seed >> 8) % (unsigned)below);
-}
+#define BLOCK_FIELDS
+#define FAMILY_FIELDS Holder holders[2];
+#include "pointer_families.h"
 
 /* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
 static void link_to(int f, Block *from, Block *to, int is_cut, int spin) {
@@ -118,17 +95,8 @@ static void step(int f) {
 }
 
 static void begin(void) {
-  for (int f = 0; f < kFamilies; f++) {
-    Family *family = &g_families[f];
-    for (int b = 0; b < kBlocks; b++) {
-      Block *block = family->blocks[b] = calloc(1, sizeof *block);
-      CHECK(block != NULL);
-      family->next[b] = -1;
-      for (int i = 0; i < kLength; i++)
-        block->values[i] = family->expected[b][i] = f * 100 + b * 10 + i;
-#pragma omp target enter data map(to : block[0 : 1])
-    }
-  }
+  for (int f = 0; f < kFamilies; f++)
+    begin_family(f);
   for (int f = 0; f < kFamilies; f++) { /* the kernels run once, and are known then */
     Family *family = &g_families[f];
     link_to(f, family->blocks[0], family->blocks[1], 1, 0);
@@ -140,19 +108,6 @@ static void begin(void) {
 #pragma omp taskwait
 }
 
-static void end(void) {
-  for (int f = 0; f < kFamilies; f++) {
-    for (int b = 0; b < kBlocks; b++) {
-      Block *block = g_families[f].blocks[b];
-#pragma omp target update from(block->values)
-#pragma omp target exit data map(release : block[0 : 1])
-      for (int i = 0; i < kLength; i++)
-        CHECK_EQ(block->values[i], g_families[f].expected[b][i]);
-      free(block);
-    }
-  }
-}
-
 int main(int count, char **words) {
   g_seed = count > 1 ? (unsigned)atoi(words[1]) : 1;
   begin();
@@ -161,6 +116,6 @@ int main(int count, char **words) {
   for (int s = 0; s < kSteps; s++)
     for (int f = 0; f < kFamilies; f++)
       step(f);
-  end();
+  end_families();
   return 0;
 }

@@ -154,12 +154,18 @@ device_program_test(cluster_ahead_pointers PROGRAM cluster_ahead SOURCES cluster
 device_program_test(one_by_one SOURCES one_by_one.c DEVICES host process apart cluster GCC
                     GCC_DEVICES host process apart cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 # Random programs, by seed; further ones by `make check` with MARLINE_EXHAUSTIVE=1.
-set(late_pointer_seeds 1 2 3)
-if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
-  foreach(seed RANGE 4 60)
-    list(APPEND late_pointer_seeds ${seed})
+function(list_seeds variable last last_of_all)
+  if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
+    set(last ${last_of_all})
+  endif()
+  set(seeds)
+  foreach(seed RANGE 1 ${last})
+    list(APPEND seeds ${seed})
   endforeach()
-endif()
+  set(${variable} ${seeds} PARENT_SCOPE)
+endfunction()
+list_seeds(late_pointer_seeds 3 60)
+list_seeds(postponed_seeds 4 100)
 foreach(seed IN LISTS late_pointer_seeds)
   device_program_test(cluster_late_pointers_${seed} PROGRAM cluster_late_pointers SOURCES cluster_late_pointers.c
                       ARGS ${seed} DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU
@@ -174,12 +180,6 @@ device_program_test(cluster_graph_pointers_many SOURCES cluster_graph_pointers.c
                     DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_late_pointers_small SOURCES cluster_late_pointers.c ARGS 4 FLAGS -DFILL=20
                     DEVICES cluster GCC GCC_DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
-set(postponed_seeds 1 2 3 4)
-if("$ENV{MARLINE_EXHAUSTIVE}" MATCHES "[^0]")
-  foreach(seed RANGE 5 100)
-    list(APPEND postponed_seeds ${seed})
-  endforeach()
-endif()
 foreach(seed IN LISTS postponed_seeds)
   device_program_test(cluster_postponed_${seed} PROGRAM cluster_postponed SOURCES cluster_postponed.c ARGS ${seed}
                       DEVICES settled GCC GCC_DEVICES settled COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
