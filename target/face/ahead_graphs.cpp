@@ -15,6 +15,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 extern "C" int omp_get_default_device();
 
 namespace marline::target {
@@ -55,16 +57,8 @@ Chained<AheadGraph> g_graphs;  // by number; as many as the program has at a tim
 
 // They lie in the order of the runtime's numbers.
 const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
-  size_t low = 0, high = list.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (list[middle].number < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < list.count() && list[low].number == number ? &list[low] : nullptr;
+  const GivenTask* found = std::ranges::lower_bound(list, number, {}, &GivenTask::number);
+  return found != list.end() && found->number == number ? found : nullptr;
 }
 
 // Whether the region can be given in its turn. It has no predecessors but claimed ones. One that takes part in a reduction cannot:

@@ -39,16 +39,8 @@ void ClusterHead::forget_made_again(TaskNumber by) {
 
 // Replayed tasks are behind the others, and their numbers above: all are in the order of their numbers.
 ClusterHead::OpenTask* ClusterHead::find_open(List<OpenTask>& open, TaskNumber number) {
-  size_t low = 0, high = open.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (open[middle].number < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < open.count() && open[low].number == number ? &open[low] : nullptr;
+  OpenTask* found = std::ranges::lower_bound(open, number, {}, &OpenTask::number);
+  return found != open.end() && found->number == number ? found : nullptr;
 }
 
 void ClusterHead::make_wider(List<TaskAccess>& accesses) {

@@ -81,12 +81,8 @@ ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& plac
 
 // Where the buffer's copy is in the list, or would be.
 size_t ClusterNode::place_of(uint64_t buffer) const {
-  size_t low = 0, high = replicas_.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    (replicas_[middle]->buffer() < buffer ? low : high) = replicas_[middle]->buffer() < buffer ? middle + 1 : middle;
-  }
-  return low;
+  auto number_of = [](const Replica* replica) { return replica->buffer(); };
+  return static_cast<size_t>(std::ranges::lower_bound(replicas_, buffer, {}, number_of) - replicas_.begin());
 }
 
 Replica& ClusterNode::replica(uint64_t buffer) {

@@ -58,16 +58,7 @@ uint64_t Placement::key_of(const PlacementRequest& request, uint32_t kind) {
 }
 
 const Placement::Cost* Placement::find_cost(uint64_t key) const {
-  size_t low = 0, high = costs_.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (costs_[middle].key < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return costs_.begin() + low;  // the first that is not less, perhaps the end
+  return std::ranges::lower_bound(costs_, key, {}, &Cost::key);  // the first that is not less, perhaps the end
 }
 
 // Of what has never run, as set_unknown_time says: the number of tasks counts then. But a program that has tasks run elsewhere

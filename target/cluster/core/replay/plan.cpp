@@ -3,6 +3,8 @@
 // See the header.
 #include "cluster/core/replay/plan.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 namespace {
@@ -112,17 +114,9 @@ bool Iteration::find(TaskNumber number, uint64_t& at) const {
     at = number - first_number;
     return is_replayed(number) && number >= first_number && at < count;
   }
-  size_t low = 0, high = numbers.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (numbers[middle] < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  at = low;
-  return low < numbers.count() && numbers[low] == number;
+  const TaskNumber* found = std::lower_bound(numbers.begin(), numbers.end(), number);
+  at = static_cast<uint64_t>(found - numbers.begin());
+  return found != numbers.end() && *found == number;
 }
 
 bool Iteration::find(const TaskPlace& place, uint64_t& at) const {
