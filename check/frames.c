@@ -258,7 +258,8 @@ static void on_map(ompt_data_t *target, unsigned count, void **host, void **devi
   LeftFrame found;
   bool is_found = false;
   lock_take(&entries_lock);
-  for (int i = 0; i < kMostTasks && !is_found; ++i) {
+  const int end = atomic_load_explicit(&entries_end, memory_order_relaxed);
+  for (int i = 0; i < end && !is_found; ++i) {
     Entry *entry = &entries[i];
     if (entry->task != target->value)
       continue;
