@@ -6,7 +6,8 @@ BUILD   = build/release
 # What the builds for other judges and architectures test; MPI libraries are neither instrumented nor there.
 TESTED  = --target src/all tests/unit/all tests/stress/all tests/programs/all
 # What of the units handles bytes of others, or memory by hand. (All of them take a minute and a half to be compiled.)
-ASAN_UNITS = cluster_core device_replica device_replica_check device_share device_wire device_wire_decoder large_cache slab stack text
+ASAN_UNITS = cluster_core device_replica device_replica_check device_share device_wire device_wire_decoder large_cache \
+             slab stack text
 space := $(subst ,, )
 # pytest, matplotlib and numpy live here; .venv is made by `make deps`.
 PYTHON  = .venv/bin/python3
@@ -35,8 +36,8 @@ asan: deps
 	cmake --build --preset asan -j $(JOBS) --target src/all tests/stress/all tests/programs/all $(ASAN_UNITS:%=%_test)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.($(subst $(space),|,$(ASAN_UNITS)))$$|^stress\..*\.t4\.|^programs\.|^devices\."
 
-# The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's, and
-# qemu does not give unit.device_wire_cut a network of its own.
+# The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's,
+# and qemu does not give unit.device_wire_cut a network of its own.
 aarch64: deps
 	@test -f build/aarch64/build.ninja || cmake --preset aarch64
 	cmake --build --preset aarch64 -j $(JOBS) $(TESTED)

@@ -8,8 +8,8 @@
 
 namespace marline {
 
-// Calls visit(controllers, path) for each line of the file `membership`, which is NUMBER:CONTROLLERS:PATH. Of version 2 the
-// controllers are empty. Does nothing if there is no such file.
+// Calls visit(controllers, path) for each line of the file `membership`, which is NUMBER:CONTROLLERS:PATH. Of version 2
+// the controllers are empty. Does nothing if there is no such file.
 template <class Visit>
 void for_control_groups(const char* membership, Visit visit) {
   char line[512];  // a longer path is cut

@@ -64,8 +64,8 @@ bool has_room(uint64_t from, uint64_t page_bytes) {
   return true;
 }
 
-// The page at the address, which may be new; null, and `why` is set: it cannot be. What may be replaced is replaced at once:
-// in a gap, another thread's mapping could come to lie.
+// The page at the address, which may be new; null, and `why` is set: it cannot be. What may be replaced is replaced in
+// one step: in a gap, another thread's mapping could come to lie.
 Page* page_at(uint64_t address, size_t bytes, bool may_replace, Jump& why) {
   for (Page& page : g_pages) {
     if (page.address == address) return &page;

@@ -21,8 +21,8 @@ enum class Jump : uint64_t {
   kRefused,     // the system lets no code be there
 };
 
-// Lets `from` lead to the function of a loaded image, whose pointer to it has that name. `may_replace`: nothing but what
-// was reserved for the program is mapped in the page there.
+// Lets `from` lead to the function of a loaded image, whose pointer to it has that name. `may_replace`: the page there
+// is only reserved for the program.
 [[nodiscard]] Jump make_jump(uint64_t from, void* image, const char* pointer, bool may_replace = false);
 
 // In the program: whether it is an entry for such a function; and a line if the device could not make the jump, as is

@@ -247,11 +247,12 @@ def test_silent_strangers_do_not_keep_ranks_from_their_devices(jobs, each, mpi):
     """Of this user, so that they are heard; they come before the first use of a device."""
     words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "first"]
     mark, silent = secrets.token_hex(8), []
-    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY, **{MARK: mark}), text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+    environment = clean_environment(**MANDATORY, **{MARK: mark})
+    with subprocess.Popen(list(map(str, words)), env=environment, text=True, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
         assert process.stdout.readline() == "ready\n"
         agents, deadline = set(), time.monotonic() + SECONDS
-        while len(agents) < 2 and time.monotonic() < deadline:  # a rank hands its listener over to its agent, in its time
+        while len(agents) < 2 and time.monotonic() < deadline:  # ranks hand their listeners to agents while they go on
             agents = {name for member in members(mark) if link(f"/proc/{member}/exe") == str(each)
                       for name in sockets_of(member) if "marline" not in name}  # fmt: skip
         for name in list(agents) * 40:
@@ -274,9 +275,8 @@ def sockets_of(process: int) -> list[str]:
     listening = "00010000"  # __SO_ACCEPTCON in the column of flags
     own = {link(f"/proc/{process}/fd/{file}") for file in os.listdir(f"/proc/{process}/fd")}
     with open("/proc/net/unix") as table:
-        rows = [line.split() for line in table]
-    return [row[7] for row in rows
-            if len(row) == 8 and row[3] == listening and row[7].startswith("@") and f"socket:[{row[6]}]" in own]  # fmt: skip
+        rows = [row for line in table if len(row := line.split()) == 8]
+    return [row[7] for row in rows if row[3] == listening and row[7].startswith("@") and f"socket:[{row[6]}]" in own]
 
 
 def greeting_of_a_stranger(name: str) -> bytes:

@@ -37,7 +37,7 @@ class Finding:
     lock_kind: str = "mutex"
     locked: list[Frame] = field(default_factory=list)
     suspended: list[Frame] = field(default_factory=list)
-    frame: str = ""  # of a target region whose frame has been left: what it maps there
+    frame: str = ""  # what a target region maps of a frame that was left: size and address
     created: list[Frame] = field(default_factory=list)
     left: list[Frame] = field(default_factory=list)
     times: int = 1

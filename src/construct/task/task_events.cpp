@@ -45,9 +45,9 @@ int tool_flags(Task* task) {
   }
   // The events of a target task are those of the task construct (OpenMP 5.2, section 13.8), whose flags always have
   // kExplicit (section 12.5).
-  return kExplicit | (tool_tail(task)->is_target ? kTarget : 0) | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) |
-         (task->has(task_flag::kTied) ? 0 : kUntied) | (task->has(task_flag::kFinal) ? kFinal : 0) |
-         (task->has(task_flag::kMergeable) ? kMergeable : 0);
+  return kExplicit | (tool_tail(task)->is_target ? kTarget : 0) |
+         (task->has(task_flag::kUndeferred) ? kUndeferred : 0) | (task->has(task_flag::kTied) ? 0 : kUntied) |
+         (task->has(task_flag::kFinal) ? kFinal : 0) | (task->has(task_flag::kMergeable) ? kMergeable : 0);
 }
 
 }  // namespace marline

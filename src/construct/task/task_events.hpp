@@ -11,8 +11,8 @@
 
 namespace marline {
 
-// ompt_task_flag_t; only while a tool is there. A target task that Clang's code runs in line has no kTarget: the runtime is
-// not told that it is one.
+// ompt_task_flag_t; only while a tool is there. A target task that Clang's code runs in line has no kTarget: the code
+// does not say that it is one.
 int tool_flags(Task* task);
 
 // The dependences of a task that has been announced, if a tool wants them.

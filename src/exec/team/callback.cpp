@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenMP in code that a library calls back (sched/library_call.hpp). It runs in an initial task of its own, on a worker
-// of its own: what it creates is run by this thread and by the teams of its own regions, and by nobody else; where it
-// waits, nothing else runs here. Nobody polls for it: the library that would be asked is below it on the stack.
+// of its own. Only this thread and the teams of its own regions run what it creates. While it waits, no other task runs
+// on this thread, and the thread polls no library: the one that would be asked is below it on the stack.
 //
 // The initial task has the control variables of the task that has called the library, and counts as being in the same
 // active regions: regions inside are as wide as they would be there.

@@ -6,9 +6,8 @@
 // its descendants.
 //
 // exit_frame is the frame pointer of the function that calls the task's code, which is what the code itself finds as
-// __builtin_frame_address(1). Where the program runs the code in line, that function is the program's, and the flags say
-// so. enter_frame is an address in the frame of a runtime function that does not return before
-// the task continues.
+// __builtin_frame_address(1). Where the program runs the code in line, that function is the program's, and the flags
+// say so. enter_frame is an address in the frame of a runtime function that does not return before the task continues.
 #pragma once
 
 #include "base/slab.hpp"

@@ -435,9 +435,9 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
-// What lies between two copies is used, too, if they are at most that far apart: that costs less than to ask for many
-// ranges. Copies to the device must fill new memory for that, as what lies between them counts as written: a region that
-// writes there meanwhile would lose its results.
+// Copies that are at most this far apart are one access, with the gap between them: many ranges cost more to ask for.
+// For copies to the device the gap counts as written, and a region that writes there meanwhile would lose its results.
+// So they are joined only where they fill new memory.
 uint64_t ClusterHead::join_distance(const AheadCopy* copies, uint32_t count) {
   constexpr uint64_t kNear = 4096;
   bool only_fills = std::all_of(copies, copies + count, [](const AheadCopy& one) { return one.fills; });

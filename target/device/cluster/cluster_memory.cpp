@@ -127,8 +127,8 @@ void ClusterMemory::use_all(List<TaskAccess>& to) {
   }
 }
 
-// All that can be reached from the buffer, each buffer once. A buffer that has pointers into itself is used whole: it may
-// be a block that several mapped variables share.
+// All that can be reached from the buffer, each buffer once. A buffer with pointers into itself is used whole: it may be
+// a block that several mapped variables share.
 void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   List<ClusterBuffer*> open;
   if (first.visit != visit_) open.push(&first);

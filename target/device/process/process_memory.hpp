@@ -20,8 +20,8 @@ void give_up_memory();
 // The same for the program's stack, which the calling thread may be on: it goes on in `function`, on another one.
 [[noreturn]] void give_up_stack(void (*function)());
 
-// In the device's process, any thread: whether the page at the address is one of those where the program's next mappings
-// come to lie, so that nothing is lost when another mapping replaces it.
+// In the device's process, any thread: whether the page at the address is reserved for the program's next mappings, so
+// that nothing is lost when another mapping replaces it.
 [[nodiscard]] bool is_given_up(uint64_t address);
 
 }  // namespace marline::target

@@ -127,7 +127,7 @@ static __attribute__((noinline)) void waits_for_data(void)
   sum += x[1];
 }
 
-/* Clang calls the code of such a task, and of such a region, in line: it has ended, and the function's frame is there. */
+/* Clang calls the code of such a task or region in line: when it ends, the frame of the function is still there. */
 static __attribute__((noinline)) void waits_around_task(void)
 {
   long x[kLong] = {0};
