@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Regions of changing size opened by several threads of the program at once, with barriers, single, and tasks that cross a
- * barrier: teams are reused, grown and shrunk, and nothing of one region may reach into the next. */
+ * barrier, and leagues of short teams between them, whose jobs are taken back from threads that come late: teams are
+ * reused, grown and shrunk, and nothing of one region or league may reach into the next. */
 #include <omp.h>
 #include <pthread.h>
 
@@ -50,10 +51,32 @@ static void one_region(uint64_t *state) {
   CHECK(after == team, "%d tasks of %d threads", after, team);
 }
 
+static void one_league(uint64_t *state) {
+  int teams = 1 + below(state, 8), limit = 1 + below(state, 3), length = below(state, 2) * 2000;
+  int runs[8] = {0}, inside = 0;
+#pragma omp teams num_teams(teams) thread_limit(limit) shared(runs, inside) firstprivate(length)
+  {
+    for (volatile int i = 0; i < length; ++i) {
+    }
+    __atomic_fetch_add(&runs[omp_get_team_num()], 1, __ATOMIC_RELAXED);
+#pragma omp parallel shared(inside)
+#pragma omp single
+    {
+#pragma omp task shared(inside)
+      __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED);
+    }
+  }
+  for (int team = 0; team < 8; ++team) CHECK(runs[team] == (team < teams), "team %d: %d runs", team, runs[team]);
+  CHECK(inside == teams, "%d tasks of %d teams", inside, teams);
+}
+
 static void *root_main(void *arg) {
   struct root *root = arg;
   uint64_t state = root->seed;
-  for (uint64_t round = 0; round < root->rounds; ++round) one_region(&state);
+  for (uint64_t round = 0; round < root->rounds; ++round) {
+    one_region(&state);
+    for (int leagues = below(&state, 4); leagues > 0; --leagues) one_league(&state);
+  }
   return NULL;
 }
 

@@ -123,6 +123,7 @@ bool run_side_by_side(Worker* worker, League& league) {
   team_start(team);
   implicit_task_begin(worker, &team->members[0]);
   run_teams(league);
+  team_withdraw(team);  // a thread that was not in time would only be waited for
   team_barrier(this_worker());
   implicit_task_end(worker, &team->members[0], task, member);
   release(worker, team);

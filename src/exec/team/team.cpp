@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
+#include "exec/team/barrier.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/view/affinity_display.hpp"
 #include "exec/worker/frames.hpp"
@@ -271,6 +272,18 @@ void team_start(Team* team) {
     worker->in_region.fetch_add(1, relaxed);
     worker->job.store(team, seq_cst);  // releases the team's fields; before the look at `announced`
     wake_worker(worker);
+  }
+}
+
+void team_withdraw(Team* team) {
+  for (int i = 1; i < team->size; ++i) {
+    Worker* worker = team->members[i].worker;
+    Team* job = team;
+    // relaxed: the worker has read nothing of the team's.
+    if (!worker->job.compare_exchange_strong(job, nullptr, relaxed)) continue;
+    worker->in_region.fetch_sub(1, relaxed);
+    if (team->nesting.inner) team->nesting.inside.fetch_sub(1, release);  // pairs with team_inner
+    barrier_arrive(&team->members[i]);
   }
 }
 

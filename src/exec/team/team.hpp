@@ -32,6 +32,10 @@ void team_describe_initial(Team* team, const Icvs& icvs, Member* encountering = 
 // Starts the region on all members but the caller's, who is member 0.
 void team_start(Team* team);
 
+// Takes back the jobs of the members that have not begun theirs, and arrives at the region's barrier for them. By the
+// opener, before it arrives itself, in a region whose work need not be done by all members.
+void team_withdraw(Team* team);
+
 // Between these, `worker` runs the implicit task of `member`; the current task and member before it come back after.
 void implicit_task_begin(Worker* worker, Member* member);
 void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member);

@@ -347,9 +347,9 @@ Team* wait_for_job(Worker* worker) {
   ++worker->beside.undisturbed;
   worker->pool->flush_remote();
   for (uint32_t looks = 0;; ++looks) {
-    if (Team* team = worker->job.load(acquire)) {  // pairs with team_start
-      worker->job.store(nullptr, relaxed);
-      return team;
+    if (worker->job.load(relaxed) != nullptr) {
+      // acquire pairs with team_start. Null: the opener has taken it back (team_withdraw).
+      if (Team* team = worker->job.exchange(nullptr, acquire)) return team;
     }
     if (looks % 64 != 63) {
       cpu_relax();
