@@ -72,7 +72,7 @@ struct Transfer {
   uint64_t device;
   void* host;
   size_t bytes;
-  bool fills;  // as AheadCopy::fills
+  bool fills = false;  // as AheadCopy::fills
 };
 
 }  // namespace marline::target
