@@ -22,6 +22,8 @@ typedef struct marline_target_region {
   void *data;
   int device;       /* what omp_get_device_num returns inside; the caller's own number of this device */
   int thread_limit; /* of the clause; 0: none */
+  uint64_t kernel;  /* where its code is, for a device whose threads share cores with others: parallel regions without a
+                       num_threads clause have one thread while that takes less time. 0: they keep their threads */
 } marline_target_region_t;
 
 /* Runs region->body on the calling thread as the initial task of a team of its own, with the initial control variables,

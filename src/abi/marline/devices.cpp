@@ -29,7 +29,8 @@
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
 
 MARLINE_EXPORT void marline_target_region_run(const marline_target_region_t* region) {
-  marline::target_region(marline::this_worker(), {region->body, region->data, region->thread_limit, region->device});
+  marline::target_region(marline::this_worker(),
+                         {region->body, region->data, region->thread_limit, region->device, region->kernel});
 }
 
 MARLINE_EXPORT int marline_thread_share(const unsigned long* cpus, size_t words, int threads) {

@@ -15,7 +15,11 @@ namespace {
 
 int at_least(int64_t value, int least) { return static_cast<int>(std::clamp<int64_t>(value, least, INT_MAX)); }
 
-void set_num_threads(int64_t n) { own_current_icvs().num_threads = at_least(n, 1); }
+void set_num_threads(int64_t n) {
+  Icvs& icvs = own_current_icvs();
+  icvs.num_threads = at_least(n, 1);
+  icvs.one_thread = false;
+}
 
 // OpenMP 5.1, 3.2.15: more than what is supported means what is supported; a negative value is ignored.
 void set_max_active_levels(int64_t levels) {

@@ -3,6 +3,8 @@
 // See the header.
 #include "construct/device/target.hpp"
 
+#include "base/clock.hpp"
+#include "construct/device/short_kernels.hpp"
 #include "exec/team/barrier.hpp"
 #include "exec/team/team.hpp"
 #include "exec/worker/suspend.hpp"
@@ -22,6 +24,21 @@ void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
   tool::implicit_task(endpoint, &team->tool_data, &worker->task->tool_data, size, 1, tool::task_bits::kInitial);
 }
 
+void run_body(const TargetRegion& region) {
+  region.body(region.data);
+  team_barrier(this_worker());  // the same: an implicit task stays on its thread
+}
+
+// With as many threads as it is the fastest with, if it is short.
+void run_measured(Worker* worker, const TargetRegion& region) {
+  KernelTimes& times = times_of_kernel(region.kernel);
+  const bool alone = times.begin(region.kernel);
+  worker->member->icvs.one_thread = alone;
+  const uint64_t begin = nanoseconds_now();
+  run_body(region);
+  times.end(alone, nanoseconds_now() - begin);
+}
+
 }  // namespace
 
 void target_region(Worker* worker, const TargetRegion& region) {
@@ -39,9 +56,7 @@ void target_region(Worker* worker, const TargetRegion& region) {
   member->implicit_task.flags |= task_flag::kInitial;
   member->implicit_task.flags &= ~task_flag::kFinal;
   announce(team, worker, tool::Endpoint::kBegin);
-  region.body(region.data);
-  worker = this_worker();  // the same: an implicit task stays on its thread
-  team_barrier(worker);
+  region.kernel != 0 ? run_measured(worker, region) : run_body(region);
   announce(team, worker, tool::Endpoint::kEnd);
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
   team_serial_release(worker, team);

@@ -14,6 +14,7 @@ struct TargetRegion {
   void* data;
   int thread_limit = 0;  // of the clause; 0: none
   int device = Icvs::kNoDevice;  // that omp_get_device_num returns; kNoDevice: the host's
+  uint64_t kernel = 0;   // the address of its code, for construct/device/short_kernels.hpp; 0: keeps its threads
 };
 
 // Runs the region, and waits for the tasks that it has created.

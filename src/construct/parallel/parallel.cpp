@@ -60,7 +60,7 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
   const Team* outer = worker->member->team;
   const Icvs* icvs = worker->task->icvs;
   if (!request.if_clause || outer->active_level >= icvs->max_active_levels) return 1;
-  int wanted = request.num_threads > 0 ? request.num_threads : icvs->num_threads;
+  int wanted = request.num_threads > 0 ? request.num_threads : icvs->one_thread ? 1 : icvs->num_threads;
   if (icvs->dynamic && !is_strict(request)) wanted = std::min(wanted, threads_with_cores(outer));
   if (wanted > icvs->thread_limit) wanted = icvs->thread_limit;
   return wanted > kMaxTeam ? most_for(wanted) : wanted;

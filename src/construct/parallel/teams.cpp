@@ -130,6 +130,11 @@ bool run_side_by_side(Worker* worker, League& league) {
   return true;
 }
 
+// Inside an active region (a target region there, on the host) the other threads are busy already.
+bool is_alone(const Worker* worker) {
+  return worker->member->team->active_level > 0 || worker->task->icvs->one_thread;
+}
+
 void announce_begin(Task* task, League& league) {
   using namespace tool::parallel_bits;
   ompt::Frame* frame = frame_of(task);
@@ -162,8 +167,7 @@ void teams(const LeagueRequest& request) {
   League league{&request, *worker->task->icvs, 1};
   league.icvs.team_num = 0;
   league.icvs.num_teams = league_size(worker, request.lower, request.upper);
-  // Inside an active region (a target region there, on the host) the other threads are busy already.
-  int threads = worker->member->team->active_level > 0 ? 1 : std::min(league.icvs.num_threads, league.icvs.thread_limit);
+  int threads = is_alone(worker) ? 1 : std::min(league.icvs.num_threads, league.icvs.thread_limit);
   divide_threads(league, threads, request.thread_limit > 0 ? request.thread_limit : teams_thread_limit());
   if (tool::present()) [[unlikely]] {
     announce_begin(worker->task, league);

@@ -155,7 +155,8 @@ void tell_changed_statics(const ClusterWork& work) {
 }
 
 void run_on_processor(ClusterWork* work) {
-  marline_target_region_t region = {run_kernel, work, work->kernel->call.number, work->kernel->call.thread_limit};
+  const KernelCall& call = work->kernel->call;
+  marline_target_region_t region = {run_kernel, work, call.number, call.thread_limit, call.code};
   marline_target_region_run(&region);
 }
 

@@ -129,7 +129,7 @@ void launch(Job* job) {
   done.flags = job->frame.flags & (kTimed | kAwaited);
   bool is_timed = (done.flags & kTimed) != 0;
   int number = g_started[device_in(job->frame.flags)].number;
-  marline_target_region_t region = {run_kernel, job, number, static_cast<int>(job->frame.b)};
+  marline_target_region_t region = {run_kernel, job, number, static_cast<int>(job->frame.b), job->frame.a};
   if (is_timed) done.b = now();
   see_begin(&job->seen);
   marline_target_region_run(&region);

@@ -138,7 +138,7 @@ void run_job(Work* work) {
   Completion completion = {command.operation, 0, command.timed ? now() : 0, 0};
   switch (command.kind) {
     case CommandKind::kLaunch: {
-      marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(command.thread_limit)};
+      marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(command.thread_limit), command.a};
       marline_target_region_run(&region);
       if (command.timed) completion.end = now();
       std::fflush(stdout);  // nobody does at the end

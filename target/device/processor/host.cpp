@@ -75,7 +75,7 @@ void run(void* data) {
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
   Call call = {code_to_call(launch), &launch};
-  marline_target_region_t region = {run, &call, device->number, launch.thread_limit};
+  marline_target_region_t region = {run, &call, device->number, launch.thread_limit, 0};
   if (operation->timed) operation->begin = now();
   marline_target_region_run(&region);
   if (operation->timed) operation->end = now();

@@ -101,6 +101,8 @@ device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clan
 device_program_test(late_start SOURCES late_start.c THREADS 4 GCC NO_GPU)
 device_program_test(idle_threads SOURCES idle_threads.c COMPILERS clang19 DEVICES process THREADS 4 STOCK NONE NO_GPU)
 device_program_test(threads SOURCES threads.c GCC)
+# GPUs have no sched_yield.
+device_program_test(short_regions SOURCES short_regions.c GCC NO_GPU)
 # Clang 19 makes no GPU code for its reductions.
 device_program_test(teams SOURCES teams.c GCC NO_GPU)
 # Clang 14 and 16 take the construct for another.
