@@ -162,6 +162,7 @@ NewTask ClusterHead::copy_of(TaskNumber number) {
   task.predecessors.push(number);
   list_predecessors(number, number, task.predecessors);
   for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+  head_.pass_on_last_of(number, task.last_of);
   return task;
 }
 

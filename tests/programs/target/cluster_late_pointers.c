@@ -19,7 +19,7 @@ typedef struct {
 } Holder;
 
 #define BLOCK_FIELDS
-#define FAMILY_FIELDS Holder holders[2];
+#define FAMILY_FIELDS Holder holders[2]; long visits[kLength], expected_visits[kLength];
 #include "pointer_families.h"
 
 /* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
@@ -43,6 +43,20 @@ static void walk(int f, Block *first, int factor) {
       for (int i = 0; i < kLength; i++)
         block->values[i] = block->values[i] * factor + left;
   }
+}
+
+/* The same, with data that is mapped for this region alone: it leaves after the region, which may come to use more. */
+static void count_visits(int f, Block *first, long *visits) {
+  (void)f;
+#pragma omp target enter data nowait depend(inout : g_order[f]) map(to : visits[0 : kLength])
+#pragma omp target nowait depend(inout : g_order[f]) map(tofrom : first[0 : 1], visits[0 : kLength])
+  {
+    int left = 2 * kBlocks;
+    for (Block *block = first; block != NULL && left > 0; block = block->next, left--)
+      for (int i = 0; i < kLength; i++)
+        visits[i] += block->values[i] % 7;
+  }
+#pragma omp target exit data nowait depend(inout : g_order[f]) map(from : visits[0 : kLength])
 }
 
 /* A pointer goes home, and comes back with the region behind that: when this one is sent, its data is not known yet. */
@@ -74,9 +88,16 @@ static void expect_walk(Family *family, int first, int factor) {
       family->expected[b][i] = family->expected[b][i] * factor + left;
 }
 
+static void expect_visits(Family *family, int first) {
+  int left = 2 * kBlocks;
+  for (int b = first; b >= 0 && left > 0; b = family->next[b], left--)
+    for (int i = 0; i < kLength; i++)
+      family->expected_visits[i] += family->expected[b][i] % 7;
+}
+
 static void step(int f) {
   Family *family = &g_families[f];
-  int a = draw(kBlocks), b = draw(kBlocks), what = draw(9);
+  int a = draw(kBlocks), b = draw(kBlocks), what = draw(11);
   if (what < 3 && a != b) {
     int is_cut = draw(4) == 0;
     link_to(f, family->blocks[a], family->blocks[b], is_cut, draw(2) * 300 * 1000);
@@ -89,8 +110,11 @@ static void step(int f) {
   } else if (what == 7) {
     carry(f, family->blocks[a], &family->holders[draw(2)], 0);
     family->expected[a][2] += kFill - 1;
-  } else {
+  } else if (what == 8) {
     copy_home(f, family->blocks[a]);
+  } else {
+    count_visits(f, family->blocks[a], family->visits);
+    expect_visits(family, a);
   }
 }
 
@@ -104,6 +128,8 @@ static void begin(void) {
     walk(f, family->blocks[0], 1);
     expect_walk(family, 0, 1);
     carry(f, family->blocks[0], &family->holders[0], 1);
+    count_visits(f, family->blocks[0], family->visits);
+    expect_visits(family, 0);
   }
 #pragma omp taskwait
 }
@@ -117,5 +143,8 @@ int main(int count, char **words) {
     for (int f = 0; f < kFamilies; f++)
       step(f);
   end_families();
+  for (int f = 0; f < kFamilies; f++)
+    for (int i = 0; i < kLength; i++)
+      CHECK_EQ(g_families[f].visits[i], g_families[f].expected_visits[i]);
   return 0;
 }

@@ -189,7 +189,6 @@ bool Head::plan(TaskNumber number) {
   if (task->made.graph != 0) record(number, assignment);
   send(std::move(assignment));
   if (options_.withdraw) note_open_predecessors(number);
-  for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
   send_of_graphs();
   return true;
 }
@@ -457,7 +456,9 @@ void Head::leave_level(const Task& task) {
   while (levels_.first() + 1 < levels_.end() && levels_[levels_.first()].open == 0) levels_.drop_first();
 }
 
+// No open task uses the buffer, so none that uses it can be made again.
 void Head::remove_copies(uint64_t buffer) {
+  directory_.remove(buffer);
   copies_.remove_buffer(buffer, [&](NodeNumber node) {
     Message message = message_to(MessageKind::kDrop, node);
     message.range.buffer = buffer;

@@ -76,6 +76,8 @@ class Head {
   // The same for a task that cannot have started, as one before it does not end until its node has been told: it will
   // not run. True: its node gets a message of it, past those of tasks that wait for credits. It must not be lent.
   [[nodiscard]] bool leave_out(TaskNumber task);
+  // The buffers that were to go with that task, which has been left out, go with another that `to` belongs to.
+  void pass_on_last_of(TaskNumber task, List<uint64_t>& to) { to.swap(tasks_[task].made.last_of); }
   // The program waits for tasks.
   void barrier();
   // The program waits for the end of this task, or of each one, perhaps before others have ended: nodes tell it at once. All
