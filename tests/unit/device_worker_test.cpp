@@ -172,7 +172,8 @@ TEST(WorkerTest, RefusesWhatTheProgramWouldNotSend) {
     session.begin();
     std::copy(std::begin(bad.words), std::end(bad.words), session.words);
     session.send(bad.frame);
-    EXPECT_FALSE(session.lives());
+    while (session.lives()) {  // another of its threads may look at the frame, and answers go on meanwhile
+    }
     std::string said;
     int status = session.end(said);
     EXPECT_TRUE(is_end_with_line(status)) << "kind " << bad.frame.kind << ": status " << status;
