@@ -377,6 +377,8 @@ if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
     device_kind_variants(random_fortran_${file}.gfortran12
       "${PROGRAM_BIN}/random_fortran_${file}_gfortran12;1;${random_seeds}" 300 "" "${random_kinds}" 4)
   endforeach()
+  # Where a region is made again for a late pointer, while a buffer of it is leaving.
+  device_kind_variants(random_fortran_leaving.gfortran12 "${PROGRAM_BIN}/random_fortran_3_gfortran12;27;30" 300 "" cluster 4)
 endif()
 
 device_program_test(bad_place SOURCES bad_place.c GCC DEVICES host process THREADS 4 STOCK NONE NO_GPU NO_NODES)
