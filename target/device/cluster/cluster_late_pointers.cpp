@@ -162,7 +162,6 @@ NewTask ClusterHead::copy_of(TaskNumber number) {
   task.predecessors.push(number);
   list_predecessors(number, number, task.predecessors);
   for (const TaskAccess& access : from.accesses) task.accesses.push(access);
-  head_.pass_on_last_of(number, task.last_of);
   return task;
 }
 
@@ -218,6 +217,7 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
 
 void ClusterHead::make_again(TaskNumber number) {
   NewTask task = copy_of(number);
+  if (!is_replayed(number)) head_.pass_on_last_of(number, task.last_of);
   Known known = leave(number);
   if (known.kernel != nullptr) make_wider(task.accesses);
   TaskNumber by = create(std::move(task), known);

@@ -420,11 +420,11 @@ void Head::end(TaskNumber number) {
   --under_way_;
   --planned_;
   for (const CopyUse& use : task.uses) {
-    if (copies_.end_use(use.buffer, use.node)) remove_copies(use.buffer);
+    if (copies_.end_use(use.buffer, use.node)) forget_buffer(use.buffer);
   }
   --nodes_[task.place.node].open;
   for (uint64_t buffer : task.made.last_of) {
-    if (copies_.retire(buffer)) remove_copies(buffer);
+    if (copies_.retire(buffer)) forget_buffer(buffer);
   }
   if (options_.withdraw) {
     remove_runnable(number);
@@ -456,8 +456,8 @@ void Head::leave_level(const Task& task) {
   while (levels_.first() + 1 < levels_.end() && levels_[levels_.first()].open == 0) levels_.drop_first();
 }
 
-// No open task uses the buffer, so none that uses it can be made again.
-void Head::remove_copies(uint64_t buffer) {
+// Neither an open task nor a plan uses the buffer, so no task that uses it can be made again.
+void Head::forget_buffer(uint64_t buffer) {
   directory_.remove(buffer);
   copies_.remove_buffer(buffer, [&](NodeNumber node) {
     Message message = message_to(MessageKind::kDrop, node);

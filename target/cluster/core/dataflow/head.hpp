@@ -76,7 +76,7 @@ class Head {
   // The same for a task that cannot have started, as one before it does not end until its node has been told: it will
   // not run. True: its node gets a message of it, past those of tasks that wait for credits. It must not be lent.
   [[nodiscard]] bool leave_out(TaskNumber task);
-  // The buffers that were to go with that task, which has been left out, go with another that `to` belongs to.
+  // `to` takes over NewTask::last_of of a task that has been left out: the task that does its work has them.
   void pass_on_last_of(TaskNumber task, List<uint64_t>& to) { to.swap(tasks_[task].made.last_of); }
   // The program waits for tasks.
   void barrier();
@@ -269,7 +269,7 @@ class Head {
   void drop_ended();
   void begin_recording();
   void end_recording();
-  void remove_copies(uint64_t buffer);
+  void forget_buffer(uint64_t buffer);
   void send(Message message);
   static bool take_credits(Node& node, const Message& message);
   void send_waiting(Node& node);

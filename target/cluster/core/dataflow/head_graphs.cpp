@@ -190,7 +190,7 @@ void Head::send_of_graphs() {
   }
   List<uint64_t> gone;
   gone.swap(graphs_.gone_buffers);
-  for (uint64_t buffer : gone) remove_copies(buffer);
+  for (uint64_t buffer : gone) forget_buffer(buffer);
   for (TaskNumber first : graphs_.over) over_replays.push(first);
   graphs_.over.clear();
 }
