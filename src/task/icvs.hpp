@@ -21,7 +21,8 @@ struct Icvs {
   uintptr_t allocator;        // def-allocator-var, an omp_allocator_handle_t
   bool dynamic;               // dyn-var
   bool run_sched_monotonic;   // the modifier's bit 0x80000000
-  // Regions without a num_threads clause have one thread, whatever num_threads says (construct/device/short_kernels.hpp).
+  // Regions without a num_threads clause have one thread, whatever num_threads says
+  // (construct/device/short_kernels.hpp).
   bool one_thread = false;
   // bind-var where a proc_bind clause around, of GCC's, has set it (construct/parallel/parallel.cpp), as ProcBind; 0:
   // OMP_PROC_BIND's element for the level.

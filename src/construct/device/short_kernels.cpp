@@ -16,7 +16,7 @@ constexpr uint64_t kPlaces = 256;
 
 KernelTimes g_times[kPlaces];
 
-void average(Atomic<uint64_t>& average, uint64_t nanoseconds, bool is_first) {
+void add_to_average(Atomic<uint64_t>& average, uint64_t nanoseconds, bool is_first) {
   const uint64_t before = average.load(relaxed);
   average.store(is_first ? nanoseconds : (7 * before + nanoseconds) / 8, relaxed);
 }
@@ -42,14 +42,14 @@ bool KernelTimes::begin(uint64_t kernel) {
 void KernelTimes::note_with_threads(uint64_t nanoseconds) {
   if (nanoseconds > kShort) return short_runs_.store(0, relaxed);
   const uint32_t before = short_runs_.load(relaxed);
-  average(with_threads_, nanoseconds, before == 0);
+  add_to_average(with_threads_, nanoseconds, before == 0);
   short_runs_.store(before + 1, relaxed);
 }
 
 void KernelTimes::note_alone(uint64_t nanoseconds) {
   if (nanoseconds > kShort) return begin_anew(needed_.load(relaxed));
   const uint32_t before = runs_alone_.load(relaxed);
-  average(alone_, nanoseconds, before == 0);
+  add_to_average(alone_, nanoseconds, before == 0);
   runs_alone_.store(before + 1, relaxed);
   if (before + 1 == kMostRuns) return begin_anew(kFirstRuns);  // the cores may be free now
   if ((before + 1) % kTrial != 0 || alone_.load(relaxed) <= with_threads_.load(relaxed)) return;

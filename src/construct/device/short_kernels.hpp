@@ -12,8 +12,8 @@
 
 namespace marline {
 
-// Of one kernel. Threads that run it at the same time may lose each other's notes, which only delays the decision: all is
-// relaxed, and orders nothing.
+// Of one kernel. Threads that run it at the same time may lose each other's notes, which only delays the decision: all
+// is relaxed, and orders nothing.
 class KernelTimes {
  public:
   // Whether the next run is to have one thread where the program asks for no number of threads.
@@ -24,7 +24,9 @@ class KernelTimes {
 
  private:
   static constexpr uint64_t kShort = 20 * 1000;  // ns
-  static constexpr uint32_t kFirstRuns = 16, kMostRuns = 4096, kTrial = 8;
+  static constexpr uint32_t kFirstRuns = 16;   // short ones in a row, before the first trial
+  static constexpr uint32_t kMostRuns = 4096;  // before another trial; and alone, before threads are tried anew
+  static constexpr uint32_t kTrial = 8;        // runs alone, after each of which both ways are compared
 
   void note_with_threads(uint64_t nanoseconds);
   void note_alone(uint64_t nanoseconds);

@@ -56,7 +56,7 @@ void target_region(Worker* worker, const TargetRegion& region) {
   member->implicit_task.flags |= task_flag::kInitial;
   member->implicit_task.flags &= ~task_flag::kFinal;
   announce(team, worker, tool::Endpoint::kBegin);
-  region.kernel != 0 ? run_measured(worker, region) : run_body(region);
+  region.kernel != 0 && team->icvs.num_threads > 1 ? run_measured(worker, region) : run_body(region);
   announce(team, worker, tool::Endpoint::kEnd);
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
   team_serial_release(worker, team);
