@@ -322,11 +322,14 @@ device_mistakes(bad_region "marline: [^\n]*without a reason that it could tell" 
 
 # GCC has no compiler for devices here: its regions are functions of the program, in Fortran as in C. (Flang cannot link
 # in Debian.)
+# Each program has a folder for its modules: they compile marline.f90 at the same time, and its module is a file.
 set(device_modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
-file(MAKE_DIRECTORY ${device_modules})
+foreach(name maps arrays nodes graphs descriptors)
+  file(MAKE_DIRECTORY ${device_modules}/${name})
+endforeach()
 foreach(name maps arrays)
   program_test(fortran_device_${name} SOURCES device_${name}.f90 ../fortran/runtime_check.c COMPILERS gfortran12
-               THREADS 1 4 FLAGS -J${device_modules} RUNS gfortran12:host gfortran12:process)
+               THREADS 1 4 FLAGS -J${device_modules}/${name} RUNS gfortran12:host gfortran12:process)
   if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
     foreach(threads 1 4)
       device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 ""
@@ -337,15 +340,15 @@ foreach(name maps arrays)
 endforeach()
 if(NOT MARLINE_SANITIZE)
   program_test(fortran_cluster_nodes SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_nodes.f90
-               ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules} MARLINE_H
-               RUNS gfortran12:cluster)
+               ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules}/nodes
+               MARLINE_H RUNS gfortran12:cluster)
   if(MARLINE_GFORTRAN12)
     device_kind_variants(fortran_cluster_nodes.gfortran12 ${PROGRAM_BIN}/fortran_cluster_nodes_gfortran12 60 "" cluster 4)
   endif()
   program_test(fortran_cluster_graphs SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_graphs.f90
-               COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules} MARLINE_H RUNS gfortran12:cluster)
+               COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules}/graphs MARLINE_H RUNS gfortran12:cluster)
   program_test(fortran_cluster_descriptors SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_descriptors.f90
-               COMPILERS gfortran12 THREADS 4 FLAGS -J${device_modules} MARLINE_H RUNS gfortran12:cluster)
+               COMPILERS gfortran12 THREADS 4 FLAGS -J${device_modules}/descriptors MARLINE_H RUNS gfortran12:cluster)
   if(MARLINE_GFORTRAN12)
     device_kind_variants(fortran_cluster_graphs.gfortran12 ${PROGRAM_BIN}/fortran_cluster_graphs_gfortran12 60 "" cluster 4)
     device_kind_variants(fortran_cluster_descriptors.gfortran12 ${PROGRAM_BIN}/fortran_cluster_descriptors_gfortran12 60 ""
@@ -378,7 +381,8 @@ if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
       "${PROGRAM_BIN}/random_fortran_${file}_gfortran12;1;${random_seeds}" 300 "" "${random_kinds}" 4)
   endforeach()
   # Where a region is made again for a late pointer, while a buffer of it is leaving.
-  device_kind_variants(random_fortran_leaving.gfortran12 "${PROGRAM_BIN}/random_fortran_3_gfortran12;27;30" 300 "" cluster 4)
+  device_kind_variants(random_fortran_leaving.gfortran12 "${PROGRAM_BIN}/random_fortran_3_gfortran12;27;30" 300 ""
+                       cluster 4)
 endif()
 
 device_program_test(bad_place SOURCES bad_place.c GCC DEVICES host process THREADS 4 STOCK NONE NO_GPU NO_NODES)
