@@ -3,9 +3,9 @@
 // Model of the jobs that the opener of a league takes back (src/exec/team/team.cpp, team_start and team_withdraw;
 // src/exec/worker/schedule_loop.cpp, wait_for_job; src/exec/worker/worker.cpp, run_job; src/exec/team/barrier.cpp).
 //
-// The opener runs leagues one after the other with the same team. For each it writes what the team's members read, posts
-// a job to each member, takes its part of the league, takes back the jobs that nobody has begun and arrives for their
-// members, and arrives itself. Every step of a process is one access to shared memory; a d_step stands for one hardware
+// The opener runs leagues one after the other with the same team. For each it writes the team's fields, posts a job to
+// each member, takes its part of the league, takes back the jobs that nobody has begun and arrives for their members,
+// and arrives itself. Every step of a process is one access to shared memory; a d_step stands for one hardware
 // read-modify-write. Sleep is not modelled: sleep.pml has it, and a job that is taken back is a wake-up for nothing.
 //
 //   job[m]       Worker::job of member m

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many runs of short regions, which a device may run with one thread where nobody has asked for a number. A num_threads
- * clause and omp_set_num_threads hold all the same, so do the number of teams and what omp_get_max_threads returns; what
- * runs with one thread and what with several gives the same results, also when a short region becomes long.
+ * Many runs of short regions, which a device may run with one thread if the program asks for no number. A num_threads
+ * clause and omp_set_num_threads hold all the same, so do the number of teams and the result of omp_get_max_threads.
+ * Results are the same with one thread and with several, also when a short region becomes long.
  *
  * Covers: target(map, thread_limit), target parallel(num_threads), target teams distribute parallel for, target teams,
  *  omp_get_max_threads, omp_get_num_threads, omp_set_num_threads, omp_get_num_teams
