@@ -16,7 +16,7 @@ namespace cluster {
 
 namespace {
 
-using namespace marline::target;
+using namespace marline::offload::cluster;
 
 enum What : uint32_t { kCreate, kArrive, kHandle, kTaskEnd, kLook };
 

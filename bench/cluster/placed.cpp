@@ -11,7 +11,7 @@
 
 namespace cluster {
 
-using namespace marline::target;
+using namespace marline::offload::cluster;
 
 namespace {
 

@@ -14,7 +14,7 @@ struct Placed {
 };
 
 // The core gets the tasks in the order of creation. No task ends meanwhile.
-Placed place_by_core(const TaskGraph& graph, uint64_t window, marline::target::PlacementPolicy policy);
+Placed place_by_core(const TaskGraph& graph, uint64_t window, marline::offload::cluster::PlacementPolicy policy);
 Schedule run_placement(const TaskGraph& graph, const Placed& placed);
 
 // A task reads each of the `width` tasks before it with a probability of 1.5 / width.

@@ -17,7 +17,7 @@ extern "C" {
 namespace {
 
 using namespace cluster;
-using marline::target::PlacementPolicy;
+using marline::offload::cluster::PlacementPolicy;
 
 TaskGraph make_pattern(Pattern pattern, long width, size_t nodes, double transfers) {
   Graph shape{.pattern = pattern, .width = width, .steps = 12, .radix = 3, .fraction = 1, .seed = 1};

@@ -21,7 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 namespace {
 
 constexpr int kSamples = 51, kTrips = 200, kSleepyTrips = 20, kBulks = 64, kAhead = 8;
@@ -252,10 +252,10 @@ void measure_pipe() {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::wire
 
 int main() {
-  using namespace marline::target;
+  using namespace marline::offload::wire;
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   const char* const same[] = {"a", "a", nullptr};
   const char* const different[] = {"a", "b", nullptr};

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 
-using namespace marline::target;
+using namespace marline::offload::cluster;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-using namespace marline::target;
+using namespace marline::offload::wire;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace marline::target {
+namespace marline::offload {
 
 template <class T, uint32_t kInside = 8>
 class Array {
@@ -64,4 +64,4 @@ class Array {
   uint32_t capacity_ = kInside;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

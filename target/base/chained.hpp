@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload {
 
 template <class T>
 class Chained {
@@ -72,4 +72,4 @@ class Chained {
   uint64_t lists_ = 0, count_ = 0;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -5,7 +5,7 @@
 
 #include <bitset>
 
-namespace marline::target {
+namespace marline::offload {
 
 // One more is refused with a line (mapping/device_list.cpp, device/node/node.cpp). Tables by device have this size; what a
 // kernel or a window of addresses needs for each of them is in image/device_words.hpp and device/processor/window.hpp.
@@ -13,4 +13,4 @@ inline constexpr int kMostDevices = 256;
 
 using DeviceSet = std::bitset<kMostDevices>;
 
-}  // namespace marline::target
+}  // namespace marline::offload

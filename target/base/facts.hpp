@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload {
 
 struct DeviceFacts {
   char name[96];     // the product's
@@ -20,4 +20,4 @@ struct DeviceFacts {
   int numa_domain;   // the nearest, by the system's number; -1: not known, or none is nearer than the others
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

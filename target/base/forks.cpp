@@ -6,7 +6,7 @@
 
 #include "base/report.hpp"
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -50,4 +50,4 @@ void handle_forks(void (*in_child)()) {
   if (pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0) fatal("no memory for a fork handler");
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -7,7 +7,7 @@
 
 #include "base/lock.hpp"
 
-namespace marline::target {
+namespace marline::offload {
 
 // The order in which a fork takes them. A thread that has one lock only takes those of later lines, and among those of a
 // line no second one. No holder waits for the loader's lock: the forking thread may have it.
@@ -46,4 +46,4 @@ struct HeldAcrossForks {
 // are free by then.
 void handle_forks(void (*in_child)());
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::items {
 
 struct ItemList {
   Array<void*, 16> bases;
@@ -33,4 +33,4 @@ struct ItemList {
   }
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::items

@@ -6,7 +6,11 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload {
+struct Told;
+}
+
+namespace marline::offload::items {
 
 namespace map_type {
 inline constexpr uint64_t kTo = 1, kFrom = 2, kAlways = 4, kDelete = 8;
@@ -56,7 +60,7 @@ struct Items {
   void** mappers = nullptr;  // or null
   bool own_bases = false;    // a base is the item's own begin also where the item lies behind a pointer
   bool of_region = false;    // of a target region, which uses the data until its end
-  struct Told* told = nullptr;  // the construct, if a tool listens (told.hpp)
+  Told* told = nullptr;  // the construct, if a tool listens (told.hpp)
   Source source = {};
 };
 
@@ -82,4 +86,4 @@ struct Items {
   return (type & kAll) == kAll;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::items

@@ -11,7 +11,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload {
 
 // Makes a text a part of a JSON string: characters that would need an escape become '?'.
 inline void make_plain(char* text) {
@@ -50,4 +50,4 @@ class JsonSink {
   void* sink_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

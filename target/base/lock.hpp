@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-namespace marline::target {
+namespace marline::offload {
 
 class Lock {
  public:
@@ -32,4 +32,4 @@ class Guard {
   Lock& lock_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

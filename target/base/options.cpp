@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -131,4 +131,4 @@ void refuse_value(Option option, const char* value, const char* wrong) {
   fatal("%s=%s: not understood from \"%s\" on; expected %s", row.name, value, wrong, row.accepted);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

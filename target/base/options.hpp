@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload {
 
 enum class Option {
   kDevices,
@@ -39,4 +39,4 @@ enum class Option {
 // null.
 [[noreturn]] void refuse_value(Option option, const char* value, const char* wrong = nullptr);
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -3,7 +3,7 @@
 // See the header. Treaps: Seidel and Aragon, "Randomized search trees", 1996.
 #include "base/ranges.hpp"
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -65,4 +65,4 @@ void Ranges::remove(Range* range) {
   *link = join(range->left, range->right);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

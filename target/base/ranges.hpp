@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload {
 
 struct Range {
   uintptr_t begin;
@@ -69,4 +69,4 @@ class RecentRanges {
   mutable Range* recent_[2] = {};  // the newest one first; or null
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

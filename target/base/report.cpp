@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -59,4 +59,4 @@ void warn(const char* format, ...) {
   va_end(arguments);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

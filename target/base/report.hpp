@@ -3,7 +3,7 @@
 // Messages of libmarline-target: one line each that says what failed, the value, and what to do. Any thread.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload {
 
 // Writes "marline: fatal: ..." to stderr and aborts.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
@@ -17,4 +17,4 @@ void note(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 // Writes "marline: warning: ..." to stderr.
 void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
-}  // namespace marline::target
+}  // namespace marline::offload

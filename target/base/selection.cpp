@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -231,4 +231,4 @@ const char* choose_device(const char* text, const DeviceFacts* devices, int coun
   return in.is_good() && in.at_end() ? nullptr : in.at();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -13,7 +13,7 @@
 
 #include "base/facts.hpp"
 
-namespace marline::target {
+namespace marline::offload {
 
 inline constexpr int kChosenHost = -1, kChosenNone = -2;
 
@@ -28,4 +28,4 @@ inline constexpr int kChosenHost = -1, kChosenNone = -2;
 // kChosenNone; that also if it names none. A number alone is taken as it is. Returns as above.
 [[nodiscard]] const char* choose_device(const char* text, const DeviceFacts* devices, int count, int& chosen);
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -92,4 +92,4 @@ int share_of(const RankPlace& place, const DeviceFacts* devices, int count) {
   return all[place.rank % all_count];
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -6,7 +6,7 @@
 
 #include "base/facts.hpp"
 
-namespace marline::target {
+namespace marline::offload {
 
 struct RankPlace {
   int rank = 0;     // among those of this node
@@ -26,4 +26,4 @@ struct RankPlace {
 // one after the other. -1: there is no choice, since there are not several ranks or GPUs.
 [[nodiscard]] int share_of(const RankPlace& place, const DeviceFacts* devices, int count);
 
-}  // namespace marline::target
+}  // namespace marline::offload

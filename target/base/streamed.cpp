@@ -11,7 +11,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -42,4 +42,4 @@ void copy_streamed(char* to, const char* from, size_t bytes, size_t whole) {
   std::memcpy(to, from, bytes);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload {
 
 namespace {
 
@@ -54,4 +54,4 @@ void end_told(Told* told) {
   std::free(told);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload

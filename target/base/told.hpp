@@ -6,7 +6,7 @@
 
 #include "marline/devices.h"
 
-namespace marline::target {
+namespace marline::offload {
 
 extern const uint32_t* g_events;  // the runtime's word; constant once the library is loaded
 
@@ -62,4 +62,4 @@ class ToldScope {
   Told* told_ = nullptr;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload

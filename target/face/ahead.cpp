@@ -30,7 +30,10 @@
 extern "C" int omp_get_default_device();
 extern "C" int omp_get_cancellation();
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace abi;
+using namespace registry;
 
 namespace {
 
@@ -591,4 +594,4 @@ constexpr AheadRoom kRoom = {start, forget_all};
 
 }  // namespace
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -16,7 +16,12 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
+using namespace image;
 
 // What a data construct does, or a region that brings data, or at whose end data goes home.
 struct Ending {
@@ -162,4 +167,4 @@ void count_in_parts(int constructs);
   return kernel->code.get(device->number);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

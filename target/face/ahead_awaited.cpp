@@ -3,7 +3,11 @@
 // Claimed tasks (ahead.cpp) whose ends are wanted on the host: the device hears of them, and of those before them.
 #include "face/ahead.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace device;
+using namespace image;
 
 // Under the lock, of one that is awaited.
 void note_to_tell(Ahead* one, List<uint64_t>& tell) {
@@ -33,4 +37,4 @@ void tell_awaited(Device* device, const List<uint64_t>& numbers) {
   for (uint64_t number : numbers) device->kind->ahead->await(device, number);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -19,7 +19,13 @@
 
 extern "C" int omp_get_default_device();
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
+using namespace image;
+using namespace items;
 
 namespace {
 
@@ -323,4 +329,4 @@ void forget_graphs() {
   g_graphs = Chained<AheadGraph>();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

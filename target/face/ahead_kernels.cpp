@@ -5,7 +5,9 @@
 
 #include "mapping/devices.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace device;
 
 namespace {
 
@@ -54,4 +56,4 @@ bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -14,7 +14,14 @@
 
 extern "C" int omp_get_cancellation();
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
+using namespace image;
+using namespace items;
+using namespace registry;
 
 namespace {
 
@@ -304,4 +311,4 @@ bool launch(Ahead* one, List<uint64_t>& behind) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

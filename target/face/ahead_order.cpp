@@ -7,7 +7,10 @@
 #include "mapping/mapping.hpp"
 #include "mapping/sent.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace device;
 
 namespace {
 
@@ -32,4 +35,4 @@ void check_order(const Ahead* one, const Sent& sent) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::submission {
 
 void begin_told(CapturedTask& task, const Device* device) {
   if (is_told(MARLINE_ON_ANYTHING)) [[unlikely]] {
@@ -66,4 +66,4 @@ bool tool_forbids() {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -10,7 +10,10 @@
 #include "device/base/capture.hpp"
 #include "device/base/tell.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace device;
 
 // Copies that a tool has heard of, and that get their times where they are made.
 struct ToldCopies {
@@ -36,4 +39,4 @@ void tell_release(Told* of, Device* device, const List<uint64_t>& copies);
 // Whether there is a tool that would take a construct for that of the task on the thread, which is another one. Says so once.
 [[nodiscard]] bool tool_forbids();
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -7,7 +7,7 @@
 
 extern "C" int omp_get_level();
 
-namespace marline::target {
+namespace marline::offload::submission {
 
 namespace {
 
@@ -62,4 +62,4 @@ void AheadWaits::forget() {
   tells_ = singly_ = false;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

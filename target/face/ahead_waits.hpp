@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::submission {
 
 class AheadWaits {
  public:
@@ -44,4 +44,4 @@ class AheadWaits {
   bool tells_ = false, singly_ = false;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

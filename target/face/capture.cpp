@@ -8,7 +8,10 @@
 #include "face/dry_run.hpp"
 #include "mapping/devices.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace device;
+using namespace registry;
 
 namespace {
 
@@ -110,4 +113,4 @@ void start() {
 
 }  // namespace
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -13,7 +13,11 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace image;
+using namespace registry;
 
 namespace {
 
@@ -131,4 +135,4 @@ CapturedTask* capture_maps(const marline_target_task_t& told) {
   return task;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

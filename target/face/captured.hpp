@@ -5,7 +5,10 @@
 
 #include "device/base/capture.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace device;
+using namespace items;
 
 // Frames of functions that will have returned when the task is looked at.
 struct Frames {
@@ -31,4 +34,4 @@ struct Frames {
 // Of GCC's code, which passes everything along. Null: as above, or the region is for the host.
 [[nodiscard]] CapturedTask* capture_maps(const marline_target_task_t& told);
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -6,7 +6,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
 
 struct LinearCopy {
   void* to;
@@ -40,4 +40,4 @@ struct Fill {
 [[nodiscard]] int run(const RectangleCopy& copy);
 void run(const Fill& fill);
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

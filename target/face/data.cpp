@@ -14,7 +14,12 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace device;
+using namespace items;
+using namespace registry;
+using namespace submission;
 
 namespace {
 
@@ -113,4 +118,4 @@ void __tgt_target_data_update_nowait_mapper(void* ident, int64_t device, int32_t
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace registry;
 
 namespace {
 
@@ -82,4 +84,4 @@ void* omp_target_memset_async(void* pointer, int value, size_t bytes, int number
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -17,7 +17,7 @@ int32_t __kmpc_omp_task_with_deps(void* ident, int32_t thread, void* block, int3
 void __kmpc_omp_wait_deps(void* ident, int thread, int count, void* list, int, void*);
 }
 
-namespace marline::target {
+namespace marline::offload::abi {
 
 namespace {
 
@@ -66,4 +66,4 @@ void create_task(void (*body)(void* data), const void* data, size_t bytes, int c
   __kmpc_omp_task_with_deps(nullptr, thread, block, static_cast<int>(list.count()), list.begin(), 0, nullptr);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

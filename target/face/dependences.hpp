@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::abi {
 
 // `list` has `count` of Clang's dependences (LLVM, kmp.h, kmp_depend_info).
 void wait_for_dependences(int count, void* list);
@@ -15,4 +15,4 @@ void wait_for_dependences(int count, void* list);
 // (omp_depend_t) let it run. It is a child of the calling task (OpenMP 5.2, 18.8.7).
 void create_task(void (*body)(void* data), const void* data, size_t bytes, int count, void* const* objects);
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -7,7 +7,9 @@
 #include "mapping/device_list.hpp"
 #include "mapping/devices.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace registry;
 
 extern "C" {
 #pragma GCC visibility push(default)
@@ -31,4 +33,4 @@ const char* marline_device_why_no_gpus(void) {
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -13,7 +13,10 @@
 #include <atomic>
 #include <cassert>
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace image;
 
 thread_local constinit Recording* t_recording = nullptr;
 
@@ -137,4 +140,4 @@ void compare_dry(const marline_target_task_t& told, RegionComparison& comparison
   if (recording.calls != 1) comparison.is_same = false;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

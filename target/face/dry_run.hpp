@@ -16,7 +16,11 @@
 #include "device/llvm/llvm.hpp"
 #include "face/region_comparison.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace device;
+using namespace items;
 
 // One dry run. On the stack of run_dry.
 struct Recording {
@@ -45,4 +49,4 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
 // Only compares what the task does with what is known of it, whose entry it has: that has been run dry before.
 void compare_dry(const marline_target_task_t& told, RegionComparison& comparison);
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -24,7 +24,12 @@
 
 extern "C" int omp_get_default_device();
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace data;
+using namespace image;
+using namespace items;
+using namespace registry;
 
 namespace {
 
@@ -318,4 +323,4 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
 
 }  // namespace
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

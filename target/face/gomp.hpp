@@ -5,9 +5,11 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace device;
 
 // Whether the device's data environment has the `declare target` variables of all libraries that are loaded.
 [[nodiscard]] bool knows_loaded_variables(const Device* device);
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

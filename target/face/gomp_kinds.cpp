@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 namespace {
 
@@ -265,4 +265,4 @@ bool is_attachment(unsigned short kind) {
   return low == kGompAttach || low == kGompAttachZeroLength || low == kGompPointer || low == kGompAlwaysPointer;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

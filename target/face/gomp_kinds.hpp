@@ -7,7 +7,9 @@
 #include "mapping/mapping.hpp"
 #include "marline/devices.h"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace items;
 
 // The normal form of one construct's arrays. Exactly one item per element has kParameter, in their order: what a kernel
 // finds at that place of its array. Others may stand between. Reads the pointers that are to be attached. Ends the
@@ -31,4 +33,4 @@ void take_updates(const marline_device_maps_t& maps, ItemList& to);
 // The address is that of a pointer, whose value plus the size is the address of another element.
 [[nodiscard]] bool is_attachment(unsigned short kind);
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

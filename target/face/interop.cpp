@@ -12,7 +12,10 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace device;
+using namespace registry;
 
 namespace {
 
@@ -125,4 +128,4 @@ const char* omp_get_interop_str(const void* object, int property, int* code) {
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -12,7 +12,13 @@
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace data;
+using namespace device;
+using namespace image;
+using namespace registry;
+using namespace submission;
 
 namespace {
 
@@ -144,4 +150,4 @@ void __tgt_target_nowait_query(void** handle) { *handle = nullptr; }
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -6,7 +6,9 @@
 #include "face/captured.hpp"
 #include "face/dry_run.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace items;
 
 namespace {
 
@@ -51,4 +53,4 @@ bool KnownRegions::is_same(uint64_t step, const marline_target_task_t& told, Lis
   return comparison.is_same;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

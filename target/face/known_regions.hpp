@@ -7,7 +7,11 @@
 
 #include "face/region_comparison.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
 
 class KnownRegions {
  public:
@@ -32,4 +36,4 @@ class KnownRegions {
   List<char> own_bytes_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -14,7 +14,10 @@ void* omp_target_alloc(size_t bytes, int device);
 void omp_target_free(void* pointer, int device);
 }
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace device;
+using namespace registry;
 
 namespace {
 
@@ -92,4 +95,4 @@ void __tgt_set_info_flag(uint32_t flags) {
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -5,7 +5,9 @@
 
 #include "image/images.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace image;
 
 namespace {
 
@@ -60,4 +62,4 @@ OlderSections::OlderSections(const Items& given) : given_(given.begins) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

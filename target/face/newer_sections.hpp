@@ -10,7 +10,9 @@
 #include "base/array.hpp"
 #include "base/items.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace items;
 
 // Lies beside the caller's arrays while the items are used.
 class OlderSections {
@@ -25,4 +27,4 @@ class OlderSections {
   Array<Dimension, 8> dimensions_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

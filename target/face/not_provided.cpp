@@ -5,11 +5,11 @@
 
 #include "base/report.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
 
 void not_provided(const char* name, const char* purpose) {
   fatal("%s (%s) is not provided by libmarline-target; run this program with LLVM's own libomptarget, or without that call",
         name, purpose);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -3,8 +3,8 @@
 // Entry points of libomptarget that a program may name and that do not exist here (not_provided.txt). Any thread.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::abi {
 
 [[noreturn]] void not_provided(const char* name, const char* purpose);
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

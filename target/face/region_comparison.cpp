@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::submission {
 
 using namespace map_type;
 
@@ -36,4 +36,4 @@ void RegionComparison::compare(const RegionForm& form, const Items& now) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -8,7 +8,12 @@
 #include "device/base/capture.hpp"
 #include "mapping/descriptors.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
+using namespace items;
 
 // What a construct says of a region besides its items.
 struct RegionForm {
@@ -58,4 +63,4 @@ struct RegionComparison {
   void compare(const RegionForm& form, const Items& now);
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

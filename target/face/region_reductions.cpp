@@ -15,7 +15,10 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace image;
+using namespace items;
 
 struct RegionReduction {
   marline_reduction_t what;
@@ -187,4 +190,4 @@ bool reduced(void* copy) {
 
 void forget_reductions() { g_open.clear(); }
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -10,7 +10,10 @@
 #include "cluster/core/base/list.hpp"
 #include "device/base/capture.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace device;
 
 // Makes the items of the region that name one of these variables name what stands for its copies. False: the region uses
 // a variable in a way that is not known. By the task's creator.
@@ -30,4 +33,4 @@ void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to);
 // In a fork's child.
 void forget_reductions();
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How compilers' code tells of its images, and of `requires`. Called while libraries are loaded and unloaded.
-#include "base/report.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"
 #include "mapping/devices.hpp"
 
-#include <atomic>
+namespace marline::offload::abi {
 
-namespace marline::target {
+using namespace image;
+using namespace registry;
 
 namespace {
-
-// OpenMPOffloadingRequiresDirFlags.
-constexpr int64_t kReverseOffload = 2, kUnifiedSharedMemory = 8;
-
-std::atomic<bool> g_shared{false};
 
 // From 19 on the requirements are an entry.
 void take_requirements(const Module* module) {
@@ -25,15 +20,6 @@ void take_requirements(const Module* module) {
 }
 
 }  // namespace
-
-void note_requirements(int64_t flags) {
-  if ((flags & kReverseOffload) != 0) {
-    fatal("requires reverse_offload: no device of Marline's runs code of the host; leave the clause out");
-  }
-  if ((flags & kUnifiedSharedMemory) != 0) g_shared.store(true, std::memory_order_relaxed);
-}
-
-bool is_memory_shared() { return g_shared.load(std::memory_order_relaxed); }
 
 extern "C" {
 #pragma GCC visibility push(default)
@@ -59,4 +45,4 @@ void __tgt_init_all_rtls() {}
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

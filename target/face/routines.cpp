@@ -18,7 +18,11 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace data;
+using namespace device;
+using namespace registry;
 
 namespace {
 
@@ -300,4 +304,4 @@ int omp_get_device_from_uid(const char* uid) {
 #pragma GCC visibility pop
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

@@ -15,7 +15,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace device;
 
 namespace {
 
@@ -149,4 +151,4 @@ int64_t ExactSections::take_shape(const Dimension* list, int64_t dimensions) {
   return dimensions;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

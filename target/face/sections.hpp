@@ -8,7 +8,9 @@
 #include "base/array.hpp"
 #include "base/items.hpp"
 
-namespace marline::target {
+namespace marline::offload::abi {
+
+using namespace items;
 
 // The items of an update, in which the base of each such section is the address of its first element, the offsets of
 // its dimensions are 0, and the innermost one is one run. Lies beside the caller's arrays while the items are used.
@@ -27,4 +29,4 @@ class ExactSections {
   Array<Dimension, 8> dimensions_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::abi

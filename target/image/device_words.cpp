@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 DeviceWords::Rest* DeviceWords::make_rest() {
   Rest* rest = rest_.load(std::memory_order_acquire);  // pairs with the exchange below
@@ -28,4 +28,4 @@ void DeviceWords::clear() {
 
 void DeviceWords::free() { std::free(rest_.exchange(nullptr, std::memory_order_relaxed)); }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

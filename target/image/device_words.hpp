@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 class DeviceWords {
  public:
@@ -41,4 +41,4 @@ class DeviceWords {
   std::atomic<Rest*> rest_;  // released by the thread that makes it
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -395,4 +395,4 @@ bool calls_directly(const void* function, const char* prefix, const void* provid
   return slots.count() != 0 && has_call(module, range, slots);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

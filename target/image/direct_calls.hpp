@@ -3,7 +3,7 @@
 // What a compiled function of the program calls and uses, found in its code. Any thread; no state.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // Whether the code of the function that begins at `function` has a call or a jump, straight or by the global offset
 // table, to a function of another module whose name begins with `prefix`. False as well where that cannot be told: the
@@ -18,4 +18,4 @@ namespace marline::target {
 // modules, or too many functions, or some bytes of its code could be read as the address of a variable. x86-64 and AArch64.
 [[nodiscard]] bool stands_alone(const void* function);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -69,4 +69,4 @@ bool is_amds(const Image& image) {
   return image.begin != nullptr && reinterpret_cast<const Elf64_Ehdr*>(image.begin)->e_machine == kAmds;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

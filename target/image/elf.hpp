@@ -5,7 +5,7 @@
 
 #include "image/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // The ELF file in an image; empty if it is none.
 [[nodiscard]] Image elf_in(const WireImage& image);
@@ -16,4 +16,4 @@ namespace marline::target {
 // Whether it is for GPUs of AMD's.
 [[nodiscard]] bool is_amds(const Image& elf);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

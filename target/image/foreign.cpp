@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -76,4 +76,4 @@ void* foreign_descriptor(Module* module) {
   return copy;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

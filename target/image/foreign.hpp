@@ -5,10 +5,10 @@
 
 #include "image/images.hpp"
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // The module's descriptor without its images for this processor, made once per module. It reads nothing of a library's
 // memory later on. Null if the module has no such images or is gone.
 [[nodiscard]] void* foreign_descriptor(Module* module);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -20,7 +20,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -187,4 +187,4 @@ bool was_loaded(const void* address) {
   return false;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -6,7 +6,7 @@
 
 #include "image/images.hpp"
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // The entry of a function, which stays: it has no module, and devices say where the function is (DeviceKind::locate).
 [[nodiscard]] const Entry* entry_of_function(const void* function);
@@ -16,4 +16,4 @@ void note_loaded_modules();
 // Whether the module of this address was loaded then, and has been since.
 [[nodiscard]] bool was_loaded(const void* address);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -346,4 +346,4 @@ const Entry* find_entry(const void* host) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -14,9 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
-
+namespace marline::offload::device {
 struct Device;
+}
+
+namespace marline::offload::image {
+
+using device::Device;
 struct Module;
 
 // Flags of entries, in all versions.
@@ -117,4 +121,4 @@ void forget_claims();
   return version == 3;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -17,7 +17,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -163,4 +163,4 @@ void remove_jumps(uint64_t begin, uint64_t end) {
   g_made.shrink(kept);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // As a worker answers.
 enum class Jump : uint64_t {
@@ -33,4 +33,4 @@ void warn_unless_made(Jump made, const Entry& entry, int device, const char* kin
 // Takes away those that lead to code in [begin, end), which is about to go.
 void remove_jumps(uint64_t begin, uint64_t end);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

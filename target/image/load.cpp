@@ -23,7 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -140,4 +140,4 @@ uint64_t find_sized(void* handle, const char* name, size_t& bytes) {
   return address;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

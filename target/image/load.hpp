@@ -5,7 +5,7 @@
 
 #include "image/images.hpp"
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // A file in memory with a copy of the image. Ends the program if there is no room.
 [[nodiscard]] int copy_image(const Image& image);
@@ -34,4 +34,4 @@ struct ImageRange {
 // The same, with the symbol's size; 0 where that is not known.
 [[nodiscard]] uint64_t find_sized(void* handle, const char* name, size_t& bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

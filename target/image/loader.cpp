@@ -5,7 +5,7 @@
 
 #include "base/forks.hpp"
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -19,4 +19,4 @@ int visit_modules(int (*visit)(dl_phdr_info*, size_t, void*), void* data) {
   return dl_iterate_phdr(visit, data);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -124,4 +124,4 @@ bool is_offload_variable(const void* address, size_t bytes) {
 
 bool is_offload_function(const void* address) { return visit_modules(find_function, &address) != 0; }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

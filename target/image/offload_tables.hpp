@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 struct OffloadVariable {
   const void* address;
@@ -29,4 +29,4 @@ void list_offload_variables(Array<OffloadVariable>& to);
 // Whether it is the function of a target region, by the tables of the section .gnu.offload_funcs.
 [[nodiscard]] bool is_offload_function(const void* address);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -191,4 +191,4 @@ uint64_t program_identity() {
   return identity;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // `module` is made of the file's build id (or, where it has none, of its code), so that it is the same wherever the same
 // file is loaded, and another one for any other file. 0: no module.
@@ -29,4 +29,4 @@ struct ProgramPlace {
 // Of the program itself.
 [[nodiscard]] uint64_t program_identity();
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // Ends the program if something is required that no device has.
 void note_requirements(int64_t flags);
@@ -13,4 +13,4 @@ void note_requirements(int64_t flags);
 // requires unified_shared_memory.
 [[nodiscard]] bool is_memory_shared();
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -64,4 +64,4 @@ void visit_variables(const Image& elf, void (*visit)(void* data, const ImageVari
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -6,7 +6,7 @@
 
 #include "image/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::image {
 
 struct ImageVariable {
   const char* name;  // in the image's file
@@ -17,4 +17,4 @@ struct ImageVariable {
 // Calls visit(data, variable) for each variable whose memory can be written once the image is loaded.
 void visit_variables(const Image& elf, void (*visit)(void* data, const ImageVariable& variable), void* data);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

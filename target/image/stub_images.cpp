@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -48,4 +48,4 @@ void register_stub_images(const int* capabilities, int count) {
   if (count > 0) register_images(&g_descriptor);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

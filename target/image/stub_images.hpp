@@ -5,9 +5,9 @@
 // in processes that run no target region.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::image {
 
 // Registers one image for each of these compute capabilities of NVIDIA's GPUs (times ten). Once.
 void register_stub_images(const int* capabilities, int count);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

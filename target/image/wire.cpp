@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -65,4 +65,4 @@ void check_descriptor(const WireDescriptor& wire) {
 
 void refuse_image(const WireImage& image) { refuse(image.begin, "an image's wrapping names bytes behind its end"); }
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 struct Image {
   const char* begin;
@@ -58,4 +58,4 @@ inline constexpr uint16_t kNewestEntry = 1;
 void check_descriptor(const WireDescriptor& wire);
 [[noreturn]] void refuse_image(const WireImage& image);
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 namespace {
 
@@ -78,4 +78,4 @@ uintptr_t Attachments::next(Sweep& sweep, uintptr_t end) {
   return std::min(first, second);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

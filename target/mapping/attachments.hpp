@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 struct Attachment {
   uintptr_t slot;  // the pointer's address on the host
@@ -48,4 +48,4 @@ class Attachments {
   List late_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -7,7 +7,10 @@
 #include "mapping/mapping.hpp"
 #include "mapping/plan.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 struct Waiter {
   marline_event_t event;
@@ -111,4 +114,4 @@ void Mapping::drop_busy() {
   busy_count_ = 0;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 namespace {
 
@@ -80,4 +80,4 @@ uintptr_t copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer
   return copy_dimensions(piece, begin_of_parts(items, i), list, items.sizes[i], to);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -8,7 +8,10 @@
 #include "device/base/device.hpp"
 #include "mapping/piece.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 // Appends the copies of [begin, begin + bytes).
 void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to);
@@ -25,4 +28,4 @@ void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, 
 // piece; 0: all are.
 [[nodiscard]] uintptr_t copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to);
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

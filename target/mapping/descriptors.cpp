@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 uint32_t Descriptors::first_from(uintptr_t begin) const {
   auto* found = std::lower_bound(known_.begin(), known_.end(), begin,
@@ -52,4 +52,4 @@ void Descriptors::clear() {
   copies_.shrink(0);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

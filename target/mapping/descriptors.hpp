@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 class Descriptors {
  public:
@@ -35,4 +35,4 @@ class Descriptors {
   Array<char, 1> copies_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

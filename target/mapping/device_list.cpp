@@ -20,7 +20,9 @@
 
 extern "C" int __kmpc_get_target_offload();
 
-namespace marline::target {
+namespace marline::offload::registry {
+
+using namespace image;
 
 namespace {
 
@@ -184,4 +186,4 @@ void assume_code_for_all() {
 
 const char* why_no_gpus() { return g_why_no_gpus; }
 
-}  // namespace marline::target
+}  // namespace marline::offload::registry

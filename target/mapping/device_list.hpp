@@ -7,7 +7,9 @@
 #include "base/device_set.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::registry {
+
+using namespace device;
 
 struct Candidate {
   const DeviceKind* kind;
@@ -24,4 +26,4 @@ void assume_code_for_all();
 // Why libomptarget has no devices, in one line; empty if it has, or was not asked for any.
 [[nodiscard]] const char* why_no_gpus();
 
-}  // namespace marline::target
+}  // namespace marline::offload::registry

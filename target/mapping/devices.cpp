@@ -44,7 +44,11 @@ int __kmpc_global_thread_num(void* ident);
 int __kmpc_omp_taskyield(void* ident, int thread, int end);
 }
 
-namespace marline::target {
+namespace marline::offload::registry {
+
+using namespace data;
+using namespace image;
+using namespace items;
 
 namespace {
 
@@ -480,4 +484,4 @@ void stop_all() {
   end_cluster_check();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::registry

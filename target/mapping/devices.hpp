@@ -5,7 +5,9 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::registry {
+
+using namespace device;
 
 // The number of devices; those that need it are started by the first call that uses them. Any thread.
 [[nodiscard]] int device_count();
@@ -57,4 +59,4 @@ void stop_all();
 
 [[nodiscard]] bool is_mandatory();
 
-}  // namespace marline::target
+}  // namespace marline::offload::registry

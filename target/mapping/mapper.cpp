@@ -5,7 +5,9 @@
 
 #include "device/llvm/llvm.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
 
 namespace {
 
@@ -105,4 +107,4 @@ extern "C" {
 
 }  // extern "C"
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

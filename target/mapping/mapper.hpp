@@ -6,7 +6,9 @@
 
 #include "base/item_list.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace items;
 
 // The items of one construct, in which those that mappers push stand in the place of each item that has a mapper. The
 // caller's arrays, if none has. Mappers run when it is made.
@@ -31,4 +33,4 @@ class Expansion {
   return items.mappers != nullptr && items.mappers[i] != nullptr;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

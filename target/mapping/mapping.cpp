@@ -16,7 +16,7 @@
 #include <cassert>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 namespace {
 
@@ -566,4 +566,4 @@ bool Mapping::disassociate(const void* host) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -21,13 +21,19 @@
 #include "device/base/own_words.hpp"
 #include "mapping/piece.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+enum class Memory : int;
+}
+
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 struct Absent;
 struct AttachLater;
 struct Plan;
 struct Sent;
-enum class Memory : int;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
 struct Arguments {
@@ -225,4 +231,4 @@ class Mapping {
   bool shared_ = false;      // set before the first use
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -10,7 +10,10 @@
 #include <atomic>
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 namespace {
 
@@ -110,4 +113,4 @@ void Mapping::refuse_for_memory(const Source& source, const char* what, size_t b
         wants, what, bytes);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -9,7 +9,10 @@
 #include <cassert>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 namespace {
 
@@ -99,4 +102,4 @@ void Mapping::add_own_memory(const Items& items, Arguments& to) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

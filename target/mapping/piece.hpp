@@ -13,7 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace items;
 
 // Addresses on host and device agree modulo this, so every alignment up to it is kept.
 inline constexpr uintptr_t kLine = 64;
@@ -75,4 +77,4 @@ struct Transfer {
   bool fills = false;  // as AheadCopy::fills
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -6,7 +6,7 @@
 
 #include "mapping/piece.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
 
 struct Sent;
 
@@ -49,4 +49,4 @@ struct Plan {
   const Sent* sent = nullptr;  // while a construct that is sent ahead is planned
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

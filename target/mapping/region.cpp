@@ -17,7 +17,9 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::registry {
+
+using namespace image;
 
 namespace {
 
@@ -243,4 +245,4 @@ void run_region(Device* device, const Region& region) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::registry

@@ -9,7 +9,11 @@
 #include "device/base/device.hpp"
 #include "mapping/mapping.hpp"
 
-namespace marline::target {
+namespace marline::offload::registry {
+
+using namespace data;
+using namespace device;
+using namespace items;
 
 struct Region {
   const Entry* kernel;
@@ -43,4 +47,4 @@ void make_region_arguments(Device* device, const Region& region, Arguments& to);
 // task. May suspend.
 void run_region(Device* device, const Region& region);
 
-}  // namespace marline::target
+}  // namespace marline::offload::registry

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
 
 struct Sent {
   uint64_t task;  // its number
@@ -29,4 +31,4 @@ struct Unordered {
   size_t bytes;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

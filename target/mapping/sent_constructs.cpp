@@ -14,7 +14,9 @@
 #include "mapping/plan.hpp"
 #include "mapping/sent.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace items;
 
 using namespace map_type;
 
@@ -439,4 +441,4 @@ bool Mapping::begin_exit(const Items& items, Plan& plan, const Sent& sent) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

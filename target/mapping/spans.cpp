@@ -8,7 +8,10 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 namespace {
 
@@ -116,4 +119,4 @@ void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -14,7 +14,10 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 namespace {
 
@@ -84,4 +87,4 @@ void Mapping::release_storage(const Piece* piece) {
   std::free(block);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 struct StorageBlock {
   uint64_t allocation;
@@ -15,4 +15,4 @@ struct StorageBlock {
   std::atomic<uint32_t> pieces;  // that have not left: the last one releases the block
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

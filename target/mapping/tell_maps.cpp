@@ -5,7 +5,9 @@
 #include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace items;
 
 namespace {
 
@@ -47,4 +49,4 @@ void Mapping::tell_maps(const Items& items, bool ends) {
                          flags.begin());
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

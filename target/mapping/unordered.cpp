@@ -7,7 +7,10 @@
 #include "mapping/mapping.hpp"
 #include "mapping/sent.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
 
 using namespace map_type;
 
@@ -44,4 +47,4 @@ void Mapping::list_unordered(const Items& items, bool exits, const Sent& sent, A
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -7,7 +7,9 @@
 #include "mapping/mapping.hpp"
 #include "mapping/plan.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace items;
 
 using namespace map_type;
 
@@ -54,4 +56,4 @@ void Mapping::update_expanded(const Items& items) {
   make_copies(device_, plan.copies_back, false, items.told);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

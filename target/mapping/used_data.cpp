@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 bool UsedData::Used::operator<(const Used& other) const {
   return std::tie(piece, type, begin, end) < std::tie(other.piece, other.type, other.begin, other.end);
@@ -87,4 +87,4 @@ void UsedData::list_items(ItemList& to) const {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -8,7 +8,10 @@
 #include "cluster/core/base/list.hpp"
 #include "mapping/mapping.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace cluster;
+using namespace items;
 
 class UsedData {
  public:
@@ -45,4 +48,4 @@ class UsedData {
   List<Descriptor> descriptors_;  // of Fortran arrays: they would be copied if the host had others
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::data {
 
 namespace {
 
@@ -76,4 +76,4 @@ void Mapping::take_off_list(Piece* piece) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

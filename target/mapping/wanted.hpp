@@ -8,7 +8,7 @@
 
 #include "base/ranges.hpp"
 
-namespace marline::target {
+namespace marline::offload::data {
 
 struct Piece;
 
@@ -21,4 +21,4 @@ struct Wanted : Range {
   uintptr_t pointer;  // the pointer's value: when it has another one, it is not attached
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-using namespace marline::target;
+using namespace marline::offload::wire;
 
 namespace {
 

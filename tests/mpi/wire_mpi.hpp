@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-using namespace marline::target;
+using namespace marline::offload::wire;
 
 constexpr int kMostRanks = 8;
 

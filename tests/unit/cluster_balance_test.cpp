@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 namespace {
 
 // All tasks take 1, a byte takes 0.1.
@@ -376,4 +376,4 @@ TEST(ClusterUnevenGraph, IsKeptIfItIsEvenOrNobodyCanDoBetter) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

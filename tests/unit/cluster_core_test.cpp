@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 namespace {
 
 struct Sum {
@@ -444,11 +444,11 @@ int run_as_program(int count, char** arguments) {
   return failed == 0 ? 0 : 1;
 }
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation
 
 int main(int count, char** arguments) {
   if (count == 4 && std::string(arguments[1]).rfind("--seed", 0) == 0) {
-    return marline::target::simulation::run_as_program(count, arguments);
+    return marline::offload::cluster::simulation::run_as_program(count, arguments);
   }
   testing::InitGoogleTest(&count, arguments);
   return RUN_ALL_TESTS();

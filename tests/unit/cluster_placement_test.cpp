@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 namespace {
 
 TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
@@ -266,10 +266,10 @@ TEST(ClusterPlacement, SmallGraphsEndAlmostAsSoonAsTheyCan) {
   double ratios = 0, moved = 0, moved_best = 0;
   constexpr unsigned kGraphs = 100;
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
-    cluster::TaskGraph graph = cluster::make_random(seed, 6, 2 + seed % 2, 3);
-    cluster::Schedule best = cluster::find_best(graph);
-    auto placed = cluster::place_by_core(graph, seed % 2 == 0 ? 0 : 6, PlacementPolicy::kEarliestEnd);
-    cluster::Schedule ours = cluster::run_placement(graph, placed);
+    ::cluster::TaskGraph graph = ::cluster::make_random(seed, 6, 2 + seed % 2, 3);
+    ::cluster::Schedule best = ::cluster::find_best(graph);
+    auto placed = ::cluster::place_by_core(graph, seed % 2 == 0 ? 0 : 6, PlacementPolicy::kEarliestEnd);
+    ::cluster::Schedule ours = ::cluster::run_placement(graph, placed);
     ratios += ours.makespan / best.makespan;
     moved += static_cast<double>(ours.bytes);
     moved_best += static_cast<double>(best.bytes);
@@ -283,16 +283,16 @@ TEST(ClusterPlacement, LargerGraphsEndAlmostAsSoonAsByTheBestHeuristic) {
   double ratios = 0;
   constexpr unsigned kGraphs = 10;
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
-    cluster::TaskGraph graph = cluster::make_random(1000 + seed, 200, 4 + 4 * (seed % 3), 16);
+    ::cluster::TaskGraph graph = ::cluster::make_random(1000 + seed, 200, 4 + 4 * (seed % 3), 16);
     double best = 1e300;
-    for (const cluster::Heuristic& heuristic : cluster::offline_heuristics()) {
+    for (const ::cluster::Heuristic& heuristic : ::cluster::offline_heuristics()) {
       best = std::min(best, heuristic.plan(graph).makespan);
     }
-    auto placed = cluster::place_by_core(graph, 64, PlacementPolicy::kEarliestEnd);
-    ratios += cluster::run_placement(graph, placed).makespan / best;
+    auto placed = ::cluster::place_by_core(graph, 64, PlacementPolicy::kEarliestEnd);
+    ratios += ::cluster::run_placement(graph, placed).makespan / best;
   }
   EXPECT_LT(ratios / kGraphs, 1.2);
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

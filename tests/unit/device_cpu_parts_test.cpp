@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace marline::target {
+namespace marline::offload::device {
 namespace {
 
 constexpr int kCores = 8;
@@ -76,4 +76,4 @@ TEST(CpuParts, PlacesThatAreNotKnown) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::device

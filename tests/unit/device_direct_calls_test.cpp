@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace marline::target {
+namespace marline::offload::image {
 namespace {
 
 bool calls(int (*function)(), const char* prefix) {
@@ -66,4 +66,4 @@ TEST(DirectCallsElsewhere, AnAddressThatIsNoFunctionsBegin) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::image

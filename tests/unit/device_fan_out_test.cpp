@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace marline::target {
+namespace marline::offload::device {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
@@ -290,4 +290,4 @@ TEST(FanOut, CopiesBeginAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -18,7 +18,12 @@
 
 extern "C" void __tgt_push_mapper_component(void*, void*, void*, int64_t, int64_t, void*);
 
-namespace marline::target {
+namespace marline::offload::data {
+
+using namespace cluster;
+using namespace device;
+using namespace items;
+
 namespace {
 
 struct Copy {
@@ -368,4 +373,4 @@ TEST_F(SharedStorage, IsOneSpanWhereItsPiecesLieSideBySide) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::data

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace marline::target;
+using namespace marline::offload::device;
 
 class Checked : public testing::Test {
  protected:

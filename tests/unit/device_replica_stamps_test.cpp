@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace marline::target;
+using namespace marline::offload::device;
 
 // Two copies in turn write some bytes of few blocks, and take what is newer from each other: more stamps lie in a block
 // than it has bytes, if those that are used no more were kept.

@@ -21,7 +21,7 @@
 
 namespace {
 
-using namespace marline::target;
+using namespace marline::offload::device;
 
 constexpr size_t kNodes = 3;
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-namespace marline::target {
+namespace marline::offload {
 namespace {
 
 DeviceFacts device(const char* uid, const char* vendor, bool is_gpu) {
@@ -117,4 +117,4 @@ TEST(Selection, ManyDevices) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload

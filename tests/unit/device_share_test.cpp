@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace marline::target {
+namespace marline::offload {
 namespace {
 
 std::map<std::string, std::string> g_variables;
@@ -99,4 +99,4 @@ TEST(Share, GpusOnly) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload

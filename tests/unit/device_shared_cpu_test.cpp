@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-namespace marline::target {
+namespace marline::offload::device {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
@@ -62,4 +62,4 @@ TEST(SharedCpu, AThreadThatIsBoundStays) {
 }
 
 }  // namespace
-}  // namespace marline::target
+}  // namespace marline::offload::device

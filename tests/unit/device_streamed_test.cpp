@@ -9,7 +9,7 @@
 
 namespace {
 
-using marline::target::copy_streamed;
+using marline::offload::copy_streamed;
 
 TEST(Streamed, AllBytesAndNoOthers) {
   constexpr size_t kRoom = 700, kLarge = size_t{1} << 30;

@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 constexpr const char* kTimeout = "2s";
@@ -115,4 +115,4 @@ TEST(StoppedTest, AProcessThatDoesNotReadIsNotLost) {
 }
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

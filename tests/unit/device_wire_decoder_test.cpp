@@ -15,7 +15,7 @@
 #include <memory>
 #include <random>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 using Random = std::mt19937_64;
@@ -266,4 +266,4 @@ TEST(FrameDecoderFuzz, SpoiltRings) {
 }
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

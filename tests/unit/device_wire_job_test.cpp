@@ -15,7 +15,7 @@
 #include <ctime>
 #include <regex>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 constexpr const char* kVariables[] = {"MARLINE_JOB",      "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT", "MARLINE_JOB_ADDRESS",
@@ -380,4 +380,4 @@ INSTANTIATE_TEST_SUITE_P(All, EndTest, testing::Bool(),
                          [](const auto& streams) { return streams.param ? "Streams" : "SharedMemory"; });
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

@@ -19,7 +19,7 @@ extern "C" ssize_t getrandom(void* bytes, size_t count, unsigned flags) {
   return syscall(SYS_getrandom, bytes, count, flags);
 }
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 constexpr int kProcesses = 3, kCalls = 4;  // no process draws more numbers than that
@@ -64,4 +64,4 @@ TEST(LateTest, TheJobStarts) {
 }
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <random>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 uint64_t g_now = 0;
@@ -275,4 +275,4 @@ TEST(LinkModelOnLocal, ModelledNodes) {
 }
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

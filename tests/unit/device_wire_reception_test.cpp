@@ -14,7 +14,7 @@
 #include <cstring>
 #include <random>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 constexpr int kCount = 4;  // processes of the job
@@ -252,4 +252,4 @@ INSTANTIATE_TEST_SUITE_P(All, ReceptionTest, testing::Bool(),
                          [](const auto& by_tcp) { return by_tcp.param ? "Tcp" : "Machine"; });
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 namespace {
 
 struct Layout {
@@ -400,4 +400,4 @@ INSTANTIATE_TEST_SUITE_P(All, WireTest,
                          [](const auto& layout) { return std::string(layout.param.name); });
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

@@ -11,7 +11,10 @@
 #include <cstring>
 #include <random>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
+
+using namespace device;
+
 namespace {
 
 constexpr const char* kWorker = "worker";  // its argument 0
@@ -246,10 +249,10 @@ TEST(WorkerTest, RandomFrames) {
 }
 
 }  // namespace
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test
 
 int main(int count, char** arguments) {
-  if (std::strcmp(arguments[0], marline::target::test::kWorker) == 0) return 98;  // it has not been taken for a worker
+  if (std::strcmp(arguments[0], marline::offload::wire::test::kWorker) == 0) return 98;  // it has not been taken for a worker
   testing::InitGoogleTest(&count, arguments);
   return RUN_ALL_TESTS();
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <unistd.h>
 
-namespace marline::target {
+namespace marline::offload::image {
 
 namespace {
 
@@ -73,4 +73,4 @@ const Combining COMBINING = {adds,          adds_many,     calls_another, uses_c
                              writes_static, reads_threads, calls_reader,  jumps_to_reader, takes_readers_address,
                              calls_library};
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

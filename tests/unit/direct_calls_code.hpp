@@ -3,7 +3,7 @@
 // Functions that call getppid, and some that do not; and functions that combine two values, some of which need more for that.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::image {
 
 struct Calls {
   int (*by_call)();
@@ -24,4 +24,4 @@ struct Combining {
 
 extern const Combining g_alone_by_stubs, g_alone_by_slots;
 
-}  // namespace marline::target
+}  // namespace marline::offload::image

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 inline constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // what a pointer lies between
 
@@ -131,4 +131,4 @@ class Sent {
   char* bytes_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

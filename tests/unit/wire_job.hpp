@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace marline::target::test {
+namespace marline::offload::wire::test {
 
 // In a process of the job: ends it.
 #define MUST(condition)                                                          \
@@ -120,4 +120,4 @@ inline void expect_done(const std::vector<int>& statuses) {
   for (size_t i = 0; i < statuses.size(); ++i) EXPECT_EQ(statuses[i], 0) << "process " << i;
 }
 
-}  // namespace marline::target::test
+}  // namespace marline::offload::wire::test

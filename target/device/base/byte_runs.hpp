@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct ByteRun {
   uint64_t offset, bytes;
   [[nodiscard]] uint64_t end() const { return offset + bytes; }
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

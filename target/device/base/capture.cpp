@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -63,4 +63,4 @@ void forget_ahead() { g_ahead->forget(); }
 
 const CaptureSink* capture_sink() { return g_sink.load(std::memory_order_acquire); }  // pairs with capture_to
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

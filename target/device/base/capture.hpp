@@ -8,13 +8,19 @@
 #include "base/told.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::submission {
+struct RegionReduction;
+}
+
+namespace marline::offload::device {
+
+using namespace items;
 
 // An item that is a variable of a task reduction: it names what stands for all copies of the tasks that are captured
 // (face/region_reductions.hpp), and its type is that of something the region only reads.
 struct ReducedItem {
   int32_t item;
-  struct RegionReduction* reduction;
+  submission::RegionReduction* reduction;
   const void* variable;  // that the compiler has named
 };
 
@@ -96,4 +102,4 @@ struct AheadRoom {
 };
 void set_ahead(const AheadRoom* room);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

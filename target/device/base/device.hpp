@@ -15,14 +15,27 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
-
+namespace marline::offload {
+struct Told;
+namespace cluster {
 struct ChangedWord;
-struct Device;
+}
+namespace data {
+class Mapping;
+}
+namespace image {
 struct Entry;
 struct Module;
-struct Told;
-class Mapping;
+}
+}  // namespace marline::offload
+
+namespace marline::offload::device {
+
+using cluster::ChangedWord;
+using data::Mapping;
+using image::Entry;
+using image::Module;
+struct Device;
 
 // An operation that goes on behind the call that starts it. The storage is the caller's until `ended` is called.
 struct Operation {
@@ -252,4 +265,4 @@ struct Device {
   bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

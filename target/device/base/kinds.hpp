@@ -5,7 +5,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 extern const DeviceKind kHostKind;     // this processor, in this process (host.cpp)
 extern const DeviceKind kProcessKind;  // this processor, in a process of its own (process.cpp)
@@ -14,4 +14,4 @@ extern const DeviceKind kNodeGpuKind;  // and their GPUs (node_gpu.cpp)
 extern const DeviceKind kClusterKind;  // all of these processors as one device (cluster.cpp)
 extern const DeviceKind kLlvmKind;     // those of LLVM's libomptarget (llvm.cpp)
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -8,7 +8,9 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 namespace {
 
@@ -57,4 +59,4 @@ bool take_names(const marline_claimed_t* task, Names& to) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

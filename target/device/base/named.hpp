@@ -9,7 +9,7 @@
 #include "base/array.hpp"
 #include "marline/devices.h"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // A list item of a depend clause with another type than `in`.
 struct Name {
@@ -28,4 +28,4 @@ void note_names(const marline_target_task_t& told);
 // names were kept, or `task` is null. The record goes.
 [[nodiscard]] bool take_names(const marline_claimed_t* task, Names& to);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

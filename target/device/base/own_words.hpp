@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct OwnPatch {
   uint32_t word;     // that is to be written
@@ -31,4 +31,4 @@ static_assert(sizeof(OwnPatch) % sizeof(uint64_t) == 0);
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -73,4 +73,4 @@ void describe_code(const char* what, const void* code, char* to, size_t bytes) {
   std::snprintf(to, bytes, "%s at %s+%#tx", what, slash != nullptr ? slash + 1 : info.dli_fname, offset);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

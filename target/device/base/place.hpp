@@ -7,7 +7,9 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace items;
 
 // Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it. Both may
 // be null.
@@ -23,4 +25,4 @@ void describe_code(const char* what, const void* code, char* to, size_t bytes);
 // Writes "FILE:LINE" from the ident's text. False: it does not say.
 bool describe_position(const char* place, char* to, size_t bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

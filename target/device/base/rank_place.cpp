@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -62,4 +62,4 @@ RankPlace read_rank_place() {
   return place;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -5,8 +5,8 @@
 
 #include "base/share.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 [[nodiscard]] RankPlace read_rank_place();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -111,4 +111,4 @@ void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by) {
   marline_operation_done(&of->kernel);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

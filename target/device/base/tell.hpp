@@ -7,7 +7,7 @@
 #include "base/told.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
 [[nodiscard]] uint64_t now();
@@ -74,4 +74,4 @@ void tell_kernel_begin(Told* of, const Device* device, unsigned teams);
 void tell_kernel_started(Told* of);
 void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by = nullptr);  // Operation::by
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,9 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
-
+namespace marline::offload::image {
 struct Entry;
+}
+
+namespace marline::offload::device {
+
+using image::Entry;
 
 enum class UnorderedUse : uint8_t {
   kOfMapped,  // the first one uses what the other maps
@@ -32,4 +36,4 @@ struct UnorderedPair {
   size_t bytes;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

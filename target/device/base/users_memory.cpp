@@ -10,7 +10,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -59,4 +59,4 @@ Forgotten forget_users_block(Device* device, uint64_t address) {
   return Forgotten::kYes;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

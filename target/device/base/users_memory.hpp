@@ -6,7 +6,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 void note_users_block(Device* device, uint64_t address, size_t bytes);
 
@@ -22,4 +22,4 @@ enum class Forgotten : uint8_t {
 };
 [[nodiscard]] Forgotten forget_users_block(Device* device, uint64_t address);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct SuspendingLock::Waiter {
   marline_event_t event;
@@ -95,4 +95,4 @@ void SuspendingLock::release() {
   if (next != nullptr) marline_event_fulfill(&next->event);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -5,7 +5,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Waits for the event, which something of the device's fulfils; `what` is the reason that `marline ps` shows.
 void wait_for_event(marline_event_t* event, const Device* device, const char* what, size_t bytes = 0);
@@ -51,4 +51,4 @@ class SuspendingLock {
   Waiter* waiters_ = nullptr;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

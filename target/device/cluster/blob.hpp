@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class BlobWriter {
  public:
@@ -88,4 +88,4 @@ class BlobReader {
   bool is_good_ = true;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

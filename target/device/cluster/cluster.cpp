@@ -25,7 +25,10 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 namespace {
 
@@ -278,4 +281,4 @@ constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            progress,        stop,
                                            &kAhead,         copy_all};
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -4,7 +4,7 @@
 // of them, kept coherent by the core (cluster/core). docs/design/cluster.md.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // In a worker, before it serves: it can be a member of a cluster.
 void serve_cluster();
@@ -18,4 +18,4 @@ void end_cluster_check();
 // Likewise, before it joins a job: messages of the cluster's nodes come to it.
 void take_cluster_frames();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -13,7 +13,10 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
 
 struct CheckedKernel {
   const Entry* entry;
@@ -154,4 +157,4 @@ void end_check() {
   _exit(kFoundSomething);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

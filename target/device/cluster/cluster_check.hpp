@@ -10,7 +10,7 @@
 #include "device/cluster/cluster_frames.hpp"
 #include "device/cluster/cluster_memory.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // A kernel whose writes are checked, until it has ended.
 struct CheckedKernel;
@@ -30,4 +30,4 @@ void report_unordered(const UnorderedPair& pair);
 // At the program's end. Ends it with another status if there are findings.
 void end_check();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -12,7 +12,9 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 namespace {
 
@@ -299,4 +301,4 @@ uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
   return address_of_variable(device, {address, nullptr, bytes, nullptr, 0}, places, kName);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,10 @@
 #include "device/base/device.hpp"
 #include "device/cluster/cluster_head.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
 
 inline constexpr NodeNumber kMostNodes = kMostDevices;
 
@@ -23,4 +26,4 @@ uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes);
 // AheadKind::start_find.
 void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
 
 // Of each copy to the device. Needs no lock.
 void ClusterHead::find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const {
@@ -138,4 +141,4 @@ TaskNumber ClusterHead::start_copies(const AheadCopies& given, Operation* operat
   return number;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

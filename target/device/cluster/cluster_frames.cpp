@@ -3,7 +3,7 @@
 // See the header.
 #include "device/cluster/cluster_frames.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -125,4 +125,4 @@ bool read_message(BlobReader& from, Message& message) {
   return from.is_good() && message.kind <= kLastKind;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,10 @@
 #include "device/cluster/blob.hpp"
 #include "device/node/node_frames.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 enum class ClusterFrame : uint16_t {
   // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, the flags kRunsOnGpu and
@@ -57,4 +60,4 @@ void write_message(const Message& message, BlobWriter& to);
 // False: it is no message.
 [[nodiscard]] bool read_message(BlobReader& from, Message& message);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -13,7 +13,11 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+using namespace wire;
 
 namespace {
 
@@ -116,4 +120,4 @@ void run_on_gpu(ClusterNode& node, KernelStart& kernel) {
                   kernel.call.place, kernel.words, kernel.argument_count()});
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

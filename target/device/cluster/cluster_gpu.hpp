@@ -7,7 +7,7 @@
 
 #include "device/cluster/cluster_node.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // The worker's GPU.
 extern const GpuMemory kGpuMemory;
@@ -18,4 +18,4 @@ extern const GpuMemory kGpuMemory;
 // By a task, which may be suspended. Without the node's lock.
 void run_on_gpu(ClusterNode& node, KernelStart& kernel);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

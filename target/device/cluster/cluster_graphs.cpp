@@ -5,7 +5,7 @@
 
 #include "device/cluster/cluster_seen.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -214,4 +214,4 @@ void ClusterGraphs::take_ended(List<Operation*>& finished) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -14,7 +14,9 @@
 #include "device/cluster/cluster_memory.hpp"
 #include "device/cluster/kernel_call.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 // How all nodes start a kernel.
 struct KernelForm {
@@ -122,4 +124,4 @@ class ClusterGraphs {
   List<Replay> replays_;  // under way, oldest first: as few as the program has open iterations
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -73,4 +73,4 @@ void ClusterHead::look_at_held() {
   finish(finished, true);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -17,7 +17,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -510,4 +510,4 @@ void ClusterHead::wait_begins(bool singly) {
   finish(finished, false);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

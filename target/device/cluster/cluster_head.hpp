@@ -15,7 +15,11 @@
 #include "device/node/node_link.hpp"
 #include "image/program.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+using namespace wire;
 
 // Where a kernel is.
 struct KernelCodes {
@@ -292,4 +296,4 @@ class ClusterHead {
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

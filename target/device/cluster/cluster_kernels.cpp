@@ -15,7 +15,11 @@
 
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+using namespace wire;
 
 // Where arguments begin: what is in front of a GPU's words is no address. Code of GCC has none for GPUs.
 uint32_t ClusterHead::first_argument(bool in_memory) const { return has_gpus_ && !in_memory ? kGpuLaunchWords : 0; }
@@ -235,4 +239,4 @@ void ClusterHead::note_graphs() {
        counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s", counts.uneven);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -21,7 +21,10 @@
 #include <algorithm>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 // The task that does what this one was to do: itself in nearly all cases. Under the lock, as all here.
 TaskNumber ClusterHead::present(TaskNumber task) const {
@@ -298,4 +301,4 @@ void ClusterHead::take_note_taken(uint64_t number) {
   finish(finished, true);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

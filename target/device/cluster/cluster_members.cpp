@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -176,4 +176,4 @@ double measure_links(const Device* device, double least) {
   return slowest;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // As Placement has it (Member::kind).
 enum class MemberKind : uint32_t { kProcessor, kGpu };
@@ -34,4 +34,4 @@ struct ClusterRoom {
 // Nanoseconds that a byte takes to come from a member, but no less than `least`. May suspend.
 [[nodiscard]] double measure_links(const Device* device, double least);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 void ClusterMemory::open(uint64_t begin, uint64_t bytes, uint64_t limit) {
   begin_ = begin;
@@ -253,4 +253,4 @@ void ClusterMemory::list_accesses(const Launch& launch, bool all, List<TaskAcces
   if (may_write == MayWrite::kNamed && launch.named.are_known) write_named(launch.named, to);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

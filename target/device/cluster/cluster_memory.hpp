@@ -10,7 +10,9 @@
 #include "device/base/device.hpp"
 #include "device/processor/arena.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 // One allocation, or a `declare target` variable.
 struct ClusterBuffer : Range {
@@ -129,4 +131,4 @@ void ClusterMemory::forget_gone(const HasCopies& has_copies, List<Operation*>& w
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -499,4 +499,4 @@ void ClusterNode::start(const WorkerCommand& command) {
   side_.start(command.index, command.task, kernel);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

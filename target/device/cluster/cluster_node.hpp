@@ -14,7 +14,10 @@
 #include "device/cluster/kernel_call.hpp"
 #include "device/cluster/replica/replica.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 // The addresses of the cluster's memory, and how many nodes have it.
 struct ClusterPlace {
@@ -232,4 +235,4 @@ class ClusterNode {
   CheckFinding merged_ = {};  // what the delta that is being received says; the thread's that polls the wire
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

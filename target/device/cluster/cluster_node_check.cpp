@@ -6,7 +6,10 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 namespace {
 
@@ -118,4 +121,4 @@ void ClusterNode::tell_merged(const Message& message, BlobReader& rest) {
   if (finding.count != 0 && side_.tell_finding != nullptr) side_.tell_finding(finding);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,10 @@
 // ends it, once and for all: programs with several regions at a time are those that need more than one node.
 #include "device/cluster/cluster_head.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 namespace {
 
@@ -119,4 +122,4 @@ void ClusterHead::await_comparisons(const Launch& launch) {
   compared.wait("comparison of data");
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

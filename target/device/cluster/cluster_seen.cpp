@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "marline/marline.h"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -36,4 +36,4 @@ void show_cluster(uint32_t node) {
   (void)marline_describe_register("cluster", describe, nullptr);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

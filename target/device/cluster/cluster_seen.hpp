@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct ClusterSeen {
   std::atomic<int64_t> under_way{0};  // in the program: tasks that have been created and have not ended
@@ -27,4 +27,4 @@ inline void count_up(std::atomic<int64_t>& number, int64_t more = 1) {
 // Registers the part; once.
 void show_cluster(uint32_t node);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

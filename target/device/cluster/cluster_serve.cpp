@@ -32,7 +32,11 @@
 
 extern "C" int omp_get_max_threads();
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+using namespace wire;
 
 namespace {
 
@@ -321,4 +325,4 @@ constexpr GuestFrames kGuest = {place, deliver, nullptr, look, nullptr};
 
 void serve_cluster() { take_guest_frames(kGuest); }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,10 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 KernelStart* make_kernel(const void* words, size_t count, const List<UsedRange>& ranges) {
   size_t bytes = sizeof(KernelStart) + count * sizeof(uint64_t) + ranges.count() * sizeof(UsedRange);
@@ -65,4 +68,4 @@ const List<ClusterRange>& ClusterNode::written_by(const Started& started) const 
   return started.plan ? started.plan->by_rank[started.rank].written : started.written;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -22,7 +22,10 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
 
 namespace {
 
@@ -154,4 +157,4 @@ bool have_statics_changed(uint64_t code, const char* region, const char* place, 
   return false;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // A region with this code is about to run: its image is remembered as it is, if it is new.
 void watch_statics(uint64_t code);
@@ -16,4 +16,4 @@ void watch_statics(uint64_t code);
 // It has run. True, once: a variable has changed, and `text` says which; `region` and `place` as for describe_place.
 [[nodiscard]] bool have_statics_changed(uint64_t code, const char* region, const char* place, char* text, size_t bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -3,7 +3,7 @@
 // See the header.
 #include "device/cluster/cluster_times.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -66,4 +66,4 @@ void tell_times(const Device* cluster, const List<TimedEntry>& entries) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -10,7 +10,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 enum class TimedWhat : uint8_t { kKernel, kWait, kCompare, kMerge, kPack, kTransfer };
 inline constexpr TimedWhat kLastTimed = TimedWhat::kTransfer;
@@ -67,4 +69,4 @@ class TimedScope {
 // In the program, without a lock: kernels are told with their constructs, all else here.
 void tell_times(const Device* cluster, const List<TimedEntry>& entries);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -72,4 +72,4 @@ ReceivedBlob::ReceivedBlob(int peer, const Frame& frame, const uint64_t* words)
   if (placed_ != nullptr) reader = BlobReader(placed_, frame.bulk);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -5,7 +5,10 @@
 
 #include "device/cluster/cluster_frames.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
 
 // Any thread. `blob` has kBlobFront bytes in front, and is empty afterwards.
 void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
@@ -31,4 +34,4 @@ class ReceivedBlob {
   char* placed_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

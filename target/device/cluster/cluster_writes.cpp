@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -55,4 +55,4 @@ ClusterFinding finding_of(uint64_t word) {
   return finding;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 #include "device/cluster/cluster_memory.hpp"
 #include "device/cluster/cluster_node.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct ClusterWrites {
   MayWrite may_write = MayWrite::kAll;
@@ -23,4 +23,4 @@ struct ClusterWrites {
 [[nodiscard]] uint64_t word_of(const ClusterWrites& writes);
 [[nodiscard]] ClusterFinding finding_of(uint64_t word);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

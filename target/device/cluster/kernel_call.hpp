@@ -6,7 +6,7 @@
 
 #include "device/cluster/blob.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // What the words behind the arguments say of an argument that points into a variable of a task reduction.
 struct ReducedWords {
@@ -54,4 +54,4 @@ struct KernelCall {
   }
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -90,4 +92,4 @@ void show_asides() {
   if (!shown.exchange(true, std::memory_order_relaxed)) (void)marline_describe_register("devices", describe, nullptr);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

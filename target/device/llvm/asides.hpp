@@ -6,7 +6,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct Aside {
   Aside* next = nullptr;
@@ -23,4 +23,4 @@ void remove_aside(Aside* aside);
 // Lets `marline ps` see them; once.
 void show_asides();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -19,7 +19,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Free, or of one copy. `next` is under g_lock.
 struct CudaStream {
@@ -332,4 +332,4 @@ Copied cuda_fill(Device* device, char* address, int value, size_t bytes) {
   return failed ? Copied::kFailed : Copied::kYes;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

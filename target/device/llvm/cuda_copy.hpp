@@ -12,7 +12,7 @@
 #include "base/array.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // One side of a copy.
 struct CopyEnd {
@@ -98,4 +98,4 @@ int poll_cuda_copies();
 // In a fork's child, which has no GPU.
 void forget_cuda_copies();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

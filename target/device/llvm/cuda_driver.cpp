@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -211,4 +211,4 @@ void cuda_describe(int gpu, DeviceFacts& facts) {
   facts.numa_domain = numa_domain(gpu);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

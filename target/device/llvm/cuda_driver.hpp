@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // A function of the driver's library; null if it has none, or there is no driver.
 [[nodiscard]] void* cuda_routine(const char* name);
@@ -55,4 +55,4 @@ class CudaContext {
 // Fills in all facts of a GPU, by the driver's number. The uid is "GPU-" and its UUID, as nvidia-smi prints it.
 void cuda_describe(int gpu, DeviceFacts& facts);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -260,4 +260,4 @@ void cuda_keep(const ByteRun* runs, size_t count) {
   if (cuda().synchronize(finder.stream) != 0 || !has_copied) finder.kept.shrink(0);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // What is found in each block of that many words, from an aligned address on: a byte each, 0 if there is nothing.
 inline constexpr uint64_t kWordsInBlock = 32;
@@ -25,4 +25,4 @@ inline constexpr uint64_t kWordsInBlock = 32;
 // these are none; if there is no memory for the copies, all is.
 void cuda_keep(const ByteRun* runs, size_t count);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -14,7 +14,9 @@
 
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -68,4 +70,4 @@ void tell_of_aborts() {
   (void)sigaction(SIGABRT, &action, nullptr);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // A construct. All but the device is constant storage.
 struct Doing {
@@ -45,4 +45,4 @@ class LibraryCall {
 // Once. A program that handles SIGABRT itself keeps its handler, and gets no such line.
 void tell_of_aborts();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

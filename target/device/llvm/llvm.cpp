@@ -29,7 +29,9 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -538,4 +540,4 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
   construct.finish(true);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -10,7 +10,9 @@
 #include "device/base/device.hpp"
 #include "device/llvm/llvm_library.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace items;
 
 // As Clang passes them from 16 on (LLVM, offload/include/Shared/APITypes.h); Marline knows versions up to 5.
 struct KernelArguments {
@@ -82,4 +84,4 @@ void llvm_forget_operations();
 // Before that, for each device that has been used: a variable of the module has no place there any more.
 void llvm_remove_global(Device* device, const void* host);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

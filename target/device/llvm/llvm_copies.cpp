@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -94,4 +94,4 @@ int llvm_fill(Device* device, char* address, int value, size_t bytes) {
   return result;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

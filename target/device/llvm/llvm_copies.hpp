@@ -7,7 +7,7 @@
 #include "device/base/byte_runs.hpp"
 #include "device/llvm/cuda_copy.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // All of them return 0 for success, and are done at the return. The devices are ready; one end at least is a device. May
 // suspend.
@@ -20,4 +20,4 @@ namespace marline::target {
 [[nodiscard]] int llvm_read_now(void* to, const CopyEnd& from, size_t bytes);
 [[nodiscard]] int llvm_fill(Device* device, char* address, int value, size_t bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -157,4 +157,4 @@ void* llvm_routine(const char* name) {
   return is_its_own ? found : nullptr;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

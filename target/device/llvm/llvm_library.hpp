@@ -5,7 +5,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Opened with RTLD_DEEPBIND, so that what it asks of the OpenMP runtime goes to the one it needs, i.e. to libmarline by
 // the compat folder, and what it calls of itself stays there. False, and `why` is set, if there is none. Once.
@@ -23,4 +23,4 @@ namespace marline::target {
 void note_llvm_count(int count);
 [[nodiscard]] int llvm_host_number();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool is_pinned(const void* memory, size_t bytes) {
   return block != nullptr && block->begin <= address && address + bytes <= block->end;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // `device`: of libomptarget, and ready. Null: it gives no such memory.
 [[nodiscard]] void* allocate_pinned(Device* device, size_t bytes);
@@ -17,4 +17,4 @@ bool release_pinned(void* memory);
 // Whether all bytes lie in one such block.
 [[nodiscard]] bool is_pinned(const void* memory, size_t bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

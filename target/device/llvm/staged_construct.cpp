@@ -21,7 +21,9 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -541,4 +543,4 @@ void StagedConstruct::release() {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

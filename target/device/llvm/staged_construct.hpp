@@ -26,7 +26,9 @@
 #include "base/items.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace items;
 
 struct StagedRange;
 
@@ -113,4 +115,4 @@ class StagedConstruct {
   StagedConstruct** link_ = nullptr;    // that points to it; null: it is not there
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -10,7 +10,7 @@
 
 #include <bit>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -130,4 +130,4 @@ void StagingPool::trim(size_t bytes) {
 
 StagingPool& staging_pool(const Device* device) { return g_pools[device->number]; }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

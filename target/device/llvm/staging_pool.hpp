@@ -11,7 +11,7 @@
 #include "base/lock.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class StagingPool {
  public:
@@ -48,4 +48,4 @@ class StagingPool {
 // The pool of a device of libomptarget's.
 [[nodiscard]] StagingPool& staging_pool(const Device* device);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

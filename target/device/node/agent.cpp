@@ -20,7 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -137,4 +137,4 @@ void run_agent(int socket, void (*serve)()) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // From the rank, through the pair of sockets between the two, with its listeners: one of the machine, and one by TCP if
 // the job is on several machines.
@@ -32,4 +34,4 @@ void make_rank_job(const uint64_t secret[2], int rank, int count, const char* ad
 // `serve` is what a worker does; it does not return.
 [[noreturn]] void run_agent(int socket, void (*serve)());
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -153,4 +153,4 @@ FanOutCopy* FanOut::arrive(FanOutCopy* copy) {
   return move_on(copy);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

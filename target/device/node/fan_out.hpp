@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // What is copied: bytes of the program or of a device (shared_copies.hpp).
 struct FanOutSource {
@@ -103,4 +103,4 @@ class FanOut {
   FanOutCopy* ready_ = nullptr;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

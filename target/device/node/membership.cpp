@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -90,4 +90,4 @@ const char* words_for_process(int peer) {
   return text;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

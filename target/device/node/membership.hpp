@@ -8,7 +8,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // kRanks: a rank of an MPI program whose ranks are each other's devices (ranks.hpp); `job` has its number and their count.
 enum class JobKind : uint8_t { kNone, kLocal, kMpi, kRanks };
@@ -37,4 +39,4 @@ void become_worker_of(int rank, const Job& job);
 // for rank 2,". Valid until the next call; called where the process ends.
 [[nodiscard]] const char* words_for_process(int peer);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

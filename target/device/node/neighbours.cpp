@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -45,4 +45,4 @@ bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t of
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // `number`: of the device, in the job. `file`: the descriptor of its memory's file in the neighbour, its worker. False: not
 // all has been written, as the file cannot be reached, or written; try the wire.
 [[nodiscard]] bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t offset, const void* from,
                                       uint64_t bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

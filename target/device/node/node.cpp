@@ -35,7 +35,9 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -471,4 +473,4 @@ void forget_nodes() {
   if (g_hook != nullptr) add_operations(-g_under_way.load(std::memory_order_relaxed));
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,9 @@
 #include "device/base/device.hpp"
 #include "device/node/node_frames.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // How many workers the environment says that there are, without a wire; 0: none, or this process belongs to no job. Any
 // thread.
@@ -42,4 +44,4 @@ void end_nodes();
 // In a fork of the program: the workers are the program's. All devices of this kind are lost (mapping/devices.cpp).
 void forget_nodes();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

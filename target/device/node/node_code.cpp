@@ -16,7 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
+using namespace wire;
 
 namespace {
 
@@ -123,4 +126,4 @@ bool launch_on_node(Device* device, const Launch& launch, Operation* operation) 
   return false;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

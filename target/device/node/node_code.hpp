@@ -6,7 +6,7 @@
 
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 uint64_t load_on_node(Device* device, Module* module);
 void unload_on_node(Device* device, uint64_t handle);
@@ -20,4 +20,4 @@ void start_locate_on_node(Device* device, const void* address, Operation* operat
 
 bool launch_on_node(Device* device, const Launch& launch, Operation* operation);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,9 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 Sending::Sending() : event MARLINE_EVENT_INIT {
   marline_event_init(&event);
@@ -176,4 +178,4 @@ bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uin
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -17,7 +17,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -126,4 +126,4 @@ bool take_door(int peer, const Frame& frame, const uint64_t* words) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,9 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // Once, when this process has joined the job by this wire. `frame_kind`: kDoor, of the frames that send_door makes.
 void open_door(const WireKind* kind, Wire* wire, uint16_t frame_kind);
@@ -18,4 +20,4 @@ void send_door(const WireKind* kind, Wire* wire, int peer);
 // A frame of kind kDoor. False: it is none that open_door makes.
 [[nodiscard]] bool take_door(int peer, const Frame& frame, const uint64_t* words);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

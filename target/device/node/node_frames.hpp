@@ -7,7 +7,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 inline constexpr uint32_t kNodeProtocol = 4;  // of the frames below; both sides are of the same version, or stop
 
@@ -69,4 +71,4 @@ struct NodeJob {
   }
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

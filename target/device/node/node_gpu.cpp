@@ -19,7 +19,10 @@
 #include <cstring>
 #include <optional>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
+using namespace wire;
 
 namespace {
 
@@ -150,4 +153,4 @@ constinit const DeviceKind kNodeGpuKind = {
     "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find_on_node, locate,
     copy_between_nodes, launch, progress_nodes, stop};
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

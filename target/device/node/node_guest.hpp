@@ -6,7 +6,9 @@
 
 #include "device/node/node_frames.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // As WireUser's functions of these names.
 struct GuestFrames {
@@ -36,4 +38,4 @@ void tell_lost_guest(int peer, char* to, size_t bytes);
 
 [[nodiscard]] inline bool is_guest(const Frame& frame) { return frame.kind >= kFirstGuest; }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

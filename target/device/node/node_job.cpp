@@ -10,7 +10,9 @@
 #include "wire/model/link_model.hpp"
 #include "wire/mpi/mpi_loader.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 namespace {
 
@@ -69,4 +71,4 @@ const NodeJob& join_job(const WireUser& user) {
   return g_job;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

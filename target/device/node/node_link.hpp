@@ -11,7 +11,9 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 inline constexpr int kMostPeers = kMostDevices;  // workers are numbered from 1 on; as many as devices, less one
 
@@ -121,4 +123,4 @@ Node* open_node_gpu(Device* device);
 void describe_node_gpu(int index, DeviceFacts& facts);
 void progress_nodes(Device* device);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -129,4 +129,4 @@ void forget_addresses(uint64_t begin, uint64_t end) {
   remove_between(g_code, begin, end, false);  // names stay: a kernel that ends may show one
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

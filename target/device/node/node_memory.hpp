@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Maps a device's memory, on the pages of a NUMA domain as far as there are (-1: any); returns the descriptor of its
 // file. Ends the process if that cannot be. Once for each device, at most kMostWorkerDevices, by the thread that polls,
@@ -30,4 +30,4 @@ void allow_code(uint64_t address, const char* name);
 // An image is gone, with all between these addresses.
 void forget_addresses(uint64_t begin, uint64_t end);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -140,4 +140,4 @@ bool expects_several_devices() {
   return option_value(Option::kNodeDevices) != nullptr || cluster_members() != ClusterOf::kProcessors;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

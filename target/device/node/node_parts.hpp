@@ -7,7 +7,7 @@
 #include "base/facts.hpp"
 #include "device/processor/cpu_parts.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 inline constexpr int kMostWorkerDevices = kMostCpuParts;  // further GPUs are left out
 
@@ -41,4 +41,4 @@ enum class ClusterOf : uint8_t {
 // In the program: whether its own environment says that a worker may be several devices.
 [[nodiscard]] bool expects_several_devices();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,9 @@
 #include "device/base/tell.hpp"
 #include "image/program.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -118,4 +120,4 @@ void show_work(int (*device)()) {
   (void)marline_describe_register("worker", describe, nullptr);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 struct SeenKernel {
   SeenKernel* next;
@@ -33,4 +33,4 @@ void see_arriving(int64_t copies, int64_t bytes);
 // Registers the part; once. `device`: its number, or -1 while no program has asked for it.
 void show_work(int (*device)());
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -40,7 +40,10 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
+using namespace wire;
 
 namespace {
 
@@ -502,4 +505,4 @@ void serve_node() {
   _exit(EXIT_SUCCESS);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

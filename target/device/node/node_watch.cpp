@@ -19,7 +19,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -131,4 +131,4 @@ void watch_wire() {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

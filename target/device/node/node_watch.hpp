@@ -7,7 +7,7 @@
 #include "device/node/node.hpp"
 #include "device/processor/dispatcher.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Once, before the next two. The wire stays until watch_wire() has returned.
 void begin_watch(const NodeJob& job);
@@ -16,4 +16,4 @@ WorkSource wire_source(void (*begin)(), bool waits);
 // The first thread, until WireUse::note_end.
 void watch_wire();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

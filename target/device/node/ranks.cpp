@@ -31,7 +31,9 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -325,4 +327,4 @@ const char* node_of_rank(int rank) {
   return is_known ? g_cards[rank].peer.node : "";
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,9 @@
 #include "marline/devices.h"
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // Before main, in such a rank: forks the agent, whose workers call `serve`.
 void start_agent(void (*serve)());
@@ -26,4 +28,4 @@ void call_workers(Job& job);
 // For uids: the name of the node of that rank; "": the ranks have not met yet.
 [[nodiscard]] const char* node_of_rank(int rank);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -27,7 +27,10 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
+using namespace items;
 
 namespace {
 
@@ -432,4 +435,4 @@ const char* forward_to_gpu(const GpuFrame& of, const Frame& frame) {
   return nullptr;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -10,7 +10,9 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // The program copies in pieces of at most this: each is in the worker's memory for a while.
 inline constexpr size_t kGpuPiece = size_t{2} << 20;
@@ -88,4 +90,4 @@ struct GpuFrame {
 [[nodiscard]] const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words, int target);
 [[nodiscard]] const char* forward_to_gpu(const GpuFrame& of, const Frame& frame);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

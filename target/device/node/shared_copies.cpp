@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -157,4 +157,4 @@ int end_copied_parts() {
   return count;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

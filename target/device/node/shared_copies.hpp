@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 // Smaller copies go as one frame.
 inline constexpr size_t kSharedCopy = 512 << 10;
@@ -41,4 +43,4 @@ void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, 
 // Goes on with what the wire had room for at once. From a poll; returns how many operations have ended.
 [[nodiscard]] int end_copied_parts();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -15,7 +15,9 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace wire;
 
 namespace {
 
@@ -57,4 +59,4 @@ void look_for_stopped_workers() {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

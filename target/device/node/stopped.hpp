@@ -5,9 +5,9 @@
 // this machine.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // By the program's thread that polls. Cheap; looks every five seconds, and says it once of each.
 void look_for_stopped_workers();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class WireUse {
  public:
@@ -26,4 +26,4 @@ class WireUse {
   static inline std::atomic<bool> ends_{false};
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -12,7 +12,7 @@
 #include <climits>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 bool Ring::has_room(uint64_t bytes) const {
   return written_ + bytes - head.load(std::memory_order_acquire) <= kBytes;  // pairs with read
@@ -56,4 +56,4 @@ void Ring::sleep(int milliseconds) {
   syscall(SYS_futex, &wakes_at, FUTEX_WAIT, what, milliseconds < 0 ? nullptr : &limit, nullptr, 0);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Bytes in, bytes out. `kBytes` is a power of two, more than the longest message.
 struct Ring {
@@ -76,4 +76,4 @@ struct Channel {
   Crash crash;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

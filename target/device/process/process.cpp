@@ -37,7 +37,9 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -437,4 +439,4 @@ void forget_processes() {
   });
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,7 @@
 #include "device/process/channel.hpp"
 #include "device/processor/arena.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Serves commands until the program ends or closes the other end of `socket`. `number`: what omp_get_device_num returns in kernels.
 [[noreturn]] void serve_device(Channel* channel, Arena* arena, int socket, int number);
@@ -18,4 +18,4 @@ void forget_processes();
 // Ends such a fork with a line if the device is one of these.
 void refuse_if_lost(const Device* device);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

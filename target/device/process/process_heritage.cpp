@@ -12,7 +12,7 @@
 #include <climits>
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -50,4 +50,4 @@ void give_up_heritage(int socket, int file) {
   close_between(std::max(high, STDERR_FILENO) + 1, INT_MAX);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

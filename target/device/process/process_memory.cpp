@@ -24,7 +24,7 @@
 
 extern "C" void* __libc_stack_end;  // of the loader: where the first thread's stack began
 
-namespace marline::target {
+namespace marline::offload::device {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 
@@ -227,4 +227,4 @@ void give_up_stack(void (*function)()) {
 
 #endif
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

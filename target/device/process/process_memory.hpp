@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // In the program, before the fork: its heap goes on in a page of its own.
 void part_heap();
@@ -24,4 +24,4 @@ void give_up_memory();
 // that nothing is lost when another mapping replaces it.
 [[nodiscard]] bool is_given_up(uint64_t address);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -26,7 +26,9 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -223,4 +225,4 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   give_up_stack(serve);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -153,4 +153,4 @@ void Arena::release(uint64_t address) {
   free_[block->size_class] = block;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -13,7 +13,7 @@
 #include "base/lock.hpp"
 #include "base/ranges.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // A file in memory that several processes can map. Ends the program if there is none.
 [[nodiscard]] int make_memory_file(uint64_t bytes);
@@ -63,4 +63,4 @@ class Arena {
   Block* free_[kClasses] = {};
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

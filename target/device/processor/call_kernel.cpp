@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -42,4 +42,4 @@ void call_kernel(uint64_t code, const uint64_t* words, uint32_t count) {
   call_with<kMostArguments>(code, words, count);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

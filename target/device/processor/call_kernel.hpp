@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 inline constexpr uint32_t kMostArguments = 512;
 
@@ -29,4 +29,4 @@ inline constexpr uint64_t kByPointers = uint64_t{1} << 63;
 // `code`: of code_to_call. `count` <= kMostArguments.
 void call_kernel(uint64_t code, const uint64_t* words, uint32_t count);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <utility>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -133,4 +133,4 @@ int divide_cpus(PartsBy by, int shares, CpuPart (&parts)[kMostCpuParts]) {
   return divide_places(by, shares, cpus.begin(), static_cast<int>(cpus.count()), parts);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

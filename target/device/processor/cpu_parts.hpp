@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 inline constexpr int kMostCpuParts = 63;
 inline constexpr int kMostCpus = 1024;  // that the C library's fixed mask has
@@ -38,4 +38,4 @@ struct CpuPlace {
 // As divide_cpus, of these CPUs, at least one, whose order changes.
 [[nodiscard]] int divide_places(PartsBy by, int shares, CpuPlace* cpus, int count, CpuPart (&parts)[kMostCpuParts]);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

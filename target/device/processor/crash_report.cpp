@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 void report_end(const char* device, const ProcessEnd& end) {
   if (end.cause == 0) {
@@ -37,4 +37,4 @@ void report_end(const char* device, const ProcessEnd& end) {
               where, has_stack ? "; stack: " : "", has_stack ? end.stack : "");
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

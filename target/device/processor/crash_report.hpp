@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // How a process has ended, and in which target region.
 struct ProcessEnd {
@@ -25,4 +25,4 @@ struct ProcessEnd {
 // of signals: it allocates nothing.
 [[noreturn]] void report_end(const char* device, const ProcessEnd& end);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -21,7 +21,9 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -261,4 +263,4 @@ void leave_crash_stack() {
   if (g_reader.load() == gettid()) siglongjmp(g_back, 1);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

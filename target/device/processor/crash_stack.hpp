@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Once, before the first kernel.
 void prepare_crash_stack();
@@ -21,4 +21,4 @@ void read_crash_stack(const void* context, char* to, size_t bytes);
 // In a handler of SIGSEGV or SIGBUS, first: does not return if the fault is that of this thread's reading.
 void leave_crash_stack();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

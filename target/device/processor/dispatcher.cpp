@@ -23,7 +23,7 @@ int omp_get_num_threads();
 int omp_get_thread_num();
 }
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -463,4 +463,4 @@ uint64_t dispatcher_looked() {
   return last;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

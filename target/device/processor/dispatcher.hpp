@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // One command. The storage is the command's own: `run` frees it.
 struct Work {
@@ -82,4 +82,4 @@ void run_all(Work* list);
 [[nodiscard]] bool dispatcher_sleeps();
 [[nodiscard]] uint64_t dispatcher_looked();
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -13,7 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -87,4 +89,4 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 constinit const DeviceKind kHostKind = {"host", false, describe, start, allocate, release, write,  read,    load,
                                         unload, find,  locate,   nullptr, launch,  progress, stop};
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Between two pieces of a long copy the thread looks what devices have ended meanwhile: perhaps no other thread does.
 // A progress hook, which must not call itself, makes short copies only (mapping/region.cpp, kMostBytesInHook).
@@ -25,4 +25,4 @@ inline void copy_and_poll(void* to, const void* from, size_t bytes, int (*poll)(
   std::memcpy(target, source, bytes);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

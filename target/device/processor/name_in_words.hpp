@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class NameInWords {
  public:
@@ -33,4 +33,4 @@ class NameInWords {
   Array<uint64_t, 32> words_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

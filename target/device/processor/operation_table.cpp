@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // With the lock; there is no free one.
 void OperationTable::widen() {
@@ -56,4 +56,4 @@ Operation* OperationTable::take(uint64_t handle) {
   return operation;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -8,7 +8,7 @@
 #include "base/lock.hpp"
 #include "device/base/device.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class OperationTable {
  public:
@@ -41,4 +41,4 @@ class OperationTable {
   uint32_t free_ = 0;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

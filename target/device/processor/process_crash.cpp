@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -120,4 +120,4 @@ RunningKernel::~RunningKernel() {
   if (slot_ >= 0) g_slots[slot_].state.store(kFree, std::memory_order_release);  // pairs with the next one's claim
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

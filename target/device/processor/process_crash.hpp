@@ -6,7 +6,7 @@
 
 #include "device/processor/crash_report.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // An end, with the words of the kernel that it is in; those are 0 if it is in none.
 struct EndInKernel : ProcessEnd {
@@ -30,4 +30,4 @@ class RunningKernel {
   int outer_;  // the slot of the kernel that the thread ran before
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -57,4 +57,4 @@ void describe_processor(DeviceFacts& facts) {
                                                                   : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -5,9 +5,9 @@
 
 #include "base/facts.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
 
 // Fills in all but the uid.
 void describe_processor(DeviceFacts& facts);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

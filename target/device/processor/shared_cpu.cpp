@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -37,4 +37,4 @@ void SharedCpu::note_command(bool was_away, uint64_t time) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class SharedCpu {
  public:
@@ -20,4 +20,4 @@ class SharedCpu {
   uint64_t not_before_ = 0;  // the next move
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 #ifdef __SANITIZE_THREAD__
 // 256 parts of 1 GiB, below the shadow of ThreadSanitizer (GCC 12, tsan_platform.h: the first 512 GiB are the program's).
@@ -33,4 +33,4 @@ static_assert(kMostDevices == 256);
   return (address - kWindow) >> kPartShift == static_cast<uint64_t>(device->number);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 [[nodiscard]] inline uint64_t monotonic_nanoseconds() {
   timespec now;
@@ -14,4 +14,4 @@ namespace marline::target {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 FrameDecoder::~FrameDecoder() { std::free(words_); }
 
@@ -91,4 +91,4 @@ void FrameDecoder::next() {
   state_ = State::kFrame;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -7,7 +7,7 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // Frames of the wire itself have sequence 0, no words and no bulk.
 enum class ControlKind : uint16_t { kCredits = 1, kLeave = 2 };
@@ -66,4 +66,4 @@ class FrameDecoder {
   Frame frame_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

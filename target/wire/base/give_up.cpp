@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 void give_up(const WireUser& user, const char* format, ...) {
   char line[1024];
@@ -19,4 +19,4 @@ void give_up(const WireUser& user, const char* format, ...) {
   abort();  // a user whose `fail` returns
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

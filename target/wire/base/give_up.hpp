@@ -5,8 +5,8 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 [[noreturn]] void give_up(const WireUser& user, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

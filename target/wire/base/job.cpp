@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -102,4 +102,4 @@ bool read_job(Job& job) {
   return secret != nullptr;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -16,7 +16,7 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 enum class WireChoice : uint8_t { kAuto, kLocal, kMpi };
 [[nodiscard]] WireChoice chosen_wire();
@@ -24,4 +24,4 @@ enum class WireChoice : uint8_t { kAuto, kLocal, kMpi };
 // False: no launcher has set the variables, and of `job` only `nodes` is filled in. What it points to stays.
 [[nodiscard]] bool read_job(Job& job);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

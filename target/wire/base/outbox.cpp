@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 Message::Message(const Frame& frame, const uint64_t* words, const void* bulk)
     : pieces{{reinterpret_cast<const char*>(&frame), sizeof frame},
@@ -54,4 +54,4 @@ void Outbox::drop_first() {
   std::free(gone);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

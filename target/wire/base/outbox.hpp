@@ -5,7 +5,7 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // A stretch of bytes to be sent.
 struct Piece {
@@ -46,4 +46,4 @@ class Outbox {
   Queued* last_ = nullptr;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -49,4 +49,4 @@ bool are_on_one_node(const Peer& a, const Peer& b) {
   return std::strcmp(a.node, b.node) == 0 && are_on_one_machine(a, b);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -5,7 +5,7 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // This process, as the job's number `number`.
 void describe_self(const Job& job, int number, Peer& peer);
@@ -14,4 +14,4 @@ void describe_self(const Job& job, int number, Peer& peer);
 // They share memory.
 [[nodiscard]] bool are_on_one_node(const Peer& a, const Peer& b);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

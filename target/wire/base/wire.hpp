@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // The user fills in the fields of the first part, the wire those of the second.
 struct Frame {
@@ -123,4 +123,4 @@ struct WireKind {
   void (*leave)(Wire*, bool all);
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

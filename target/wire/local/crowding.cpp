@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 double (*g_crowding)() = crowding;
 
@@ -27,4 +27,4 @@ double crowding() {
   return std::clamp(std::max(last_minute, now) / cpus, 1.0, kMost);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -3,7 +3,7 @@
 // How crowded this machine is: by it those wait longer who wait for other processes. Any thread.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // Threads that want to run, by CPU: the more of now and of the last minute. From 1 to 10, as a wait has to end.
 [[nodiscard]] double crowding();
@@ -11,4 +11,4 @@ namespace marline::target {
 // What Deadline::by_load asks; a test sets another.
 extern double (*g_crowding)();
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

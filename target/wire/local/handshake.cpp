@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -98,4 +98,4 @@ uint64_t job_word_of(const Job& job) {
   return siphash(job.secret, kText, sizeof kText);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -19,7 +19,7 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 enum class Purpose : uint32_t { kMeet = 1, kLink = 2, kAgent = 3 };
 enum class Greeting : uint8_t { kDone, kClosed, kStranger };
@@ -77,4 +77,4 @@ void choose(uint64_t (&nonce)[2]);
 // What stands in frames for the secret.
 [[nodiscard]] uint64_t job_word_of(const Job& job);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // The first question after a third of the time, then one each sixth.
 void ask_host(int socket, int milliseconds) {
@@ -34,4 +34,4 @@ bool is_host_silent(int socket, int milliseconds) {
   return asks_in_vain && facts.tcpi_last_ack_recv >= static_cast<unsigned>(milliseconds);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

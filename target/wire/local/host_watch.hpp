@@ -7,7 +7,7 @@
 // and does not read: a process that a debugger holds, or that computes.
 #pragma once
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // At the connection's begin: the system is to end it when the other machine has been silent for so long.
 void ask_host(int socket, int milliseconds);
@@ -16,4 +16,4 @@ void ask_host(int socket, int milliseconds);
 // it may take the system up to four minutes to see that.
 [[nodiscard]] bool is_host_silent(int socket, int milliseconds);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -191,4 +191,4 @@ uint64_t Link::push_to_socket(const iovec* parts, int count) {
   return sent_bytes > 0 ? static_cast<uint64_t>(sent_bytes) : 0;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

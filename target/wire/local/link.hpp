@@ -14,7 +14,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 inline constexpr uint32_t kFewQueued = 64;     // frames: with more, a link has no room
 inline constexpr uint64_t kFewUnread = 4096;   // frames that the peer has not said it has taken: with more, likewise
@@ -144,4 +144,4 @@ struct Link {
   void end(const char* reason);
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -125,4 +125,4 @@ void Link::finish_frame(Visit& visit) {
   decoder.next();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

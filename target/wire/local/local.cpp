@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -173,4 +173,4 @@ int local_poll(Wire* generic) {
 constinit const WireKind kLocalWire = {"local",  local_join, number,     count,      peer,       send,
                                        has_room, local_poll, local_wait, local_wake, local_leave};
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

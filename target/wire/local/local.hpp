@@ -12,7 +12,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 extern const WireKind kLocalWire;
 
@@ -61,4 +61,4 @@ inline const LocalWire* local_of(const Wire* wire) { return reinterpret_cast<con
 void note_sent(LocalWire* wire, Link::Sent sent);
 [[nodiscard]] Frame control_frame(const LocalWire* wire, ControlKind kind);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -51,4 +51,4 @@ void forget_local_wire(LocalWire* wire) {
   if (*at != nullptr) *at = wire->next;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -18,7 +18,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -82,4 +82,4 @@ Wire* local_join(const Job& job, const WireUser* user) {
   return reinterpret_cast<Wire*>(wire);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

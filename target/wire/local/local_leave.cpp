@@ -11,7 +11,7 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -92,4 +92,4 @@ void local_leave(Wire* generic, bool all) {
   std::free(wire);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

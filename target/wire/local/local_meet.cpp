@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 int g_patience = 0;
 
@@ -227,4 +227,4 @@ void meet(Meeting& meeting) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

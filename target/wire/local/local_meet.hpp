@@ -10,7 +10,7 @@
 #include "wire/local/reception.hpp"
 #include "wire/local/sockets.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // Milliseconds that processes wait for each other, at the meeting and once more for the links; of a job that is no larger
 // than most machines are, on an idle machine. A machine starts some processes per second and core. 0: as the option
@@ -53,4 +53,4 @@ void open_links(LocalWire* wire, Meeting& meeting);
 void remember_local_wire(LocalWire* wire);
 void forget_local_wire(LocalWire* wire);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -202,4 +202,4 @@ void open_links(LocalWire* wire, Meeting& meeting) {
   close(opening.bell_memory);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

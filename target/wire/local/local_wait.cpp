@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -127,4 +127,4 @@ void local_wake(Wire* generic) {
   wire->bell->ring(wire->bell_file);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -208,4 +208,4 @@ void Reception::drop_silent() {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -10,7 +10,7 @@
 
 #include <poll.h>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // One that belongs to the job. Its socket and its files belong to whoever gets it.
 struct Caller {
@@ -75,4 +75,4 @@ class Reception {
   bool is_starved_ = false;  // no descriptor was left; the listeners are not watched until a guest has gone
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 void Bell::ring(int event_file) {
   if (asleep.load() == 0 || asleep.exchange(0) == 0) return;
@@ -54,4 +54,4 @@ bool SharedRing::is_empty() const { return head_->tail.load() == head_->head.loa
 
 bool SharedRing::is_broken() const { return used() > bytes_; }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // One per process, in shared memory. `asleep` is set by its thread that is about to sleep; whoever takes it back has to
 // wake that thread, by the event file. So a ringer makes no system call while the process is awake.
@@ -62,4 +62,4 @@ class SharedRing {
   uint64_t written_ = 0;  // of the writer
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

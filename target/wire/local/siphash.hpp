@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace siphash_detail {
 
@@ -51,4 +51,4 @@ struct State {
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -17,7 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -358,4 +358,4 @@ bool receive_files(int socket, int* files, int count, Deadline deadline) {
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 class Deadline {
  public:
@@ -90,4 +90,4 @@ inline constexpr int kMostFiles = 4;
 // The same without waiting: false with errno EAGAIN if it has not come yet.
 [[nodiscard]] bool receive_files_now(int socket, int* files, int count);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

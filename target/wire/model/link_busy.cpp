@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -77,4 +77,4 @@ void LinkBusy::close() {
   file_ = -1;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 class LinkBusy {
  public:
@@ -38,4 +38,4 @@ class LinkBusy {
   int file_ = -1;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

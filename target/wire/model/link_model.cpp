@@ -17,7 +17,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -253,4 +253,4 @@ const WireKind* with_link_model(const WireKind* below) {
   return &kModel;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -19,11 +19,11 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // `below` itself if MARLINE_LINK is not set.
 [[nodiscard]] const WireKind* with_link_model(const WireKind* below);
 
 extern uint64_t (*g_link_clock)();  // that of `Frame::sent`; another one in tests
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

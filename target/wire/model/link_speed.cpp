@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -109,4 +109,4 @@ uint64_t pass_link(const LinkSpeed& speed, const LinkWords& busy, uint64_t sent,
   return arrived + speed.latency;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 struct LinkSpeed {
   uint64_t latency = 0;    // nanoseconds
@@ -36,4 +36,4 @@ struct LinkWords {
 // frame that `passes` waits for none before it.
 [[nodiscard]] uint64_t pass_link(const LinkSpeed& speed, const LinkWords& busy, uint64_t sent, uint64_t bytes, bool passes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 constinit Calls mpi{};
 
@@ -140,4 +140,4 @@ bool find_mpi(char* line, size_t room) {
   return false;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 struct Calls {
   decltype(&PMPI_Get_library_version) get_library_version;
@@ -51,4 +51,4 @@ extern Calls mpi;
 // of the other implementation, or it lacks a function.
 [[nodiscard]] bool find_mpi(char* line, size_t room);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -10,7 +10,7 @@
 
 #include <ctime>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -54,4 +54,4 @@ void sleep_at(Doorbell& bell, uint64_t nanoseconds) {
   bell.compare_exchange_strong(expected, kQuiet, std::memory_order_relaxed);  // a ring stays, for take_ring
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

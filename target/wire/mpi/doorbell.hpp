@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 using Doorbell = std::atomic<int>;
 
@@ -25,4 +25,4 @@ void disturb(Doorbell& bell);
 // Until it is rung or the time is over.
 void sleep_at(Doorbell& bell, uint64_t nanoseconds);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 void give_up(const WireUser* user, const char* format, ...) {
   char line[1024];
@@ -33,4 +33,4 @@ void* take_memory(const WireUser* user, size_t bytes) {
   return memory;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

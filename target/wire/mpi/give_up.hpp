@@ -5,7 +5,7 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 [[noreturn]] void give_up(const WireUser* user, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
@@ -19,4 +19,4 @@ inline void check(const Wire* wire, int result, const char* call, int peer = -1)
 // Zeroed; ends the process if there is none.
 [[nodiscard]] void* take_memory(const WireUser* user, size_t bytes);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -237,4 +237,4 @@ void free_inboxes(Wire* wire) {
   for (Slot& slot : wire->slots) std::free(slot.data);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

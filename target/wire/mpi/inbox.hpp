@@ -5,7 +5,7 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // Posts receives for all slots. By join.
 void open_slots(Wire* wire);
@@ -21,4 +21,4 @@ int service_inboxes(Wire* wire);
 
 void free_inboxes(Wire* wire);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

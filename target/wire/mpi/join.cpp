@@ -15,7 +15,7 @@
 #include <cstring>
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -138,4 +138,4 @@ Wire* join_wire(const Job& job, const WireUser* user) {
   return wire;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -5,8 +5,8 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 Wire* join_wire(const Job& job, const WireUser* user);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -6,7 +6,7 @@
 #include "wire/mpi/outbox.hpp"
 #include "wire/mpi/progress.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -28,8 +28,8 @@ constexpr WireKind kMpi = {
 
 }  // namespace
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire
 
-extern "C" [[gnu::visibility("default")]] const marline::target::WireKind* marline_wire_kind() {
-  return &marline::target::kMpi;
+extern "C" [[gnu::visibility("default")]] const marline::offload::wire::WireKind* marline_wire_kind() {
+  return &marline::offload::wire::kMpi;
 }

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <unistd.h>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -126,4 +126,4 @@ void leave_wire(Wire* wire, bool all) {
   std::free(wire);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

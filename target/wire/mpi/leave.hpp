@@ -5,7 +5,7 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 void leave_wire(Wire* wire, bool all);
 
@@ -13,4 +13,4 @@ void leave_wire(Wire* wire, bool all);
 // user gets frames from within that call then. By join.
 void leave_before_finalize(Wire* wire);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -131,4 +131,4 @@ const WireKind* load_mpi_wire() {
   return kind();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -6,7 +6,7 @@
 
 #include "wire/base/wire.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // What the launcher says of this process: true if it was started by one of MPI's, or by Slurm's. `count` is 0 where
 // only the number is known; MPI knows both. Nothing is loaded.
@@ -21,4 +21,4 @@ enum class Mpi { none, open_mpi, mpich };
 // Loads the wire for that MPI. Ends the process with a line if there is none.
 [[nodiscard]] const WireKind* load_mpi_wire();
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

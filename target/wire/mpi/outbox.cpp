@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -303,4 +303,4 @@ void free_outbox(Outbox& box) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

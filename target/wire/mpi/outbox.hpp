@@ -6,7 +6,7 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // WireKind::send. Any thread.
 bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
@@ -30,4 +30,4 @@ void close_outbox(Wire* wire, int peer);
 // When no other thread uses it any more. Messages that are still flying are left as they are.
 void free_outbox(Outbox& outbox);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -5,7 +5,7 @@
 
 #include "wire/mpi/give_up.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -51,4 +51,4 @@ Progress test_pieces(Wire* wire, Pieces& pieces) {
   return pieces.first == pieces.next ? Progress::kThrough : progress;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

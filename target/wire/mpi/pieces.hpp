@@ -6,7 +6,7 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 void start_pieces(Wire* wire, Pieces& pieces);
 
@@ -16,4 +16,4 @@ enum class Progress : uint8_t { kNone, kSome, kThrough };
 
 [[nodiscard]] inline bool all_started(const Pieces& pieces) { return pieces.started == pieces.bytes; }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

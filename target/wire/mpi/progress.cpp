@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 namespace {
 
@@ -104,4 +104,4 @@ void wait_for_wire(Wire* wire, int milliseconds) {
 
 void wake_waiter(Wire* wire) { ring(wire->bell); }
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

@@ -5,10 +5,10 @@
 
 #include "wire/mpi/state.hpp"
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 int poll_wire(Wire* wire);
 void wait_for_wire(Wire* wire, int milliseconds);
 void wake_waiter(Wire* wire);
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

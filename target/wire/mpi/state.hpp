@@ -13,7 +13,7 @@
 
 #include <atomic>
 
-namespace marline::target {
+namespace marline::offload::wire {
 
 // A bulk of at most so many bytes travels in the frame's own message.
 inline constexpr uint64_t kMostInlined = 8192;
@@ -170,4 +170,4 @@ class MpiSection {
   Lock* lock_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::wire

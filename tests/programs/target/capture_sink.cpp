@@ -13,7 +13,13 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace device;
+using namespace image;
+using namespace items;
+using namespace registry;
 
 namespace {
 
@@ -118,11 +124,11 @@ const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullpt
 
 }  // namespace
 
-}  // namespace marline::target
+}  // namespace marline::offload::submission
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 
-using namespace marline::target;
+using namespace marline::offload::submission;
 
 EXPORT void marline_device_capture_mode(int mode) {
   pthread_mutex_lock(&g_lock);

@@ -3,7 +3,7 @@
 // See machine.hpp: constructs become tasks, in the order of creation.
 #include "machine.hpp"
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 void Machine::create_next() {
   const Construct& construct = program_.constructs[created_];
@@ -164,4 +164,4 @@ void Machine::create_data(size_t number, NewTask body) {
   last_of_construct_[number] = body_of_construct_[number] = push(std::move(body), number, role, pieces);
 }
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 // As a program does it: with what it knows of the iteration, and of the one before.
 void Machine::begin_iteration(size_t number) {
@@ -120,4 +120,4 @@ TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
   return head_.create(std::move(task));
 }
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
+
+using namespace device;
 
 namespace {
 
@@ -386,4 +388,4 @@ Result Machine::run() {
   return result_;
 }
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

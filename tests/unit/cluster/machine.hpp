@@ -16,7 +16,7 @@
 #include <queue>
 #include <set>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 // A value names the task that has written it, and the byte.
 using Value = uint64_t;
 
@@ -177,4 +177,4 @@ class Machine {
   Result result_;
 };
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

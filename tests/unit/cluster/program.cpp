@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 namespace {
 
@@ -504,4 +504,4 @@ class Maker {
 
 Program make_program(unsigned seed, int most) { return Maker(seed, most).make(); }
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

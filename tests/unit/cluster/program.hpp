@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 inline constexpr size_t kMostConstructs = 320;
 
@@ -53,4 +53,4 @@ struct Program {
 // The same seed makes the same program; `most` cuts it. The last constructs end all mappings.
 Program make_program(unsigned seed, int most);
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 namespace {
 
 // A node with one slot, and messages that arrive at once.
@@ -148,4 +148,4 @@ TEST_F(ClusterReports, ANodeHearsThatItsOnlyTaskIsAwaitedBeforeItGetsAnother) {
 }
 
 }  // namespace
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 struct Result {
   std::string error;        // what was wrong; empty: nothing
@@ -17,4 +17,4 @@ struct Result {
   Graphs::Counts graphs;
 };
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -5,7 +5,7 @@
 
 #include "machine.hpp"
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 Result simulate(unsigned seed, int most) { return Machine(seed, most).run(); }
 
@@ -17,4 +17,4 @@ int shrink(unsigned seed) {
   return count;
 }
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -7,7 +7,7 @@
 #include "program.hpp"
 #include "result.hpp"
 
-namespace marline::target::simulation {
+namespace marline::offload::cluster::simulation {
 
 // Runs the program of that seed, cut to `most` constructs, on a machine of that seed.
 Result simulate(unsigned seed, int most = 1 << 20);
@@ -15,4 +15,4 @@ Result simulate(unsigned seed, int most = 1 << 20);
 // The smallest number of constructs with which the seed still fails.
 int shrink(unsigned seed);
 
-}  // namespace marline::target::simulation
+}  // namespace marline::offload::cluster::simulation

@@ -13,7 +13,7 @@
 #include <new>
 #include <utility>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 template <class T>
 class List {
@@ -129,4 +129,4 @@ class Window {
   uint64_t first_ = 0, end_ = 0;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

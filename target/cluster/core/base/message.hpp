@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 using TaskNumber = uint64_t;
 using NodeNumber = uint32_t;
@@ -110,4 +110,4 @@ struct Message {
   List<EndedTask> ended;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

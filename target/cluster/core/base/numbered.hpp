@@ -7,7 +7,7 @@
 
 #include "cluster/core/base/list.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 template <class T>
 class Numbered {
@@ -76,4 +76,4 @@ class Numbered {
   size_t count_ = 0;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -7,7 +7,7 @@
 
 #include "cluster/core/base/list.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 template <class T>
 class Ordered {
@@ -118,4 +118,4 @@ class Ordered {
   uint64_t random_ = 0x9e3779b97f4a7c15;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include "cluster/core/base/list.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 template <class T>
 class Shared {
@@ -47,4 +47,4 @@ class Shared {
   Box* box_ = nullptr;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

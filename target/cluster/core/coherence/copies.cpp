@@ -3,7 +3,7 @@
 // See the header.
 #include "cluster/core/coherence/copies.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 void Copies::set_budgets(size_t nodes, uint64_t bytes) {
   rooms_.push({~uint64_t{0}, 0});
@@ -90,4 +90,4 @@ void Copies::drop(uint64_t buffer, NodeNumber node) {
   rooms_[node].used -= found->bytes;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

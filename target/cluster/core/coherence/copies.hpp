@@ -7,7 +7,7 @@
 #include "cluster/core/base/message.hpp"
 #include "cluster/core/base/numbered.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 class Copies {
  public:
@@ -70,4 +70,4 @@ void Copies::remove_buffer(uint64_t buffer, const Drop& drop) {
   buffers_.erase(found);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

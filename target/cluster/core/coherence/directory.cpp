@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 void Directory::add(uint64_t buffer, uint64_t bytes) { buffers_.add(buffer).segments.add(0).end = bytes; }
 
@@ -227,4 +227,4 @@ void Directory::end_keep(uint64_t buffer) {
   if (found != nullptr) --found->plans;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -13,7 +13,7 @@
 #include "cluster/core/base/numbered.hpp"
 #include "cluster/core/base/ordered.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 struct PlannedTask {
   TaskNumber number;
@@ -252,4 +252,4 @@ bool Directory::describe(uint64_t buffer, const Name& name, const NameWriter& na
   return true;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -466,4 +466,4 @@ void Head::forget_buffer(uint64_t buffer) {
   });
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

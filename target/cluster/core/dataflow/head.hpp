@@ -15,7 +15,7 @@
 #include "cluster/core/placement/batch.hpp"
 #include "cluster/core/replay/graphs.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 struct NewBuffer {
   uint64_t buffer, bytes;
@@ -305,4 +305,4 @@ class Head {
   List<TaskNumber> covered_;  // of the task that is being planned
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 bool Head::has_ended(const TaskPlace& place) {
   Window<TaskNumber>& assigned = assigned_[place.node];
@@ -195,4 +195,4 @@ void Head::send_of_graphs() {
   graphs_.over.clear();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // As far as costs depend on it.
 PlacementRequest Head::request_of(const NewTask& made) {
@@ -191,4 +191,4 @@ uint64_t Head::bytes_written(const Task& task, const ClusterRange& range) {
   return bytes;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

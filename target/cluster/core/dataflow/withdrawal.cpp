@@ -6,7 +6,7 @@
 #include "cluster/core/dataflow/head.hpp"
 #include "cluster/core/dataflow/worker.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 void Head::note_open_predecessors(TaskNumber number) {
   Task& task = tasks_[number];
@@ -164,4 +164,4 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   messages.push(std::move(message));
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

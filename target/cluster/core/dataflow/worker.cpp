@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 Message& Worker::send(MessageKind kind, NodeNumber to) {
   Message message;
@@ -462,4 +462,4 @@ void Worker::report_if_due() {
   if (!ended_.is_empty()) send(MessageKind::kReport, 0).ended.swap(ended_);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -17,7 +17,7 @@
 #include "cluster/core/base/numbered.hpp"
 #include "cluster/core/replay/share.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 enum class WorkerAction : uint8_t {
   kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
@@ -186,4 +186,4 @@ class Worker {
   List<Message> own_;  // from this node to itself: no driver sees them
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

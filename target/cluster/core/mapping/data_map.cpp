@@ -3,7 +3,7 @@
 // See the header.
 #include "cluster/core/mapping/data_map.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // The number of the first variable that ends behind the address.
 size_t DataMap::lower(uint64_t address) const {
@@ -77,4 +77,4 @@ MapError DataMap::find(const MapItem& item, MapChange& change) const {
   return error;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -7,7 +7,7 @@
 
 #include "cluster/core/base/message.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 struct MapItem {
   uint64_t address = 0, bytes = 0;
@@ -51,4 +51,4 @@ class DataMap {
   uint64_t next_buffer_ = 1;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 MapConflict MapOrder::refuse(TaskNumber task, const MapItem& item, const MapChange& with) {
   const Mapping* mapping = mappings_.find(with.range.buffer);
@@ -29,4 +29,4 @@ void describe_conflict(const MapConflict& conflict, char* text, size_t capacity)
                 conflict.bytes, conflict.address, advice);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

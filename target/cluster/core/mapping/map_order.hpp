@@ -9,7 +9,7 @@
 #include "cluster/core/base/numbered.hpp"
 #include "cluster/core/mapping/data_map.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 enum class MapConflictKind : uint8_t {
   kNone,
@@ -101,4 +101,4 @@ void MapOrder::note_user(Mapping& mapping, TaskNumber task, const Order& order) 
   mapping.limit = 2 * mapping.users.count() + 8;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 void Balance::improve(const Placement& placement, const List<BatchTask>& tasks, const PlanRun& run,
                       const NodeWork& done, List<NodeNumber>& nodes) {
@@ -168,4 +168,4 @@ NodeNumber Balance::busiest() const {
   return busiest;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -8,7 +8,7 @@
 
 #include "cluster/core/placement/plan_run.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 class Balance {
  public:
@@ -49,4 +49,4 @@ class Balance {
   size_t left_ = 0;       // moves that may still be looked at
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -312,4 +312,4 @@ double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber n
   return placement.wire_time(most);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

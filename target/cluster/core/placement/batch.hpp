@@ -15,7 +15,7 @@
 #include "cluster/core/placement/balance.hpp"
 #include "cluster/core/placement/sharing.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 class Batch {
  public:
@@ -122,4 +122,4 @@ class Batch {
   Occupied kept_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include "cluster/core/placement/placement.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // What a task uses and an earlier one of the batch makes; no bytes: an order alone.
 struct BatchInput {
@@ -44,4 +44,4 @@ struct BatchTask {
   [[nodiscard]] NodeNumber source() const { return holders.is_empty() ? 0 : holders[0].node; }
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

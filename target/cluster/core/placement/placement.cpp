@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 void Placement::add(const Member& member) {
   assert(member.kind < kKinds && member.slots > 0);
@@ -158,4 +158,4 @@ void Placement::end(NodeNumber node, double load) {
   loads_.set(node, left > 0 ? left : 0);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -9,7 +9,7 @@
 #include "cluster/core/base/numbered.hpp"
 #include "cluster/core/placement/tournament.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 enum class PlacementPolicy : uint8_t {
   kEarliestEnd,
@@ -236,4 +236,4 @@ NodeNumber Placement::choose(const PlacementRequest& request, const Held& held) 
   return best;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -203,4 +203,4 @@ void PlanRun::end_task(uint32_t number, double now) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

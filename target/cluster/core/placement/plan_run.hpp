@@ -10,7 +10,7 @@
 
 #include <bit>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // Until when nodes and links have work. Slots by node, from 1 on, one behind another; links by node, from 0 on.
 struct Occupied {
@@ -116,4 +116,4 @@ class PlanRun {
   List<double> wakes_;        // by node from 0 on: the last kWake that is on its way; -1: there may be none
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -192,4 +192,4 @@ void Sharing::make_room(uint32_t cluster) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -11,7 +11,7 @@
 
 #include "cluster/core/placement/plan_run.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 class Sharing {
  public:
@@ -61,4 +61,4 @@ class Sharing {
   List<uint32_t> last_given_;      // by node: one more than the cluster that it has got last; 0: none
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

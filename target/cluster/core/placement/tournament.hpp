@@ -5,7 +5,7 @@
 
 #include "cluster/core/base/message.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 class Tournament {
  public:
@@ -53,4 +53,4 @@ class Tournament {
   size_t leaves_ = 0;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -431,4 +431,4 @@ void Graphs::disturb_end(uint64_t buffer) {
   });
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -14,7 +14,7 @@
 #include "cluster/core/coherence/copies.hpp"
 #include "cluster/core/replay/plan.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // What Head knows of ends.
 struct EndsKnown {
@@ -219,4 +219,4 @@ class Graphs {
   TaskNumber next_number_ = kReplayed;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

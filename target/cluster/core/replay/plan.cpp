@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -140,4 +140,4 @@ PlanPlace name_place(const TaskPlace& place, const Iteration& now, const Iterati
   return {Era::kFixed, place.node, place.index};
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

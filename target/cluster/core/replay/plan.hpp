@@ -9,7 +9,7 @@
 #include "cluster/core/coherence/directory.hpp"
 #include "cluster/core/replay/share.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // Persistent graphs have numbers from 1 on, the driver's; 0: none.
 using GraphNumber = uint64_t;
@@ -98,4 +98,4 @@ struct Iteration {
 // Names a place in a plan: by rank, if it is in one of these iterations.
 PlanPlace name_place(const TaskPlace& place, const Iteration& now, const Iteration& before);
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -3,7 +3,7 @@
 // See graphs.hpp: the iterations that are replayed.
 #include "cluster/core/replay/graphs.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 Graphs::Replay* Graphs::find(TaskNumber replayed) {
   for (Replay& replay : replays_) {
@@ -285,4 +285,4 @@ void Graphs::end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, dou
   free_retired();
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

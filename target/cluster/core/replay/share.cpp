@@ -5,7 +5,7 @@
 
 #include "base/report.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 namespace {
 
@@ -183,4 +183,4 @@ Message Share::assignment(const ReplayBatch& batch, uint64_t rank) const {
   return message;
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

@@ -10,7 +10,7 @@
 
 #include "cluster/core/base/message.hpp"
 
-namespace marline::target {
+namespace marline::offload::cluster {
 
 // Of which iteration a task is that a plan names: of none, so it has its own index; of the one that runs; of the one
 // before.
@@ -86,4 +86,4 @@ class Share {
   List<Peer> peers_;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::cluster

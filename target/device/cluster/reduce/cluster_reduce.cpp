@@ -11,7 +11,9 @@
 
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace image;
 
 namespace {
 
@@ -163,4 +165,4 @@ void combine_copies(const ClusterNode& node, const KernelStart& kernel) {
   for (uint32_t i = 7; i < kernel.count; ++i) combine(to, node.memory_at(words[i]));
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

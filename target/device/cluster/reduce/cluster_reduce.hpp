@@ -8,7 +8,9 @@
 #include "device/cluster/cluster_node.hpp"
 #include "device/cluster/reduce/region_copies.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 // How such a task is called in messages and traces.
 inline constexpr const char* kCombination = "combination of a task reduction";
@@ -43,4 +45,4 @@ void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& ker
 [[nodiscard]] ReducedWords reduced_of(const KernelStart& kernel, uint32_t i);
 [[nodiscard]] Combine combine_of(const ClusterNode& node, const KernelStart& kernel);
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

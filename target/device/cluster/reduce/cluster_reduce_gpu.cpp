@@ -9,7 +9,9 @@
 
 #include <cstdlib>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 namespace {
 
@@ -84,4 +86,4 @@ void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& ker
   result.write(words[5]);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

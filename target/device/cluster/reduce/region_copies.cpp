@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -57,4 +57,4 @@ void RegionCopies::combine(uint64_t buffer, Combine function, char* to) {
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 using Combine = void (*)(void* into, void* from);
 
@@ -38,4 +40,4 @@ class RegionCopies {
   List<Copy> copies_;  // of open taskgroups' reductions: a few for each thread
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

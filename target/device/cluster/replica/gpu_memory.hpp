@@ -9,7 +9,9 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 struct GpuMemory {
   // By a task, which may be suspended. A run lies at its offset from both addresses.
@@ -28,4 +30,4 @@ struct GpuMemory {
   bool (*find_changes)(uint64_t at, uint64_t bytes, List<uint64_t>& blocks);
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 using MarkVector = uint8_t __attribute__((vector_size(16)));
 
@@ -86,4 +86,4 @@ inline void put_where_different(char* to, const char* from, const uint8_t* marks
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

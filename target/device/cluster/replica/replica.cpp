@@ -8,7 +8,7 @@
 
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -515,4 +515,4 @@ void Replica::answer(NodeNumber node, uint64_t copy, const ClusterRange& range, 
   sent.push({range, version});
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

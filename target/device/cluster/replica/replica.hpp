@@ -26,7 +26,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 // What tasks have written that may be pointers into the cluster's memory: to whom they are told.
 struct PointerSink {
@@ -305,4 +307,4 @@ class Replica::Visit {
   uint64_t first_ = 0, last_ = 0;  // blocks that it has entered there
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

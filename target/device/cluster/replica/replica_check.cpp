@@ -6,7 +6,9 @@
 
 #include <new>
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 void Replica::count_changes(const ClusterRange& range, FoundBytes& to) {
   if (gpu_ != nullptr) return count_changes_on_gpu(range, to);
@@ -93,4 +95,4 @@ void Replica::note_overwritten(uint64_t block, Part part, uint64_t uniform, cons
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -11,7 +11,9 @@
 #include "device/cluster/replica/marks.hpp"
 #include "device/cluster/replica/replica.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 namespace {
 
@@ -286,4 +288,4 @@ void Replica::count_changes_on_gpu(const ClusterRange& range, FoundBytes& to) co
   }
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

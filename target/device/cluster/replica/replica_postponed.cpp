@@ -4,7 +4,9 @@
 // their place. See replica.hpp; docs/design/cluster.md, "Postponed comparisons", has the proof.
 #include "device/cluster/replica/replica.hpp"
 
-namespace marline::target {
+namespace marline::offload::device {
+
+using namespace cluster;
 
 void Replica::postpone(const ClusterRange& range, uint64_t stamp, uint64_t version, const PointerSink& to,
                        List<ClusterRange>& left) {
@@ -49,4 +51,4 @@ void Replica::compare_postponed() {
   for (uint64_t begin = 0; begin < bytes_; begin += kChunk) visit.enter(begin / kBlock);
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -16,7 +16,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 namespace {
 
@@ -119,4 +119,4 @@ void WrittenPages::protect(uint64_t begin, uint64_t end) const {
   fatal("pages of the cluster's memory cannot be protected (%s)", strerror(errno));
 }
 
-}  // namespace marline::target
+}  // namespace marline::offload::device

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace marline::target {
+namespace marline::offload::device {
 
 class WrittenPages {
  public:
@@ -52,4 +52,4 @@ class WrittenPages {
   int faults_ = -1, pagemap_ = -1;
 };
 
-}  // namespace marline::target
+}  // namespace marline::offload::device
