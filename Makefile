@@ -4,7 +4,7 @@ JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD   = build/release
 # What the builds for other judges and architectures test; MPI libraries are neither instrumented nor there.
-TESTED  = --target src/all tests/unit/all tests/stress/all tests/programs/all
+TESTED  = --target runtime/all tests/unit/all tests/stress/all tests/programs/all
 # What of the units handles bytes of others, or memory by hand. (All of them take a minute and a half to be compiled.)
 ASAN_UNITS = cluster_core device_replica device_replica_check device_share device_wire device_wire_decoder large_cache \
              slab stack text
@@ -33,7 +33,7 @@ tsan: deps
 # process does is left to its end, and memory that was mapped is not searched for pointers.
 asan: deps
 	@test -f build/asan/build.ninja || cmake --preset asan
-	cmake --build --preset asan -j $(JOBS) --target src/all tests/stress/all tests/programs/all $(ASAN_UNITS:%=%_test)
+	cmake --build --preset asan -j $(JOBS) --target runtime/all tests/stress/all tests/programs/all $(ASAN_UNITS:%=%_test)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.($(subst $(space),|,$(ASAN_UNITS)))$$|^stress\..*\.t4\.|^programs\.|^devices\."
 
 # The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's,

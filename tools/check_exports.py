@@ -3,7 +3,7 @@
 """Compares what libmarline.so exports with what the runtimes export whose place it takes (tests/abi/*.names), and says
 what is missing and why.
 
-Each name of theirs is provided, or stands in src/abi/not_provided.txt with its purpose (then it is exported too, and
+Each name of theirs is provided, or stands in runtime/abi/not_provided.txt with its purpose (then it is exported too, and
 ends the program with a line), or in tests/abi/exceptions.txt with a reason (then it is not). A routine that C calls
 omp_x has the Fortran name omp_x_. No definition has a version, so that it answers to any, but for the names in
 tests/abi/by_version.txt, which are there at libgomp's version only; the libraries in lib/marline/compat define the
@@ -63,7 +63,7 @@ def pairs_of(path: Path) -> dict[str, str]:
 
 def read_lists(root: Path) -> Lists:
     folder = root / "tests" / "abi"
-    lists = Lists(not_provided=pairs_of(root / "src/abi/not_provided.txt"), exceptions=pairs_of(folder / "exceptions.txt"),
+    lists = Lists(not_provided=pairs_of(root / "runtime/abi/not_provided.txt"), exceptions=pairs_of(folder / "exceptions.txt"),
                   by_version=pairs_of(folder / "by_version.txt"))  # fmt: skip
     for path in sorted(folder.glob("*.names")):
         lists.names[path.stem] = {line.split()[0]: line.split()[1:] for line in lines_of(path)}
@@ -132,7 +132,7 @@ def summary(lists: Lists, exported: set[str]) -> list[str]:
         absent = sum(name not in exported for name in names.keys() - lists.by_version.keys())
         lines.append(f"{runtime}: {len(names)} names, {len(names) - stubs - absent} provided, {stubs} not yet, "
                      f"{absent} on purpose not")  # fmt: skip
-    lines += ["", "not provided yet (src/abi/not_provided.txt):"]
+    lines += ["", "not provided yet (runtime/abi/not_provided.txt):"]
     lines += [f"  {count:4} {purpose}" for purpose, count in Counter(lists.not_provided.values()).most_common()]
     lines += ["", "on purpose not exported (tests/abi/exceptions.txt):"]
     absent = Counter(lists.reason(name) for names in lists.names.values() for name in names.keys() - lists.by_version.keys()

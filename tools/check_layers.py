@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every file of src/ includes its own room and lower ones only, that the parts of a divided folder do likewise,
+"""Checks that every file of runtime/ includes its own room and lower ones only, that the parts of a divided folder do likewise,
 that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/ and common/, and that
 neither headers nor modules (a .cpp and its .hpp are one) nor Python's modules need one another in a circle. The rules
 stand in layers.txt next to this file.
@@ -82,7 +82,7 @@ def resolve(root: Path, user: Path, quote: str, name: str, bases: list[Path]) ->
 
 def room_of(root: Path, path: Path) -> str | None:
     parts = path.relative_to(root).parts
-    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+    return parts[1] if parts[0] == "runtime" and len(parts) > 2 else None
 
 
 def folders_of(name: str) -> list[str]:
@@ -126,7 +126,7 @@ def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
         return None if allowed else f"{own}/ is a client: it includes include/, its own folder and shared ones only"
     mine, other = room_of(root, user), room_of(root, target)
     if other is None or other not in rules.rooms:
-        return "src/ includes include/ and its own rooms only"
+        return "runtime/ includes include/ and its own rooms only"
     if mine is None or mine == other or rules.rooms[other] < rules.rooms[mine]:
         return None
     return f"{mine} ({rules.rooms[mine]}) must not see {other} ({rules.rooms[other]})"
@@ -135,7 +135,7 @@ def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
 def includes(root: Path, path: Path) -> Iterator[tuple[int, str, str, Path | None]]:
     """Line, quote, name and file, if it is this repository's, of each #include."""
     own = path.relative_to(root).parts[0]
-    bases = [root / "include", root / ("src" if own == "src" else own)]
+    bases = [root / "include", root / ("runtime" if own == "runtime" else own)]
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         if found := INCLUDE.match(line):
             yield number, found[1], found[2], resolve(root, path, found[1], found[2], bases)
@@ -197,11 +197,11 @@ def main() -> int:
         return 2
     rules = read_rules(rules_path)
     problems = [
-        f"src/{folder.name}: this room has no number in tools/layers.txt"
-        for folder in sorted((root / "src").iterdir())
+        f"runtime/{folder.name}: this room has no number in tools/layers.txt"
+        for folder in sorted((root / "runtime").iterdir())
         if folder.is_dir() and folder.name not in rules.rooms
     ]
-    files = [path for top in ["src", *rules.clients, *rules.shared, *rules.bottom] for path in sources(root / top)]
+    files = [path for top in ["runtime", *rules.clients, *rules.shared, *rules.bottom] for path in sources(root / top)]
     upward: set[tuple[str, str]] = set()
     for path in files:
         problems += check_file(root, rules, path, upward)

@@ -18,7 +18,7 @@ from typing import Iterator
 
 FILE_LIMIT = 600
 FUNCTION_LIMIT = 60
-FOLDERS = ["src", "common", "include", "mpi", "pmpi", "target", "trace", "check", "python", "apps", "bench", "tests",
+FOLDERS = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "python", "apps", "bench", "tests",
            "tools", "examples"]
 C_SUFFIXES = {".c", ".cpp", ".h", ".hpp", ".def", ".inc"}
 SKIP = {"build", ".venv", "__pycache__"}

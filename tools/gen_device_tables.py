@@ -53,7 +53,7 @@ row: no compiler here calls it any more (LLVM keeps such names for old binaries)
 NOT_PROVIDED = """
 ## Entry points that are not provided
 
-A program that calls one of these is ended with a line that names it ([list](../target/not_provided.txt)).
+A program that calls one of these is ended with a line that names it ([list](../offload/not_provided.txt)).
 
 | entry point | for |
 |---|---|
@@ -99,7 +99,7 @@ def exported(library: Path) -> set[str]:
 
 def not_provided(root: Path) -> dict[str, str]:
     """Name and purpose of what exists only to end the program with a line."""
-    lines = (root / "target" / "not_provided.txt").read_text().splitlines()
+    lines = (root / "offload" / "not_provided.txt").read_text().splitlines()
     return {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if line.strip() and not line.startswith("#")}
 
 
@@ -113,7 +113,7 @@ def binaries(build: Path, program: dict, compiler: str) -> list[Path]:
     folder = build / "tests" / "programs"
     paths = [folder / "bin" / f"{program['name']}_{compiler}"]
     if f"{compiler}:gpu" in program["runs"]:
-        paths.append(folder / "target" / "bin" / f"emulator_{program['name']}")
+        paths.append(folder / "offload" / "bin" / f"emulator_{program['name']}")
     return [path for path in paths if path.is_file()]
 
 

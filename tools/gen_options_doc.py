@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/options.md from the option tables (src/config/option_table.cpp, foreign_table.cpp and names.cpp,
-mpi/base/options.c, target/base/options.cpp).
+"""Writes docs/options.md from the option tables (runtime/config/option_table.cpp, foreign_table.cpp and names.cpp,
+mpi/base/options.c, offload/base/options.cpp).
 
     gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
 """
@@ -17,7 +17,7 @@ FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
 ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
-<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp, names.cpp, mpi/base/options.c and target/base/options.cpp. Edit the tables, not this page. -->
+<!-- Made by tools/gen_options_doc.py from runtime/config/option_table.cpp, foreign_table.cpp, names.cpp, mpi/base/options.c and offload/base/options.cpp. Edit the tables, not this page. -->
 # Options
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
@@ -125,9 +125,9 @@ def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
     target = root / "docs" / "options.md"
-    tables = ("src/config/option_table.cpp", "mpi/base/options.c", "target/base/options.cpp",
-              "src/config/foreign_table.cpp")
-    text = page(*(read_table(root / table) for table in tables), read_names(root / "src/config/names.cpp"))
+    tables = ("runtime/config/option_table.cpp", "mpi/base/options.c", "offload/base/options.cpp",
+              "runtime/config/foreign_table.cpp")
+    text = page(*(read_table(root / table) for table in tables), read_names(root / "runtime/config/names.cpp"))
     if "--check" not in sys.argv:
         target.parent.mkdir(exist_ok=True)
         target.write_text(text)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster's own core, target/cluster/core, on the made-up machine: the same Head and Workers as in a real run. The
+// The cluster's own core, offload/cluster, on the made-up machine: the same Head and Workers as in a real run. The
 // graph is created once, or it is a persistent graph of which each iteration is the whole workload.
 #include "model.hpp"
 
-#include "cluster/core/dataflow/head.hpp"
-#include "cluster/core/dataflow/worker.hpp"
+#include "cluster/dataflow/head.hpp"
+#include "cluster/dataflow/worker.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -3,7 +3,7 @@
 // See the header.
 #include "placed.hpp"
 
-#include "cluster/core/dataflow/head.hpp"
+#include "cluster/dataflow/head.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 // The cluster's own placement of a task graph, and random graphs for it.
 #pragma once
 
-#include "cluster/core/placement/placement.hpp"
+#include "cluster/placement/placement.hpp"
 #include "schedule.hpp"
 
 namespace cluster {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What MARLINE_LINK says of a link (target/wire/model/link_speed.hpp), for C. No state.
+ * What MARLINE_LINK says of a link (offload/wire/model/link_speed.hpp), for C. No state.
  */
 #ifndef MARLINE_DELAY_LINK_SPEED_H
 #define MARLINE_DELAY_LINK_SPEED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Links between made-up nodes, by MPI_LINK and MPI_NODES_AS: the model, the list and the arithmetic are those of
- * MARLINE_LINK (target/wire/model/link_speed.hpp, which is compiled into this library, too). The sender takes the link of
+ * MARLINE_LINK (offload/wire/model/link_speed.hpp, which is compiled into this library, too). The sender takes the link of
  * the two nodes before it calls MPI, and so knows when the message will have arrived. All processes are on one machine.
  * Any thread after links_start().
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task costs node 0 of a cluster: its core alone (target/cluster/core), without wires and without workers, whose
+// What a task costs node 0 of a cluster: its core alone (offload/cluster), without wires and without workers, whose
 // ends are reported here in batches of 16. CPU time of one thread. Also tasks that write disjoint parts of one buffer,
 // all of them under way, and iterations of a persistent graph that are replayed.
 //
 //     micro-cluster_head [TASKS]
-#include "cluster/core/dataflow/head.hpp"
+#include "cluster/dataflow/head.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -212,7 +212,7 @@ int main(int count, char** arguments) {
     double empty = Bench(nodes).run_empty(tasks) / static_cast<double>(tasks);
     uint64_t width = nodes * 4, rounded = tasks / width * width;
     double stencil = Bench(nodes).run_stencil(rounded) / static_cast<double>(rounded);
-    uint64_t window = std::clamp<uint64_t>(32 * nodes, 64, 4096);  // as in target/device/cluster/cluster_groups.cpp
+    uint64_t window = std::clamp<uint64_t>(32 * nodes, 64, 4096);  // as in offload/device/cluster/head/groups.cpp
     double group = Bench(nodes, window).run_stencil(rounded) / static_cast<double>(rounded);
     std::printf("%6zu", nodes);
     for (double time : {empty, stencil, group}) std::printf(" %14.0f (%10.0f)", time * 1e9, 1 / time);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the machine's description takes to read (src/platform/topology_sysfs.hpp, and hwloc for comparison): of this
+// How long the machine's description takes to read (runtime/platform/topology/topology_sysfs.hpp, and hwloc for comparison): of this
 // machine, and of a made-up one of 256 CPUs, whose files lie in memory. Figures: median wall time of a reading. A
 // result with another number of cores ends the program.
 #include <cstdio>
@@ -11,8 +11,8 @@
 #include <functional>
 
 #include "platform/thread.hpp"
-#include "platform/topology_sysfs.hpp"
-#include "platform/topology_read.hpp"
+#include "platform/topology/topology_sysfs.hpp"
+#include "platform/topology/topology_read.hpp"
 #include "sysfs_tree.hpp"
 
 namespace {

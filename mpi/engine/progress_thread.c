@@ -63,7 +63,7 @@ typedef struct Vain {
 } Vain;
 
 /* After a round in vain: whoever it waits for may want this core. As the runtime's idle poller does it and why:
- * src/exec/worker/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
+ * runtime/exec/worker/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
 static void rest(Vain *vain)
 {
   const int64_t now = (int64_t)counters_clock();

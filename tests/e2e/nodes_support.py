@@ -37,9 +37,9 @@ def emulated(build: Path) -> dict[str, str]:
 
 
 def gpu_program(build: Path, name: str) -> Path:
-    """A program of tests/programs/target: `cluster_all_*` have code for GPUs and processors, `emulator_device_*` for GPUs
+    """A program of tests/programs/offload: `cluster_all_*` have code for GPUs and processors, `emulator_device_*` for GPUs
     alone."""
-    path = build / "tests" / "programs" / "target" / "bin" / name
+    path = build / "tests" / "programs" / "offload" / "bin" / name
     if not path.exists():
         pytest.skip(f"{path} is not built")
     return path

@@ -142,7 +142,7 @@ def frames(request, build, compiled) -> Path:
     compiler, *more = request.param.split()
     flags = ["-g", "-fopenmp", *more]
     if compiler.startswith("clang"):
-        stub = build / "tests" / "programs" / "target" / "link" / "clang19"
+        stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
         if not stub.exists():
             pytest.skip("this build has no programs for devices")
         flags += ["-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The workers of a job as one device: how it is started, what its options and mistakes say, and how jobs end. Programs
-for its memory are tests/programs/target/cluster_*.c."""
+for its memory are tests/programs/offload/cluster_*.c."""
 
 import json
 import os
@@ -394,7 +394,7 @@ def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_pa
 def test_a_traced_run_sends_ahead(jobs, compiled, compiler, tmp_path):
     """The first region of a chain stops the program's process, and those behind it find it stopped (cluster_ahead.c). The
     tasks have their dependences, begin one behind the other, and have their work on the nodes."""
-    program = built(compiled, compiler, "../../programs/target/cluster_ahead.c", "-g", "-ldl")
+    program = built(compiled, compiler, "../../programs/offload/cluster/cluster_ahead.c", "-g", "-ldl")
     words = [jobs.command, "trace", "-n", "4", "-t", "2", "--devices=cluster", "-o", tmp_path / "trace", program]
     changes = {"OMP_TARGET_OFFLOAD": "mandatory", "MARLINE_CLUSTER_PLACEMENT": "roundrobin"}
     result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True, capture_output=True,

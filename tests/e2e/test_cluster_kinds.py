@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processors and GPUs as one device (`--devices=cluster:all`). Programs that are judged by a reference are the tests
-`devices.cluster_all_*` of tests/programs/target, and mistakes are in test_cluster_said.py."""
+`devices.cluster_all_*` of tests/programs/offload, and mistakes are in test_cluster_said.py."""
 
 import re
 

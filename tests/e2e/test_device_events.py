@@ -170,7 +170,7 @@ def ps(build: Path, pid: int, *words: str) -> Result:
 @contextmanager
 def waiting_program(build: Path, compiled: Callable[..., Path], source: str, output: Path) -> Iterator[int]:
     """The process number of a program that waits for its devices, and that is ended behind the block."""
-    stub = build / "tests" / "programs" / "target" / "link" / "clang19"
+    stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
     if not (stub / "libomptarget.so").exists():
         pytest.skip("this build has no programs of Clang 19 for devices")
     program = compiled("clang-19", source, "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}")

@@ -69,7 +69,7 @@ def tree(tmp_path):
         "tests/abi/libgomp-9.names": "GOMP_d GOMP_9.0\nomp_other GOMP_9.0\n",
         "tests/abi/by_version.txt": "omp_other another layout\n",
         "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n",
-        "src/abi/not_provided.txt": "__kmpc_b a purpose\n",
+        "runtime/abi/not_provided.txt": "__kmpc_b a purpose\n",
         "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} "
                      f"void GOMP_c(void){{}} void GOMP_d(void){{}} {OTHER}(void){{}}\n",
         "library.map": "GOMP_9.0 { local: gomp_*; };\n",
@@ -122,9 +122,9 @@ def test_the_check_accepts_what_is_in_order(tree):
         ("tests/abi/by_version.txt", "omp_other", "omp_typo",
          "omp_typo: in by_version.txt, but in no list of libgomp's"),
         ("tests/abi/exceptions.txt", "kmp_deb*", "nothing", "kmp_debug: missing, and in neither"),
-        ("src/abi/not_provided.txt", "__kmpc_b", "__kmpc_typo", "__kmpc_typo: in not_provided.txt, but in no list"),
-        ("src/abi/not_provided.txt", "\n", "\n__kmpc_b again\n", "there twice"),
-        ("src/abi/not_provided.txt", " a purpose", "", "says no reason"),
+        ("runtime/abi/not_provided.txt", "__kmpc_b", "__kmpc_typo", "__kmpc_typo: in not_provided.txt, but in no list"),
+        ("runtime/abi/not_provided.txt", "\n", "\n__kmpc_b again\n", "there twice"),
+        ("runtime/abi/not_provided.txt", " a purpose", "", "says no reason"),
         ("compat.map", "GOMP_1.0 { };", "", "libgomp.so.1: does not define the version node GOMP_1.0"),
         ("compat.map", "GOMP_9.0 { };", "", "libgomp.so.1: does not define the version node GOMP_9.0"),
         ("compat.map", "GOMP_1.0", "OACC_2.0 { };\nGOMP_1.0", "defines OpenACC's node OACC_2.0"),
@@ -151,5 +151,5 @@ def test_libomptargets_names_are_all_there(build):
         listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
         exported |= {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
     assert names - exported == {"ompt_libomptarget_connect"}, "plugins ask whether that is there, and need it not"
-    rows = [line.split()[0] for line in (ROOT / "target/not_provided.txt").read_text().splitlines() if line[:1] not in "#"]
+    rows = [line.split()[0] for line in (ROOT / "offload/not_provided.txt").read_text().splitlines() if line[:1] not in "#"]
     assert set(rows) <= names

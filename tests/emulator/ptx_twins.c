@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of libmarline-target (target/device/llvm/cuda_find.cpp). */
+/* Of libmarline-target (offload/device/libomptarget/cuda/cuda_find.cpp). */
 __attribute__((visibility("default"))) void marline_find(const uint64_t *first, const uint64_t *other, uint64_t words,
                                                          uint64_t begin, uint64_t bytes, unsigned char *found);
 

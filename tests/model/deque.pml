@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model of src/sched/deque.hpp: one owner that pushes and pops, two thieves, sequentially consistent memory (every
+// Model of runtime/sched/deque.hpp: one owner that pushes and pops, two thieves, sequentially consistent memory (every
 // access that matters there is seq_cst, or ordered by one).
 //
 //   top, bottom   as in the code, counting from 0; slot[] is both rings, capacity 2 and then 4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model of src/task/event.hpp and of its users wait_event (src/exec/worker/suspend.cpp) and fulfil
-// (src/sched/queue.cpp).
+// Model of runtime/task/event.hpp and of its users wait_event (runtime/exec/worker/suspend.cpp) and fulfil
+// (runtime/sched/queue.cpp).
 //
 // A task waits for an event that lies on its own stack, a foreign thread fulfils it, and another worker resumes what it
 // finds in the queue. Once the task goes on, its frame returns and the event's storage is gone.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model of the re-arming of nodes in src/graph/recorded_graph.cpp (release_guard, count_down_successors) without a
-// barrier between iterations, as src/construct/task/persistent.cpp drives it.
+// Model of the re-arming of nodes in runtime/graph/recorded_graph.cpp (release_guard, count_down_successors) without a
+// barrier between iterations, as runtime/construct/task/persistent.cpp drives it.
 //
 // An iteration creates a writer W and two readers R of one address: W(k) -> R(k), and R(k) -> W(k+1), the edges that
 // cross. Two instances of each node take turns. The producer comes to the nodes in order, and begins an iteration when

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model of src/graph/successors.hpp and of its use in src/graph/dependences.cpp (begin_linking, end_linking, notify).
+// Model of runtime/graph/successors.hpp and of its use in runtime/graph/dependences.cpp (begin_linking, end_linking, notify).
 //
 // A creator makes two successors, each of which depends on both of two predecessors, while the predecessors complete at
 // any time on threads of their own. Every step of a process is one access to shared memory; a d_step stands for one

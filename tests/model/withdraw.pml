@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model of the jobs that the opener of a league takes back (src/exec/team/team.cpp, team_start and team_withdraw;
-// src/exec/worker/schedule_loop.cpp, wait_for_job; src/exec/worker/worker.cpp, run_job; src/exec/team/barrier.cpp).
+// Model of the jobs that the opener of a league takes back (runtime/exec/team/team.cpp, team_start and team_withdraw;
+// runtime/exec/worker/schedule_loop.cpp, wait_for_job; runtime/exec/worker/worker.cpp, run_job; runtime/exec/team/barrier.cpp).
 //
 // The opener runs leagues one after the other with the same team. For each it writes the team's fields, posts a job to
 // each member, takes its part of the league, takes back the jobs that nobody has begun and arrives for their members,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The wire of devices over MPI (target/wire/mpi), without the rest of the library for devices.
+# The wire of devices over MPI (offload/wire/mpi), without the rest of the library for devices.
 function(marline_mpi_tests_of_the_wire MPI)
-  set(target ${PROJECT_SOURCE_DIR}/target)
+  set(target ${PROJECT_SOURCE_DIR}/offload)
   set(library $<TARGET_FILE:marline-wire-${MPI}>)
   set(program ${bin}/mpi_wire_mpi-${MPI})
   # -Wno-stringop-overflow: as in marline_mpi_program.

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/places.hpp"
-#include "platform/topology_read.hpp"
+#include "platform/topology/places.hpp"
+#include "platform/topology/topology_read.hpp"
 
 namespace marline {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Iterations that follow one another: tasks leave what has most to do, by the times that they took in iterations before.
-#include "cluster/core/dataflow/head.hpp"
-#include "cluster/core/placement/sharing.hpp"
+#include "cluster/dataflow/head.hpp"
+#include "cluster/placement/sharing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 // them again.
 #include "cluster/simulation.hpp"
 
-#include "cluster/core/dataflow/worker.hpp"
-#include "cluster/core/mapping/map_order.hpp"
+#include "cluster/dataflow/worker.hpp"
+#include "cluster/map_order.hpp"
 
 #include <gtest/gtest.h>
 

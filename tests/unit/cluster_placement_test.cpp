@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which nodes the cluster's core chooses: for tasks one by one, and for many at once, whose plans are run.
-#include "cluster/core/dataflow/head.hpp"
+#include "cluster/dataflow/head.hpp"
 #include "placed.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // Which device takes the parts of a copy from which one: FanOut on a made-up wire, on which the parts of different copies
 // leave and arrive in an order that a seed draws, and those of one copy in order. A worker passes on what it has.
-#include "device/node/fan_out.hpp"
+#include "device/remote/program/fan_out.hpp"
 
 #include <gtest/gtest.h>
 

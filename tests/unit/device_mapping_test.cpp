@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data environment that programs use (target/mapping) against the one that the cluster's simulator uses
-// (target/cluster/core/mapping): for the same constructs, one behind the other, both copy the same bytes and keep the same
+// The data environment that programs use (offload/data) against the one that the cluster's simulator uses
+// (offload/cluster/mapping): for the same constructs, one behind the other, both copy the same bytes and keep the same
 // data. So what the simulator finds of programs' maps holds for programs.
-#include "mapping/mapping.hpp"
+#include "data/data_environment.hpp"
 
-#include "cluster/core/mapping/data_map.hpp"
+#include "cluster/data_map.hpp"
 
 #include <gtest/gtest.h>
 

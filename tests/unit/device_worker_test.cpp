@@ -4,7 +4,7 @@
 // same program file, on libmarline.
 #include "wire_job.hpp"
 
-#include "device/node/node_frames.hpp"
+#include "device/remote/job/frames.hpp"
 #include "device/processor/window.hpp"
 
 #include <chrono>

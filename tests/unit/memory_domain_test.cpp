@@ -2,7 +2,7 @@
 //
 // platform/memory_domain.hpp: on this machine, whose pages the system is asked for, and on one that is only described.
 #include "platform/memory_domain.hpp"
-#include "platform/topology_read.hpp"
+#include "platform/topology/topology_read.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/nearness.hpp: golden orders of victims on machines that we do not have.
-#include "platform/nearness.hpp"
-#include "platform/topology_read.hpp"
+// platform/topology/nearness.hpp: golden orders of victims on machines that we do not have.
+#include "platform/topology/nearness.hpp"
+#include "platform/topology/topology_read.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/places.hpp"
+#include "platform/topology/places.hpp"
 
 namespace marline {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/places.hpp: OMP_PLACES values and binding policies against golden results on machines that we do not have.
-#include "platform/places.hpp"
-#include "platform/topology_read.hpp"
+// platform/topology/places.hpp: OMP_PLACES values and binding policies against golden results on machines that we do not have.
+#include "platform/topology/places.hpp"
+#include "platform/topology/topology_read.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/hw_subset.hpp"
+#include "platform/topology/hw_subset.hpp"
 
 namespace marline {
 namespace {

@@ -27,8 +27,8 @@ class Tree(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         self.write("include/marline/marline.h", "")
-        self.write("src/base/list.hpp", "")
-        self.write("src/sched/deque.hpp", '#include "base/list.hpp"\n#include "marline/marline.h"\n')
+        self.write("runtime/base/list.hpp", "")
+        self.write("runtime/sched/deque.hpp", '#include "base/list.hpp"\n#include "marline/marline.h"\n')
         self.write("mpi/engine/engine.c", '#include "engine.h"\n#include <marline/marline.h>\n')
         self.write("mpi/engine/engine.h", "")
         # Without what is said of single files, which are not here.
@@ -55,20 +55,20 @@ class Layers(Tree):
         self.expect("check_layers.py")
 
     def test_upwards(self) -> None:
-        self.write("src/base/list.cpp", '#include "sched/deque.hpp"\n')
-        self.expect("check_layers.py", "src/base/list.cpp:1", "base (0) must not see sched (5)")
+        self.write("runtime/base/list.cpp", '#include "sched/deque.hpp"\n')
+        self.expect("check_layers.py", "runtime/base/list.cpp:1", "base (0) must not see sched (5)")
 
     def test_upwards_by_relative_path_and_angle_brackets(self) -> None:
-        self.write("src/base/a.cpp", '#include "../sched/deque.hpp"\n')
-        self.write("src/base/b.cpp", "#  include <sched/deque.hpp>\n")
-        self.expect("check_layers.py", "src/base/a.cpp:1", "src/base/b.cpp:1")
+        self.write("runtime/base/a.cpp", '#include "../sched/deque.hpp"\n')
+        self.write("runtime/base/b.cpp", "#  include <sched/deque.hpp>\n")
+        self.expect("check_layers.py", "runtime/base/a.cpp:1", "runtime/base/b.cpp:1")
 
     def test_room_without_number(self) -> None:
-        self.write("src/attic/old.hpp", "")
-        self.expect("check_layers.py", "src/attic: this room has no number")
+        self.write("runtime/attic/old.hpp", "")
+        self.expect("check_layers.py", "runtime/attic: this room has no number")
 
     def test_client_looks_inside(self) -> None:
-        self.write("mpi/engine/engine.h", '#include "../src/base/list.hpp"\n')
+        self.write("mpi/engine/engine.h", '#include "../runtime/base/list.hpp"\n')
         self.expect("check_layers.py", "mpi/engine/engine.h:1", "is a client")
 
     def test_clients_share_one_folder_only(self) -> None:
@@ -80,16 +80,16 @@ class Layers(Tree):
         self.expect("check_layers.py", "trace/record.hpp:1", "pmpi/caller.c:1", "pmpi/caller.c:2")
 
     def test_core_looks_at_a_client(self) -> None:
-        self.write("src/sched/deque.hpp", '#include "../../mpi/engine/engine.h"\n')
-        self.expect("check_layers.py", "src/ includes include/ and its own rooms only")
+        self.write("runtime/sched/deque.hpp", '#include "../../mpi/engine/engine.h"\n')
+        self.expect("check_layers.py", "runtime/ includes include/ and its own rooms only")
 
     def test_parts(self) -> None:
-        self.write("src/exec/fiber/fiber.hpp", "")
-        self.write("src/exec/team/team.cpp", '#include "exec/fiber/fiber.hpp"\n')
+        self.write("runtime/exec/fiber/fiber.hpp", "")
+        self.write("runtime/exec/team/team.cpp", '#include "exec/fiber/fiber.hpp"\n')
         self.expect("check_layers.py")
-        self.write("src/exec/team/team.hpp", "")
-        self.write("src/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
-        self.expect("check_layers.py", "src/exec/fiber/fiber.cpp:1", "src/exec/fiber (0) must not see src/exec/team (2)")
+        self.write("runtime/exec/team/team.hpp", "")
+        self.write("runtime/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
+        self.expect("check_layers.py", "runtime/exec/fiber/fiber.cpp:1", "runtime/exec/fiber (0) must not see runtime/exec/team (2)")
 
     def test_parts_of_a_client(self) -> None:
         self.write("mpi/calls/wait.h", "")
@@ -99,41 +99,41 @@ class Layers(Tree):
         self.expect("check_layers.py", "mpi/engine/engine.c:1", "mpi/engine (2) must not see mpi/calls (4)")
 
     def test_parts_of_a_part(self) -> None:
-        self.write("target/wire/base/wire.hpp", "")
-        self.write("target/device/base/device.hpp", "")
-        self.write("target/device/node/node.hpp", "")
-        self.write("target/device/node/node.cpp", '#include "device/base/device.hpp"\n#include "wire/base/wire.hpp"\n')
+        self.write("offload/wire/base/wire.hpp", "")
+        self.write("offload/device/contract/device.hpp", "")
+        self.write("offload/device/remote/program/remote_device.hpp", "")
+        self.write("offload/device/remote/program/remote_device.cpp", '#include "device/contract/device.hpp"\n#include "wire/base/wire.hpp"\n')
         self.expect("check_layers.py")
-        self.write("target/device/base/device.hpp", '#include "device/node/node.hpp"\n')
-        self.write("target/wire/base/wire.hpp", '#include "device/node/node.hpp"\n')
-        self.write("target/device/old.cpp", "")
+        self.write("offload/device/contract/device.hpp", '#include "device/remote/program/remote_device.hpp"\n')
+        self.write("offload/wire/base/wire.hpp", '#include "device/remote/program/remote_device.hpp"\n')
+        self.write("offload/device/old.cpp", "")
         self.expect(
             "check_layers.py",
-            "target/device/base (0) must not see target/device/node (3)",
-            "target/wire (1) must not see target/device (2)",
-            "target/device/old.cpp: lies in no part",
+            "offload/device/contract (0) must not see offload/device/remote (3)",
+            "offload/wire (1) must not see offload/device (2)",
+            "offload/device/old.cpp: lies in no part",
         )
 
     def test_file_in_no_part(self) -> None:
         self.write("mpi/attic.c", "")
-        self.write("src/exec/attic/old.cpp", "")
-        self.expect("check_layers.py", "mpi/attic.c: lies in no part", "src/exec/attic/old.cpp: lies in no part")
+        self.write("runtime/exec/attic/old.cpp", "")
+        self.expect("check_layers.py", "mpi/attic.c: lies in no part", "runtime/exec/attic/old.cpp: lies in no part")
 
     def test_upward_by_leave(self) -> None:
-        self.write("src/exec/team/team.hpp", "")
-        self.write("src/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
-        leave = "upward src/exec/fiber/fiber.cpp src/exec/team/team.hpp\n"
+        self.write("runtime/exec/team/team.hpp", "")
+        self.write("runtime/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
+        leave = "upward runtime/exec/fiber/fiber.cpp runtime/exec/team/team.hpp\n"
         self.write("tools/layers.txt", (self.root / "tools/layers.txt").read_text() + leave)
         self.expect("check_layers.py")
-        self.write("src/exec/fiber/fiber.cpp", "")
-        self.expect("check_layers.py", "src/exec/fiber/fiber.cpp does not go up to src/exec/team/team.hpp any more")
+        self.write("runtime/exec/fiber/fiber.cpp", "")
+        self.expect("check_layers.py", "runtime/exec/fiber/fiber.cpp does not go up to runtime/exec/team/team.hpp any more")
 
     def test_headers_in_a_circle(self) -> None:
-        self.write("src/base/a.hpp", '#include "base/b.hpp"\n')
-        self.write("src/base/b.hpp", '#include "base/list.hpp"\n')
+        self.write("runtime/base/a.hpp", '#include "base/b.hpp"\n')
+        self.write("runtime/base/b.hpp", '#include "base/list.hpp"\n')
         self.expect("check_layers.py")
-        self.write("src/base/list.hpp", '#include "base/a.hpp"\n')
-        self.expect("check_layers.py", "headers include one another: src/base/a.hpp, src/base/b.hpp, src/base/list.hpp")
+        self.write("runtime/base/list.hpp", '#include "base/a.hpp"\n')
+        self.expect("check_layers.py", "headers include one another: runtime/base/a.hpp, runtime/base/b.hpp, runtime/base/list.hpp")
 
     def test_modules_in_a_circle(self) -> None:
         self.write("apps/halo/grid.h", "")
@@ -161,42 +161,42 @@ class Layers(Tree):
                                        "marline.trace.passes")
 
     def test_missing_file(self) -> None:
-        self.write("src/sched/queue.hpp", '#include "sched/nothing.hpp"\n')
+        self.write("runtime/sched/queue.hpp", '#include "sched/nothing.hpp"\n')
         self.expect("check_layers.py", "no such file")
 
     def test_nothing_to_check_is_no_success(self) -> None:
-        for folder in ("src", "mpi"):
+        for folder in ("runtime", "mpi"):
             shutil.rmtree(self.root / folder)
-        (self.root / "src").mkdir()
+        (self.root / "runtime").mkdir()
         self.assertEqual(self.run_tool("check_layers.py").returncode, 1)
 
 
 class Sizes(Tree):
     def test_at_the_limits(self) -> None:
-        self.write("src/base/long.cpp", "int x;\n" * 540 + "void f() {\n" + body(60) + "}\n")
+        self.write("runtime/base/long.cpp", "int x;\n" * 540 + "void f() {\n" + body(60) + "}\n")
         self.expect("check_sizes.py")
 
     def test_file(self) -> None:
-        self.write("src/base/long.cpp", "int x;\n" * 601)
-        self.expect("check_sizes.py", "src/base/long.cpp: 601 lines")
+        self.write("runtime/base/long.cpp", "int x;\n" * 601)
+        self.expect("check_sizes.py", "runtime/base/long.cpp: 601 lines")
 
     def test_function(self) -> None:
-        self.write("src/base/f.cpp", "namespace a {\nvoid f(int x = 1) {\n" + body(61) + "}\n}\n")
-        self.expect("check_sizes.py", "src/base/f.cpp:2: f has 61 lines")
+        self.write("runtime/base/f.cpp", "namespace a {\nvoid f(int x = 1) {\n" + body(61) + "}\n}\n")
+        self.expect("check_sizes.py", "runtime/base/f.cpp:2: f has 61 lines")
 
     def test_function_after_braces_in_strings_comments_and_directives(self) -> None:
         noise = "#define OPEN {\nconst char* s = \"{\"; // {\n/* { */ char c = '{'; auto r = R\"({)\"; int n = 1'000;\n"
-        self.write("src/base/f.cpp", noise + "class C {\n void g() const {\n" + body(61) + " }\n};\n")
+        self.write("runtime/base/f.cpp", noise + "class C {\n void g() const {\n" + body(61) + " }\n};\n")
         self.expect("check_sizes.py", "g has 61 lines")
 
     def test_constructor_with_braced_members(self) -> None:
-        self.write("src/base/f.cpp", "C::C() : a_{1}, b_{2} {\n" + body(61) + "}\n")
+        self.write("runtime/base/f.cpp", "C::C() : a_{1}, b_{2} {\n" + body(61) + "}\n")
         self.expect("check_sizes.py", "C::C has 61 lines")
 
     def test_table_of_values_is_no_function(self) -> None:
         table = "int table[f(3)] = {\n" + "  1,\n" * 100 + "};\n"
         aligned = "struct alignas(64) A {\n" + "int x;\n" * 99 + "};\n"
-        self.write("src/base/t.cpp", table + "struct S {\n" + "int x;\n" * 99 + "};\n" + aligned)
+        self.write("runtime/base/t.cpp", table + "struct S {\n" + "int x;\n" * 99 + "};\n" + aligned)
         self.expect("check_sizes.py")
 
     def test_python(self) -> None:
@@ -213,13 +213,13 @@ class OptionsPage(Tree):
 
     def setUp(self) -> None:
         super().setUp()
-        self.write("src/config/foreign_table.cpp", self.FOREIGN_ENTRY)
-        self.write("src/config/names.cpp", self.NAME_ENTRY)
-        self.write("target/base/options.cpp", self.TARGET_ENTRY)
+        self.write("runtime/config/foreign_table.cpp", self.FOREIGN_ENTRY)
+        self.write("runtime/config/names.cpp", self.NAME_ENTRY)
+        self.write("offload/base/options.cpp", self.TARGET_ENTRY)
 
     def test_page_follows_the_table(self) -> None:
-        table = self.root / "src/config/option_table.cpp"
-        self.write("src/config/option_table.cpp", self.ENTRY)
+        table = self.root / "runtime/config/option_table.cpp"
+        self.write("runtime/config/option_table.cpp", self.ENTRY)
         self.write("mpi/base/options.c", self.MPI_ENTRY)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
         self.assertEqual(self.run_tool("gen_options_doc.py").returncode, 0)
@@ -237,7 +237,7 @@ class OptionsPage(Tree):
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
 
     def test_entry_that_is_not_understood(self) -> None:
-        self.write("src/config/option_table.cpp", self.ENTRY + '    {"OMP_Y", kDefault, "b", "c",\n')
+        self.write("runtime/config/option_table.cpp", self.ENTRY + '    {"OMP_Y", kDefault, "b", "c",\n')
         self.write("mpi/base/options.c", self.MPI_ENTRY)
         self.assertNotEqual(self.run_tool("gen_options_doc.py").returncode, 0)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base/slab.hpp: sizes and alignment, no block given twice, remote frees from several threads come back to their owner,
+// base/memory/slab.hpp: sizes and alignment, no block given twice, remote frees from several threads come back to their owner,
 // memory stays bounded, a retired pool is used again with its living blocks intact.
-#include "base/slab.hpp"
+#include "base/memory/slab.hpp"
 
 #include <gtest/gtest.h>
 

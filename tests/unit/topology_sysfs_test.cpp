@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology_sysfs.hpp: made-up machines, each read by us and by hwloc, which must agree; and what is refused.
-#include "platform/topology_sysfs.hpp"
+// platform/topology/topology_sysfs.hpp: made-up machines, each read by us and by hwloc, which must agree; and what is refused.
+#include "platform/topology/topology_sysfs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "platform/thread.hpp"
-#include "platform/topology_read.hpp"
+#include "platform/topology/topology_read.hpp"
 #include "sysfs_tree.hpp"
 
 namespace marline {

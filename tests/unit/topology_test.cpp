@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology.hpp: what hwloc's descriptions of several machines become, and this machine.
-#include "platform/topology_read.hpp"
+// platform/topology/topology.hpp: what hwloc's descriptions of several machines become, and this machine.
+#include "platform/topology/topology_read.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "config/text.hpp"
-#include "platform/places.hpp"
+#include "platform/topology/places.hpp"
 #include "platform/thread.hpp"
 
 namespace marline {

@@ -4,9 +4,9 @@
     (gdb) source tools/gdb/marline.py
     (gdb) marline fibers [COUNT]
 
-A fiber lies at the top of its stack, the stacks lie in slabs (src/exec/fiber/stack.cpp), and each thread's own stack is
+A fiber lies at the top of its stack, the stacks lie in slabs (runtime/exec/fiber/stack.cpp), and each thread's own stack is
 a fiber, too. The registers below a saved stack pointer are those that marline_switch pushes
-(src/exec/fiber/context_x86_64.S). They are put into the selected thread for the time of one backtrace. A core file has
+(runtime/exec/fiber/context_x86_64.S). They are put into the selected thread for the time of one backtrace. A core file has
 no registers to put them into: there the stacks are unwound by what `marline ps` does it with
 (python/marline/ps/unwind.py), and show no arguments. libmarline must have its debug information."""
 

@@ -72,8 +72,8 @@ void switch_recording(bool off) {
   }
 }
 
-// A device of a program, by its job (target/wire/base/job.hpp), in front of what it runs of the program's main
-// (target/mapping/devices.cpp): what it does is recorded by the program.
+// A device of a program, by its job (offload/wire/base/job.hpp), in front of what it runs of the program's main
+// (offload/registry/registry.cpp): what it does is recorded by the program.
 bool is_worker() {
   const char *number = trusted_variable("MARLINE_JOB_NUMBER");
   return number != nullptr && strcmp(number, "0") != 0 && trusted_variable("MARLINE_JOB_TAKEN") == nullptr;

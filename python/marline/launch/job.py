@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job without MPI: one process runs the program, the others are its devices (docs/guide/nodes.md). All of them are
-started here, on this machine, and told of each other by variables (target/wire/base/job.hpp). Standard library only."""
+started here, on this machine, and told of each other by variables (offload/wire/base/job.hpp). Standard library only."""
 
 import os
 import secrets
@@ -19,7 +19,7 @@ from marline.launch.stopping import ENDING, Stopped
 NODES, CLUSTER = "nodes", "cluster"
 CLUSTERS_OF_KINDS = ("cluster:gpu", "cluster:all")  # of members
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
-TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node/node_job.cpp)
+TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (offload/device/remote/job/job.cpp)
 # What makes a process a rank. Workers keep the variables that tell how many share the node.
 LOCAL_SIZES = tuple(size for _, size in LOCAL_RANK)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")

@@ -17,7 +17,7 @@ PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
 # Variables that tell a process its rank: one of each implementation's own launcher; those of PMIx, by which Slurm starts
-# ranks of either, and of Slurm without it. target/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp have them, too.
+# ranks of either, and of Slurm without it. offload/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp have them, too.
 RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 RANK_IN_STEP = ("PMIX_RANK", "SLURM_PROCID")
 STEP_SIZE = "SLURM_STEP_NUM_TASKS"  # not in a batch script, and 1 in a shell that srun has started

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be known of a program before it starts: whether Marline's libraries can reach it at all, and which MPI it is
 linked with. What only the running process can tell (to whom its symbols are really bound) is proved inside it, by
-src/platform/identity.cpp."""
+runtime/platform/identity.cpp."""
 
 import os
 import platform

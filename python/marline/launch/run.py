@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`marline run`: starts a program with Marline as its OpenMP runtime and proves that it was, or refuses with a reason.
-Three checks: preflight.py before the start; src/platform/identity.cpp in the process, at its start and at its end; and
+Three checks: preflight.py before the start; runtime/platform/identity.cpp in the process, at its start and at its end; and
 here, afterwards, that the process left its proof. With -n, the launcher starts one `marline run` per rank."""
 
 import argparse

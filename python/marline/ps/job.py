@@ -122,7 +122,7 @@ class Process:
     asides: list[Aside] = field(default_factory=list)
     asides_untold: int = 0
     workers: list[Worker] = field(default_factory=list)  # of a program with devices on nodes
-    # Of a node of a cluster: under_way, waiting, copies, bytes, sent (target/device/cluster/cluster_seen.hpp).
+    # Of a node of a cluster: under_way, waiting, copies, bytes, sent (offload/device/cluster/protocol/statistics.hpp).
     cluster: dict[str, int] = field(default_factory=dict)
 
     def comm_name(self, identity: int | None) -> str:

@@ -27,7 +27,7 @@ MOST_INSTRUCTIONS = 100_000  # of a function's call frame information
 @dataclass(frozen=True)
 class Machine:
     """DWARF's numbers of the registers that a switch of ours saves, in the order in which they lie above the saved stack
-    pointer (src/exec/fiber/context_*.S), and how many bytes it takes."""
+    pointer (runtime/exec/fiber/context_*.S), and how many bytes it takes."""
 
     saved: tuple[int, ...]
     saved_bytes: int

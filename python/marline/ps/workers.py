@@ -11,7 +11,7 @@ from marline.ps.answers import NoAnswer, Report
 from marline.ps.client import Door, door_from
 from marline.ps.job import TASKS_ARE_READY, Kernel, Process, Worker, activity, read
 
-# What a worker's dispatching task waits in (target/device/processor/dispatcher.cpp).
+# What a worker's dispatching task waits in (offload/device/processor/dispatcher.cpp).
 DISPATCHER_WAITS = ("commands", "yield")
 Place = tuple[int, int]  # rank, and number of the worker among its processes
 
@@ -64,7 +64,7 @@ def worker_activity(before: Process, after: Process) -> list[str]:
         if not worker.kernels and not previous.kernels:  # whoever dispatches waits on the wire, and looks round now and then
             continue
         # A region that waits for a thread is a ready task of the crew, whose threads are busy; the dispatcher's first
-        # thread may be idle meanwhile (target/device/processor/dispatcher.hpp).
+        # thread may be idle meanwhile (offload/device/processor/dispatcher.hpp).
         waits = any(not one.runs for one in worker.kernels)
         found += [f"{worker.title}: {what}" for what in activity(previous.process, worker.process)
                   if not (waits and what == TASKS_ARE_READY)]  # fmt: skip

@@ -3,7 +3,7 @@
 // See the header.
 #include "machine.hpp"
 
-#include "device/cluster/cluster_frames.hpp"
+#include "device/cluster/protocol/frames.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -7,8 +7,8 @@
 #include "program.hpp"
 #include "result.hpp"
 
-#include "cluster/core/dataflow/worker.hpp"
-#include "cluster/core/mapping/map_order.hpp"
+#include "cluster/dataflow/worker.hpp"
+#include "cluster/map_order.hpp"
 
 #include <deque>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When a node tells that its tasks have ended, and what it hears then.
-#include "cluster/core/dataflow/head.hpp"
-#include "cluster/core/dataflow/worker.hpp"
+#include "cluster/dataflow/head.hpp"
+#include "cluster/dataflow/worker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // What a run of the cluster's simulator comes to.
 #pragma once
 
-#include "cluster/core/dataflow/head.hpp"
+#include "cluster/dataflow/head.hpp"
 
 #include <string>
 

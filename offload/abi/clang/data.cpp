@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// target data, enter data, exit data and update, as Clang's code calls them. With nowait they are the bodies of target
+// tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and 16
+// pass fewer arguments to these: what is behind `mappers` is not looked at.)
+#include "base/report.hpp"
+#include "device/contract/kinds.hpp"
+#include "device/libomptarget/libomptarget.hpp"
+#include "submission/observe/dry_run.hpp"
+#include "abi/clang/newer_sections.hpp"
+#include "abi/clang/sections.hpp"
+#include "registry/registry.hpp"
+#include "data/data_environment.hpp"
+
+#include <atomic>
+
+namespace marline::offload::abi {
+
+using namespace device;
+using namespace items;
+using namespace registry;
+using namespace submission;
+
+namespace {
+
+// Clang 14 to 22 put the dimensions of such a section on the stack of the function that creates the task, and only their
+// address into the task: when the task runs, they may be those of a later update.
+void warn_of_lost_dimensions(const Items& items) {
+  static std::atomic<bool> warned{false};
+  for (int32_t i = 0; i < items.count; ++i) {
+    if ((items.types[i] & map_type::kNonContiguous) == 0 || warned.exchange(true)) continue;
+    warn("target update with nowait of a section that is not contiguous: Clang's code loses its shape if the function "
+         "creates another update or returns before this one has run; leave out nowait, or use contiguous sections");
+  }
+}
+
+// What is called, and from where in the program.
+struct Call {
+  LlvmData what;
+  bool nowait;
+  Origin origin;
+};
+
+ConstructKind kind_of(LlvmData what) {
+  switch (what) {
+    case LlvmData::kBegin: return ConstructKind::kEnterData;
+    case LlvmData::kEnd: return ConstructKind::kExitData;
+    default: return ConstructKind::kUpdate;
+  }
+}
+
+void run_on(Device* device, const Call& call, Items items, void** names) {
+  prepare(device);
+  if (call.what != LlvmData::kUpdate) marline_target_data_begins();
+  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
+  items.told = scope.told();
+  if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
+  switch (call.what) {
+    case LlvmData::kBegin: return device->mapping->begin(items);
+    case LlvmData::kEnd: return device->mapping->end(items);
+    case LlvmData::kUpdate: return device->mapping->update(items);
+  }
+}
+
+void construct(const Call& call, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
+               int64_t* types, void** names, void** mappers) {
+  Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
+  if (Recording* recording = t_recording) [[unlikely]] {
+    return record_data(*recording, call.origin, kind_of(call.what), number, items);
+  }
+  Device* device = device_for_construct(number);
+  if (device == nullptr) return;
+  items.source = {nullptr, place_of(call.origin.ident), call.origin.code};
+  if (call.what != LlvmData::kUpdate || device->mapping->is_shared()) return run_on(device, call, items, names);
+  if (call.nowait) warn_of_lost_dimensions(items);
+  ExactSections sections(items);
+  run_on(device, call, sections.items(), names);
+}
+
+}  // namespace
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+void __tgt_target_data_begin_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                    int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kBegin, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
+}
+void __tgt_target_data_begin_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                           int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kBegin, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
+}
+void __tgt_target_data_end_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                  int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kEnd, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
+}
+void __tgt_target_data_end_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                         int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kEnd, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
+}
+void __tgt_target_data_update_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                     int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  OlderSections older({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
+  construct({LlvmData::kUpdate, false, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
+            sizes, types, names, mappers);
+}
+void __tgt_target_data_update_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                            int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  OlderSections older({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
+  construct({LlvmData::kUpdate, true, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
+            sizes, types, names, mappers);
+}
+
+#pragma GCC visibility pop
+}  // extern "C"
+
+}  // namespace marline::offload::abi

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's entry
+// points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
+// A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
+// address, a worker on another node at another one. `declare target` variables of a device in this process are the program's own. Any thread.
+#include "abi/gcc/provider.hpp"
+
+#include "base/forks.hpp"
+#include "base/report.hpp"
+#include "device/contract/kinds.hpp"
+#include "device/libomptarget/staging/pinned.hpp"
+#include "device/remote/job/ranks.hpp"
+#include "data/gcc_map_kinds.hpp"
+#include "image/functions.hpp"
+#include "image/offload_tables.hpp"
+#include "registry/registry.hpp"
+#include "data/data_environment.hpp"
+#include "registry/region.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+extern "C" int omp_get_default_device();
+
+namespace marline::offload::abi {
+
+using namespace data;
+using namespace image;
+using namespace items;
+using namespace registry;
+
+namespace {
+
+constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if` is false
+
+// What a device knows of the variables of all modules.
+struct Located : OffloadVariable {
+  uint64_t place;  // on the device
+};
+struct Known {
+  std::atomic<uint64_t> changes{0};  // of the loader; released by the thread that has mapped the variables
+  Array<Located> variables;          // under the lock
+};
+
+Lock g_tables_lock;
+Known g_known[kMostDevices];
+const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
+
+// A library that was opened late, or has been closed and opened again.
+bool has_module_of(const Device* device, const void* address) {
+  return device->kind != &kProcessKind || was_loaded(address);
+}
+
+void map_variable(Device* device, const Located& variable) {
+  if (variable.link) {
+    device->mapping->add_place(variable.address, variable.bytes, variable.place);
+  } else {
+    device->mapping->add_global(variable.address, variable.bytes, variable.place);
+  }
+}
+
+void unmap_variable(Device* device, const Located& variable) {
+  if (variable.link) {
+    device->mapping->remove_place(variable.address);
+  } else {
+    device->mapping->remove_global(variable.address);
+  }
+}
+
+bool is_among(const Located& variable, Array<Located>& list) {
+  for (const Located& one : list) {
+    if (one.address == variable.address && one.bytes == variable.bytes && one.link == variable.link) return true;
+  }
+  return false;
+}
+
+// Those that the device has. It may have to be asked, so without a lock.
+void locate_variables(Device* device, Array<Located>& to) {
+  Array<OffloadVariable> loaded;
+  list_offload_variables(loaded);
+  for (const OffloadVariable& variable : loaded) {
+    uint64_t place = device->kind->locate(device, variable.address, variable.bytes);
+    if (place != 0) to.push({variable, place});
+  }
+}
+
+// With the lock over tables.
+void follow_loader(Device* device, Array<Located>& known, Array<Located>& now) {
+  for (const Located& variable : known) {
+    if (!is_among(variable, now)) unmap_variable(device, variable);
+  }
+  known.shrink(0);
+  for (const Located& variable : now) {
+    map_variable(device, variable);
+    known.push(variable);
+  }
+}
+
+}  // namespace
+
+bool knows_loaded_variables(const Device* device) {
+  return g_known[device->number].changes.load(std::memory_order_acquire) == loader_changes();  // pairs with make_ready
+}
+
+namespace {
+
+void make_ready(Device* device) {
+  prepare(device);
+  uint64_t changes = loader_changes();
+  Known& known = g_known[device->number];
+  if (known.changes.load(std::memory_order_acquire) == changes) return;  // pairs with the store below
+  Array<Located> now;
+  locate_variables(device, now);
+  Guard guard(g_tables_lock);
+  if (known.changes.load(std::memory_order_relaxed) >= changes) return;  // a thread that has seen more was faster
+  follow_loader(device, known.variables, now);
+  known.changes.store(changes, std::memory_order_release);  // pairs with the load above
+}
+
+// The host also where the device is of a kind that runs images only.
+Destination ready_destination(int number) {
+  Destination to = number == kHostFallback ? Destination{nullptr} : destination_of(number);
+  Device* device = to.device;
+  if (device == nullptr) return to;
+  if (device->kind->locate == nullptr) {
+    if (is_mandatory()) {
+      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host, process and "
+            "nodes do", device->number, device->kind->name);
+    }
+    return {nullptr};
+  }
+  make_ready(device);
+  return to;
+}
+
+Device* ready_device(int number) { return ready_destination(number).device; }
+
+void keep_element(Device* device, const marline_device_maps_t& maps, const char* address) {
+  for (size_t i = 0; i < maps.count; ++i) {
+    if (maps.addresses[i] != address || is_attachment(maps.kinds[i])) continue;
+    device->mapping->add_place(address, maps.sizes[i], reinterpret_cast<uint64_t>(address));
+  }
+}
+
+// A pointer that is a `declare target` variable of a device in this process is the program's own, and keeps its value:
+// what it points to must then stay where it is, too.
+void keep_pointees(Device* device, const marline_device_maps_t& maps) {
+  if (device->kind != &kHostKind) return;
+  for (size_t i = 0; i < maps.count; ++i) {
+    if (!is_attachment(maps.kinds[i]) || maps.addresses[i] == nullptr) continue;
+    auto slot = reinterpret_cast<uint64_t>(maps.addresses[i]);
+    if (device->mapping->translate(maps.addresses[i]) != slot) continue;
+    keep_element(device, maps, *static_cast<char**>(maps.addresses[i]) + maps.sizes[i]);
+  }
+}
+
+// A target data construct between its begin and its end.
+struct OpenData {
+  Device* device;
+  ItemList items;
+  const void* code;
+};
+
+// The device does not have the region. Said once, as all regions of a file are alike.
+int run_on_host(const Device* device, const Entry* entry, const void* code) {
+  const char* why = is_offload_function(code)
+                        ? "its library was loaded, perhaps again, when the device had been started"
+                        : "its file has no section .gnu.offload_funcs, which GCC writes if it is built for offloading";
+  if (is_mandatory()) {
+    fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: %s", device->number, device->kind->name,
+          entry->name, why);
+  }
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true)) {
+    warn("device %d (%s) does not have %s: %s; it runs on the host, and so may others", device->number,
+         device->kind->name, entry->name, why);
+  }
+  return 0;
+}
+
+int run(int number, void (*function)(void*), const marline_device_maps_t* maps, int thread_limit) {
+  Destination to = ready_destination(number);
+  Device* device = to.device;
+  if (device == nullptr) return 0;
+  auto* code = reinterpret_cast<const void*>(function);
+  const Entry* entry = entry_of_function(code);
+  if (!has_module_of(device, code) || !has_kernel(device, entry)) return run_on_host(device, entry, code);
+  ItemList items;
+  keep_pointees(device, *maps);
+  take_maps(*maps, *device->mapping, items);
+  Region region = {};
+  region.kernel = entry;
+  ToldScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
+  region.items = items_of(items);
+  region.items.of_region = true;
+  region.items.told = scope.told();
+  region.items.source.kernel = entry->name;
+  region.scope = &scope;
+  region.teams = 0;  // GCC does not say here
+  region.thread_limit = thread_limit;
+  region.in_memory = true;
+  region.node = to.node != 0 ? to.node : maps->node;
+  region.number = to.number;
+  run_region(device, region);
+  return 1;
+}
+
+void* data_begin(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return nullptr;
+  void* memory = std::malloc(sizeof(OpenData));
+  if (memory == nullptr) fatal("no memory for a target data construct");
+  auto* open = new (memory) OpenData{device, {}, maps->code};
+  keep_pointees(device, *maps);
+  take_maps(*maps, *device->mapping, open->items);
+  ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
+  Items all = items_of(open->items);
+  all.told = scope.told();
+  all.source.code = maps->code;
+  marline_target_data_begins();
+  device->mapping->begin(all);
+  for (size_t i = 0; i < maps->count; ++i) {
+    if (!is_use_device(maps->kinds[i]) || maps->addresses[i] == nullptr) continue;
+    uint64_t address = device->mapping->translate(maps->addresses[i]);
+    if (address != 0) maps->addresses[i] = reinterpret_cast<void*>(address);
+  }
+  return open;
+}
+
+void data_end(void* data) {
+  auto* open = static_cast<OpenData*>(data);
+  {
+    ToldScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
+    Items all = items_of(open->items);
+    all.told = scope.told();
+    all.source.code = open->code;
+    marline_target_data_begins();
+    open->device->mapping->end(all);
+  }
+  open->~OpenData();
+  std::free(open);
+}
+
+void update(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return;
+  ItemList items;
+  take_updates(*maps, items);
+  ToldScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
+  Items all = items_of(items);
+  all.told = scope.told();
+  all.source.code = maps->code;
+  device->mapping->update(all);
+}
+
+void enter_data(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return;
+  ItemList items;
+  keep_pointees(device, *maps);
+  take_maps(*maps, *device->mapping, items);
+  ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
+  Items all = items_of(items);
+  all.told = scope.told();
+  all.source.code = maps->code;
+  marline_target_data_begins();
+  device->mapping->begin(all);
+}
+
+void exit_data(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return;
+  ItemList items;
+  take_maps(*maps, *device->mapping, items);
+  ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
+  Items all = items_of(items);
+  all.told = scope.told();
+  all.source.code = maps->code;
+  marline_target_data_begins();
+  device->mapping->end(all);
+}
+
+// Of the default device if it has some, else of the first that has.
+void* pinned_memory(size_t bytes) {
+  int chosen = omp_get_default_device();
+  for (int i = -1; i < device_count(); ++i) {
+    bool exists;
+    Device* device = device_for_routine(i < 0 ? chosen : i, exists);
+    if (device == nullptr || device->kind != &kLlvmKind) continue;
+    prepare(device);
+    return allocate_pinned(device, bytes);
+  }
+  return nullptr;
+}
+
+void release_pinned_memory(void* memory) {
+  if (!release_pinned(memory)) fatal("omp_free(%p): no pinned block begins there", memory);
+}
+
+constinit const marline_device_provider_t kProvider = {sizeof(marline_device_provider_t),
+                                                       start_early,
+                                                       device_count,
+                                                       run,
+                                                       data_begin,
+                                                       data_end,
+                                                       update,
+                                                       enter_data,
+                                                       exit_data,
+                                                       default_device,
+                                                       pinned_memory,
+                                                       release_pinned_memory,
+                                                       meet_ranks,
+                                                       cluster_nodes};
+
+[[gnu::constructor]] void provide() {
+  if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");
+}
+
+// Behind the program's own destructors, which may use devices.
+[[gnu::destructor]] void end() { stop_all(); }
+
+}  // namespace
+
+}  // namespace marline::offload::abi

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The routines about devices and their memory (OpenMP 5.2, 18.7 and 18.8; 6.0, 24 and 25) where there are devices:
+// libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies between
+// two devices go by way of the host in pieces, so that they take no memory of their size.
+#include "base/report.hpp"
+#include "device/contract/kinds.hpp"
+#include "device/contract/tell.hpp"
+#include "device/contract/users_memory.hpp"
+#include "device/libomptarget/libomptarget.hpp"
+#include "device/libomptarget/copies.hpp"
+#include "abi/omp/copies.hpp"
+#include "registry/registry.hpp"
+#include "data/data_environment.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::offload::abi {
+
+using namespace data;
+using namespace device;
+using namespace registry;
+
+namespace {
+
+constexpr size_t kPiece = 1 << 20;
+constexpr int kMostDimensions = MARLINE_RECTANGLE_DIMENSIONS;
+constexpr int kInvalidDevice = -2;
+
+struct End {
+  Device* device;  // null: the host
+  char* address;
+
+  [[nodiscard]] uint64_t word() const { return reinterpret_cast<uint64_t>(address); }
+};
+
+bool end_of(int number, const void* pointer, size_t offset, End& end) {
+  bool exists;
+  end.device = device_for_routine(number, exists);
+  end.address = static_cast<char*>(const_cast<void*>(pointer)) + offset;
+  // What a fork frees or asks for of the program's devices may be a destructor's business. It gets no further than that.
+  if (exists && end.device != nullptr && !end.device->lost) prepare(end.device);
+  return exists;
+}
+
+// A routine of libomptarget's, which each of its versions has.
+template <class Result, class... Arguments>
+Result ask_llvm(const char* name, Arguments... arguments) {
+  return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
+}
+
+// Whether a copy is between libomptarget's devices, or one of them and the host: it may know a shorter way.
+bool is_llvms(const End& to, const End& from) {
+  auto is = [](const End& end) { return end.device != nullptr && end.device->kind == &kLlvmKind; };
+  return (is(to) || to.device == nullptr) && (is(from) || from.device == nullptr) && (is(to) || is(from));
+}
+
+void copy(const End& to, const End& from, size_t bytes) {
+  if (to.device == nullptr && from.device == nullptr) {
+    std::memmove(to.address, from.address, bytes);
+  } else if (to.device == nullptr) {
+    from.device->kind->read(from.device, to.address, from.word(), bytes);
+  } else if (from.device == nullptr) {
+    to.device->kind->write(to.device, to.word(), from.address, bytes);
+  } else if (to.device->kind->copy == nullptr || to.device->kind->copy != from.device->kind->copy ||
+             !to.device->kind->copy(to.device, to.word(), from.device, from.word(), bytes)) {
+    size_t room = std::min(bytes, kPiece);
+    char* buffer = static_cast<char*>(std::malloc(room));
+    if (buffer == nullptr) fatal("no memory for a copy between devices");
+    for (size_t done = 0; done < bytes; done += room) {
+      size_t piece = std::min(room, bytes - done);
+      from.device->kind->read(from.device, buffer, from.word() + done, piece);
+      to.device->kind->write(to.device, to.word() + done, buffer, piece);
+    }
+    std::free(buffer);
+  }
+}
+
+// Runs `work`, which copies that many bytes. A copy between two devices is the source's.
+template <class Work>
+void tell_copy(const End& to, const End& from, size_t bytes, const void* code, Work work) {
+  if (to.device == nullptr && from.device == nullptr) return work();
+  auto number = [](const End& end) { return end.device != nullptr ? end.device->number : MARLINE_HOST; };
+  Ends ends = {from.address, number(from), to.address, number(to)};
+  bool is_sources = from.device != nullptr;
+  tell_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes, code,
+             work);
+}
+
+// Of a rectangle, which is copied run by run.
+struct Ways {
+  End to;
+  End from;
+};
+
+void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
+  auto [to, from] = *static_cast<Ways*>(data);
+  to.address += to_offset;
+  from.address += from_offset;
+  copy(to, from, bytes);
+}
+
+size_t bytes_of(const marline_rectangle_t& rectangle) {
+  size_t bytes = rectangle.element;
+  for (int i = 0; i < rectangle.dimensions; ++i) bytes *= rectangle.volume[i];
+  return bytes;
+}
+
+void set(const End& end, int value, size_t bytes) {
+  if (end.device->kind == &kLlvmKind) {
+    if (llvm_fill(end.device, end.address, value, bytes) == 0) return;
+    fatal("omp_target_memset: cannot fill %zu bytes at %p of device %d", bytes, static_cast<void*>(end.address),
+          end.device->number);
+  }
+  char pattern[4096];
+  std::memset(pattern, value, std::min(bytes, sizeof pattern));
+  for (size_t done = 0; done < bytes; done += sizeof pattern) {
+    end.device->kind->write(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern));
+  }
+}
+
+CopyEnd plain(const End& end) { return {end.device, end.address}; }
+
+}  // namespace
+
+bool is_valid(const LinearCopy& copy) {
+  bool known, from_known;
+  (void)device_for_routine(copy.to_device, known);
+  (void)device_for_routine(copy.from_device, from_known);
+  return known && from_known && (copy.bytes == 0 || (copy.to != nullptr && copy.from != nullptr));
+}
+
+int run(const LinearCopy& asked) {
+  End to, from;
+  if (!end_of(asked.to_device, asked.to, asked.to_offset, to)) return EINVAL;
+  if (!end_of(asked.from_device, asked.from, asked.from_offset, from)) return EINVAL;
+  if (asked.bytes == 0) return 0;
+  int result = 0;
+  tell_copy(to, from, asked.bytes, asked.code, [&] {
+    if (is_llvms(to, from)) {
+      result = llvm_copy(plain(to), plain(from), asked.bytes);
+    } else {
+      copy(to, from, asked.bytes);
+    }
+  });
+  return result;
+}
+
+bool is_valid(const RectangleCopy& copy) {
+  bool known, from_known;
+  (void)device_for_routine(copy.to_device, known);
+  (void)device_for_routine(copy.from_device, from_known);
+  const marline_rectangle_t& shape = copy.shape;
+  return known && from_known && copy.to != nullptr && copy.from != nullptr && shape.element != 0 &&
+         shape.dimensions >= 1 && shape.dimensions <= kMostDimensions;
+}
+
+int run(const RectangleCopy& asked) {
+  Ways ways;
+  if (!end_of(asked.to_device, asked.to, 0, ways.to)) return EINVAL;
+  if (!end_of(asked.from_device, asked.from, 0, ways.from)) return EINVAL;
+  size_t bytes = bytes_of(asked.shape);
+  int result = 0;
+  tell_copy(ways.to, ways.from, bytes, asked.code, [&] {
+    if (is_llvms(ways.to, ways.from)) {
+      result = llvm_copy_rectangle(plain(ways.to), plain(ways.from), asked.shape, bytes);
+    } else {
+      marline_rectangle_runs(&asked.shape, copy_run, &ways);
+    }
+  });
+  return result;
+}
+
+void run(const Fill& asked) {
+  End end;
+  if (asked.bytes == 0 || asked.to == nullptr || !end_of(asked.device, asked.to, 0, end)) return;
+  if (end.device == nullptr) return void(std::memset(asked.to, asked.value, asked.bytes));
+  Ends ends = {nullptr, MARLINE_HOST, end.address, end.device->number};
+  tell_whole(Whole::kSet, end.device, ends, asked.bytes, asked.code, [&] { set(end, asked.value, asked.bytes); });
+}
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+int omp_get_num_devices() { return device_count(); }
+int omp_get_initial_device() { return device_count(); }
+
+void* omp_target_alloc(size_t bytes, int number) {
+  End end;
+  if (bytes == 0 || !end_of(number, nullptr, 0, end)) return nullptr;
+  if (end.device == nullptr) return std::malloc(bytes);
+  uint64_t address = end.device->kind->allocate(end.device, bytes);
+  if (address == 0) return nullptr;
+  note_users_block(end.device, address, bytes);
+  tell_memory(Memory::kAllocate, end.device, nullptr, address, bytes, nullptr, __builtin_return_address(0));
+  return reinterpret_cast<void*>(address);
+}
+
+void omp_target_free(void* pointer, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return;
+  if (end.device == nullptr) return std::free(pointer);
+  switch (forget_users_block(end.device, end.word())) {
+    case Forgotten::kNoBlock:
+      fatal("omp_target_free(%p, %d): omp_target_alloc has not given that address, or it is free already", pointer,
+            number);
+    case Forgotten::kAssociated:
+      fatal("omp_target_free(%p, %d): data of the host is associated with memory there; call "
+            "omp_target_disassociate_ptr first", pointer, number);
+    case Forgotten::kYes: break;
+  }
+  tell_memory(Memory::kRelease, end.device, nullptr, end.word(), 0, nullptr, __builtin_return_address(0));
+  end.device->kind->release(end.device, end.word());
+}
+
+int omp_target_memcpy(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset, int to_number,
+                      int from_number) {
+  LinearCopy copy = {to, from, bytes, to_offset, from_offset, to_number, from_number, __builtin_return_address(0)};
+  return is_valid(copy) ? run(copy) : EINVAL;
+}
+
+int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+                           const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
+                           const size_t* from_extents, int to_number, int from_number) {
+  if (to == nullptr && from == nullptr) return kMostDimensions;
+  RectangleCopy copy = {to, from, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents},
+                        to_number, from_number, __builtin_return_address(0)};
+  return is_valid(copy) ? run(copy) : EINVAL;
+}
+
+void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
+  run(Fill{pointer, value, bytes, number, __builtin_return_address(0)});
+  return pointer;
+}
+
+int omp_target_is_present(const void* pointer, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
+  if (end.device == nullptr) return 1;
+  if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_is_present", pointer, llvm_number(end.device));
+  return end.device->mapping->is_present(pointer);
+}
+
+int omp_target_is_accessible(const void* pointer, size_t, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
+  return end.device == nullptr || end.device->mapping->is_shared();
+}
+
+void* omp_get_mapped_ptr(const void* pointer, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return nullptr;
+  if (end.device == nullptr) return const_cast<void*>(pointer);
+  if (end.device->kind == &kLlvmKind) return ask_llvm<void*>("omp_get_mapped_ptr", pointer, llvm_number(end.device));
+  return reinterpret_cast<void*>(end.device->mapping->translate(pointer));
+}
+
+int omp_target_associate_ptr(const void* host, const void* device, size_t bytes, size_t offset, int number) {
+  End end;
+  bool valid = host != nullptr && device != nullptr && bytes != 0 && end_of(number, device, offset, end);
+  if (!valid || end.device == nullptr) return EINVAL;
+  if (end.device->kind == &kLlvmKind) {
+    return ask_llvm<int>("omp_target_associate_ptr", host, device, bytes, offset, llvm_number(end.device));
+  }
+  if (!end.device->mapping->associate(host, bytes, end.word())) return EINVAL;
+  tell_memory(Memory::kAssociate, end.device, host, end.word(), bytes, nullptr, __builtin_return_address(0));
+  return 0;
+}
+
+int omp_target_disassociate_ptr(const void* host, int number) {
+  End end;
+  if (host == nullptr || !end_of(number, nullptr, 0, end) || end.device == nullptr) return EINVAL;
+  if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
+  uint64_t address = end.device->mapping->translate(host);
+  marline_target_data_begins();
+  if (!end.device->mapping->disassociate(host)) return EINVAL;
+  tell_memory(Memory::kDisassociate, end.device, host, address, 0, nullptr, __builtin_return_address(0));
+  return 0;
+}
+
+// Of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have none, as with LLVM 23.
+size_t omp_get_gprivate_limit(int number, int access) {
+  End end;
+  if (!end_of(number, nullptr, 0, end) || end.device == nullptr || end.device->kind != &kLlvmKind) return 0;
+  auto limit = reinterpret_cast<size_t (*)(int, int)>(llvm_routine("omp_get_gprivate_limit"));
+  return limit != nullptr ? limit(llvm_number(end.device), access) : 0;
+}
+
+const char* omp_get_uid_from_device(int number) {
+  const DeviceFacts* facts = device_facts(number);
+  return facts != nullptr ? facts->uid : nullptr;
+}
+
+int omp_get_device_from_uid(const char* uid) {
+  for (int i = 0; i < device_count(); ++i) {
+    if (std::strcmp(uid, omp_get_uid_from_device(i)) == 0) return i;
+  }
+  return kInvalidDevice;
+}
+
+#pragma GCC visibility pop
+}  // extern "C"
+
+}  // namespace marline::offload::abi

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Head does for persistent graphs: it passes on what it knows to Graphs (replay/graphs.hpp), and gives replayed
+// tasks indices, credits and load as it does for others, but by the batch.
+#include "cluster/dataflow/head.hpp"
+
+#include <algorithm>
+
+namespace marline::offload::cluster {
+
+bool Head::has_ended(const TaskPlace& place) {
+  Window<TaskNumber>& assigned = assigned_[place.node];
+  return place.index < assigned.first() || (place.index < assigned.end() && has_ended(assigned[place.index]));
+}
+
+// All that was created before is planned before, also with `hold` or a window: the directory's state decides.
+bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
+  cut_iteration();
+  barrier();
+  List<uint64_t> assigned;
+  for (const Node& node : nodes_) assigned.push(node.assigned);
+  bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), is_uneven(graph), assigned);
+  end_recording();
+  if (!is_replay) begin_recording();
+  send_of_graphs();
+  return is_replay;
+}
+
+// Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph once
+// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (What the plan moves is not
+// looked at here.) By the times of recorded iterations that is found once. Replays tell only what all tasks of a node
+// have taken: that is uneven if the plan, by what was known when it was made, was to be better.
+bool Head::is_uneven(GraphNumber graph) {
+  constexpr double kIterations = 16;
+  if (placement.policy() != PlacementPolicy::kEarliestEnd) return false;
+  Graphs::Times times;
+  bool is_recorded = graphs_.sum_times(graph, times);
+  if (!is_recorded && !graphs_.sum_replays(graph, options_.replays, times)) return false;
+  double most = 0, all = 0, slots = 0, planned_most = 0, planned = 0;
+  for (NodeNumber node = 1; node <= placement.members(); ++node) {
+    if (placement.may_run({.kinds = times.kinds}, node)) slots += placement.slots(node);
+    if (node >= times.loads.count()) continue;
+    most = std::max(most, times.loads[node] / placement.slots(node));
+    all += times.loads[node];
+    if (is_recorded) continue;
+    planned_most = std::max(planned_most, times.planned[node]);
+    planned += times.planned[node] * placement.slots(node);
+  }
+  double least = is_recorded ? options_.uneven * std::max(slots > 0 ? all / slots : 0, times.longest)
+                             : options_.worse * (planned > 0 ? all * planned_most / planned : most);
+  double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
+  bool is_found = kIterations * (most - least) > to_record;
+  if (!is_recorded) graphs_.judge_replays(graph, is_found);
+  return is_found;
+}
+
+// Replays create no tasks, so nodes get their work as fast as they can do it. While the iteration is created, they may
+// be idle instead, since one by one comes too slowly for them. So what the placement knows of the iteration's tasks, the
+// load of their nodes and how many lie beside each other, counts as if none had ended, as it does for the directory.
+bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && tasks_[task].made.graph != 0; }
+
+// Nor does what nodes still have to do, as it will not be the same in later iterations.
+void Head::begin_recording() {
+  recording_from_ = tasks_.end();
+  batch_.begin_iteration(placement);
+  for (TaskNumber number = tasks_.first(); number < tasks_.end(); ++number) {
+    Task& task = tasks_[number];
+    if (task.state != State::kPlanned || task.place.node == 0) continue;
+    placement.end(task.place.node, task.load);
+    if (task.is_runnable) runnable_.set(task.place.node, runnable_[task.place.node] - task.load);
+    task.load = 0;
+  }
+  for (NodeNumber node = 1; node <= placement.members(); ++node) {
+    if (nodes_[node].replayed != 0) placement.end(node, placement.load(node));
+  }
+  loaded_from_ = graphs_.next_number();
+}
+
+void Head::end_recording() {
+  recording_from_ = kNone;
+  for (TaskNumber task : recorded_ends_) leave_node(tasks_[task]);
+  recorded_ends_.clear();
+  drop_ended();
+}
+
+void Head::confirm() {
+  graphs_.confirm();
+  send_of_graphs();
+}
+
+void Head::cut_iteration() {
+  if (!graphs_.is_replaying()) return;
+  graphs_.cut();
+  send_of_graphs();
+}
+
+void Head::end_iteration(GraphNumber graph) {
+  if (recording_from_ != kNone) plan_held();  // as a part of it
+  graphs_.end(graph);
+  end_recording();
+  send_of_graphs();
+}
+
+void Head::end_graph(GraphNumber graph) {
+  graphs_.remove(graph);
+  send_of_graphs();
+}
+
+void Head::record(TaskNumber number, const Message& assignment) {
+  const Task& task = tasks_[number];
+  for (const CopyUse& use : task.uses) graphs_.record_use(task.made.graph, use);
+  NodeNumber node = task.place.node;
+  double time = node == 0 ? 0 : placement.expected_time_at(task.request, node) / placement.slots(node);
+  graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, time, &task.made.accesses,
+                                   &task.made.predecessors, &task.made.words, &assignment});
+}
+
+void Head::learn(TaskNumber number, NodeNumber node, double time) {
+  const Task& task = tasks_[number];
+  bool is_usual = placement.learn(task.request, node, time);
+  if (!is_usual || task.graph_place == Graphs::kNoPlace || placement.policy() != PlacementPolicy::kEarliestEnd) return;
+  graphs_.note_time(task.made.graph, task.graph_place, task.request.bytes, node, time);
+}
+
+void Head::recall(Task& task) {
+  const NewTask& made = task.made;
+  PlacementRequest request = request_of(made);
+  Graphs::Before before = graphs_.find_before(made.graph, task.graph_place, made.kernel, made.kinds, request.bytes);
+  if (placement.may_run(request, before.node)) task.node_before = before.node;
+  if (before.timed_at != 0) task.weight = placement.weight_of(request, before.timed_at, before.time);
+}
+
+void Head::disturb_graphs(const Task& task) {
+  for (const TaskAccess& access : task.made.accesses) graphs_.disturb(access.range.buffer, task.made.graph);
+  for (uint64_t buffer : task.made.last_of) graphs_.disturb_end(buffer);
+}
+
+void Head::assign_replayed(const Message& message) {
+  Node& node = nodes_[message.to];
+  // Nobody else has got an index there since the iteration began: peers have been told its first one.
+  assert(message.words[2] + message.words[0] == node.assigned);
+  add_open(message.to, message.count);
+  node.replayed += message.count;
+  under_way_ += message.count;
+  planned_ += message.count;
+  for (uint64_t end = node.assigned + message.count; node.assigned < end; ++node.assigned) {
+    assigned_[message.to].reach(node.assigned) = message.task;
+  }
+  if (message.to != 0) placement.add_load(message.to, graphs_.load_of(message.task, message.to, message.count));
+}
+
+// What has not been sent is changed, as in leave_out. The iteration has been cut.
+bool Head::leave_out_replayed(TaskNumber number) {
+  assert(!graphs_.is_replaying());
+  TaskPlace place = place_of(number);
+  Node& node = nodes_[place.node];
+  for (size_t i = node.next_waiting; i < node.waiting.count(); ++i) {
+    Message& waiting = node.waiting[i];
+    if (waiting.kind != MessageKind::kReplay) continue;
+    ReplayBatch batch = Share::batch_of(waiting);
+    if (place.index - batch.first_index < batch.from || place.index - batch.first_index >= batch.to) continue;
+    Share::write_left_out(place.index - batch.first_index, waiting.words);
+    return false;
+  }
+  Message message = message_to(MessageKind::kCancel, place.node);
+  message.index = place.index;
+  messages.push(std::move(message));
+  return true;
+}
+
+void Head::end_replayed(NodeNumber node, TaskNumber number, const EndedTask& ended) {
+  uint64_t count = ended.count;
+  ended_before_ = std::max(ended_before_, tasks_.end());
+  nodes_[node].open -= count;
+  nodes_[node].replayed -= count;
+  under_way_ -= count;
+  planned_ -= count;
+  if (node != 0 && number >= loaded_from_) placement.end(node, graphs_.load_of(number, node, count));
+  graphs_.end_batch(number, node, count, ended.time);
+  send_of_graphs();
+}
+
+void Head::send_of_graphs() {
+  List<Message> made;
+  made.swap(graphs_.messages);
+  for (Message& message : made) {
+    if (message.kind == MessageKind::kReplay) assign_replayed(message);
+    message.clock = clock_;
+    send(std::move(message));
+  }
+  List<uint64_t> gone;
+  gone.swap(graphs_.gone_buffers);
+  for (uint64_t buffer : gone) forget_buffer(buffer);
+  for (TaskNumber first : graphs_.over) over_replays.push(first);
+  graphs_.over.clear();
+}
+
+}  // namespace marline::offload::cluster

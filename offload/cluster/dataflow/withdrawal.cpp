@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks that wait on a busy node and have not started, while another node is idle: a task of that node stands in. It
+// gets its inputs from the busy node, where the task's place stays: homes, subscriptions and fetches that name it
+// remain right. The busy node decides, since only it knows what has started. See docs/design/cluster.md.
+#include "cluster/dataflow/head.hpp"
+#include "cluster/dataflow/worker.hpp"
+
+namespace marline::offload::cluster {
+
+void Head::note_open_predecessors(TaskNumber number) {
+  Task& task = tasks_[number];
+  for (TaskNumber before : task.made.predecessors) {
+    if (is_replayed(before) || has_ended(before)) continue;
+    tasks_[before].successors.push(number);
+    ++task.open;
+  }
+  if (task.open == 0) add_runnable(number);
+}
+
+void Head::add_runnable(TaskNumber number) {
+  Task& task = tasks_[number];
+  NodeNumber node = task.place.node;
+  if (node == 0) return;
+  task.is_runnable = true;
+  nodes_[node].runnable.push(number);
+  runnable_.set(node, runnable_[node] + task.load);
+}
+
+void Head::remove_runnable(TaskNumber number) {
+  Task& task = tasks_[number];
+  if (!task.is_runnable) return;
+  task.is_runnable = false;
+  NodeNumber node = task.place.node;
+  List<TaskNumber>& runnable = nodes_[node].runnable;
+  size_t at = 0;
+  while (runnable[at] != number) ++at;
+  runnable.erase(at);
+  runnable_.set(node, runnable.is_empty() ? 0 : runnable_[node] - task.load);
+}
+
+// A node's report may come before that of a predecessor elsewhere, so some of them may have ended.
+void Head::end_predecessor_of(const List<TaskNumber>& successors) {
+  for (TaskNumber number : successors) {
+    if (has_ended(number)) continue;
+    if (--tasks_[number].open == 0) add_runnable(number);
+  }
+}
+
+// It had started, so nobody stands in.
+void Head::take_back(TaskNumber number) {
+  if (has_ended(number)) return;
+  Task& task = tasks_[number];
+  task.load = placement.begin(task.request, task.place.node);
+  add_runnable(number);
+}
+
+// At each report, so the work is bounded: a few nodes are looked at, and a few of their tasks.
+void Head::withdraw_for_idle(NodeNumber reporting) {
+  constexpr int kAtMost = 8;
+  for (int i = 0; i < kAtMost; ++i) {
+    NodeNumber idle = runnable_.least();
+    if (idle == 0 || static_cast<double>(nodes_[idle].runnable.count()) >= placement.slots(idle)) return;
+    if (nodes_[idle].replayed != 0) return;  // of these nobody knows which run
+    if (nodes_[idle].waiting_drops != 0) return;  // which the stand-in must not overtake
+    NodeNumber busy = find_busiest(reporting);
+    if (busy == 0 || busy == idle || !withdraw_from(busy, idle)) return;
+  }
+}
+
+// Among the node that has reported and the next few in turn.
+NodeNumber Head::find_busiest(NodeNumber reporting) {
+  constexpr int kLookedAt = 8;
+  NodeNumber busiest = reporting;
+  for (int i = 0; i < kLookedAt; ++i) {
+    cursor_ = cursor_ % static_cast<NodeNumber>(options_.nodes) + 1;
+    if (busiest == 0 || runnable_[cursor_] > runnable_[busiest]) busiest = cursor_;
+  }
+  return busiest;
+}
+
+// Tasks of a node that may have ended, and it has not said so yet, if all take that time.
+size_t Head::most_untold(NodeNumber node, double time) const {
+  constexpr double kMost = Worker::kReportAtMost;
+  double longest = options_.patience * placement.slots(node);
+  return static_cast<size_t>(longest < kMost * time ? longest / time : kMost);
+}
+
+// The first ones run or have ended, as far as is known; the last ones would wait longest. True: one of them is asked for.
+// (Where tasks are short and the head is late, a node runs what the head believes to wait there.)
+bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
+  constexpr size_t kLookedAt = 16;
+  const List<TaskNumber>& runnable = nodes_[busy].runnable;
+  if (runnable.is_empty()) return false;
+  double time = placement.expected_time_at(tasks_[runnable[runnable.count() - 1]].request, busy);
+  size_t running = static_cast<size_t>(placement.slots(busy)) + most_untold(busy, time);
+  for (size_t at = runnable.count(), looked = 0; at > running && looked < kLookedAt; ++looked) {
+    TaskNumber number = runnable[--at];
+    const Task& task = tasks_[number];
+    if (task.place.index >= nodes_[busy].first_unsent || !can_stand_in(task, idle)) continue;
+    lend(number, idle);
+    return true;
+  }
+  return false;
+}
+
+// What the task's node has to run. Loads are what was known when tasks were placed: if more is known now, all are taken to take as
+// many times as long as this one.
+double Head::time_of_runnable(const Task& task) const {
+  NodeNumber node = task.place.node;
+  double load = placement.expected_time_at(task.request, node) / placement.slots(node);
+  return runnable_[node] * (load > task.load && task.load > 0 ? load / task.load : 1);
+}
+
+// The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody knows
+// in advance: so it is to be little of what the busy node is spared, which may be of another kind. And what is gained, half
+// of the task's time or more: the head pays with messages.
+bool Head::can_stand_in(const Task& task, NodeNumber idle) {
+  if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
+  if (task.made.graph != 0) return false;  // a stand-in is no part of the plan
+  if (!placement.may_run(task.request, idle)) return false;
+  uint64_t moved = 0;  // there, and what is written back
+  for (const TaskAccess& access : task.made.accesses) moved += access.range.bytes * (access.may_write ? 2 : 1);
+  constexpr double kLittle = 0.1, kGain = 0.5;
+  double end = placement.time_with_transfer(task.request, idle, moved);
+  double time = placement.expected_time_at(task.request, idle);
+  NodeNumber busy = task.place.node;
+  double spared = placement.expected_time_at(task.request, busy);
+  if (end - time > kLittle * spared || end + kGain * time > time_of_runnable(task)) return false;
+  return copies_.missing_room(buffers_of(task), idle) == 0;
+}
+
+void Head::lend(TaskNumber number, NodeNumber idle) {
+  TaskNumber stand_in = tasks_.end();
+  Task& made = tasks_.reach(stand_in);
+  Task& task = tasks_[number];
+  made.is_stand_in = task.is_lent = true;
+  made.other = number;
+  task.other = stand_in;
+  if (due_ == stand_in) due_ = stand_in + 1;  // it is placed
+  made.request = task.request;
+  made.request.gap = 0;
+  made.place.node = idle;
+  made.made.is_awaited = true;  // the lent task ends with it
+  ++under_way_;
+  assign_index(stand_in);
+  for (uint64_t buffer : buffers_of(task)) use(made, buffer, idle);  // the task, which ends later, uses all others
+  add_runnable(stand_in);
+  remove_runnable(number);
+  placement.end(task.place.node, task.load);
+  task.load = 0;
+  ++counts.withdrawn;
+  Message assignment = message_to(MessageKind::kAssign, idle);
+  assignment.index = made.place.index;
+  assignment.task = number;
+  assignment.predecessors = 1;
+  assignment.is_awaited = true;
+  assignment.priority = task.made.priority;
+  assignment.order = task.order;
+  messages.push(std::move(assignment));  // it takes no credit: its task may wait for others that wait for one of that node
+  Message message = message_to(MessageKind::kWithdraw, task.place.node);
+  message.index = task.place.index;
+  message.peer = made.place;
+  messages.push(std::move(message));
+}
+
+}  // namespace marline::offload::cluster

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "cluster/dataflow/worker.hpp"
+
+#include <algorithm>
+
+namespace marline::offload::cluster {
+
+Message& Worker::send(MessageKind kind, NodeNumber to) {
+  Message message;
+  message.kind = kind;
+  message.from = node_;
+  message.to = to;
+  message.clock = clock_;
+  if (to == node_ && kind != MessageKind::kReport) return own_.push(std::move(message));
+  WorkerCommand command;
+  command.action = WorkerAction::kSend;
+  command.message = std::move(message);
+  return commands.push(std::move(command)).message;
+}
+
+void Worker::receive(Message& message) {
+  hear(message.clock);
+  handle(message);
+  handle_own_messages();
+  start_ready();
+  report_if_due();
+}
+
+void Worker::handle_own_messages() {
+  for (size_t i = 0; i < own_.count(); ++i) {
+    Message message = std::move(own_[i]);
+    handle(message);
+  }
+  own_.clear();
+}
+
+void Worker::handle(Message& message) {
+  switch (message.kind) {
+    case MessageKind::kAssign: assign(message); break;
+    case MessageKind::kSubscribe: subscribe(message); break;
+    case MessageKind::kCancel:
+      if (tasks_.has(message.index)) tasks_[message.index].is_cancelled = true;
+      break;
+    case MessageKind::kForget:
+      for (uint64_t index : message.words) forget(index);
+      break;
+    case MessageKind::kDrop: {
+      WorkerCommand command;
+      command.action = WorkerAction::kDrop;
+      command.range = message.range;
+      commands.push(std::move(command));
+      break;
+    }
+    case MessageKind::kEnded:
+      end_predecessor(message.index);
+      break;
+    case MessageKind::kFetch: answer_fetch(message); break;
+    case MessageKind::kData:
+      take_data(message);
+      break;
+    case MessageKind::kDelta: merge_delta(message); break;
+    case MessageKind::kMerged:
+      if (--tasks_[message.index].open_merges == 0) complete(message.index);
+      break;
+    case MessageKind::kWithdraw:
+      withdraw(message);
+      break;
+    case MessageKind::kStandIn:
+      stand_in(message);
+      break;
+    case MessageKind::kPlan:
+      shares_.add(message.index).read(message);
+      break;
+    case MessageKind::kReplay:
+      replay(message);
+      break;
+    case MessageKind::kUnplan: shares_.erase(share_of(message)); break;
+    case MessageKind::kAwait: await(message.index); break;
+    case MessageKind::kReport: assert(!"for the head"); break;
+  }
+}
+
+void Worker::assign(Message& message) {
+  Task& task = tasks_.reach(message.index);
+  assert(task.state == State::kUnknown);
+  task.state = State::kWaiting;
+  task.number = message.task;
+  task.priority = message.priority;
+  task.order = message.order;
+  task.is_cancelled = task.is_cancelled || message.is_cancelled;
+  if (message.is_awaited) await(message.index + 1);
+  if (!message.accesses.is_empty()) task.accesses.swap(message.accesses);
+  task.open_predecessors += message.predecessors;
+  for (const TaskPlace& predecessor : message.waits_for) {
+    Message& subscription = send(MessageKind::kSubscribe, predecessor.node);
+    subscription.index = predecessor.index;
+    subscription.peer = {node_, message.index};
+  }
+  for (const PlannedAccess& access : task.accesses) {
+    if (access.is_early) fetch(message.index, access);
+  }
+  if (task.open_predecessors == 0) fetch_inputs(message.index);
+}
+
+void Worker::end_predecessor(uint64_t index) {
+  Task& task = tasks_[index];
+  if (task.state == State::kLent) {
+    complete(index);
+  } else if (--task.open_predecessors == 0) {
+    fetch_inputs(index);
+  }
+}
+
+void Worker::fetch(uint64_t index, const PlannedAccess& access) {
+  Task& task = tasks_[index];
+  uint64_t bytes = bytes_of_part(access.range.bytes, part_);
+  for (uint64_t at = access.range.offset; at < access.range.end(); at += bytes) {
+    ClusterRange part = {access.range.buffer, at, std::min(bytes, access.range.end() - at)};
+    Message& message = send(MessageKind::kFetch, access.source.node);
+    message.index = access.source.index;
+    message.peer = {node_, index};
+    message.range = part;
+    message.is_after_end = access.is_after_end;
+    message.is_end = access.is_end && part.end() == access.range.end();
+    message.task = task.inputs.count();
+    task.inputs.push({part, false});
+    ++task.open_inputs;
+  }
+}
+
+void Worker::fetch_inputs(uint64_t index) {
+  Task& task = tasks_[index];
+  task.state = State::kFetching;
+  for (const PlannedAccess& access : task.accesses) {
+    if (access.is_fetched && !access.is_early) fetch(index, access);
+  }
+  if (task.open_inputs == 0) find_inputs_complete(index);
+}
+
+void Worker::take_data(const Message& message) {
+  if (message.from != node_) {
+    WorkerCommand command;
+    command.action = WorkerAction::kMerge;
+    commands.push(std::move(command));
+  }
+  Task& task = tasks_[message.index];
+  task.inputs[message.task].has_come = true;
+  --task.open_inputs;
+  answer_fetches_of(task, message.range);
+  if (message.is_end) {
+    end_predecessor(message.index);
+  } else if (task.state == State::kFetching && task.open_inputs == 0) {
+    find_inputs_complete(message.index);
+  }
+}
+
+void Worker::find_inputs_complete(uint64_t index) {
+  Task& task = tasks_[index];
+  task.state = State::kReady;
+  task.inputs.clear();
+  WorkerCommand ready;
+  ready.action = WorkerAction::kReady;
+  ready.index = index;
+  commands.push(std::move(ready));
+  answer_fetches(task, false);
+  if (task.is_lent) {
+    lend(index);
+  } else if (task.is_cancelled) {
+    start(index);  // it needs no slot
+  } else {
+    add_ready(index);
+  }
+}
+
+void Worker::add_ready(uint64_t index) {
+  ready_.push({tasks_[index].priority, tasks_[index].order, arrivals_++, index});
+  std::push_heap(ready_.begin(), ready_.end());
+}
+
+void Worker::start_ready() {
+  while (!ready_.is_empty() && running_ < slots_) {
+    std::pop_heap(ready_.begin(), ready_.end());
+    uint64_t index = ready_.back().index;
+    ready_.pop();
+    if (tasks_.has(index) && tasks_[index].state == State::kReady) start(index);
+    handle_own_messages();
+  }
+}
+
+void Worker::start(uint64_t index) {
+  Task& task = tasks_[index];
+  task.state = State::kRunning;
+  if (task.is_cancelled) {
+    send_deltas(index);
+    return;
+  }
+  task.has_run = true;
+  ++running_;
+  WorkerCommand command;
+  command.action = WorkerAction::kStart;
+  command.index = index;
+  command.task = task.number;
+  command.message.index = task.plan;
+  command.message.task = task.step;
+  command.message.words.swap(task.words);
+  commands.push(std::move(command));
+}
+
+// The head believes that the task has not ended, so its record is there.
+void Worker::withdraw(const Message& message) {
+  Task& task = tasks_[message.index];
+  task.other = message.peer;
+  task.is_lent = task.state < State::kLent;
+  if (task.state >= State::kReady) lend(message.index);
+}
+
+// To the stand-in: what it is to do, behind the predecessors' ends and from this node's copy, or that it is not needed.
+// It sends what it has written to the same homes as this task would.
+void Worker::lend(uint64_t index) {
+  Task& task = tasks_[index];
+  task.is_lent = task.is_lent && !task.is_cancelled;
+  Message& message = send(MessageKind::kStandIn, task.other.node);
+  message.index = task.other.index;
+  message.peer = {node_, index};
+  message.is_cancelled = !task.is_lent;
+  if (!task.is_lent) {
+    if (task.state == State::kReady) add_ready(index);
+    return;
+  }
+  task.state = State::kLent;
+  for (PlannedAccess access : task.accesses) {
+    access.is_fetched = true;
+    access.is_early = access.is_after_end = access.is_end = false;
+    access.is_sole = false;  // others fetch from this node and may write the same blocks
+    access.source = message.peer;
+    message.accesses.push(access);
+  }
+}
+
+// It may come before the head's assignment, behind which alone this node has dropped copies that the head thinks gone.
+void Worker::stand_in(Message& message) {
+  Task& task = tasks_.reach(message.index);
+  task.is_cancelled = message.is_cancelled;
+  task.is_stand_in = !message.is_cancelled;
+  task.other = message.peer;
+  task.accesses.swap(message.accesses);
+  if (--task.open_predecessors == 0) fetch_inputs(message.index);
+}
+
+void Worker::compare(uint64_t index) {
+  ++clock_;
+  for (const PlannedAccess& access : tasks_[index].accesses) {
+    if (!access.may_write) continue;
+    WorkerCommand command;
+    command.action = WorkerAction::kCompare;
+    command.index = index;
+    command.is_sole = access.is_sole;
+    command.is_home = access.home == node_;
+    command.range = access.range;
+    command.stamp = clock_ << kNodeBits | node_;
+    commands.push(std::move(command));
+  }
+}
+
+void Worker::end(uint64_t index, double time) {
+  tasks_[index].time = time;
+  tasks_[index].beside = static_cast<double>(running_--);
+  send_deltas(index);
+  handle_own_messages();
+  start_ready();
+  report_if_due();
+}
+
+// Also where this task's comparison has found nothing: another task's may have found its bytes first, and what is sent
+// is all that has changed since this task's inputs came.
+void Worker::send_deltas(uint64_t index) {
+  Task& task = tasks_[index];
+  task.state = State::kMerging;
+  for (const PlannedAccess& access : task.accesses) {
+    if (!access.may_write || access.home == node_) continue;
+    ++task.open_merges;
+    Message& message = send(MessageKind::kDelta, access.home);
+    message.peer = {node_, index};
+    message.range = access.range;
+  }
+  if (task.open_merges == 0) complete(index);
+}
+
+void Worker::merge_delta(const Message& message) {
+  WorkerCommand command;
+  command.action = WorkerAction::kMerge;
+  commands.push(std::move(command));
+  send(MessageKind::kMerged, message.peer.node).index = message.peer.index;
+}
+
+void Worker::complete(uint64_t index) {
+  Task& task = tasks_[index];
+  task.state = State::kEnded;
+  answer_fetches(task, true);
+  for (const TaskPlace& subscriber : task.subscribers) tell_end(subscriber);
+  if (task.is_stand_in) tell_end(task.other);
+  task.subscribers.clear();
+  task.accesses.clear();
+  if (task.batch != 0) return leave_batch(index);
+  ended_.push({index, task.has_run, task.time});
+  must_report_ = must_report_ || index < awaited_ || task.time > waits_at_most * task.beside;
+}
+
+Share* Worker::share_of(const Message& message) {
+  Share* share = shares_.find(message.index);
+  if (share == nullptr) fatal("cluster: node 0 names plan %lu, which it has not sent to node %u", message.index, node_);
+  return share;
+}
+
+// As if node 0 had assigned each of them.
+void Worker::replay(const Message& message) {
+  Share* share = share_of(message);
+  ReplayBatch read = share->read_batch(message);
+  Batch& batch = batches_.add(++last_batch_);
+  batch.first = read.first_index + read.from;
+  batch.count = batch.open = read.to - read.from;
+  uint64_t number = batch.number;
+  for (uint64_t rank = read.from; rank < read.to; ++rank) {
+    Message assignment = share->assignment(read, rank);
+    Task& task = tasks_.reach(assignment.index);
+    task.batch = number;
+    task.plan = message.index;
+    task.step = assignment.task - read.first_number;
+    task.words.swap(assignment.words);
+    assign(assignment);
+  }
+}
+
+// Nobody has to ask node 0 whether such a task may be forgotten: whoever asks for one that is not known here finds
+// that it has ended.
+void Worker::leave_batch(uint64_t index) {
+  Batch& batch = *batches_.find(tasks_[index].batch);
+  batch.time += tasks_[index].time;
+  forget(index);
+  if (--batch.open != 0) return;
+  ended_.push({batch.first, false, batch.time, batch.count});
+  must_report_ = true;  // it stands for many already, and the program may wait for it to begin an iteration
+  batches_.erase(&batch);
+}
+
+void Worker::tell_end(const TaskPlace& subscriber) {
+  send(MessageKind::kEnded, subscriber.node).index = subscriber.index;
+}
+
+// It may come before the task itself, and when the task has been forgotten: the head knew of no end when it planned.
+void Worker::subscribe(const Message& message) {
+  if (message.index >= tasks_.first()) {
+    Task& task = tasks_.reach(message.index);
+    if (task.state < State::kEnded) {
+      task.subscribers.push(message.peer);
+      return;
+    }
+  }
+  tell_end(message.peer);
+}
+
+// Those that wait for the inputs, or also those that wait for the end.
+void Worker::answer_fetches(Task& task, bool has_ended) {
+  List<Message> left;
+  for (Message& fetch : task.fetches) {
+    if (fetch.is_after_end && !has_ended) {
+      left.push(std::move(fetch));
+    } else {
+      send_data(fetch);
+    }
+  }
+  task.fetches.swap(left);
+}
+
+namespace {
+
+bool overlap(const ClusterRange& one, const ClusterRange& other) {
+  return one.buffer == other.buffer && one.offset < other.end() && other.offset < one.end();
+}
+
+}  // namespace
+
+// All that the task gets of the range, before it has all of its inputs. What it does not fetch is there when its
+// predecessors have ended.
+bool Worker::is_there(const Task& task, const ClusterRange& range) {
+  if (task.state != State::kWaiting && task.state != State::kFetching) return false;
+  if (task.accesses.count() > kMostLookedAt) return false;
+  bool is_known = false;
+  for (const PlannedAccess& access : task.accesses) {
+    if (!overlap(access.range, range)) continue;
+    is_known = true;
+    if (task.state != State::kFetching && !(access.is_fetched && access.is_early)) return false;
+  }
+  for (const Input& input : task.inputs) {
+    if (!input.has_come && overlap(input.range, range)) return false;
+  }
+  return is_known;
+}
+
+// Another node has these bytes before the task's inputs count as there, so it may have a writer of the same blocks.
+void Worker::send_early(Task& task, const Message& fetch) {
+  for (PlannedAccess& access : task.accesses) {
+    if (overlap(access.range, fetch.range)) access.is_sole = false;
+  }
+  send_data(fetch);
+}
+
+void Worker::answer_fetches_of(Task& task, const ClusterRange& come) {
+  if (task.fetches.is_empty()) return;
+  List<Message> left;
+  for (Message& fetch : task.fetches) {
+    if (!fetch.is_after_end && overlap(fetch.range, come) && is_there(task, fetch.range)) {
+      send_early(task, fetch);
+    } else {
+      left.push(std::move(fetch));
+    }
+  }
+  task.fetches.swap(left);
+}
+
+void Worker::send_data(const Message& fetch) {
+  Message& message = send(MessageKind::kData, fetch.peer.node);
+  message.index = fetch.peer.index;
+  message.range = fetch.range;
+  message.is_end = fetch.is_end;
+  message.task = fetch.task;
+  message.copy = fetch.copy;
+}
+
+void Worker::answer_fetch(Message& message) {
+  if (message.index >= tasks_.first()) {
+    Task& task = tasks_.reach(message.index);
+    if (!message.is_after_end && is_there(task, message.range)) return send_early(task, message);
+    if (task.state < (message.is_after_end ? State::kEnded : State::kReady)) {
+      task.fetches.push(std::move(message));
+      return;
+    }
+  }
+  send_data(message);
+}
+
+void Worker::forget(uint64_t index) {
+  assert(tasks_[index].state == State::kEnded);
+  tasks_[index].state = State::kForgotten;
+  while (tasks_.first() < tasks_.end() && tasks_[tasks_.first()].state == State::kForgotten) tasks_.drop_first();
+}
+
+void Worker::await(uint64_t below) {
+  if (below <= awaited_) return;
+  awaited_ = below;
+  for (const EndedTask& ended : ended_) must_report_ = must_report_ || ended.index < awaited_;
+}
+
+// The head hears of ends together, unless somebody waits for one of them, the next one may come late, or the node waits for
+// what these ends bring about. Other free slots are no reason: nodes that a head cannot keep busy would keep it busy.
+void Worker::report_if_due() {
+  bool may_wait = running_ != 0 && ended_.count() < report_at_most_ && !must_report_;
+  if (may_wait) return;
+  must_report_ = false;
+  if (!ended_.is_empty()) send(MessageKind::kReport, 0).ended.swap(ended_);
+}
+
+}  // namespace marline::offload::cluster

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which node runs a task: the one where it ends first, as far as is known (HEFT's rule, Topcuoglu et al. 2002), among
+// the holders of its inputs, the least loaded nodes and the node of the choice before. So a choice costs O(inputs + log
+// nodes). A pure state machine of node 0; nodes are numbered from 1 on. Costs are in the driver's unit of time, learned
+// from tasks that have run.
+#pragma once
+
+#include "cluster/base/numbered.hpp"
+#include "cluster/placement/tournament.hpp"
+
+namespace marline::offload::cluster {
+
+enum class PlacementPolicy : uint8_t {
+  kEarliestEnd,
+  kRoundRobin,
+  kOwnerComputes,  // where most bytes of the inputs are; ties: the lower number
+};
+
+struct Member {
+  uint32_t kind = 0;     // nodes of one kind are equally fast; below Placement::kKinds
+  double slots = 1;      // tasks that it runs side by side
+};
+
+// A predecessor that has not ended, and in which time it does, as far as is known.
+struct RunningPredecessor {
+  NodeNumber node;
+  double left;
+};
+
+// What the choice rests on.
+struct PlacementRequest {
+  uint32_t kernel = 0;
+  uint64_t bytes = 0;             // that it uses
+  uint32_t kinds = ~uint32_t{0};  // bit k: members of kind k have an image
+  NodeNumber pin = kAnyNode;
+  const List<NodeNumber>* holders = nullptr;  // of any of its inputs; may name a node twice
+  const List<RunningPredecessor>* predecessors = nullptr;
+  double gap = 0;       // for which the chosen node's slot waits for the task's inputs
+  double weight = 1;    // how many times as long as others of its kernel and size it takes
+  uint64_t beside = 1;  // tasks, this one among them, that could run at the same time
+};
+
+class Placement {
+ public:
+  static constexpr uint32_t kKinds = 32;
+  static constexpr size_t kLeastLoaded = 2;
+
+  explicit Placement(PlacementPolicy policy) : policy_(policy) {}
+
+  // Members 1 to n, in this order, before the first choice.
+  void add(const Member& member);
+  void set_link(double latency, double time_per_byte) { latency_ = latency, time_per_byte_ = time_per_byte; }
+
+  // What a task is taken to need at least whose kernel has not run yet.
+  void set_unknown_time(double time) { unknown_time_ = time; }
+
+  // 0: no member may run it. `held(node)`: how many of its bytes the node has.
+  template <class Held>
+  NodeNumber choose(const PlacementRequest& request, const Held& held);
+
+  // The task is the node's now. Returns its share of the node's load, for `end`.
+  double begin(const PlacementRequest& request, NodeNumber node);
+  // For a task whose `begin` was the last at its node when `mark` was asked for: in which time it ends.
+  [[nodiscard]] double mark(NodeNumber node) const { return done_[node - 1] + loads_[node]; }
+  [[nodiscard]] double time_left(NodeNumber node, double mark) const {
+    return mark > done_[node - 1] ? mark - done_[node - 1] : 0;
+  }
+  // So few tasks could run at the same time that the chain of predecessors decides, not the queues.
+  [[nodiscard]] bool is_latency_bound(const PlacementRequest& request) const {
+    return static_cast<double>(request.beside) < 1.5 * slots_;
+  }
+  // How long a slot of the node would wait for the task's inputs, if so many bytes are missing.
+  [[nodiscard]] double gap_at(const PlacementRequest& request, NodeNumber node, uint64_t missing) const {
+    double gap = ready_time(request, node, transfer_time(missing)) - loads_[node];
+    return gap > 0 ? gap : 0;
+  }
+  void end(NodeNumber node, double load);
+  // Of tasks that are placed already.
+  void add_load(NodeNumber node, double load) { loads_.set(node, loads_[node] + load); }
+  // A task has run for `time`. False: it was its kernel's first one there, which may take longer.
+  bool learn(const PlacementRequest& request, NodeNumber node, double time);
+  // Of a task that has taken that time there. What differs by less than a tenth is noise.
+  [[nodiscard]] double weight_of(const PlacementRequest& request, NodeNumber node, double time) const;
+
+  [[nodiscard]] bool may_run(const PlacementRequest& request, NodeNumber node) const;
+  // For how long the node has work, and how many tasks it runs side by side.
+  [[nodiscard]] double load(NodeNumber node) const { return loads_[node]; }
+  [[nodiscard]] double slots(NodeNumber node) const { return members_[node - 1].slots; }
+  // 0: there are no members.
+  [[nodiscard]] NodeNumber least_loaded() const { return loads_.least(); }
+  // How long the task takes on the node with a transfer of so many bytes before it.
+  [[nodiscard]] double time_with_transfer(const PlacementRequest& request, NodeNumber node, uint64_t bytes) const {
+    return latency_ + static_cast<double>(bytes) * time_per_byte_ + expected_time(request, members_[node - 1].kind);
+  }
+
+  [[nodiscard]] double expected_time(const PlacementRequest& request, uint32_t kind) const;
+  [[nodiscard]] double expected_time_at(const PlacementRequest& request, NodeNumber node) const {
+    return expected_time(request, members_[node - 1].kind);
+  }
+  // On the kind of members that may run it for which it is shortest, as far as that is known.
+  [[nodiscard]] double expected_time(const PlacementRequest& request) const;
+  [[nodiscard]] double wire_time(uint64_t bytes) const { return static_cast<double>(bytes) * time_per_byte_; }
+  [[nodiscard]] double transfer_time(uint64_t bytes) const {
+    return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
+  }
+  // Of bytes that are there at `since`, over links that have other work until then: when the last one has left and has come.
+  struct Passage {
+    double left, there;
+  };
+  [[nodiscard]] Passage pass(uint64_t bytes, double since, double sending, double receiving) const {
+    double wire = wire_time(bytes), leaves = since > sending ? since : sending;
+    double arrives = leaves + transfer_time(bytes) - wire;
+    return {leaves + wire, (arrives > receiving ? arrives : receiving) + wire};
+  }
+  // Where so many tasks are ready at a time that each slot gets several, neighbours among them may wait for one
+  // another: in so many rounds. In one where the task's data is little, so that loads decide.
+  [[nodiscard]] double rounds_of(const PlacementRequest& request) const;
+  // Until a task that takes `time` starts at a node with so much work. In steps of so many rounds of all slots: as long
+  // as a slot is free a task starts at once, and no data should move for less than that.
+  [[nodiscard]] double wait_time(NodeNumber node, double load, double time, double rounds) const;
+  // It moves in a fiftieth of the time, or less.
+  [[nodiscard]] bool is_little(uint64_t bytes, double time) const { return wire_time(bytes) < kLittle * time; }
+  // Such tasks have run.
+  [[nodiscard]] bool is_known(const PlacementRequest& request) const;
+  [[nodiscard]] double all_slots() const { return slots_; }
+  [[nodiscard]] size_t members() const { return members_.count(); }
+  [[nodiscard]] const Tournament& loads() const { return loads_; }
+  [[nodiscard]] PlacementPolicy policy() const { return policy_; }
+  // Calls `with` for the kLeastLoaded members with the least in `loads` that may run it. Nodes that cannot are set
+  // aside for the moment; that is all of them where most have no image.
+  template <class With>
+  void for_least(Tournament& loads, const PlacementRequest& request, const With& with) const;
+
+ private:
+  static constexpr double kLittle = 0.02;
+
+  // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member. A kernel's first task on a
+  // node pays for what happens once, such as loading code: it counts only as long as there are no others (`seen` 0).
+  struct Cost {
+    uint64_t key;
+    double mean;
+    uint32_t seen;
+  };
+  // That a kernel has run on a node.
+  struct HasRun {
+    uint64_t number = 0;
+  };
+
+  // Of two that are equally good: tasks that are created one after another often share data, so they stay together.
+  bool is_before(NodeNumber node, NodeNumber other) const { return node == last_ || (other != last_ && node < other); }
+  static double ready_time(const PlacementRequest& request, NodeNumber node, double transfer);
+  static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
+  bool note_first(uint32_t kernel, NodeNumber node);
+  [[nodiscard]] const Cost* known_cost(const PlacementRequest& request, uint32_t kind) const;
+  [[nodiscard]] double unknown_time(const PlacementRequest& request) const;
+  [[nodiscard]] double time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const;
+  const Cost* find_cost(uint64_t key) const;
+  void add_candidate(const PlacementRequest& request, NodeNumber node);
+
+  PlacementPolicy policy_;
+  double latency_ = 0, time_per_byte_ = 0, unknown_time_ = 1;
+  NodeNumber next_ = 1;           // of kRoundRobin
+  NodeNumber last_ = 0;           // the last choice
+  double slots_ = 0;              // of all members
+  List<Member> members_;          // from 0 on: of node 1
+  List<double> done_;             // work that has ended, over slots
+  Tournament loads_;              // work that is assigned and has not ended, over slots
+  List<Cost> costs_;              // by key; as many as kernels times sizes (powers of two) times kinds
+  Numbered<HasRun> have_run_;     // as many as kernels times nodes
+  uint32_t kinds_ = 0;            // of members
+  List<NodeNumber> candidates_;
+};
+
+template <class With>
+void Placement::for_least(Tournament& loads, const PlacementRequest& request, const With& with) const {
+  constexpr double kAside = 1e300;
+  struct Aside {
+    NodeNumber node;
+    double load;
+  };
+  List<Aside> aside;
+  for (size_t found = 0; found < kLeastLoaded && aside.count() < loads.count();) {
+    NodeNumber node = loads.least();
+    aside.push({node, loads[node]});
+    loads.set(node, kAside);
+    if (!may_run(request, node)) continue;
+    ++found;
+    with(node);
+  }
+  for (const Aside& one : aside) loads.set(one.node, one.load);
+}
+
+template <class Held>
+NodeNumber Placement::choose(const PlacementRequest& request, const Held& held) {
+  if (request.pin != kAnyNode) return may_run(request, request.pin) ? request.pin : 0;
+  if (policy_ == PlacementPolicy::kRoundRobin) {
+    for (size_t i = 0; i < members_.count(); ++i) {
+      NodeNumber node = next_;
+      next_ = next_ == members_.count() ? 1 : next_ + 1;
+      if (may_run(request, node)) return node;
+    }
+    return 0;
+  }
+  candidates_.clear();
+  if (request.holders != nullptr) {
+    for (NodeNumber node : *request.holders) add_candidate(request, node);
+  }
+  add_candidate(request, last_);
+  for_least(loads_, request, [&](NodeNumber node) { add_candidate(request, node); });
+  NodeNumber best = 0;
+  double best_end = 0, best_wait = 0;
+  uint64_t best_missing = 0;
+  double rounds = rounds_of(request);
+  for (NodeNumber node : candidates_) {
+    uint64_t missing = request.bytes - held(node);
+    double end = static_cast<double>(missing), wait = 0;
+    if (policy_ != PlacementPolicy::kOwnerComputes) {
+      double time = expected_time(request, members_[node - 1].kind), transfer = transfer_time(missing);
+      double ready = ready_time(request, node, transfer);
+      wait = wait_time(node, loads_[node], time, rounds);
+      // Transfers go on beside other tasks.
+      end = (wait > ready ? wait : ready) + time;
+    }
+    bool is_better = end != best_end           ? end < best_end
+                     : missing != best_missing ? missing < best_missing
+                     : wait != best_wait       ? wait < best_wait
+                                               : is_before(node, best);
+    if (best != 0 && !is_better) continue;
+    best = node;
+    best_end = end;
+    best_missing = missing;
+    best_wait = wait;
+  }
+  last_ = best;
+  return best;
+}
+
+}  // namespace marline::offload::cluster

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Recording and keeping a plan are here, replaying one is in replaying.cpp.
+#include "cluster/replay/graphs.hpp"
+
+#include <algorithm>
+
+namespace marline::offload::cluster {
+
+namespace {
+
+bool is_equal(const List<uint64_t>& a, const List<uint64_t>& b) {
+  if (a.count() != b.count()) return false;
+  for (size_t i = 0; i < a.count(); ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+constexpr unsigned kMostDoublings = 8;  // of how many replays are looked at together
+
+}  // namespace
+
+Graphs::Graph& Graphs::graph_of(GraphNumber number) {
+  Graph* found = graphs_.find(number);
+  return found != nullptr ? *found : graphs_.add(number);
+}
+
+bool Graphs::is_recording(const Graph& graph) const { return graph.now && !graph.now->is_replay(); }
+
+bool Graphs::has_all_ended(const Iteration& iteration) {
+  if (iteration.is_replay()) return has_ended(iteration.first_number);
+  for (TaskNumber number : iteration.numbers) {
+    if (!ends_.of_task(ends_.head, number)) return false;
+  }
+  return true;
+}
+
+// From one iteration to the next. True: the iteration that is over had the shape of the one before.
+bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
+  if (is_recording(graph)) {
+    Plan& plan = *graph.now->plan;
+    bool is_known = all_planned && plan.is_fit && plan.tasks.count() == graph.now->numbers.count();
+    if (!is_known) graph.now = {};
+  }
+  if (graph.now && graph.is_by_times_now) graph.is_placed_by_times = true;
+  graph.is_by_times_now = false;
+  bool is_alike = graph.now && graph.before && graph.now->plan->has_shape_of(*graph.before->plan);
+  graph.before = std::move(graph.now);
+  graph.now = {};
+  return is_alike;
+}
+
+bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is_uneven,
+                   const List<uint64_t>& assigned) {
+  cut();
+  Graph& graph = graph_of(number);
+  bool has_ended = is_behind && graph.now && has_all_ended(*graph.now);
+  bool is_steady = all_planned && !is_uneven && graph.kept && graph.now && graph.now->is_replay() &&
+                   !graph.is_disturbed && (has_ended || !graph.kept->is_behind);
+  if (!is_steady) settle();
+  bool is_alike = leave_iteration(graph, all_planned);
+  has_ended = has_ended && graph.before;
+  graph.is_open = true;
+  assert(!is_steady || unsettled_ == number);  // whoever settles it says that it is disturbed
+  List<uint64_t> state;
+  if (!is_steady) {
+    bool is_known = all_planned && graph.before && describe(*graph.before, has_ended, state);
+    if (!is_known) state.clear();
+    // The plan is taken: what the iteration has done to the directory is to give its tasks' names to the same state.
+    Iteration* last = is_known && !is_uneven ? &*graph.before : nullptr;
+    bool is_same = last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state);
+    if (is_same && !awaits_times(graph)) keep(graph);
+  }
+  if (is_uneven) {
+    retire(graph);
+    ++counts.uneven;
+  }
+  if (is_steady || (all_planned && can_replay(graph, has_ended, state))) {
+    begin_replay(graph, assigned);
+    return true;
+  }
+  ++graph.recorded;
+  graph.now = Shared<Iteration>::make();
+  graph.now->plan = Shared<Plan>::make();
+  graph.now->plan->is_behind = has_ended;
+  graph.now->plan->knows_before = static_cast<bool>(graph.before);
+  graph.now->plan->start.swap(state);
+  decide_placing(graph);
+  return false;
+}
+
+// The first two iterations are placed as usual: the first one may find all data at node 0, and knows no times. So is
+// the first one that knows them, and has no plan to keep. The others stay, as a plan can be kept only if they do.
+// Behind an iteration that was cut, tasks go where the plan has them, so that it can be replayed again.
+void Graphs::decide_placing(Graph& graph) {
+  graph.is_judged = false;  // there will be other times
+  bool may_be = !graph.kept && graph.before && !graph.is_placed_by_times;
+  graph.is_by_times_now = may_be && knows_times(graph, *graph.before->plan);
+  bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times && !graph.is_learned_anew);
+  graph.is_placed_now = graph.is_by_times_now || (!graph.kept && is_new);
+}
+
+// Its tasks stay until their times are known: what is recorded now is the plan that has been given up. (Some may never be
+// known, as first runs on their nodes.)
+bool Graphs::awaits_times(const Graph& graph) {
+  constexpr uint64_t kMostRecorded = 4;
+  return graph.is_learned_anew && !graph.is_placed_by_times && graph.recorded < kMostRecorded;
+}
+
+// Of most of its tasks: each node's first one of a kernel does not count.
+bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
+  constexpr double kMost = 0.75;
+  if (static_cast<double>(graph.timed) < kMost * static_cast<double>(plan.tasks.count())) return false;
+  uint64_t tasks = 0, known = 0;
+  for (size_t at = 0; at < plan.tasks.count(); ++at) {
+    if (plan.tasks[at].node == 0) continue;
+    ++tasks;
+    known += at < graph.times.count() && graph.times[at].node != 0 ? 1 : 0;
+  }
+  return known != 0 && static_cast<double>(known) >= kMost * static_cast<double>(tasks);
+}
+
+// Other tasks will be in those places.
+void Graphs::forget_times(Graph& graph) {
+  graph.times.clear();
+  graph.timed = 0;
+  graph.is_judged = false;
+  graph.is_placed_by_times = graph.is_by_times_now = graph.is_learned_anew = false;
+}
+
+void Graphs::judge_replays(GraphNumber number, bool is_uneven) {
+  Graph& graph = graph_of(number);
+  if (!is_uneven) {
+    if (graph.times_uneven != 0) --graph.times_uneven;
+    return;
+  }
+  forget_times(graph);
+  graph.is_learned_anew = true;
+  graph.times_uneven += graph.times_uneven < kMostDoublings ? 1 : 0;
+}
+
+bool Graphs::sum_times(GraphNumber number, Times& times) {
+  Graph& graph = graph_of(number);
+  bool may_be = graph.kept && !graph.is_placed_by_times && !graph.is_judged;
+  if (!may_be || !knows_times(graph, *graph.kept)) return false;
+  graph.is_judged = true;
+  const Plan& plan = *graph.kept;
+  double sum = 0, known = 0;
+  for (size_t at = 0; at < std::min(plan.tasks.count(), graph.times.count()); ++at) {
+    if (plan.tasks[at].node == 0 || graph.times[at].node == 0) continue;
+    sum += graph.times[at].time;
+    ++known;
+  }
+  for (size_t node = 0; node < plan.parts.count(); ++node) times.loads.push(0);
+  for (size_t at = 0; at < plan.tasks.count(); ++at) {
+    const PlanTask& task = plan.tasks[at];
+    if (task.node == 0) continue;
+    ++times.tasks;
+    times.kinds |= task.kinds;
+    bool is_known = at < graph.times.count() && graph.times[at].node != 0;
+    double time = is_known ? graph.times[at].time : sum / known;
+    times.loads[task.node] += time;
+    if (time > times.longest) times.longest = time;
+  }
+  return true;
+}
+
+bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) {
+  Graph& graph = graph_of(number);
+  if (!graph.kept) return false;
+  Plan& plan = *graph.kept;
+  if (plan.ran < iterations << graph.times_uneven) return false;
+  for (Plan::Part& part : plan.parts) {
+    times.loads.push(part.ran / static_cast<double>(plan.ran));
+    times.planned.push(part.planned);
+    part.ran = 0;
+  }
+  times.tasks = plan.tasks.count();
+  plan.ran = 0;
+  return true;
+}
+
+// The directory is as it was when the plan's iteration began. The last iteration may have been recorded, behind one
+// that differs: its tasks are those that the program repeats, and ranks name them, so the plan must have the same ones.
+bool Graphs::can_replay(Graph& graph, bool has_ended, List<uint64_t>& state) {
+  if (!graph.kept || (graph.kept->is_behind && !has_ended)) return false;
+  bool is_known = graph.before && graph.before->plan->knows_before;
+  return is_known && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
+}
+
+// In words, behind the iteration `last`. Two states with the same words are the same but for the names of this
+// iteration's tasks, and but for which task it was that has ended at a node.
+bool Graphs::describe(const Iteration& last, bool has_ended, List<uint64_t>& state) {
+  constexpr uint64_t kEnded = uint64_t{1} << 32, kLast = uint64_t{2} << 32, kOther = uint64_t{3} << 32;
+  state.push(has_ended);
+  auto name = [&](const TaskPlace& place, List<uint64_t>& words) {
+    uint64_t at = 0;
+    bool is_last = last.find(place, at), is_over = !is_last && ends_.of_place(ends_.head, place);
+    words.push((is_last ? kLast : is_over ? kEnded : kOther) | place.node);
+    words.push(is_last ? last.plan->tasks[at].rank : is_over ? 0 : place.index);
+  };
+  auto name_writer = [&](TaskNumber writer, const TaskPlace& place, List<uint64_t>& words) {
+    uint64_t at = 0;
+    bool is_over = last.find(writer, at) ? has_ended : ends_.of_task(ends_.head, writer);
+    if (!is_over) name(place, words);
+  };
+  for (uint64_t buffer : last.plan->buffers) {
+    if (!directory_.describe(buffer, name, name_writer, state)) return false;
+  }
+  return true;
+}
+
+// All copies that the plan needs are there, as a drop would have disturbed it. They stay as long as it is kept.
+void Graphs::keep(Graph& graph) {
+  Plan& plan = *graph.before->plan;
+  if (plan.tasks.is_empty()) return;
+  plan.close_uses();
+  retire(graph);
+  graph.kept = graph.before->plan;
+  plan.number = next_plan_++;
+  for (const CopyUse& use : plan.uses) {
+    assert(copies_.has_copy(use.buffer, use.node));
+    copies_.begin_use(use.buffer, use.node);
+  }
+  for (uint64_t buffer : plan.buffers) directory_.keep(buffer);
+  for (NodeNumber node : plan.members) {
+    Message& message = messages.push({});
+    message.kind = MessageKind::kPlan;
+    message.to = node;
+    plan.write_share(node, message);
+  }
+  for (PlanTask& task : plan.tasks) {  // the nodes have these now
+    task.step.accesses = {};
+    task.step.waits_for = {};
+  }
+  graph.recorded = 0;
+  ++counts.kept;
+}
+
+// It is settled. Its copies go when no replay uses them any more.
+void Graphs::retire(Graph& graph) {
+  if (!graph.kept) return;
+  for (uint64_t buffer : graph.kept->buffers) directory_.end_keep(buffer);
+  for (NodeNumber node : graph.kept->members) {
+    Message& message = messages.push({});
+    message.kind = MessageKind::kUnplan;
+    message.to = node;
+    message.index = graph.kept->number;
+  }
+  retired_.push(graph.kept);
+  graph.kept = {};
+  free_retired();
+}
+
+bool Graphs::is_used(const Shared<Plan>& plan) const {
+  for (const Replay& replay : replays_) {
+    if (replay.iteration->plan == plan) return true;
+  }
+  return false;
+}
+
+void Graphs::free_retired() {
+  for (size_t i = retired_.count(); i-- > 0;) {
+    if (is_used(retired_[i])) continue;
+    for (const CopyUse& use : retired_[i]->uses) {
+      if (copies_.end_use(use.buffer, use.node)) gone_buffers.push(use.buffer);
+    }
+    retired_.erase(i);
+  }
+}
+
+void Graphs::remove(GraphNumber number) {
+  if (replaying_ == number) cut();
+  if (unsettled_ == number) settle();
+  Graph& graph = graph_of(number);
+  retire(graph);
+  graphs_.erase(&graph);
+}
+
+bool Graphs::forget_idle_plan() {
+  bool is_found = false;
+  graphs_.for_each([&](Graph& graph) {
+    if (is_found || !graph.kept || is_used(graph.kept)) return;
+    if (unsettled_ == graph.number) settle();
+    retire(graph);
+    forget_times(graph);
+    is_found = true;
+  });
+  return is_found;
+}
+
+uint64_t Graphs::note_created(GraphNumber number, TaskNumber task) {
+  Graph& graph = graph_of(number);
+  if (!is_recording(graph)) return kNoPlace;
+  graph.now->numbers.push(task);
+  return graph.now->numbers.count() - 1;
+}
+
+// While an iteration is recorded, the ends of its tasks do not count, nor do those of the one before, unless each
+// begins when that has ended: whatever node 0 knows of ends in a later iteration, the plan will be right there.
+bool Graphs::counts_as_ended(const Graph& graph, TaskNumber task) {
+  uint64_t at = 0;
+  if (graph.now->find(task, at)) return false;
+  if (!graph.now->plan->is_behind && graph.before && graph.before->find(task, at)) return false;
+  return ends_.of_task(ends_.head, task);
+}
+
+bool Graphs::has_ended(GraphNumber number, TaskNumber task) {
+  Graph& graph = graph_of(number);
+  bool is_recorded = is_recording(graph) && graph.now->plan->is_fit;
+  return is_recorded ? counts_as_ended(graph, task) : ends_.of_task(ends_.head, task);
+}
+
+bool Graphs::find_place(GraphNumber number, TaskNumber task, TaskPlace& place) {
+  Graph& graph = graph_of(number);
+  uint64_t at = 0;
+  if (!is_recording(graph) || !graph.now->plan->is_fit) return false;
+  for (const Shared<Iteration>& iteration : {graph.now, graph.before}) {
+    if (!iteration || !iteration->find(task, at)) continue;
+    place = iteration->place_of(at);
+    return true;
+  }
+  return false;
+}
+
+NodeNumber Graphs::node_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds) {
+  Graph& graph = graph_of(number);
+  if (!is_recording(graph)) return kAnyNode;
+  if (graph.is_placed_now || (!graph.kept && !graph.before)) return kAnyNode;
+  const List<PlanTask>& before = graph.kept ? graph.kept->tasks : graph.before->plan->tasks;
+  if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return kAnyNode;
+  return before[at].node != 0 ? before[at].node : kAnyNode;
+}
+
+Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds, uint64_t bytes) {
+  Before found;
+  Graph& graph = graph_of(number);
+  if (!is_recording(graph) || !graph.before) return found;
+  const List<PlanTask>& before = graph.before->plan->tasks;
+  if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return found;
+  found.node = before[at].node;
+  if (at >= graph.times.count() || graph.times[at].bytes != bytes) return found;
+  found.timed_at = graph.times[at].node;
+  found.time = graph.times[at].time;
+  return found;
+}
+
+// By its place in the iteration: of one with other tasks, or of a graph that had the number before, it is another task's, and
+// a plan the worse for it.
+void Graphs::note_time(GraphNumber number, uint64_t at, uint64_t bytes, NodeNumber node, double time) {
+  Graph* graph = graphs_.find(number);
+  if (graph == nullptr) return;  // it has been removed meanwhile
+  while (graph->times.count() <= at) graph->times.push({});
+  if (graph->times[at].node == 0) ++graph->timed;
+  graph->times[at] = {time, bytes, node};
+}
+
+void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
+  Graph& graph = graph_of(number);
+  if (!is_recording(graph) || !graph.now->plan->is_fit) return;
+  const Iteration unknown;
+  const Iteration& before = graph.before ? *graph.before : unknown;
+  Iteration& now = *graph.now;
+  Plan& plan = *now.plan;
+  // A task of the iteration before that had to wait for room comes among this one's.
+  size_t next = plan.tasks.count();
+  if (next == now.numbers.count() || now.numbers[next] != recorded.number) {
+    plan.is_fit = false;
+    return;
+  }
+  PlanTask task;
+  uint64_t at = 0;
+  for (TaskNumber predecessor : *recorded.predecessors) {
+    bool is_now = now.find(predecessor, at);
+    if (!is_now && !before.find(predecessor, at)) plan.is_fit = false;  // a later iteration has no such predecessor
+    if (!plan.is_fit) return;
+    const PlanTask& other = (is_now ? now : before).plan->tasks[at];
+    task.predecessors.push({is_now ? Era::kNow : Era::kBefore, other.node, other.rank});
+  }
+  const TaskPlace place = {recorded.assignment->to, recorded.assignment->index};
+  plan.is_fit = plan.add_place(place, task);
+  if (!plan.is_fit) return;
+  while (now.firsts.count() < plan.parts.count()) now.firsts.push(0);
+  now.firsts[place.node] = plan.parts[place.node].first;
+  plan.parts[place.node].load += recorded.load;
+  plan.parts[place.node].planned += recorded.time;
+  task.kernel = recorded.kernel;
+  task.kinds = recorded.kinds;
+  for (const TaskAccess& access : *recorded.accesses) {
+    task.accesses.push(access);
+    plan.add_buffer(access.range.buffer);
+  }
+  PlanStep& step = task.step;
+  step.task = plan.tasks.count();
+  step.predecessors = recorded.assignment->predecessors;
+  for (const TaskPlace& other : recorded.assignment->waits_for) step.waits_for.push(name_place(other, now, before));
+  for (const PlannedAccess& access : recorded.assignment->accesses) {
+    PlanPlace source = {Era::kFixed, place.node, 0};
+    step.accesses.push({access, access.is_fetched ? name_place(access.source, now, before) : source});
+  }
+  for (uint64_t word : *recorded.words) step.words.push(word);
+  plan.tasks.push(std::move(task));
+  now.count = plan.tasks.count();
+}
+
+void Graphs::record_use(GraphNumber number, const CopyUse& use) {
+  Graph& graph = graph_of(number);
+  if (is_recording(graph) && graph.now->plan->is_fit) graph.now->plan->uses.push(use);
+}
+
+void Graphs::disturb(uint64_t buffer, GraphNumber by) {
+  if (directory_.is_kept(buffer)) {
+    settle();
+    graphs_.for_each([](Graph& graph) { graph.is_disturbed = true; });
+  }
+  graphs_.for_each([&](Graph& graph) {
+    if (graph.number == by || !is_recording(graph)) return;
+    Plan& plan = *graph.now->plan;
+    bool is_complete = !graph.is_open && plan.tasks.count() == graph.now->numbers.count();
+    if (!is_complete || plan.uses_buffer(buffer)) plan.is_fit = false;
+  });
+}
+
+void Graphs::disturb_end(uint64_t buffer) {
+  disturb(buffer, 0);
+  graphs_.for_each([&](Graph& graph) {
+    if (!graph.kept || !graph.kept->uses_buffer(buffer)) return;
+    retire(graph);
+    forget_times(graph);
+  });
+}
+
+}  // namespace marline::offload::cluster

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a tool is told of a construct's maps: the items that the construct itself names, with the device's addresses.
+// What a mapper makes of an item is not among them.
+#include "data/mapper.hpp"
+#include "data/data_environment.hpp"
+
+namespace marline::offload::data {
+
+using namespace items;
+
+namespace {
+
+using namespace map_type;
+
+// ompt_target_map_flag_t.
+constexpr unsigned kFlagTo = 0x01, kFlagFrom = 0x02, kFlagAlloc = 0x04, kFlagRelease = 0x08, kFlagDelete = 0x10,
+                   kFlagImplicit = 0x20;
+
+unsigned flags_of(uint64_t type, bool ends) {
+  unsigned flags = (type & kImplicit) != 0 ? kFlagImplicit : 0;
+  if ((type & kFrom) != 0) flags |= kFlagFrom;
+  if (ends) return flags | ((type & kDelete) != 0 ? kFlagDelete : kFlagRelease);  // `to` is the begin's
+  if ((type & kTo) != 0) flags |= kFlagTo;
+  if ((type & (kTo | kFrom)) == 0) flags |= kFlagAlloc;
+  return flags;
+}
+
+}  // namespace
+
+void Mapping::tell_maps(const Items& items, bool ends) {
+  if (items.told == nullptr || !is_told(MARLINE_ON_MAP)) return;
+  constexpr int kKinds = 7;  // of ompt_target_t, without nowait
+  bool is_exit = (items.told->construct.kind & kKinds) == static_cast<int>(ConstructKind::kExitData);
+  if (ends && !is_exit) return;  // its begin has told of them
+  Array<void*> host, device;
+  Array<size_t> bytes;
+  Array<unsigned> flags;
+  for (int32_t i = 0; i < items.count; ++i) {
+    uint64_t type = items.types[i];
+    if (has_no_storage(type) || (type & (kAttach | kNonContiguous)) != 0 || has_mapper(items, i)) continue;
+    host.push(items.begins[i]);
+    device.push(reinterpret_cast<void*>(translate(items.begins[i], static_cast<size_t>(items.sizes[i]))));
+    bytes.push(static_cast<size_t>(items.sizes[i]));
+    flags.push(flags_of(type, ends));
+  }
+  if (host.count() == 0) return;
+  marline_construct_maps(&items.told->construct, host.count(), host.begin(), device.begin(), bytes.begin(),
+                         flags.begin());
+}
+
+}  // namespace marline::offload::data

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "data/pointers/attachments.hpp"
+
+#include <algorithm>
+
+namespace marline::offload::data {
+
+namespace {
+
+// The first one whose pointer ends behind `address`.
+uint32_t first_behind(Array<Attachment, 1>& list, uintptr_t address) {
+  auto* found = std::lower_bound(list.begin(), list.end(), address, [](const Attachment& one, uintptr_t at) {
+    return one.slot + sizeof(void*) <= at;
+  });
+  return static_cast<uint32_t>(found - list.begin());
+}
+
+Attachment* find(Array<Attachment, 1>& list, uintptr_t slot) {
+  uint32_t at = first_behind(list, slot);
+  return at < list.count() && list[at].slot == slot ? &list[at] : nullptr;
+}
+
+uintptr_t slot_at(Array<Attachment, 1>& list, uint32_t at) { return at < list.count() ? list[at].slot : UINTPTR_MAX; }
+
+}  // namespace
+
+bool Attachments::note(uintptr_t slot, uint64_t value) {
+  Attachment* known = find(in_order_, slot);
+  if (known == nullptr) known = find(late_, slot);
+  if (known == nullptr) {
+    add(slot, value);
+    return true;
+  }
+  bool same = known->value == value;
+  known->value = value;
+  return !same;
+}
+
+bool Attachments::has(uintptr_t slot, uint64_t value) {
+  Attachment* known = find(in_order_, slot);
+  if (known == nullptr) known = find(late_, slot);
+  return known != nullptr && known->value == value;
+}
+
+uint64_t Attachments::value_of(uintptr_t slot) {
+  Attachment* known = find(in_order_, slot);
+  return (known != nullptr ? known : find(late_, slot))->value;
+}
+
+void Attachments::add(uintptr_t slot, uint64_t value) {
+  uint32_t count = in_order_.count();
+  if (count == 0 || in_order_[count - 1].slot < slot) return in_order_.push({slot, value});
+  late_.insert(first_behind(late_, slot), {slot, value});
+  if (late_.count() > 64 + count / 256) merge();
+}
+
+// Backwards, so that it needs no other room.
+void Attachments::merge() {
+  uint32_t left = in_order_.count(), late = late_.count();
+  for (const Attachment& one : late_) in_order_.push(one);
+  for (uint32_t to = left + late; late != 0;) {
+    bool from_left = left != 0 && in_order_[left - 1].slot > late_[late - 1].slot;
+    in_order_[--to] = from_left ? in_order_[--left] : late_[--late];
+  }
+  late_.shrink(0);
+}
+
+Attachments::Sweep Attachments::sweep_from(uintptr_t address) {
+  return {first_behind(in_order_, address), first_behind(late_, address)};
+}
+
+uintptr_t Attachments::next(Sweep& sweep, uintptr_t end) {
+  uintptr_t first = slot_at(in_order_, sweep.in_order), second = slot_at(late_, sweep.late);
+  if (std::min(first, second) >= end) return 0;
+  ++(first < second ? sweep.in_order : sweep.late);
+  return std::min(first, second);
+}
+
+}  // namespace marline::offload::data

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pointers that are attached whenever they get storage (wanted.hpp). There is at most one record for a pointer, and
+// none without its section, so there are no more records than pointers to mapped data.
+#include "data/pointers/wanted.hpp"
+
+#include "base/report.hpp"
+#include "data/data_environment.hpp"
+#include "data/plan.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace marline::offload::data {
+
+namespace {
+
+void add_to_piece(Wanted* wanted) {
+  wanted->next = wanted->of->wanted;
+  wanted->link = &wanted->of->wanted;
+  if (wanted->next != nullptr) wanted->next->link = &wanted->next;
+  wanted->of->wanted = wanted;
+}
+
+void take_from_piece(const Wanted* wanted) {
+  *wanted->link = wanted->next;
+  if (wanted->next != nullptr) wanted->next->link = wanted->link;
+}
+
+}  // namespace
+
+// Only for constructs whose data stays when they end. Also if the pointer has storage: that may go and come again.
+void Mapping::want(const AttachLater& one) {
+  Piece* of_pointee = find(one.pointee, 0);
+  bool is_known = one.pointer != 0 || one.is_readable;
+  if (of_region_ || of_pointee == nullptr || !is_known) return;
+  uintptr_t pointer = one.pointer != 0 ? one.pointer : *reinterpret_cast<uintptr_t*>(one.slot);
+  while (auto* other = static_cast<Wanted*>(wanted_.first_overlap(one.slot, one.slot + sizeof(void*)))) {
+    if (other->begin == one.slot && other->of == of_pointee) {
+      other->pointee = one.pointee;
+      other->pointer = pointer;
+      return;
+    }
+    wanted_.remove(other);
+    take_from_piece(other);
+    std::free(other);
+  }
+  void* memory = std::malloc(sizeof(Wanted));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  auto* wanted = new (memory) Wanted{};
+  wanted->begin = one.slot;
+  wanted->end = one.slot + sizeof(void*);
+  wanted->of = of_pointee;
+  wanted->pointee = one.pointee;
+  wanted->pointer = pointer;
+  add_to_piece(wanted);
+  wanted_.insert(wanted);
+}
+
+// In a piece that the plan's construct has made.
+void Mapping::attach_wanted(const Piece* created, Plan& plan) {
+  uintptr_t at = created->begin;
+  while (auto* wanted = static_cast<Wanted*>(at < created->end ? wanted_.first_overlap(at, created->end) : nullptr)) {
+    plan.attachments.push({wanted->begin, wanted->pointee, false, wanted->pointer, true});
+    at = wanted->end;
+  }
+}
+
+// From now on it is not found.
+void Mapping::take_off_list(Piece* piece) {
+  pieces_.remove(piece);
+  while (Wanted* wanted = piece->wanted) {
+    take_from_piece(wanted);
+    wanted_.remove(wanted);
+    std::free(wanted);
+  }
+}
+
+}  // namespace marline::offload::data

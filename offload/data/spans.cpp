@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel may use of a device's memory, as its construct says (Launch::spans): the storage of each item, and
+// device addresses that it gets by value. What lies behind pointers there is the device's to find out.
+#include "data/mapper.hpp"
+#include "data/data_environment.hpp"
+#include "data/storage.hpp"
+
+#include <algorithm>
+
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
+
+namespace {
+
+using namespace map_type;
+
+// An item without a length, as a pointer that a region uses, stands for the whole piece; so does an implicit one, which
+// may know less of the variable than there is.
+Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
+  uintptr_t end = std::min(begin + bytes, piece.end);
+  begin = std::max(begin, piece.begin);
+  bool is_written = (type & (kTo | kFrom)) != kTo;
+  if (bytes == 0 || (type & kImplicit) != 0 || begin >= end)
+    return {piece.address, piece.end - piece.begin, is_written, true, reinterpret_cast<void*>(piece.begin)};
+  return {piece.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
+}
+
+// Whether the span goes on where the other one ends, or lies in it. Pieces in one block are like one piece: nothing
+// lies between them.
+bool goes_on(const Span& other, const Piece& piece, const Span& span) {
+  if (other.bytes == 0 || other.host == nullptr) return false;
+  if (other.is_written != span.is_written || other.has_pointers != span.has_pointers) return false;
+  bool is_in_block = piece.block != nullptr;
+  uint64_t begin = is_in_block && span.address == piece.address ? piece.allocation : span.address;
+  uint64_t first = is_in_block ? piece.block->allocation : piece.address;
+  return first <= other.address && other.address <= span.address && begin <= other.address + other.bytes;
+}
+
+// One that goes on where another one ends is a part of that, as those of a mapper's elements: each of them has some, by
+// turns. The data of two pieces is two spans otherwise, wherever it lies.
+void push_span(const Piece& piece, const Span& span, Array<Span, 4>& to) {
+  constexpr uint32_t kTurns = 4;
+  uint32_t count = to.count();
+  for (uint32_t i = count; i > 0 && count - i < kTurns; --i) {
+    Span& other = to[i - 1];
+    if (!goes_on(other, piece, span)) continue;
+    other.bytes = std::max(other.address + other.bytes, span.address + span.bytes) - other.address;
+    return;
+  }
+  to.push(span);
+}
+
+// The smallest item in which the address lies. False: none.
+bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_t& end) {
+  size_t smallest = SIZE_MAX;
+  for (int32_t i = 0; i < items.count; ++i) {
+    if ((items.types[i] & (kLiteral | kPrivate | kAttach)) != 0) continue;
+    auto at = reinterpret_cast<uintptr_t>(items.begins[i]);
+    auto bytes = static_cast<size_t>(items.sizes[i]);
+    if (address - at >= bytes || bytes >= smallest) continue;
+    smallest = bytes;
+    begin = at;
+    end = at + bytes;
+  }
+  return smallest != SIZE_MAX;
+}
+
+}  // namespace
+
+void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
+  Expansion expansion(items);
+  const Items& all = expansion.items();
+  Guard guard(lock_);
+  for (int32_t i = 0; i < all.count; ++i) {
+    uint64_t type = all.types[i];
+    auto begin = reinterpret_cast<uintptr_t>(all.begins[i]), base = reinterpret_cast<uintptr_t>(all.bases[i]);
+    if ((type & kLiteral) != 0) {
+      if ((type & kParameter) != 0) to.push({base, 0});
+      continue;
+    }
+    auto bytes = (type & kAttach) != 0 ? size_t{0} : static_cast<size_t>(all.sizes[i]);
+    if (is_own_unless_mapped(type)) {
+      const Piece* piece = piece_of_variable(all.bases[i], bytes);
+      if (piece != nullptr) push_span(*piece, span_of(*piece, base, bytes, type), to);
+    }
+    if ((type & kPrivate) != 0) continue;
+    auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
+    if (piece != nullptr) {
+      push_span(*piece, span_of(*piece, begin, bytes, type), to);
+    } else if ((type & (kParameter | kPrivate)) == kParameter) {
+      to.push({base, 0});  // the kernel gets the pointer's value, which may be a device address
+    }
+    if ((type & (kPointerAndObject | kAttach)) == 0) continue;
+    auto* of_slot = static_cast<Piece*>(pieces_.first_overlap(base, base + sizeof(void*)));
+    if (of_slot != nullptr) push_span(*of_slot, span_of(*of_slot, base, sizeof(void*), type), to);
+  }
+}
+
+// An address whose length is not known stands for the smallest item in which it lies, or else for all that is mapped there. A name
+// of what is not mapped is a device address, or orders only.
+void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
+  Expansion expansion(items);
+  Guard guard(lock_);
+  for (const Name& name : names) {
+    auto address = reinterpret_cast<uintptr_t>(name.address);
+    auto* piece = static_cast<Piece*>(pieces_.first_overlap(address, address + 1));
+    if (piece == nullptr) {
+      to.push({address, name.bytes});
+      continue;
+    }
+    uintptr_t begin = address, end = address + name.bytes;
+    if (name.bytes == 0 && !find_item(expansion.items(), address, begin, end)) begin = piece->begin, end = piece->end;
+    begin = std::max(begin, piece->begin);
+    end = std::min(end, piece->end);
+    to.push({piece->on_device(begin), end - begin});
+  }
+}
+
+}  // namespace marline::offload::data

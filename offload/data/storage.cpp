@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where pieces lie on the device. On devices for which each allocation is dear (Device::shares_storage), the many small
+// pieces of one construct lie side by side in blocks: those that a mapper makes of the arrays behind the elements of
+// another array. What is left of a block when its construct has ended is not used, and a block stays until its last
+// piece leaves.
+#include "data/storage.hpp"
+
+#include "base/report.hpp"
+#include "data/data_environment.hpp"
+#include "data/plan.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace marline::offload::data {
+
+using namespace device;
+using namespace items;
+
+namespace {
+
+constexpr int32_t kManyItems = 64;  // of a construct that shares
+constexpr size_t kSmall = 4096;     // bytes of the largest pieces that do
+constexpr size_t kFirstBlock = 16 << 10, kLargestBlock = 256 << 10;  // each is twice as large as the one before it
+
+// The first one that is not before `from` and agrees with the host's modulo kLine.
+uint64_t fitting_address(uint64_t from, uintptr_t host) { return from + (host - from) % kLine; }
+
+StorageBlock* make_block(Device* device, size_t bytes) {
+  uint64_t allocation = device->kind->allocate(device, bytes);
+  if (allocation == 0) return nullptr;
+  void* memory = std::malloc(sizeof(StorageBlock));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  return new (memory) StorageBlock{allocation, allocation + bytes, 0};
+}
+
+}  // namespace
+
+bool Mapping::shares_storage(const Items& items) const {
+  return device_->shares_storage && items.count >= kManyItems;
+}
+
+// Gives the piece memory on the device. False: there is none.
+bool Mapping::locate(Piece* piece, Plan& plan) {
+  auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
+  if (place != nullptr && place->contains(piece->begin, piece->end)) {
+    piece->address = place->address + (piece->begin - place->begin);
+    return true;
+  }
+  size_t bytes = piece->end - piece->begin;
+  if (plan.may_share && bytes <= kSmall && locate_in_block(piece, plan)) return true;
+  uintptr_t offset = piece->begin % kLine;
+  piece->allocation = device_->kind->allocate(device_, bytes + offset);
+  piece->address = piece->allocation + offset;
+  return piece->allocation != 0;
+}
+
+// Behind the piece that the construct has made before it. False: the device has no memory for a block.
+bool Mapping::locate_in_block(Piece* piece, Plan& plan) {
+  static_assert(kSmall + kLine <= kFirstBlock);
+  size_t bytes = piece->end - piece->begin;
+  if (plan.block == nullptr || fitting_address(plan.block_next, piece->begin) + bytes > plan.block->end) {
+    size_t last = plan.block != nullptr ? plan.block->end - plan.block->allocation : kFirstBlock / 2;
+    StorageBlock* block = make_block(device_, std::min(2 * last, kLargestBlock));
+    if (block == nullptr) return false;
+    plan.block = block;
+    plan.block_next = block->allocation;
+  }
+  piece->block = plan.block;
+  piece->allocation = plan.block_next;
+  piece->address = fitting_address(plan.block_next, piece->begin);
+  plan.block_next = piece->address + bytes;
+  ++plan.block->pieces;
+  return true;
+}
+
+void Mapping::release_storage(const Piece* piece) {
+  StorageBlock* block = piece->block;
+  if (block == nullptr) {
+    if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+    return;
+  }
+  if (--block->pieces != 0) return;
+  device_->kind->release(device_, block->allocation);
+  std::free(block);
+}
+
+}  // namespace marline::offload::data

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header: the kind of device, on the program's side.
+#include "device/cluster/head/cluster.hpp"
+
+#include "base/options.hpp"
+#include "base/report.hpp"
+#include "device/contract/capture.hpp"
+#include "device/contract/kinds.hpp"
+#include "device/contract/tell.hpp"
+#include "device/cluster/head/code.hpp"
+#include "device/cluster/head/head.hpp"
+#include "device/cluster/head/members.hpp"
+#include "device/cluster/protocol/wire.hpp"
+#include "device/cluster/protocol/writes.hpp"
+#include "device/remote/program/remote_device.hpp"
+#include "device/remote/job/protocol_extension.hpp"
+#include "device/process/process.hpp"
+#include "device/processor/call_kernel.hpp"
+
+#include <strings.h>
+
+#include <atomic>
+#include <climits>
+#include <cstring>
+#include <new>
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
+
+namespace {
+
+// Threads look at the wire while one builds it. Null: there is none yet.
+std::atomic<ClusterHead*> g_cluster{nullptr};
+ClusterHead* cluster() { return g_cluster.load(); }
+alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
+
+ClusterHead& head_of(Device* device) {
+  refuse_if_lost(device);
+  if (node_job() == nullptr) fatal("device %d (cluster) is used after the program's end", device->number);
+  return *static_cast<ClusterHead*>(device->state);
+}
+
+struct ChosenPlacement {
+  PlacementPolicy policy = PlacementPolicy::kEarliestEnd;
+  bool hold = false;
+};
+
+ChosenPlacement chosen_placement() {
+  const char* text = option_value(Option::kClusterPlacement);
+  if (text == nullptr) return {};
+  if (strcasecmp(text, "hold") == 0) return {.hold = true};
+  if (strcasecmp(text, "roundrobin") == 0) return {.policy = PlacementPolicy::kRoundRobin};
+  if (strcasecmp(text, "owner") != 0) refuse_value(Option::kClusterPlacement, text);
+  return {.policy = PlacementPolicy::kOwnerComputes};
+}
+
+// Twice as many for each node as one is sent at a time (HeadOptions::credits), besides those that wait to be placed with
+// others; to plan all at once, all.
+int most_ahead(const Device* device, bool hold, int group) { return hold ? INT_MAX : 128 * device->member_count + 2 * group; }
+
+bool sends_ahead() {
+  const char* text = option_value(Option::kClusterSends);
+  if (text == nullptr) return true;
+  if (strcasecmp(text, "ready") != 0) refuse_value(Option::kClusterSends, text);
+  return false;
+}
+
+uint64_t chosen_memory() {
+  return option_value(Option::kClusterMemory) != nullptr ? option_bytes(Option::kClusterMemory) : UINT64_MAX;
+}
+
+void refuse_frame(int peer) {
+  fatal("worker %d has sent a message of the cluster that the program does not understand", peer);
+}
+
+void* place(int peer, const Frame& frame, const uint64_t*) {
+  if (static_cast<ClusterFrame>(frame.kind) != ClusterFrame::kMessage) refuse_frame(peer);
+  return place_blob(peer, frame);
+}
+
+// Tasks, and what becomes of copies, are the program's to say.
+bool is_workers(MessageKind kind) {
+  return kind == MessageKind::kSubscribe || (kind >= MessageKind::kEnded && kind <= MessageKind::kReport);
+}
+
+// All nodes may find the same. On the thread that polls.
+void say_once(int peer, const Frame& frame, const uint64_t* words) {
+  static bool is_said = false;
+  auto* text = reinterpret_cast<const char*>(words);
+  size_t bytes = frame.words * sizeof *words;
+  if (strnlen(text, bytes) == bytes) refuse_frame(peer);
+  if (!is_said) warn("node %d of the cluster: %s", peer, text);
+  is_said = true;
+}
+
+void deliver(int peer, const Frame& frame, const uint64_t* words) {
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kFinding && cluster() != nullptr) {
+    return cluster()->take_finding(peer, words, frame.words);
+  }
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && cluster() != nullptr) {
+    return cluster()->take_pointers(words, frame.words);
+  }
+  auto kind = static_cast<ClusterFrame>(frame.kind);
+  if (kind == ClusterFrame::kAsksToEnd && cluster() != nullptr && frame.words == 2) {
+    return cluster()->take_question(static_cast<NodeNumber>(peer), words[0], words[1]);
+  }
+  if (kind == ClusterFrame::kHasTakenNote && cluster() != nullptr && frame.words == 1) {
+    return cluster()->take_note_taken(words[0]);
+  }
+  if (kind == ClusterFrame::kHasCompared && cluster() != nullptr && frame.words == 1) return cluster()->take_compared();
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && cluster() != nullptr) {
+    return cluster()->take_times(peer, words, frame.words);
+  }
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kWarning) return say_once(peer, frame, words);
+  ReceivedBlob blob(peer, frame, words);
+  Message message;
+  bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && cluster() != nullptr &&
+                 read_message(blob.reader, message) && is_workers(message.kind);
+  if (!is_good) refuse_frame(peer);
+  cluster()->receive(peer, message, frame.a, blob.reader);
+}
+
+void tell_lost(int peer, char* to, size_t bytes) {
+  if (cluster() != nullptr) cluster()->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
+}
+
+void look_at_held() {
+  if (cluster() != nullptr) cluster()->look_at_held();
+}
+
+constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr, look_at_held};
+
+void describe(int, DeviceFacts& facts) { describe_cluster(facts); }
+
+// What a worker is told of its part (ClusterFrame::kJoin). A kernel's words are a GPU's if one may get it.
+uint64_t side_of(const Device* member, bool has_gpus) {
+  return (kind_of_member(member) == MemberKind::kGpu ? kRunsOnGpu : 0) | (has_gpus ? kHasGpuWords : 0);
+}
+
+void start(Device* device) {
+  if (device->state != nullptr) return;
+  refuse_unfit_members(device);
+  for (int i = 0; i < device->member_count; ++i) {
+    device->members[i]->kind->start(device->members[i]);
+    refuse_other_worker(device, i);
+  }
+  int gpus = count_members(device, MemberKind::kGpu);
+  bool has_gpus = gpus != 0;
+  ClusterRoom room = room_of_cluster(device);
+  HeadOptions options;
+  options.nodes = static_cast<size_t>(device->member_count);
+  ChosenPlacement placement = chosen_placement();
+  options.policy = placement.policy;
+  options.hold = placement.hold;
+  options.memory = chosen_memory();
+  options.patience = Worker::patience(options.nodes);
+  options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
+  ClusterPlace place = {room.begin, room.bytes, has_gpus, options.nodes};
+  auto* head = new (g_room) ClusterHead(device, place, room.limit, options);
+  g_cluster = head;
+  ClusterWrites writes = chosen_writes();
+  head->set_writes(writes.may_write, writes.checks, writes.by_pages);
+  if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
+  for (int i = 0; i < device->member_count; ++i) {
+    uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};
+    Frame frame = {};
+    frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
+    frame.words = 4;
+    auto* member = static_cast<Node*>(device->members[i]->state);
+    auto kind = static_cast<uint32_t>(kind_of_member(device->members[i]));
+    head->add_member(kind, static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
+  }
+  bool weighs_links = options.nodes > 1 && options.policy == PlacementPolicy::kEarliestEnd;
+  if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
+  device->asks_to_copy = true;
+  device->asks_for_spans = true;
+  device->shares_storage = !writes.checks;  // which says of each allocation where it is mapped from
+  bool takes_ahead = sends_ahead();
+  bool in_groups = weighs_links && takes_ahead && !options.hold;
+  device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);
+  device->holds_for_waits = options.hold;
+  device->holds_back = options.hold || in_groups;
+  device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
+  if (takes_ahead) start_ahead();
+  if (writes.needs_names()) capture_names();  // behind start_ahead, which takes tasks
+  device->state = head;
+}
+
+uint64_t allocate(Device* device, size_t bytes) { return head_of(device).allocate(bytes); }
+
+void release(Device* device, uint64_t address) {
+  if (device->lost || node_job() == nullptr) return;
+  head_of(device).release(address);
+}
+
+void write(Device* device, uint64_t to, const void* from, size_t bytes) { head_of(device).write(to, from, bytes); }
+void read(Device* device, void* to, uint64_t from, size_t bytes) { head_of(device).read(to, from, bytes); }
+
+bool launch(Device* device, const Launch& launch, Operation* operation) {
+  if (!launch.in_memory && launch.count > kMostArguments) {
+    fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
+  }
+  head_of(device).launch(launch, static_cast<uint32_t>(launch.code), codes_of(launch.code), operation);
+  return false;
+}
+
+void stop(Device*) {}  // with the workers
+
+void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
+
+void copy_all(Device* device, const AheadCopy* copies, uint32_t count) { head_of(device).copy_all(copies, count); }
+uint64_t start_copies(Device* device, const AheadCopies& copies, Operation* operation) {
+  return head_of(device).start_copies(copies, operation);
+}
+
+bool copy_part(Device* device) { return head_of(device).copy_part(); }
+
+bool has_room(Device* device, size_t bytes) { return head_of(device).has_room(bytes); }
+
+void wait_begins(Device* device, bool singly) { head_of(device).wait_begins(singly); }
+void await(Device* device, uint64_t number) { head_of(device).await(number); }
+
+// A thread that waits may be the only one there is.
+void progress(Device* device) {
+  bool is_usable = !device->lost && node_job() != nullptr;
+  if (is_usable && device->holds_back) wait_begins(device, false);
+  if (is_usable) (void)copy_part(device);
+  progress_nodes(device);
+}
+
+bool begin_iteration(Device* device, uint64_t graph, bool is_behind) {
+  return head_of(device).begin_iteration(graph, is_behind);
+}
+bool repeat_iteration(Device* device, uint64_t graph, bool changes, Operation* operation) {
+  return head_of(device).repeat_iteration(graph, changes, operation);
+}
+bool repeat_kernel(Device* device, uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
+  return head_of(device).repeat_kernel(graph, leading_null, changed, count);
+}
+void end_iteration(Device* device, uint64_t graph) { head_of(device).end_iteration(graph); }
+void end_graph(Device* device, uint64_t graph) { head_of(device).end_graph(graph); }
+
+bool reduce(Device* device, uint64_t address, size_t bytes, Combine combine, void* to) {
+  return head_of(device).reduce(address, bytes, combine, to);
+}
+
+bool checks_order(Device* device) { return head_of(device).checks_writes(); }
+
+constexpr AheadKind kAhead = {cancel,          start_copies,     start_find_on_cluster, copy_part,     has_room,
+                              begin_iteration, repeat_iteration, repeat_kernel,         end_iteration, end_graph,
+                              wait_begins,     await,            reduce,                checks_order,  report_unordered};
+
+}  // namespace
+
+void check_cluster_options() {
+  (void)chosen_writes();
+  (void)chosen_placement();
+  (void)sends_ahead();
+  (void)chosen_memory();
+}
+
+void end_cluster_check() {
+  if (cluster() == nullptr || cluster()->device()->lost) return;
+  cluster()->note_at_end();
+  cluster()->note_graphs();
+  end_check();
+}
+
+void take_cluster_frames() { take_guest_frames(kGuest); }
+
+constinit const DeviceKind kClusterKind = {"cluster",       true,
+                                           describe,        start,
+                                           allocate,        release,
+                                           write,           read,
+                                           load_on_cluster, unload_on_cluster,
+                                           find_on_cluster, locate_on_cluster,
+                                           nullptr,         launch,
+                                           progress,        stop,
+                                           &kAhead,         copy_all};
+
+}  // namespace marline::offload::device

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels and `declare target` variables of a cluster: each node has its own, at addresses of its own. What the program
+// gets for a kernel is a number. Any thread.
+#pragma once
+
+#include "device/contract/device.hpp"
+#include "device/cluster/head/head.hpp"
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+
+inline constexpr NodeNumber kMostNodes = kMostDevices;
+
+// Ends the program for a number that is none.
+[[nodiscard]] KernelCodes codes_of(uint64_t kernel);
+
+// DeviceKind's functions of these names, for a cluster.
+uint64_t load_on_cluster(Device* device, Module* module);
+void unload_on_cluster(Device* device, uint64_t handle);
+uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name);
+uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes);
+
+// AheadKind::start_find.
+void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation);
+
+}  // namespace marline::offload::device

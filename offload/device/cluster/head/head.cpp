@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/head/head.hpp"
+
+#include "base/report.hpp"
+#include "device/contract/place.hpp"
+#include "device/contract/tell.hpp"
+#include "device/cluster/protocol/statistics.hpp"
+#include "device/cluster/protocol/times.hpp"
+#include "device/cluster/protocol/wire.hpp"
+#include "image/images.hpp"
+#include "image/program.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace marline::offload::device {
+
+namespace {
+
+ClusterHead* g_head = nullptr;  // a program has one cluster
+
+void send_to_node(const Message& message, BlobWriter& blob) { send_blob(*node_job(), message.to, blob); }
+void report_here(const Message& message) { g_head->report(message); }
+void start_task_here(uint64_t index, TaskNumber task, KernelStart*) { g_head->start_here(index, task); }
+
+// 0 stays 0.
+uint64_t to_own_clock(NodeNumber node, uint64_t time) {
+  return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
+}
+
+constexpr size_t kAllAtOnce = ~size_t{0};  // the program's threads wait for their tasks' starts
+
+const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options)
+    : device_(device),
+      has_gpus_(place.is_gpus),
+      needs_ends_(options.memory != UINT64_MAX),
+      node_(0, kAllAtOnce, place, {}, kSide),
+      head_(options) {
+  memory_.open(place.begin, place.bytes, limit);
+  constexpr double kUnknownTime = 1'000'000;  // ns: a region of which nothing is known is worth spreading
+  head_.placement.set_unknown_time(kUnknownTime);
+  set_link(kTimePerByte);
+  g_head = this;
+  show_cluster(0);
+}
+
+void ClusterHead::add_member(uint32_t kind, double threads) { head_.placement.add({kind, threads}); }
+
+TaskNumber ClusterHead::create(NewTask task, const Known& known) {
+  memory_.take_new(task.new_buffers);
+  task.may_wait = comes_soon();
+  TaskNumber number = head_.create(std::move(task));
+  known_.reach(number) = known;
+  known_[number].is_counted = true;
+  count_up(cluster_seen().under_way);
+  limit_waits();
+  return number;
+}
+
+void ClusterHead::pump(Finished& finished) {
+  cluster_times().set_wanted(is_told(MARLINE_ON_TIMES));
+  do {
+    List<Message> messages;
+    messages.swap(head_.messages);
+    for (Message& message : messages) send(message);
+    node_.pump();
+  } while (!head_.messages.is_empty());
+  for (Operation* operation : woken_) finished.push(operation);
+  woken_.clear();
+  note_holding();
+  for (TaskNumber task : head_.over) note_ended(task, finished);
+  graphs_.take_ended(finished);
+  if (!head_.over.is_empty()) {
+    memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); }, finished);
+  }
+  head_.over.clear();
+  warn_of_memory();
+}
+
+// Once: what the program goes on with is right, but not what it asked for.
+void ClusterHead::warn_of_memory() {
+  const Head::Counts& counts = head_.counts;
+  if (has_warned_ || counts.over_budget == 0) return;
+  has_warned_ = true;
+  warn(
+      "device %d (cluster): what one region uses takes %lu bytes more on node %u than MARLINE_CLUSTER_MEMORY allows; "
+      "it runs there all the same. Allow more, or let the region use less",
+      device_->number, counts.over_bytes, counts.over_node);
+}
+
+void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
+  Known& known = known_.reach(task);  // of a task that the head has made itself nothing is known
+  known.has_ended = true;
+  if (known.is_counted) count_up(cluster_seen().under_way, -1);
+  if (known.host != nullptr) {
+    known.host->has_ended = true;
+    if (known.host->waiter != nullptr) finished.push(known.host->waiter);
+  }
+  if (!made_again_.is_empty()) forget_made_again(task);
+  if (known.replay != 0) graphs_.end_again(known.replay);
+  if (known.operation != nullptr) {
+    bool has_times = known.node != 0;  // else as the program sees it: when the task was handed over, and has ended
+    known.operation->begin = has_times ? known.begin : known.created;
+    known.operation->end = has_times ? known.end : now();
+    known.operation->by = has_times ? device_->members[known.node - 1] : nullptr;
+    finished.push(known.operation);
+  }
+  std::free(known.copies);
+  known.copies = nullptr;
+  if (known.kernel != nullptr) {
+    if (known.kernel->checked != nullptr) free_checked(known.kernel->checked);
+    known.kernel->~KernelPayload();
+    std::free(known.kernel);
+    known.kernel = nullptr;
+  }
+  while (known_.first() < known_.end() && known_[known_.first()].has_ended) known_.drop_first();
+}
+
+void ClusterHead::finish(Finished& finished, bool polls) {
+  if (is_told(MARLINE_ON_TIMES)) [[unlikely]] {
+    tell_what_was_noted();
+  }
+  for (Operation* operation : finished) {
+    if (polls) {
+      end_operation(operation);
+      continue;
+    }
+    int counted = hooks_share(operation);  // it may be gone behind its end
+    (void)operation->ended(operation);     // one of node 0's tasks, or a buffer that has gone: it wakes who waits
+    add_operations(-counted);
+  }
+}
+
+void ClusterHead::tell_what_was_noted() {
+  List<TimedEntry> noted;
+  {
+    Guard guard(node_.lock);
+    noted.swap(cluster_times().entries);
+  }
+  tell_times(device_, noted);
+}
+
+void ClusterHead::send(Message& message) {
+  bool is_task = message.kind == MessageKind::kAssign;
+  if (message.to != 0 && is_task) return send_task(message);
+  if (message.kind == MessageKind::kPlan) return send_plan(message);
+  if (message.kind == MessageKind::kUnplan) graphs_.note_unplan(message.index);
+  if (message.to != 0) {
+    BlobWriter blob(kBlobFront);
+    write_message(message, blob);
+    return send_blob(*node_job(), message.to, blob);
+  }
+  for (const PlannedAccess& access : message.accesses) {
+    const ClusterBuffer* buffer = memory_.known(access.range.buffer);
+    node_.add_buffer(buffer->number, buffer->begin, buffer->bytes());
+  }
+  node_.queue(std::move(message));
+}
+
+void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader& rest) {
+  Finished finished;
+  message.from = static_cast<NodeNumber>(peer);
+  message.to = 0;
+  size_t bytes = rest.left();
+  node_.merge(message, rest);
+  {
+    Guard guard(node_.lock);
+    if (message.kind == MessageKind::kReport) {
+      head_.receive(message);
+    } else {
+      note_transfer(message, to_own_clock(message.from, sent), bytes);
+      node_.receive(message, rest);
+    }
+    pump(finished);
+  }
+  finish(finished, true);
+}
+
+void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
+  Guard guard(node_.lock);
+  ClusterBuffer* holder = count != 0 ? memory_.numbered(words[0]) : nullptr;
+  List<uint64_t> pointers;
+  for (uint32_t i = 1; i < count; ++i) pointers.push(words[i]);
+  if (holder != nullptr) note_pointers(*holder, pointers);
+}
+
+// Whether there is one that was not known.
+bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& words) {
+  bool is_new = false;
+  for (uint64_t word : words) {
+    const ClusterBuffer* pointee = memory_.note_pointer(holder, word);
+    if (pointee != nullptr) note_new_pointer();
+    is_new = is_new || pointee != nullptr;
+  }
+  return is_new;
+}
+
+void ClusterHead::tell_lost(NodeNumber node, char* to, size_t bytes) {
+  const KernelPayload* first = nullptr;
+  int count = 0;
+  Guard guard(node_.lock);
+  for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
+    const Known& known = known_[task];
+    if ((known.sent_to != node && known.lent_to != node) || known.kernel == nullptr) continue;
+    if (first == nullptr) first = known.kernel;
+    ++count;
+  }
+  if (first == nullptr) return;
+  char where[384];
+  describe_place(first->name, first->where, where, sizeof where);
+  if (count == 1) {
+    std::snprintf(to, bytes, "; it had one task, %s", where);
+  } else {
+    std::snprintf(to, bytes, "; it had %d tasks, the first is %s", count, where);
+  }
+}
+
+void ClusterHead::note_at_end() {
+  Guard guard(node_.lock);
+  uint64_t moved = head_.counts.stood_in;
+  note("cluster: idle nodes have run %lu region%s that waited on busy ones", moved, moved == 1 ? "" : "s");
+  uint64_t postponed = postponing_.regions;
+  if (postponed != 0) {
+    note("cluster: regions behind which nobody looked at once at what they had written: %lu", postponed);
+  }
+  uint64_t groups = head_.counts.groups, tasks = head_.counts.in_groups;
+  if (groups != 0) note("cluster: regions that were placed together: %lu, in groups of %lu on average", tasks, tasks / groups);
+}
+
+void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
+  if (count % kTimedWords != 0) fatal("worker %d has sent times that are torn", peer);
+  Guard guard(node_.lock);
+  for (uint32_t i = 0; i < count; i += kTimedWords) {
+    TimedEntry entry;
+    std::memcpy(&entry, words + i, sizeof entry);
+    if (entry.what > static_cast<uint16_t>(kLastTimed) || entry.peer > static_cast<uint32_t>(device_->member_count)) {
+      fatal("worker %d has sent a time of kind %u, of process %u, which this program does not understand", peer,
+            entry.what, entry.peer);
+    }
+    bool is_transfer = static_cast<TimedWhat>(entry.what) == TimedWhat::kTransfer;
+    entry.node = static_cast<uint16_t>(peer);
+    entry.begin = to_own_clock(is_transfer ? entry.peer : entry.node, entry.begin);
+    entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);  // clocks of two nodes are known to some µs
+    if (static_cast<TimedWhat>(entry.what) != TimedWhat::kKernel) {
+      cluster_times().entries.push(entry);
+    } else if (known_.has(entry.detail)) {
+      Known& known = known_[entry.detail];
+      known.node = entry.node;
+      known.begin = entry.begin;
+      known.end = entry.end;
+    }
+  }
+}
+
+// A kernel has stored a pointer. What a kernel uses is known when it is created, so those that come behind such a
+// kernel are created behind its end from now on; those that have been created, also as a part of a graph's iteration
+// that nodes repeat by themselves, are made again (late_pointers.cpp). The first run of each kernel is behind
+// nothing that runs (submission/queue/submitted_tasks.cpp), so in most programs there is none.
+void ClusterHead::note_new_pointer() {
+  device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: others may be created meanwhile
+  postponing_.takes_ahead = false;
+}
+
+void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) {
+  CheckFinding finding;
+  if (count * sizeof *words != sizeof finding) fatal("worker %d has found what the program does not understand", peer);
+  std::memcpy(&finding, words, sizeof finding);
+  Guard guard(node_.lock);
+  bool is_known = known_.has(finding.task) && known_[finding.task].kernel != nullptr;
+  const CheckedKernel* kernel = is_known ? known_[finding.task].kernel->checked : nullptr;
+  const ClusterBuffer* buffer = memory_.known(finding.buffer);
+  if (kernel != nullptr && buffer != nullptr) report_finding(*kernel, *buffer, finding, peer);
+}
+
+// Host tasks that nobody waits for copy something home, or have nothing to do.
+void ClusterHead::start_here(uint64_t index, TaskNumber task) {
+  if (known_[task].kernel != nullptr) {
+    fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
+  }
+  HostTask* host = known_[task].host;
+  const Copies* copies = known_[task].copies;
+  if (copies != nullptr && copies->in_parts) return void(copying_.push({index, task, copies, 0, 0}));
+  if (copies != nullptr && copy(*copies) && waits_for_notes({0, 0, index, 0, true}, task)) return;
+  if (host == nullptr) return node_.end_at_once(index);
+  host->index = index;
+  host->has_started = true;
+  if (host->waiter != nullptr) woken_.push(host->waiter);
+  host->waiter = nullptr;
+}
+
+// `work` is done by the calling thread, between the task's start and its end. A wait is counted as an operation behind
+// the lock, when another thread may have ended it already: then the count is short of it for that moment.
+template <class Work>
+void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work work) {
+  HostTask self;
+  Awaited start(device_), end(device_);
+  Finished finished;
+  bool must_wait;
+  task.is_on_host = true;
+  {
+    Guard guard(node_.lock);
+    Known known;
+    known.host = &self;
+    known.created = now();
+    create(std::move(task), known);
+    head_.barrier();
+    pump(finished);
+    must_wait = !self.has_started;
+    self.waiter = must_wait ? &start : nullptr;
+  }
+  if (must_wait) add_operations(hooks_share(&start));
+  finish(finished, false);
+  finished.clear();
+  if (must_wait) start.wait(what, bytes);
+  work();
+  node_.compare(self.index);
+  {
+    Guard guard(node_.lock);
+    node_.end(self.index, 0);
+    pump(finished);
+    must_wait = !self.has_ended;
+    self.waiter = must_wait ? &end : nullptr;
+  }
+  if (must_wait) add_operations(hooks_share(&end));
+  finish(finished, false);
+  if (must_wait) end.wait(what, bytes);
+}
+
+ClusterBuffer& ClusterHead::buffer_at(uint64_t address, uint64_t bytes, const char* what) {
+  ClusterBuffer* buffer = memory_.at(address);
+  if (buffer == nullptr || address + bytes > buffer->end) {
+    fatal("device %d (cluster): %s %lu bytes at %#lx, which are not all in one piece of its memory", device_->number,
+          what, bytes, address);
+  }
+  return *buffer;
+}
+
+uint64_t ClusterHead::allocate(uint64_t bytes) {
+  Guard guard(node_.lock);
+  ClusterBuffer* buffer = memory_.allocate(bytes);
+  return buffer != nullptr ? buffer->begin : 0;
+}
+
+bool ClusterHead::has_room(uint64_t bytes) {
+  Guard guard(node_.lock);
+  return memory_.has_room(bytes);
+}
+
+// Under the lock. It goes at the earliest with the next pump.
+ClusterBuffer& ClusterHead::begin_release(uint64_t address) {
+  ClusterBuffer* buffer = memory_.at(address);
+  if (buffer == nullptr || buffer->begin != address) {
+    fatal("device %d (cluster): %#lx is freed, but no memory of it begins there", device_->number, address);
+  }
+  NewTask task;
+  task.is_on_host = true;
+  task.last_of.push(buffer->number);
+  create(std::move(task), {});
+  memory_.release(buffer);
+  return *buffer;
+}
+
+void ClusterHead::release(uint64_t address) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    begin_release(address);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+// Nodes have been told by then: what is sent to them later comes behind that.
+void ClusterHead::remove_variable(uint64_t address) {
+  Awaited gone(device_);
+  Finished finished;
+  add_operations(hooks_share(&gone));
+  {
+    Guard guard(node_.lock);
+    begin_release(address).waiter = &gone;
+    head_.barrier();
+    head_.await_all();
+    pump(finished);
+  }
+  finish(finished, false);
+  gone.wait("unload of a variable");
+}
+
+uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, uint64_t bytes) {
+  uint64_t address;
+  {
+    Guard guard(node_.lock);
+    ClusterBuffer* buffer = memory_.add_variable(bytes, places);
+    if (buffer == nullptr)
+      fatal("device %d (cluster) has no memory for a variable of %lu bytes", device_->number, bytes);
+    address = buffer->begin;
+  }
+  write(address, value, bytes);
+  return address;
+}
+
+// A pointer that is attached comes alone.
+void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
+  uint64_t word;
+  std::memcpy(&word, pointer, sizeof word);
+  const ClusterBuffer* buffer = memory_.is_inside(word) ? memory_.at(word) : nullptr;
+  if (buffer == nullptr || buffer->places == nullptr) return;
+  fatal(
+      "device %d (cluster): a pointer to a `declare target` variable is mapped, but the variable has another address "
+      "on each node: use it by its name in regions, or use --devices=nodes",
+      device_->number);
+}
+
+void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
+  if (bytes == 0) return;
+  NewTask task;
+  List<uint64_t> pointers;
+  memory_.find_pointers(to, from, bytes, pointers);
+  {
+    Guard guard(node_.lock);
+    ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
+    for (uint64_t word : pointers) memory_.note_pointer(buffer, word);
+    if (bytes == sizeof(void*)) refuse_pointer_to_variable(from);
+    bool overwrites = !checks_;  // a check looks at what was there
+    task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true, overwrites});
+  }
+  run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
+}
+
+// Copies that are at most this far apart are one access, with the gap between them: many ranges cost more to ask for.
+// For copies to the device the gap counts as written, and a region that writes there meanwhile would lose its results.
+// So they are joined only where they fill new memory.
+uint64_t ClusterHead::join_distance(const AheadCopy* copies, uint32_t count) {
+  constexpr uint64_t kNear = 4096;
+  bool only_fills = std::all_of(copies, copies + count, [](const AheadCopy& one) { return one.fills; });
+  return !copies[0].is_to_device || only_fills ? kNear : 0;
+}
+
+// As one task: each one alone would wait for an answer of the node that has the data. All go in one direction.
+void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
+  uint64_t bytes = 0;
+  List<List<uint64_t>> pointers;
+  find_pointers(copies, count, pointers);
+  NewTask task;
+  {
+    Guard guard(node_.lock);
+    task = task_of({copies, count, nullptr, 0}, pointers, join_distance(copies, count));
+    for (uint32_t i = 0; i < count; ++i) {
+      if (copies[i].is_to_device && copies[i].bytes == sizeof(void*)) refuse_pointer_to_variable(copies[i].host);
+      bytes += copies[i].bytes;
+    }
+  }
+  run_here(std::move(task), copies[0].is_to_device ? "copy to" : "copy from", bytes, [&] {
+    for (uint32_t i = 0; i < count; ++i) {
+      void *on_device = node_.memory_at(copies[i].device), *on_host = copies[i].host;
+      bool in = copies[i].is_to_device;
+      std::memcpy(in ? on_device : on_host, in ? on_host : on_device, copies[i].bytes);
+    }
+  });
+}
+
+void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind) {
+  if (bytes == 0) return;
+  NewTask task;
+  {
+    Guard guard(node_.lock);
+    if (behind != nullptr) task.predecessors.push(present(*behind));
+    ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
+    task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
+  }
+  run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, node_.memory_at(from), bytes); });
+}
+
+bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    TaskNumber task = present(behind[i]);
+    if (is_replayed(task) && !head_.has_ended(task)) return true;
+    if (!known_.has(task)) continue;
+    const Known& before = known_[task];
+    if (!before.has_ended && (before.kernel != nullptr || before.is_ahead)) return true;
+  }
+  return false;
+}
+
+// Nothing of node 0's is done, and nothing can end by it.
+void ClusterHead::await(TaskNumber kernel) {
+  Guard guard(node_.lock);
+  head_.await(present(kernel));
+  for (Message& message : head_.messages) send(message);
+  head_.messages.clear();
+}
+
+void ClusterHead::wait_begins(bool singly) {
+  if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // nothing waits
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    head_.barrier();
+    if (singly) head_.await_all();
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+}  // namespace marline::offload::device

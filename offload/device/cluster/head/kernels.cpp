@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of the program's side: from a launch to a task of the core, or to a repeated one of a persistent graph's
+// iteration, and to what its node is sent of it. See head.hpp.
+#include "device/cluster/head/head.hpp"
+
+#include "base/report.hpp"
+#include "device/contract/tell.hpp"
+#include "device/cluster/head/members.hpp"
+#include "device/cluster/protocol/wire.hpp"
+#include "device/remote/worker/serve_gpu.hpp"
+#include "device/processor/call_kernel.hpp"
+#include "image/images.hpp"
+#include "image/program.hpp"
+
+#include <new>
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+using namespace wire;
+
+// Where arguments begin: what is in front of a GPU's words is no address. Code of GCC has none for GPUs.
+uint32_t ClusterHead::first_argument(bool in_memory) const { return has_gpus_ && !in_memory ? kGpuLaunchWords : 0; }
+
+bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i, size_t first) {
+  const ClusterBuffer* buffer = i >= first && memory_.is_inside(words[i]) ? memory_.at(words[i]) : nullptr;
+  return buffer != nullptr && buffer->places != nullptr;
+}
+
+// With what it uses, where the node has that, and the kernel. A stand-in's message names no accesses, so those of the
+// task are sent, as for all.
+void ClusterHead::send_task(const Message& message) {
+  Known& known = known_[message.task];
+  const KernelPayload& kernel = *known.kernel;
+  note_reducer(kernel, message.to);
+  (known.sent_to == 0 ? known.sent_to : known.lent_to) = message.to;
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  const List<TaskAccess>& accesses = head_.accesses_of(message.task);
+  blob.put(accesses.count());
+  for (const TaskAccess& access : accesses) {
+    write_used(*memory_.known(access.range.buffer), access.range, access.may_write, message.to, blob);
+  }
+  kernel.form.at(message.to).write(blob);
+  blob.put(kernel.words.count());
+  const uint32_t first = first_argument(kernel.form.call.in_memory);
+  for (size_t i = 0; i < kernel.words.count(); ++i) {
+    uint64_t word = kernel.words[i];
+    const ClusterBuffer* variable = is_of_variable(kernel.words, i, first) ? memory_.at(word) : nullptr;
+    blob.put(variable != nullptr ? variable->address_at(message.to) + (word - variable->begin) : word);
+  }
+  if (kernel.checked != nullptr) {
+    write_checked(*kernel.checked, blob);
+  } else if (checks_) {  // it is no region: nothing is checked, nothing named
+    blob.put(0);
+    blob.put(0);
+  }
+  send_blob(*node_job(), message.to, blob);
+}
+
+void ClusterHead::send_plan(const Message& message) {
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  graphs_.write_kernels(message, memory_, blob);
+  send_blob(*node_job(), message.to, blob);
+}
+
+void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
+  const uint64_t* words = launch.arguments;
+  uint32_t count = launch.count;
+  uint64_t for_gpu[kGpuLaunchWords + kMostGpuArguments];
+  if (first_argument(launch.in_memory) != 0) {
+    count = gpu_launch_words(launch, for_gpu);
+    words = for_gpu;
+  }
+  for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
+}
+
+// A variable's address is another one on each node, and a plan's words are for any node. What is checked is known of each
+// task alone. And repeat_kernel takes all words for a GPU's if there is one.
+bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
+  const uint32_t first = first_argument(in_memory);
+  for (size_t i = 0; i < words.count(); ++i) {
+    if (is_of_variable(words, i, first)) return false;
+  }
+  return !checks_ && !(has_gpus_ && in_memory);
+}
+
+// The node that the program names for the kernel. A hint is left out where that node has no code of it.
+NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) const {
+  if (launch.node == 0) return kAnyNode;
+  MemberKind kind = kind_of_member(device_->members[launch.node - 1]);
+  if ((codes.kinds & bit_of(kind)) != 0) return static_cast<NodeNumber>(launch.node);
+  bool is_hint = launch.number < 0 || launch.number == device_->number;
+  if (is_hint) return kAnyNode;
+  fatal("%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile it "
+        "for that kind of device, too (-fopenmp-targets)",
+        launch.kernel->name, launch.node);
+}
+
+KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words) {
+  void* memory = std::malloc(sizeof(KernelPayload));
+  if (memory == nullptr) fatal("no memory for a task of the cluster");
+  auto* payload = new (memory) KernelPayload{form, name, where, {}, nullptr};
+  payload->words.swap(words);
+  return payload;
+}
+
+TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
+                                      Operation* operation) {
+  Known known;
+  known.operation = operation;
+  known.kernel = make_payload(form, launch.kernel->name, launch.place, words);
+  if (checks_) known.kernel->checked = make_checked(launch, memory_);
+  known.created = now();
+  for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(present(launch.behind[i]));
+  known.is_ahead = is_ahead(launch.behind, launch.behind_count);
+  if (task.graph != 0) graphs_.note_created(task.graph, form, {launch.kernel->name, launch.place});
+  return create(std::move(task), known);
+}
+
+void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation) {
+  int number = launch.number >= 0 ? launch.number : device_->number;
+  KernelForm form = {codes.at, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number,
+                                 false, is_by_pointers(launch)}};
+  List<uint64_t> words;
+  add_words(launch, words);
+  Finished finished;
+  await_comparisons(launch);
+  add_operations(hooks_share(operation));
+  {
+    Guard guard(node_.lock);
+    NewTask task;
+    task.kernel = kernel;
+    task.kinds = codes.kinds;
+    task.priority = launch.priority;
+    task.is_awaited = launch.is_awaited || needs_ends_;
+    task.pin = pin_of(launch, codes);
+    bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
+    memory_.list_accesses(launch, all, task.accesses);
+    uint64_t bytes = 0;
+    for (const TaskAccess& access : task.accesses) bytes += access.range.bytes;
+    form.call.may_postpone = may_postpone(launch, task);
+    if (launch.reduced_count != 0) add_reduced(launch, task, words);
+    form.call.reduced = launch.reduced_count;
+    form.call.patches = launch.patches;
+    bool in_graph = launch.graph != 0 && may_be_repeated(words, launch.in_memory);
+    if (in_graph) {
+      task.graph = launch.graph;
+      for (uint64_t word : words) task.words.push(word);
+    }
+    bool is_repeated = in_graph && !launch.has_others_behind &&
+                       graphs_.repeat(launch.graph, form, task, operation, operation->number);
+    if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
+    if (!launch.is_ahead) head_.barrier();
+    note_fit(launch, operation->number, bytes);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+template <class Work>
+void ClusterHead::under_lock(const Work& work) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    work();
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::cancel(TaskNumber kernel) {
+  under_lock([&] { head_.cancel(present(kernel)); });
+}
+
+bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
+  bool may_be_whole = false;
+  under_lock([&] {
+    end_postponing();
+    may_be_whole = graphs_.begin(graph, is_behind, uses());
+  });
+  return may_be_whole;
+}
+
+// What list_accesses goes by, besides a launch's spans. While comparisons are postponed, no iteration is as another
+// one.
+uint64_t ClusterHead::uses() {
+  bool is_postponing = postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds;
+  if (is_postponing) return uint64_t{1} << 63 | ++uses_of_all_;
+  return 2 * memory_.changes() + (device_->has_far_pointers.load(std::memory_order_relaxed) ? 1 : 0);  // ordered by the lock
+}
+
+bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* operation) {
+  bool is_repeated = false;
+  int counted = hooks_share(operation);
+  add_operations(counted);
+  under_lock([&] {
+    is_repeated = changes ? graphs_.renew(graph, uses(), operation, operation->number)
+                          : graphs_.repeat_all(graph, uses(), operation, operation->number);
+  });
+  if (!is_repeated) add_operations(-counted);
+  return is_repeated;
+}
+
+// What a GPU's words begin with does not change, and a leading null is not among them. A value that may be an address of the
+// device would be something else to use.
+bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
+  const uint32_t first = has_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
+  Finished finished;
+  bool is_told = false, is_repeated;
+  {
+    Guard guard(node_.lock);
+    bool uses_same = true;
+    for (size_t i = 0; i < count; ++i) uses_same = uses_same && !memory_.is_inside(changed[i].value);
+    is_repeated = uses_same && graphs_.renew_next(graph, uses(), changed, count, first, is_told);
+    if (is_told || !is_repeated) pump(finished);
+  }
+  finish(finished, false);
+  return is_repeated;
+}
+
+void ClusterHead::end_iteration(uint64_t graph) {
+  under_lock([&] { graphs_.end(graph); });
+}
+
+void ClusterHead::end_graph(uint64_t graph) {
+  under_lock([&] { graphs_.remove(graph); });
+}
+
+void ClusterHead::note_graphs() {
+  Guard guard(node_.lock);
+  const Graphs::Counts& counts = head_.graph_counts();
+  if (counts.kept == 0) return;
+  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, of these as a whole: %lu, in part: %lu, by "
+       "%lu plan%s, of which %lu were given up as times were uneven",
+       counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s", counts.uneven);
+}
+
+}  // namespace marline::offload::device

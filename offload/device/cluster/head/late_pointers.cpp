@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of the program's side: tasks that were created before it was known what they use (head.hpp).
+//
+// What a task uses is known when it is created, by the pointers that are known then. One that is sent ahead may be
+// behind a kernel T that is going to store another one. So T's node asks before T ends, behind the pointers that it
+// has told of (ClusterNode::end_when_allowed), and until it has the answer no task behind T starts anywhere. Those of
+// them that would use more now are left out, and all that are behind these; other tasks do the same in their place,
+// in the same order, with all that they use. When the nodes have taken note of that, T may end. The same holds for a
+// copy to the device that brings a pointer which was not there when the copy was handed over: the program's process
+// asks itself.
+//
+// Why that is one of the orders of creation that the core allows: let X be left out, and Y have been created behind
+// X, but stay. Then Y is not behind X in the program's order, so nothing is wrong if X's place is behind Y. The task
+// that is left out is before the one in its place, so what is behind the latter is behind both.
+#include "device/cluster/head/head.hpp"
+
+#include "base/report.hpp"
+#include "device/contract/tell.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
+
+// The task that does what this one was to do: itself in nearly all cases. Under the lock, as all here.
+TaskNumber ClusterHead::present(TaskNumber task) const {
+  for (const MadeAgain& one : made_again_) {
+    if (one.task == task) return one.by;
+  }
+  return task;
+}
+
+void ClusterHead::forget_made_again(TaskNumber by) {
+  for (size_t i = made_again_.count(); i-- > 0;) {
+    if (made_again_[i].by == by) made_again_.erase(i);
+  }
+}
+
+// Replayed tasks are behind the others, and their numbers above: all are in the order of their numbers.
+ClusterHead::OpenTask* ClusterHead::find_open(List<OpenTask>& open, TaskNumber number) {
+  OpenTask* found = std::ranges::lower_bound(open, number, {}, &OpenTask::number);
+  return found != open.end() && found->number == number ? found : nullptr;
+}
+
+void ClusterHead::make_wider(List<TaskAccess>& accesses) {
+  memory_.add_reachable(uses_all(), accesses);
+}
+
+bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
+  auto bytes_of = [](const List<TaskAccess>& accesses) {
+    uint64_t bytes = 0;
+    for (const TaskAccess& access : accesses) bytes += access.range.bytes;
+    return bytes;
+  };
+  List<TaskAccess> wider;
+  for (const TaskAccess& access : known) wider.push(access);
+  make_wider(wider);
+  return bytes_of(wider) > bytes_of(known);
+}
+
+bool ClusterHead::is_made_again(TaskNumber task) {
+  if (!is_replayed(task)) return known_[task].is_made_again;
+  for (const MadeAgain& one : made_again_) {
+    if (one.task == task) return true;
+  }
+  return false;
+}
+
+bool ClusterHead::may_use_more(TaskNumber task) {
+  if (is_replayed(task)) return uses_more_now(head_.graphs().task_of(task).accesses);
+  return known_[task].kernel != nullptr && uses_more_now(head_.made(task).accesses);
+}
+
+// Of a task that has not ended, perhaps with some that have.
+void ClusterHead::list_behind(TaskNumber task, List<TaskNumber>& behind) {
+  if (is_replayed(task)) return head_.graphs().list_behind(task, behind);
+  for (TaskNumber before : head_.made(task).predecessors) behind.push(before);
+}
+
+// All that may be behind a task that has not ended. Of replayed ones nobody here knows which have: they are behind
+// none.
+void ClusterHead::list_open(List<OpenTask>& open) {
+  for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
+    if (!known_[task].has_ended && !head_.has_ended(task)) open.push({}).number = task;
+  }
+  const Graphs& graphs = head_.graphs();
+  for (size_t i = 0; i < graphs.replay_count(); ++i) {
+    for (uint64_t at = 0; at < graphs.tasks_of_replay(i); ++at) open.push({}).number = graphs.first_of_replay(i) + at;
+  }
+  for (OpenTask& one : open) list_behind(one.number, one.before);
+}
+
+// Each list is in an order in which no task is before one that it is behind, but planned and replayed ones may be
+// behind each other: a round for each time that a way goes from one to the other.
+void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (OpenTask& one : open) {
+      auto mark = one.mark;
+      for (TaskNumber before : one.before) {
+        if (before == behind) mark = std::max(mark, OpenTask::kBehind);
+        const OpenTask* other = find_open(open, before);
+        if (other != nullptr) mark = std::max(mark, other->mark);
+      }
+      bool is_again = is_made_again(one.number);  // what is behind it is behind that which it is behind
+      if (mark == OpenTask::kBehind && !is_again && may_use_more(one.number)) mark = OpenTask::kAgain;
+      is_done = is_done && mark == one.mark;
+      one.mark = mark;
+    }
+  }
+}
+
+// In an order in which no task is before one that it is behind.
+void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
+  List<OpenTask> open;
+  list_open(open);
+  mark(open, behind);
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (OpenTask& one : open) {
+      bool is_next = one.mark == OpenTask::kAgain && !one.is_listed;
+      for (TaskNumber before : one.before) {
+        const OpenTask* other = is_next ? find_open(open, before) : nullptr;
+        is_next = is_next && (other == nullptr || other->mark != OpenTask::kAgain || other->is_listed);
+      }
+      if (!is_next) continue;
+      one.is_listed = true;
+      is_done = false;
+      if (!is_made_again(one.number)) to.push(one.number);
+    }
+  }
+}
+
+// Behind `made`, which does what `task` does: that one itself, or one that was left out in its place.
+void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to) {
+  List<TaskNumber> behind;
+  list_behind(made, behind);
+  for (TaskNumber before : behind) {
+    TaskNumber by = present(before);
+    if (by == task) {
+      if (!head_.has_ended(before)) list_predecessors(task, before, to);
+      continue;
+    }
+    bool is_listed = false;
+    for (TaskNumber other : to) is_listed = is_listed || other == by;
+    if (!is_listed) to.push(by);
+  }
+}
+
+// Without a graph: the iteration that is recorded has the one that it is a copy of.
+NewTask ClusterHead::copy_of(TaskNumber number) {
+  if (is_replayed(number)) return copy_of_replayed(number);
+  const NewTask& from = head_.made(number);
+  NewTask task;
+  task.is_on_host = from.is_on_host;
+  task.kernel = from.kernel;
+  task.kinds = from.kinds;
+  task.pin = from.pin;
+  task.priority = from.priority;
+  task.is_awaited = from.is_awaited;
+  task.predecessors.push(number);
+  list_predecessors(number, number, task.predecessors);
+  for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+  return task;
+}
+
+// Where the program wants it to run is not known any more: it stays.
+NewTask ClusterHead::copy_of_replayed(TaskNumber number) {
+  const PlanTask& from = head_.graphs().task_of(number);
+  NewTask task;
+  task.kernel = from.kernel;
+  task.kinds = from.kinds;
+  task.pin = from.node;
+  task.is_awaited = true;
+  task.predecessors.push(number);
+  list_predecessors(number, number, task.predecessors);
+  for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+  return task;
+}
+
+// What is known of it, for the one that does what it was to do. Both have a kernel, as the one that is left out may
+// still have to be sent.
+ClusterHead::Known ClusterHead::leave(TaskNumber number) {
+  Known known;
+  if (is_replayed(number)) {
+    KernelForm form;
+    KernelNames names;
+    List<uint64_t> words;
+    graphs_.find_kernel(number, form, names);
+    head_.graphs().list_words(number, words);
+    known.kernel = make_payload(form, names.name, names.where, words);
+    known.created = now();
+    known.is_ahead = true;
+    known.replay = head_.graphs().first_number_of(number);
+    graphs_.begin_again(known.replay);
+    return known;
+  }
+  known = known_[number];
+  if (known.kernel != nullptr) {
+    List<uint64_t> words;
+    for (uint64_t word : known.kernel->words) words.push(word);
+    KernelPayload* payload = make_payload(known.kernel->form, known.kernel->name, known.kernel->where, words);
+    std::swap(payload->checked, known.kernel->checked);
+    payload->form.call.may_postpone = false;  // that may have been over before it is created
+    known.kernel = payload;
+  }
+  known.sent_to = known.lent_to = 0;
+  Known& left = known_[number];
+  left.is_made_again = true;
+  left.operation = nullptr;
+  left.host = nullptr;
+  left.copies = nullptr;
+  left.replay = 0;
+  return known;
+}
+
+void ClusterHead::make_again(TaskNumber number) {
+  NewTask task = copy_of(number);
+  if (!is_replayed(number)) head_.pass_on_last_of(number, task.last_of);
+  Known known = leave(number);
+  if (known.kernel != nullptr) make_wider(task.accesses);
+  TaskNumber by = create(std::move(task), known);
+  for (MadeAgain& one : made_again_) {
+    if (one.by == number) one.by = by;
+  }
+  made_again_.push({number, by});
+}
+
+void ClusterHead::make_again_behind(TaskNumber behind, List<NodeNumber>& told) {
+  head_.cut_iteration();  // the rest of it comes with all that it uses
+  List<TaskNumber> tasks;
+  list_to_make_again(behind, tasks);
+  for (TaskNumber task : tasks) {
+    NodeNumber node = head_.place_of(task).node;
+    bool is_told = head_.leave_out(task) && node != 0;
+    for (NodeNumber other : told) is_told = is_told && other != node;
+    if (is_told) told.push(node);
+  }
+  for (TaskNumber task : tasks) make_again(task);
+}
+
+// To a node: a frame of one word, behind all that has been sent to it.
+static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(kind);
+  frame.words = 1;
+  node_job()->send(static_cast<int>(node), frame, &word);
+}
+
+// The node itself hears of tasks that do not run before it gets an answer. False: it need not wait for one.
+bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber behind) {
+  List<NodeNumber> told;
+  make_again_behind(behind, told);
+  for (Message& message : head_.messages) send(message);
+  head_.messages.clear();
+  OpenQuestion open = asked;
+  open.number = ++last_note_;
+  for (NodeNumber other : told) {
+    if (other == open.node) continue;
+    send_word(other, ClusterFrame::kTakesNote, open.number);
+    ++open.missing;
+  }
+  if (open.missing != 0) open_questions_.push(open);
+  return open.missing != 0;
+}
+
+void ClusterHead::take_question(NodeNumber node, uint64_t question, TaskNumber task) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    bool waits = waits_for_notes({0, node, question, 0, false}, head_.original(task));
+    if (!waits) send_word(node, ClusterFrame::kMayEnd, question);
+    pump(finished);
+  }
+  finish(finished, true);
+}
+
+void ClusterHead::answer(const OpenQuestion& asked) {
+  if (asked.node != 0) return send_word(asked.node, ClusterFrame::kMayEnd, asked.question);
+  asked.compares ? node_.end_at_once(asked.question) : node_.end(asked.question, 0);
+}
+
+void ClusterHead::take_note_taken(uint64_t number) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    size_t at = 0;
+    while (at < open_questions_.count() && open_questions_[at].number != number) ++at;
+    if (at == open_questions_.count()) fatal("a worker has taken note of what it was not told: is it another Marline?");
+    if (--open_questions_[at].missing == 0) {
+      OpenQuestion asked = open_questions_[at];
+      open_questions_.erase(at);
+      answer(asked);
+    }
+    pump(finished);
+  }
+  finish(finished, true);
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of the program's side: regions behind which their node compares nothing before somebody needs it (Replica::postpone;
+// docs/design/cluster.md, "Postponed comparisons").
+//
+// Invariant: nobody knows which pointers such a region has stored. So from its creation on every kernel uses all
+// memory, as with has_far_pointers, until its node has said that it has compared all. Then the program knows all
+// pointers again, and nothing is postponed any more.
+//
+// That pays where a program waits for each of its regions, and one node has all that they use. Whatever else comes
+// ends it, once and for all: programs with several regions at a time are those that need more than one node.
+#include "device/cluster/head/head.hpp"
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace wire;
+
+namespace {
+
+constexpr uint32_t kLeastFit = 4;
+constexpr uint64_t kWorthIt = 4 << 20;  // bytes that a region may have written
+constexpr size_t kMostBuffers = 16;     // each kernel names them all
+constexpr uint64_t kSmall = 1 << 16;    // bytes that may be moved though nobody needs them
+
+}  // namespace
+
+// Under the lock, as all here but the waits.
+bool ClusterHead::uses_all() const {
+  if (postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds) return true;
+  return device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
+}
+
+// The program waits for it, and for nothing else of the cluster's.
+bool ClusterHead::is_alone(const Launch& launch) const {
+  bool is_plain = !launch.is_ahead && !launch.is_deferred && launch.graph == 0 && launch.node == 0;
+  return is_plain && launch.reduced_count == 0 && head_.under_way() == 0;
+}
+
+// So that a region that uses all moves nothing that it does not use by itself.
+bool ClusterHead::are_others_at(NodeNumber node, const List<TaskAccess>& accesses) {
+  if (memory_.count() > kMostBuffers) return false;
+  List<TaskAccess> all;
+  memory_.add_reachable(true, all);
+  uint64_t elsewhere = 0, own = 0;
+  for (const TaskAccess& access : all) elsewhere += head_.bytes_elsewhere(access.range, node);
+  for (const TaskAccess& access : accesses) own += head_.bytes_elsewhere(access.range, node);
+  return elsewhere - own <= kSmall;
+}
+
+// Of a kernel that is about to be created, with what it uses by itself; it may use all then.
+bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
+  Postponing& own = postponing_;
+  if (own.state == Postponing::kOver) return false;
+  if (launch.is_ahead || launch.is_deferred || launch.graph != 0) end_postponing();
+  bool is_on = own.state == Postponing::kOn || (own.state == Postponing::kNotYet && own.fit >= kLeastFit);
+  bool may = is_on && is_alone(launch) && are_others_at(own.node, task.accesses);
+  if (own.state == Postponing::kOn && !may) end_postponing();
+  if (own.state == Postponing::kNotYet && may) {
+    own.state = Postponing::kOn;
+    // Deferred regions come when they are ready, so they can wait until nothing is postponed. A hint: some may have
+    // been taken ahead already, which use all.
+    own.takes_ahead = device_->takes_ahead.exchange(false, std::memory_order_relaxed);
+  }
+  if (uses_all()) memory_.add_reachable(true, task.accesses);
+  own.regions += may ? 1 : 0;
+  if (may) task.pin = own.node;
+  return may;
+}
+
+// Of one that has been created, and used so many bytes by itself.
+void ClusterHead::note_fit(const Launch& launch, TaskNumber task, uint64_t bytes) {
+  Postponing& own = postponing_;
+  if (own.state != Postponing::kNotYet) return;
+  constexpr size_t kItself = 1;
+  bool is_fit = !launch.is_ahead && launch.node == 0 && head_.under_way() == kItself;
+  NodeNumber node = is_fit ? head_.place_of(task).node : 0;
+  if (own.fit == 0 || node != own.node) own.fit = 0;
+  own.node = node;
+  if (node != 0 && bytes >= kWorthIt) ++own.fit;
+}
+
+void ClusterHead::end_postponing() {
+  Postponing& own = postponing_;
+  if (own.state == Postponing::kNotYet) own.state = Postponing::kOver;
+  if (own.state != Postponing::kOn) return;
+  own.state = Postponing::kEnds;
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kComparesAll);
+  frame.words = 1;
+  const uint64_t nothing = 0;
+  node_job()->send(static_cast<int>(own.node), frame, &nothing);
+}
+
+void ClusterHead::take_compared() {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    postponing_.state = Postponing::kOver;
+    if (postponing_.takes_ahead) device_->takes_ahead.store(true, std::memory_order_relaxed);  // a hint, as above
+    finished.swap(postponing_.waiters);
+  }
+  finish(finished, true);
+}
+
+// Before a kernel is created for which nothing can stay postponed: else it would use all. One that is given ahead comes
+// by a hook, which cannot wait. The thread polls: it may not be one that can suspend here.
+void ClusterHead::await_comparisons(const Launch& launch) {
+  if (launch.is_ahead) return;
+  Awaited compared(device_);
+  compared.has_poller = true;
+  {
+    Guard guard(node_.lock);
+    if (postponing_.state == Postponing::kOn) {
+      List<TaskAccess> accesses;
+      memory_.list_accesses(launch, device_->has_far_pointers.load(std::memory_order_relaxed), accesses);
+      if (!is_alone(launch) || !are_others_at(postponing_.node, accesses)) end_postponing();
+    }
+    if (postponing_.state != Postponing::kEnds) return;
+    postponing_.waiters.push(&compared);
+  }
+  compared.wait("comparison of data");
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header: the program's side, and behind it that of the nodes.
+#include "device/cluster/reduce/reduce.hpp"
+
+#include "device/contract/tell.hpp"
+#include "device/cluster/head/code.hpp"
+#include "device/cluster/head/head.hpp"
+#include "device/remote/worker/serve_gpu.hpp"
+#include "image/program.hpp"
+
+#include <cstring>
+
+namespace marline::offload::device {
+
+using namespace image;
+
+namespace {
+
+// Nodes below a node of the tree. The time for few bytes is that of the messages one behind the other, of which a node
+// takes several in the time of one; for many it is that of a link, which the results pass one behind the other.
+constexpr size_t kBelow = 4;
+
+constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where it is
+
+}  // namespace
+
+// Under the lock, as what follows up to `reduce`.
+void ClusterHead::add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words) {
+  for (uint32_t i = 0; i < launch.reduced_count; ++i) {
+    const ReducedArgument& reduced = launch.reduced[i];
+    const ClusterBuffer& buffer = buffer_at(reduced.address, 1, "the reduction of");
+    for (TaskAccess& access : task.accesses) access.may_write = access.may_write && access.range.buffer != buffer.number;
+    uint64_t argument = first_argument(launch.in_memory) != 0 ? gpu_word(launch, reduced.word) : reduced.word;
+    for (uint64_t word : {argument, buffer.number, buffer.begin, buffer.bytes()}) words.push(word);
+  }
+}
+
+void ClusterHead::note_reducer(const KernelPayload& kernel, NodeNumber node) {
+  size_t first = kernel.words.count() - kernel.form.call.reduced * kReducedWords;
+  for (uint32_t i = 0; i < kernel.form.call.reduced; ++i) {
+    ReducedWords reduced;
+    std::memcpy(&reduced, &kernel.words[first + i * kReducedWords], sizeof reduced);
+    List<NodeNumber>& reducers = memory_.known(reduced.buffer)->reducers;
+    bool is_known = false;
+    for (NodeNumber known : reducers) is_known = is_known || known == node;
+    if (!is_known) reducers.push(node);
+  }
+}
+
+TaskNumber ClusterHead::create_combination(NewTask task, List<uint64_t>& words) {
+  Known known;
+  KernelCall call;
+  call.combines = true;
+  call.number = device_->number;
+  known.kernel = make_payload({kNoCodes, call}, kCombination, nullptr, words);
+  known.created = now();
+  return create(std::move(task), known);
+}
+
+// Where the nodes' results go, or the only one that there is room for, to which they add in turn.
+void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& results) {
+  if (!memory_.has(count * bytes)) count = 1;
+  for (size_t i = 0; i < count; ++i) {
+    const ClusterBuffer* made = memory_.allocate(bytes);
+    if (made == nullptr) {
+      fatal("device %d (cluster) has no memory for the result of a task reduction, %lu bytes: map less, or use MARLINE_CLUSTER_SENDS=ready",
+            device_->number, bytes);
+    }
+    results.push(made->begin);
+  }
+}
+
+// A task for each node that may have copies, those first whose results others need. Returns the last one, whose
+// result, results[0], is that of all.
+TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const ProgramPlace& place, List<uint64_t>& results) {
+  const uint64_t bytes = copies.bytes();
+  const size_t count = copies.reducers.count();
+  make_results(count, bytes, results);
+  const bool has_tree = results.count() == count;
+  List<TaskNumber> tasks;  // from the last node on
+  for (size_t i = count; i-- > 0;) {
+    NewTask task;
+    task.pin = copies.reducers[i];
+    task.priority = INT32_MAX;  // a thread waits
+    task.is_awaited = i == 0 || needs_ends_;
+    task.accesses.push({{copies.number, 0, bytes}, false});
+    uint64_t result = results[has_tree ? i : 0];
+    task.accesses.push({{memory_.at(result)->number, 0, bytes}, true});
+    bool starts = has_tree || i == count - 1;
+    List<uint64_t> words;
+    for (uint64_t word : {place.module, place.offset, copies.number, copies.begin, bytes, result, uint64_t{starts}}) words.push(word);
+    if (!starts) task.predecessors.push(tasks.back());
+    for (size_t below = i * kBelow + 1; has_tree && below <= i * kBelow + kBelow && below < count; ++below) {
+      task.accesses.push({{memory_.at(results[below])->number, 0, bytes}, false});
+      task.predecessors.push(tasks[count - 1 - below]);
+      words.push(results[below]);
+    }
+    tasks.push(create_combination(std::move(task), words));
+  }
+  return tasks.back();
+}
+
+bool ClusterHead::reduce(uint64_t address, uint64_t bytes, Combine combine, void* to) {
+  const ProgramPlace place = place_of_address(reinterpret_cast<const void*>(combine));
+  List<uint64_t> results;
+  TaskNumber root;
+  {
+    Guard guard(node_.lock);
+    const ClusterBuffer& copies = buffer_at(address, bytes, "the reduction of");
+    if (copies.reducers.is_empty()) return false;
+    root = create_combinations(copies, place, results);
+  }
+  read(to, results[0], bytes, &root);
+  for (uint64_t made : results) release(made);
+  return true;
+}
+
+// At the nodes ----------------------------------------------------
+
+namespace {
+
+RegionCopies g_copies;  // the process is a node
+
+}  // namespace
+
+ReducedWords reduced_of(const KernelStart& kernel, uint32_t i) {
+  ReducedWords reduced;
+  std::memcpy(&reduced, kernel.words + kernel.argument_count() + i * kReducedWords, sizeof reduced);
+  return reduced;
+}
+
+Combine combine_of(const ClusterNode& node, const KernelStart& kernel) {
+  auto* found = address_of_place({kernel.words[0], kernel.words[1]});
+  if (found == nullptr) {
+    fatal("node %u of the cluster does not have the program's function that combines the copies of a task reduction: start "
+          "the same program on all nodes", node.number());
+  }
+  return reinterpret_cast<Combine>(reinterpret_cast<uint64_t>(found));
+}
+
+ReducingRegion::ReducingRegion(const ClusterNode& node, KernelStart& kernel) {
+  for (uint32_t i = 0; i < kernel.call.reduced; ++i) {
+    ReducedWords reduced = reduced_of(kernel, i);
+    const char* copy = nullptr;
+    for (const Taken& taken : taken_) copy = taken.buffer == reduced.buffer ? taken.copy : copy;
+    if (copy == nullptr) {
+      copy = g_copies.take(reduced.buffer, node.memory_at(reduced.address), reduced.bytes);
+      taken_.push({reduced.buffer, copy});
+    }
+    kernel.words[reduced.word] += reinterpret_cast<uint64_t>(copy) - reduced.address;
+  }
+}
+
+ReducingRegion::~ReducingRegion() {
+  for (const Taken& taken : taken_) g_copies.give_back(taken.buffer, taken.copy);
+}
+
+void combine_copies(const ClusterNode& node, const KernelStart& kernel) {
+  const uint64_t* words = kernel.words;
+  Combine combine = combine_of(node, kernel);
+  char* to = node.memory_at(words[5]);
+  if (words[6] != 0) std::memcpy(to, node.memory_at(words[3]), words[4]);
+  g_copies.combine(words[2], combine, to);
+  for (uint32_t i = 7; i < kernel.count; ++i) combine(to, node.memory_at(words[i]));
+}
+
+}  // namespace marline::offload::device

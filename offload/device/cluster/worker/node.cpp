@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/worker/node.hpp"
+
+#include "device/cluster/protocol/statistics.hpp"
+#include "device/cluster/protocol/times.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "device/remote/worker/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace marline::offload::device {
+
+namespace {
+
+constexpr uint64_t kSharedOut = 2 * Replica::kChunk;  // bytes that are compared by several threads
+
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kMostAhead = 1 << 16;  // tasks that others may ask for before this node has heard of them
+
+char* map_memory(uint64_t at, uint64_t bytes) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
+                      kFlags | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+  if (memory == MAP_FAILED || (at != 0 && memory != reinterpret_cast<void*>(at))) {
+    fatal("a cluster's memory, %lu GiB at %#lx, cannot be mapped (%s): is `ulimit -v` set?", bytes >> 30, at,
+          strerror(errno));
+  }
+  madvise(memory, bytes, MADV_DONTDUMP);
+  madvise(memory, bytes, MADV_DONTFORK);  // a fork of the program has no devices
+  return static_cast<char*>(memory);
+}
+
+// Where the range has parts with a history of their own, one for each. A stand-in is told of these later.
+void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write, List<UsedRange>& to) {
+  if (message.accesses.is_empty()) to.push({range, address + range.offset, may_write, may_write});
+  for (const PlannedAccess& access : message.accesses) {
+    const ClusterRange& part = access.range;
+    bool is_inside = part.buffer == range.buffer && part.offset >= range.offset && part.end() <= range.end();
+    if (!is_inside) continue;
+    to.push({part, address + part.offset, access.may_write, access.may_write && !access.is_sole});
+  }
+}
+
+// All bytes are 0 again, and whole pages go back to the system.
+void clear(char* begin, uint64_t bytes) {
+  auto first = (reinterpret_cast<uint64_t>(begin) + kPageBytes - 1) & ~(kPageBytes - 1);
+  uint64_t last = reinterpret_cast<uint64_t>(begin + bytes) & ~(kPageBytes - 1);
+  if (first >= last) return void(std::memset(begin, 0, bytes));
+  std::memset(begin, 0, first - reinterpret_cast<uint64_t>(begin));
+  std::memset(reinterpret_cast<char*>(last), 0, reinterpret_cast<uint64_t>(begin + bytes) - last);
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+}  // namespace
+
+// For a task that ends in the program's process a thread waits. A GPU runs one task at a time: what it has of a buffer is
+// one task's. Its pages cannot be watched.
+ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
+                         const ClusterSide& side)
+    : node_(node),
+      worker_(node, finding.checks ? 1 : slots, finding.compares ? Worker::kReportAtMost : 1),
+      has_gpu_(finding.compares && place.is_gpus),
+      side_(side),
+      begin_(place.begin),
+      bytes_(place.bytes),
+      by_pages_(finding.by_pages && !place.is_gpus),
+      checks_(finding.checks),
+      postpones_(finding.compares && !place.is_gpus && !finding.by_pages && !finding.checks),
+      postponed_sink_{begin_, begin_ + bytes_, {}, side.tell_pointers} {
+  worker_.waits_at_most = Worker::patience(place.nodes);
+  char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
+  shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
+  if (finding.compares) twins_ = map_memory(0, bytes_) - memory;
+  if (by_pages_) pages_.watch(begin_, bytes_);
+}
+
+// Where the buffer's copy is in the list, or would be.
+size_t ClusterNode::place_of(uint64_t buffer) const {
+  auto number_of = [](const Replica* replica) { return replica->buffer(); };
+  return static_cast<size_t>(std::ranges::lower_bound(replicas_, buffer, {}, number_of) - replicas_.begin());
+}
+
+Replica& ClusterNode::replica(uint64_t buffer) {
+  size_t at = place_of(buffer);
+  if (at == replicas_.count() || replicas_[at]->buffer() != buffer) {
+    fatal("node %u of the cluster is asked for buffer %lu, which it does not have", node_, buffer);
+  }
+  return *replicas_[at];
+}
+
+Replica& ClusterNode::replica(const ClusterRange& range) {
+  Replica& found = replica(range.buffer);
+  if (range.offset <= found.bytes() && range.bytes <= found.bytes() - range.offset) return found;
+  fatal("node %u of the cluster is asked for %lu bytes behind %lu of buffer %lu, which has %lu", node_, range.bytes,
+        range.offset, range.buffer, found.bytes());
+}
+
+void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) {
+  size_t at = place_of(buffer);
+  if (at < replicas_.count() && replicas_[at]->buffer() == buffer) return;
+  bool is_variable = !is_inside(address);
+  auto* data = is_variable ? reinterpret_cast<char*>(address) : memory_at(address);
+  char* twin = twins_ != 0 ? data + twins_ : nullptr;
+  if (is_variable) {  // of the program or of an image: its first value is the same everywhere, and comes from the
+                      // program
+    if (has_gpu_) data = static_cast<char*>(std::calloc(1, bytes));
+    twin = static_cast<char*>(std::malloc(bytes));
+    if (data == nullptr || twin == nullptr) fatal("no memory for a `declare target` variable of %lu bytes", bytes);
+    std::memcpy(twin, data, bytes);
+  }
+  void* memory = std::malloc(sizeof(Replica));
+  if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
+  auto* made = new (memory) Replica(buffer, data, twin, bytes, has_gpu_ ? side_.gpu : nullptr, address);
+  replicas_.insert(at, made);
+  if (checks_ && twins_ != 0) made->watch_merges();
+  count_up(cluster_seen().copies);
+  count_up(cluster_seen().bytes, static_cast<int64_t>(bytes));
+}
+
+void ClusterNode::drop(uint64_t buffer) {
+  Replica* gone = &replica(buffer);
+  if (!is_memory(gone->data())) {
+    std::free(gone->twin());
+    if (has_gpu_) std::free(gone->data());
+  } else {
+    clear(gone->data(), gone->bytes());
+    if (gone->twin() != nullptr) clear(gone->twin(), gone->bytes());
+  }
+  replicas_.erase(place_of(buffer));
+  count_up(cluster_seen().copies, -1);
+  count_up(cluster_seen().bytes, -static_cast<int64_t>(gone->bytes()));
+  gone->~Replica();
+  std::free(gone);
+}
+
+// What a task uses, where this node has it; `message`: the task's, for what is planned of that.
+void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges, List<ClusterRange>& written) {
+  for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
+    uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get(), offset = rest.get();
+    ClusterRange range = {buffer, offset, rest.get()};
+    uint64_t may_write = rest.get();
+    bool is_memory = is_inside(address) && bytes <= begin_ + bytes_ - address;
+    if (!is_memory && !has_gpu_ && !may_access(address, bytes)) {
+      fatal("node %u of the cluster has got a task that uses %lu bytes at %#lx, which are not the cluster's", node_,
+            bytes, address);
+    }
+    add_buffer(buffer, address, bytes);
+    (void)replica(range);  // it lies in the buffer
+    if (has_gpu_) add_used(message, range, address, may_write != 0, ranges);
+    if (by_pages_ && may_write != 0) written.push(range);
+  }
+}
+
+// What the head says of the task besides the message: what it uses, and the kernel.
+void ClusterNode::read_task(const Message& message, BlobReader& rest) {
+  Started& started = started_.reach(message.index);
+  List<UsedRange> ranges;
+  read_used(message, rest, ranges, started.written);
+  started.kernel = read_kernel(message.index, rest, ranges);
+  started.task = message.task;
+  started.may_postpone = started.kernel->call.may_postpone;
+  started.is_checked = checks_ && rest.get() != 0;
+  for (uint64_t left = checks_ ? rest.get() : 0; left > 0 && rest.is_good(); --left) {
+    uint64_t buffer = rest.get(), offset = rest.get();
+    started.named.push({buffer, offset, rest.get()});
+  }
+}
+
+KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const {
+  KernelCall call;
+  call.read(rest);
+  uint64_t count = rest.get();
+  const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
+  if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
+  KernelStart* kernel = make_kernel(words, count, ranges);
+  if (size_t{call.reduced} * kReducedWords + size_t{call.patches} * kOwnPatchWords > count) {
+    fatal("node %u of the cluster has got a task that is torn", node_);
+  }
+  kernel->index = index;
+  kernel->call = call;
+  count_up(cluster_seen().waiting);
+  return kernel;
+}
+
+void ClusterNode::drop_forgotten() {
+  while (started_.first() < started_.end() && started_.first() < worker_.first_known()) {
+    Started& started = started_[started_.first()];
+    if (started.kernel != nullptr || started.waits) count_up(cluster_seen().waiting, -1);  // it was cancelled
+    std::free(started.kernel);
+    started_.drop_first();
+  }
+}
+
+void ClusterNode::receive(Message& message, BlobReader& rest) {
+  take(message, rest);
+  pump();
+}
+
+// Of another process: tasks that cannot be this node's.
+void ClusterNode::refuse_unfit(const Message& message) const {
+  bool is_fit = true;
+  switch (message.kind) {
+    case MessageKind::kEnded:
+    case MessageKind::kStandIn:
+      is_fit = message.index >= started_.first() && message.index < started_.end() + kMostAhead;
+      break;
+    case MessageKind::kSubscribe:
+    case MessageKind::kFetch:
+      is_fit = message.index < started_.end() + kMostAhead;
+      break;
+    case MessageKind::kData:
+    case MessageKind::kMerged:
+      is_fit = started_.has(message.index);
+      break;
+    default:
+      break;
+  }
+  if (is_fit) return;
+  fatal("node %u of the cluster has got a message from process %u for task %lu, which it does not have", node_,
+        message.from, message.index);
+}
+
+// Bytes may come early (docs/design/cluster.md), and the message is for a task under way, so the copy stays.
+void ClusterNode::merge(const Message& message, BlobReader& rest) {
+  if (message.kind != MessageKind::kData && message.kind != MessageKind::kDelta) return;
+  Replica* own;
+  uint64_t begin;
+  {
+    Guard guard(lock);
+    begin = cluster_times().now_if_wanted();
+    refuse_unfit(message);
+    worker_.hear(message.clock);
+    own = &replica(message.range);
+  }
+  if (checks_ && message.kind == MessageKind::kDelta) find_newer(message, *own, rest);
+  own->merge(rest);
+  if (begin == 0) return;
+  Guard guard(lock);
+  cluster_times().note_long(TimedWhat::kMerge, begin);
+}
+
+void ClusterNode::take(Message& message, BlobReader& rest) {
+  if (message.from != node_) refuse_unfit(message);
+  if (message.kind == MessageKind::kAssign) {
+    Started& started = started_.reach(message.index);
+    started.assigned = cluster_times().now_if_wanted();
+    if (rest.left() != 0) read_task(message, rest);
+  }
+  if (message.kind == MessageKind::kPlan) read_plan(message, rest);
+  if (checks_ && message.kind == MessageKind::kMerged) tell_merged(message, rest);
+  MessageKind kind = message.kind;
+  worker_.receive(message);
+  if (kind == MessageKind::kReplay) take_batch(message);
+  if (kind == MessageKind::kUnplan) plans_.erase(plans_.find(message.index));
+  execute_all();
+}
+
+// A variable's bytes lie elsewhere.
+bool ClusterNode::may_postpone(const Started& started, const WorkerCommand& command) {
+  bool may = postpones_ && started.may_postpone && command.is_sole && command.is_home;
+  return may && is_memory(replica(command.range).data());
+}
+
+void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
+  worker_.compare(index);
+  const Started& started = started_[index];
+  for (const WorkerCommand& command : worker_.commands) {
+    bool is_sole = command.is_sole && !checks_;  // a check needs all twins
+    uint64_t version = is_sole ? started.version : Replica::kNotSole;
+    Comparison one = {&replica(command.range), command.range, command.stamp, version, command.is_home && !checks_,
+                      !command.is_home};
+    List<ClusterRange> left;
+    if (may_postpone(started, command)) {
+      one.replica->postpone(one.range, one.stamp, one.version, postponed_sink_, left);
+    } else {
+      left.push(one.range);
+    }
+    for (const ClusterRange& range : left) {
+      one.range = range;
+      to.push(one);
+    }
+  }
+  worker_.commands.clear();
+}
+
+// Tasks postpone with the lock as well. So each that has, has been heard of here.
+void ClusterNode::compare_postponed() {
+  postpones_ = false;
+  for (Replica* replica : replicas_) replica->compare_postponed();
+}
+
+// By as many threads as are idle: the task's own threads, so each has those bytes near that it has written.
+void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* pages) const {
+  struct Shared {
+    const ClusterNode* node;
+    const Comparison* one;
+    const WrittenPages* pages;
+  } shared = {this, &one, pages};
+  const uint64_t first = one.range.offset / Replica::kChunk;
+  const uint64_t count = (one.range.end() + Replica::kChunk - 1) / Replica::kChunk - first;
+  auto body = [](void* data, uint64_t from, uint64_t to) {
+    auto* all = static_cast<Shared*>(data);
+    const ClusterRange& range = all->one->range;
+    const uint64_t first_chunk = range.offset / Replica::kChunk;
+    const uint64_t begin = std::max(range.offset, (first_chunk + from) * Replica::kChunk);
+    const uint64_t end = std::min(range.end(), (first_chunk + to) * Replica::kChunk);
+    if (from == to) return;
+    const ClusterNode& node = *all->node;
+    const Comparison& of = *all->one;
+    PointerSink sink = {node.begin_, node.begin_ + node.bytes_, {}, node.side_.tell_pointers};
+    of.replica->compare({range.buffer, begin, end - begin}, of.stamp, of.version, sink, all->pages);
+  };
+  share_out(count, body, &shared);
+}
+
+// Pages are those of the cluster's memory: a variable that lies elsewhere is compared as a whole.
+void ClusterNode::compare_all(const List<Comparison>& comparisons) {
+  PointerSink sink = {begin_, begin_ + bytes_, {}, side_.tell_pointers};
+  for (const Comparison& one : comparisons) {
+    bool has_pages = by_pages_ && is_inside(reinterpret_cast<uint64_t>(one.replica->data()));
+    if (twins_ == 0) {
+      one.replica->claim(one.range, one.stamp);
+    } else if (has_gpu_) {
+      one.replica->compare_on_gpu(one.range, one.stamp, one.version, one.is_home, sink);
+    } else if (side_.tell_pointers != nullptr && one.range.bytes >= kSharedOut) {
+      compare_by_chunks(one, has_pages ? &pages_ : nullptr);
+    } else {
+      one.replica->compare(one.range, one.stamp, one.version, sink, has_pages ? &pages_ : nullptr);
+    }
+  }
+}
+
+void ClusterNode::compare(uint64_t index) {
+  List<Comparison> comparisons;
+  uint64_t begin = 0;
+  {
+    Guard guard(lock);
+    begin = cluster_times().now_if_wanted();
+    list_comparisons(index, comparisons);
+  }
+  bool checks = checks_ && twins_ != 0;
+  if (checks) check_before(index, comparisons);
+  compare_all(comparisons);
+  if (checks) check_behind(index, comparisons);
+  if (begin == 0) return;
+  Guard guard(lock);
+  cluster_times().note_long(TimedWhat::kCompare, begin);
+}
+
+void ClusterNode::end_at_once(uint64_t index) {
+  List<Comparison> comparisons;
+  list_comparisons(index, comparisons);
+  compare_all(comparisons);
+  end(index, 0);
+}
+
+// What no task may be writing differs from its twin nowhere, or has its stamps: all pages there can be taken for clean,
+// whatever transfers have written.
+void ClusterNode::begin_writing(const Started& started) {
+  for (const ClusterRange& range : written_by(started)) {
+    const Replica& own = replica(range);
+    auto data = reinterpret_cast<uint64_t>(own.data());
+    if (own.writers == 0 && is_inside(data)) pages_.protect(data + range.offset, data + range.end());
+  }
+  for (const ClusterRange& range : written_by(started)) ++replica(range).writers;
+}
+
+void ClusterNode::end_writing(const Started& started) {
+  for (const ClusterRange& range : written_by(started)) --replica(range).writers;
+}
+
+void ClusterNode::end(uint64_t index, double time) {
+  end_writing(started_[index]);
+  started_[index].is_running = false;
+  worker_.end(index, time);
+  pump();
+}
+
+// Let a task T have stored a pointer, and a comparison C, its own or another task's, have told of it. If C came to
+// these bytes before T's own comparison did, T's came there behind it, by the chunk's lock. So T finds here that
+// pointers have been told; unless a task has been allowed to end since then, and that one has marked T, which was
+// running. So the program is asked behind each pointer that T has stored, and before T ends.
+void ClusterNode::end_when_allowed(uint64_t index, double time) {
+  uint64_t told = told_pointers_.load(std::memory_order_relaxed);
+  if (told == allowed_pointers_ && !started_[index].must_ask) return end(index, time);
+  for (uint64_t other = started_.first(); other < started_.end() && told != allowed_pointers_; ++other) {
+    if (started_[other].is_running) started_[other].must_ask = true;
+  }
+  questions_.push({++last_question_, index, time, told});
+  side_.ask_to_end(last_question_, started_[index].task);
+}
+
+void ClusterNode::may_end(uint64_t question) {
+  for (size_t i = 0; i < questions_.count(); ++i) {
+    if (questions_[i].number != question) continue;
+    Question asked = questions_[i];
+    questions_.erase(i);
+    allowed_pointers_ = std::max(allowed_pointers_, asked.told_pointers);
+    return end(asked.index, asked.time);
+  }
+  fatal("node %u of the cluster has got an answer to a question that it has not asked", node_);
+}
+
+bool ClusterNode::is_end_late() const {
+  return untold_since_ != 0 && static_cast<double>(now() - untold_since_) >= worker_.waits_at_most;
+}
+
+bool ClusterNode::tell_late_ends() {
+  if (is_end_late()) pump();
+  return untold_since_ != 0;
+}
+
+void ClusterNode::note_untold_ends() {
+  if (!worker_.has_untold_ends()) {
+    untold_since_ = 0;
+  } else if (untold_since_ == 0) {
+    untold_since_ = now();
+    if (side_.look_soon != nullptr) side_.look_soon();
+  }
+}
+
+void ClusterNode::execute_all() {
+  while (!worker_.commands.is_empty()) {
+    List<WorkerCommand> commands;
+    commands.swap(worker_.commands);
+    for (WorkerCommand& command : commands) execute(command);
+  }
+}
+
+void ClusterNode::pump() {
+  execute_all();
+  while (next_own_ < own_.count()) {
+    Message message = std::move(own_[next_own_++]);
+    BlobReader nothing(nullptr, 0);
+    take(message, nothing);
+  }
+  own_.clear();
+  next_own_ = 0;
+  if (is_end_late()) {  // the first thread does not look while the dispatcher's does, which comes by here
+    worker_.report();
+    execute_all();
+  }
+  drop_forgotten();
+  note_untold_ends();
+}
+
+void ClusterNode::execute(WorkerCommand& command) {
+  switch (command.action) {
+    case WorkerAction::kSend:
+      return send(command.message);
+    case WorkerAction::kMerge:
+      return;  // `merge` has
+    case WorkerAction::kReady:
+      started_[command.index].version = Replica::version();
+      cluster_times().note(TimedWhat::kWait, started_[command.index].assigned);
+      return;
+    case WorkerAction::kStart:
+      return start(command);
+    case WorkerAction::kCompare:
+      assert(!"only Worker::compare leaves it");
+      return;
+    case WorkerAction::kDrop:
+      return drop(command.range.buffer);
+  }
+}
+
+void ClusterNode::send(Message& message) {
+  if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
+  if (message.kind == MessageKind::kFetch) message.copy = replica(message.range).number();
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  if (message.kind == MessageKind::kData) {
+    TimedScope timed(TimedWhat::kPack);
+    replica(message.range).answer(message.to, message.copy, message.range, blob);
+  } else if (message.kind == MessageKind::kDelta) {
+    TimedScope timed(TimedWhat::kPack);
+    if (checks_) write_changed(message, blob);
+    replica(message.range).pack(message.range, started_[message.peer.index].version, blob);
+  } else if (message.kind == MessageKind::kMerged && checks_) {
+    for (uint64_t word : {merged_.buffer, merged_.first, merged_.end, merged_.count}) blob.put(word);
+  }
+  side_.send(message, blob);
+}
+
+void ClusterNode::start(const WorkerCommand& command) {
+  Started& started = started_[command.index];
+  KernelStart* kernel = started.plan ? kernel_of(command) : started.kernel;
+  started.kernel = nullptr;
+  started.waits = false;
+  started.is_running = true;
+  started.task = command.task;
+  if (kernel != nullptr) count_up(cluster_seen().waiting, -1);
+  begin_writing(started);
+  side_.start(command.index, command.task, kernel);
+}
+
+}  // namespace marline::offload::device

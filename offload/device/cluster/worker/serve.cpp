@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cluster in a worker: joins at the program's first frame about it, and runs tasks as the worker's own dispatcher
+// runs kernels (serve.cpp). Frames come from the thread that polls the wire.
+#include "base/report.hpp"
+#include "device/contract/tell.hpp"
+#include "device/cluster/head/cluster.hpp"
+#include "device/cluster/worker/gpu.hpp"
+#include "device/cluster/worker/node.hpp"
+#include "device/cluster/protocol/statistics.hpp"
+#include "device/cluster/worker/statics.hpp"
+#include "device/cluster/protocol/times.hpp"
+#include "device/cluster/protocol/wire.hpp"
+#include "device/cluster/protocol/writes.hpp"
+#include "device/cluster/reduce/reduce.hpp"
+#include "device/remote/program/remote_device.hpp"
+#include "device/remote/job/protocol_extension.hpp"
+#include "device/remote/worker/memory.hpp"
+#include "device/remote/worker/statistics.hpp"
+#include "device/remote/worker/serve_gpu.hpp"
+#include "device/remote/worker/wire_use.hpp"
+#include "device/processor/call_kernel.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "device/processor/crash/process_crash.hpp"
+#include "image/program.hpp"
+#include "marline/devices.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <new>
+
+extern "C" int omp_get_max_threads();
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+using namespace wire;
+
+namespace {
+
+struct ClusterWork : Work {
+  KernelStart* kernel;
+  TaskNumber task;
+  const char* region;  // stays
+  SeenKernel seen;
+};
+
+const NodeJob* g_job;
+std::atomic<ClusterNode*> g_node{nullptr};  // by the first frame: release, and acquire in own_node
+bool g_has_gpu = false;                     // that runs the kernels; by that frame
+bool g_has_gpu_words = false;               // in kernels' words, whatever runs them; likewise
+alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
+
+// Null before that frame. Any thread.
+ClusterNode* own_node() { return g_node.load(std::memory_order_acquire); }
+
+constexpr size_t kMostTimes = kMostWords / kTimedWords;  // in a frame
+
+// What has been noted. Under the node's lock.
+void send_times() {
+  List<TimedEntry>& entries = cluster_times().entries;
+  for (size_t first = 0, count; first < entries.count(); first += count) {
+    count = std::min(entries.count() - first, kMostTimes);
+    Frame frame = {};
+    frame.kind = static_cast<uint16_t>(ClusterFrame::kTimes);
+    frame.words = static_cast<uint16_t>(count * kTimedWords);
+    g_job->send(0, frame, reinterpret_cast<const uint64_t*>(&entries[first]));
+  }
+  entries.clear();
+}
+
+// The program has the times of a task before it hears that the task has ended. A node without tasks, which only has
+// others' bytes, answers all the same.
+void send(const Message& message, BlobWriter& blob) {
+  WireUse use;
+  if (!use.is_possible()) return;
+  if (message.kind != MessageKind::kFetch) send_times();
+  send_blob(*g_job, message.to, blob);
+}
+
+// The program takes it before it hears that the task has ended: the task's comparison, and the message of its end, come
+// behind. Without the node's lock.
+void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
+  constexpr size_t kAtATime = kMostWords - 1;
+  WireUse use;
+  if (!use.is_possible()) return;
+  own_node()->note_told_pointers();
+  static Lock lock;
+  static uint64_t words[kMostWords];  // under it
+  Guard guard(lock);
+  for (size_t first = 0; first < found.count(); first += kAtATime) {
+    size_t count = found.count() - first < kAtATime ? found.count() - first : kAtATime;
+    words[0] = buffer;
+    for (size_t i = 0; i < count; ++i) words[1 + i] = found[first + i];
+    Frame frame = {};
+    frame.kind = static_cast<uint16_t>(ClusterFrame::kPointers);
+    frame.words = static_cast<uint16_t>(1 + count);
+    g_job->send(0, frame, words);
+  }
+}
+
+// Behind the pointers that the task's node has told of.
+void ask_to_end(uint64_t question, TaskNumber task) {
+  WireUse use;
+  if (!use.is_possible()) return;
+  uint64_t words[] = {question, task};
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kAsksToEnd);
+  frame.words = 2;
+  g_job->send(0, frame, words);
+}
+
+// The same for what a task has written that it does not name.
+void tell_finding(const CheckFinding& finding) {
+  WireUse use;
+  if (!use.is_possible()) return;
+  uint64_t words[sizeof finding / sizeof(uint64_t)];
+  std::memcpy(words, &finding, sizeof finding);
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kFinding);
+  frame.words = sizeof words / sizeof *words;
+  g_job->send(0, frame, words);
+}
+
+bool has_gpu_words(const KernelStart& kernel) {
+  return g_has_gpu_words && !kernel.call.in_memory && !kernel.call.combines;
+}
+
+void run_kernel(void* data) {
+  auto* work = static_cast<ClusterWork*>(data);
+  const KernelStart& kernel = *work->kernel;
+  auto address = reinterpret_cast<uint64_t>(kernel.words);
+  if (!work->kernel->patch()) {
+    fatal("%s at node %d of the cluster: its own memory does not fit its arguments", work->region, g_job->number);
+  }
+  RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
+  if (kernel.call.combines) return combine_copies(*own_node(), kernel);
+  ReducingRegion copies(*own_node(), *work->kernel);
+  if (kernel.call.in_memory) return call_kernel(kernel.call.code, &address, 1);
+  uint32_t count = kernel.argument_count();
+  uint64_t* arguments = work->kernel->words;
+  if (has_gpu_words(kernel)) arguments = processor_arguments(arguments, count);
+  call_kernel(kernel.call.code | (kernel.call.by_pointers ? kByPointers : 0), arguments, count);
+}
+
+void tell_changed_statics(const ClusterWork& work) {
+  constexpr size_t kBytes = 768;
+  uint64_t words[kBytes / sizeof(uint64_t)] = {};
+  const KernelStart& kernel = *work.kernel;
+  const char* place = kernel.call.place != 0 ? text_in_program(kernel.call.place) : nullptr;
+  if (!have_statics_changed(kernel.call.code, work.region, place, reinterpret_cast<char*>(words), kBytes)) return;
+  WireUse use;
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kWarning);
+  frame.words = kBytes / sizeof(uint64_t);
+  if (use.is_possible()) g_job->send(0, frame, words);
+}
+
+void run_on_processor(ClusterWork* work) {
+  const KernelCall& call = work->kernel->call;
+  marline_target_region_t region = {run_kernel, work, call.number, call.thread_limit, call.code};
+  marline_target_region_run(&region);
+}
+
+void run_work(Work* given) {
+  auto* work = static_cast<ClusterWork*>(given);
+  uint64_t begin = now();
+  see_begin(&work->seen);
+  g_has_gpu ? run_on_gpu(*own_node(), *work->kernel) : run_on_processor(work);
+  see_end(&work->seen);
+  uint64_t took = now() - begin;
+  std::fflush(stdout);  // nobody does at the end
+  if (!g_has_gpu && !work->kernel->call.combines) tell_changed_statics(*work);
+  uint64_t index = work->kernel->index, task = work->task;
+  own_node()->compare(index);
+  uint64_t slot_time = now() - begin;  // what the placement goes by
+  std::free(work->kernel);
+  std::free(work);
+  kernel_has_run();
+  Guard guard(own_node()->lock);
+  if (cluster_times().is_wanted())
+    cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});
+  own_node()->end_when_allowed(index, static_cast<double>(slot_time));
+}
+
+const char* name_of(const KernelStart& kernel) {
+  if (g_has_gpu) return name_of_gpu_kernel(kernel);
+  if (kernel.call.combines) return kCombination;
+  uint32_t least = has_gpu_words(kernel) ? kGpuLaunchWords : 0, count = kernel.argument_count();
+  bool fits = kernel.call.in_memory || (count >= least && count <= kMostArguments);
+  return fits ? name_of_code(kernel.call.code) : nullptr;
+}
+
+void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
+  const char* region = kernel != nullptr ? name_of(*kernel) : nullptr;
+  if (region == nullptr) {
+    fatal("task %lu of node %d of the cluster is no target region", index, g_job->number);
+  }
+  auto* work = static_cast<ClusterWork*>(std::malloc(sizeof(ClusterWork)));
+  if (work == nullptr) fatal("no memory for a task of the cluster");
+  work->is_kernel = true;
+  work->run = run_work;
+  work->kernel = kernel;
+  work->task = task;
+  work->region = region;
+  see_arrival(&work->seen, region, kernel->call.place);
+  if (!kernel->call.combines) watch_statics(kernel->call.code);
+  WorkList list;
+  list.append(work);
+  add_work(list);
+}
+
+const ClusterSide kSide = {send, nullptr, start, tell_pointers, ask_to_end, tell_finding, &kGpuMemory, look_soon};
+
+// As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at a
+// time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
+size_t chosen_slots(const ClusterFinding& finding) {
+  return g_has_gpu || finding.checks ? 1 : static_cast<size_t>(omp_get_max_threads());
+}
+
+void join(int peer, const Frame& frame, const uint64_t* words) {
+  if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);
+  g_job = &join_job({});
+  ClusterFinding finding = finding_of(words[3]);
+  g_has_gpu = (words[2] & kRunsOnGpu) != 0;
+  g_has_gpu_words = (words[2] & kHasGpuWords) != 0;
+  size_t slots = chosen_slots(finding);
+  if (own_node() == nullptr) {
+    ClusterPlace place = {words[0], words[1], g_has_gpu, static_cast<size_t>(g_job->count - 1)};
+    auto node = static_cast<NodeNumber>(g_job->number);
+    g_node.store(new (g_room) ClusterNode(node, slots, place, finding, kSide), std::memory_order_release);
+    show_cluster(static_cast<uint32_t>(g_job->number));
+  }
+  Frame done = {};
+  done.kind = static_cast<uint16_t>(NodeFrame::kDone);
+  done.operation = frame.operation;
+  done.flags = frame.flags & kAwaited;
+  done.a = slots;
+  g_job->send(0, done);
+}
+
+// Tasks, and what becomes of copies, are the program's to say.
+bool is_heads(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::kAssign:
+    case MessageKind::kCancel:
+    case MessageKind::kForget:
+    case MessageKind::kDrop:
+    case MessageKind::kWithdraw:
+    case MessageKind::kPlan:
+    case MessageKind::kReplay:
+    case MessageKind::kUnplan:
+    case MessageKind::kAwait:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void refuse_frame(int peer, const Frame& frame) {
+  fatal("node %d of the cluster has got a message from process %d that it does not understand (frame %u)",
+        g_job != nullptr ? g_job->number : -1, peer, frame.kind);
+}
+
+void* place(int peer, const Frame& frame, const uint64_t*) {
+  if (static_cast<ClusterFrame>(frame.kind) != ClusterFrame::kMessage) refuse_frame(peer, frame);
+  return place_blob(peer, frame);
+}
+
+// Short frames of the program's. What came before them has been taken: frames of one process come in order.
+void take_answer(const Frame& frame, const uint64_t* words) {
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMayEnd) {
+    Guard guard(own_node()->lock);
+    return own_node()->may_end(words[0]);
+  }
+  bool compares = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kComparesAll;
+  if (compares) {
+    Guard guard(own_node()->lock);
+    own_node()->compare_postponed();
+  }
+  Frame note = {};
+  note.kind = static_cast<uint16_t>(compares ? ClusterFrame::kHasCompared : ClusterFrame::kHasTakenNote);
+  note.words = 1;
+  g_job->send(0, note, words);
+}
+
+bool is_answer(int peer, const Frame& frame) {
+  auto kind = static_cast<ClusterFrame>(frame.kind);
+  bool is_one = kind == ClusterFrame::kMayEnd || kind == ClusterFrame::kTakesNote || kind == ClusterFrame::kComparesAll;
+  return is_one && peer == 0 && frame.words == 1 && own_node() != nullptr;
+}
+
+void deliver(int peer, const Frame& frame, const uint64_t* words) {
+  auto kind = static_cast<ClusterFrame>(frame.kind);
+  if (kind == ClusterFrame::kJoin) return join(peer, frame, words);
+  if (is_answer(peer, frame)) return take_answer(frame, words);
+  ReceivedBlob blob(peer, frame, words);
+  Message message;
+  bool is_good = kind == ClusterFrame::kMessage && own_node() != nullptr && read_message(blob.reader, message);
+  if (!is_good || message.kind == MessageKind::kReport || (peer != 0 && is_heads(message.kind))) {
+    refuse_frame(peer, frame);
+  }
+  message.from = static_cast<NodeNumber>(peer);
+  message.to = static_cast<NodeNumber>(g_job->number);
+  size_t bytes = blob.reader.left();
+  own_node()->merge(message, blob.reader);
+  Guard guard(own_node()->lock);
+  if (peer == 0) cluster_times().set_wanted(frame.a != 0);
+  note_transfer(message, frame.a, bytes);
+  own_node()->receive(message, blob.reader);
+}
+
+bool look() {
+  ClusterNode* node = own_node();
+  if (node == nullptr) return false;
+  Guard guard(node->lock);
+  return node->tell_late_ends();
+}
+
+constexpr GuestFrames kGuest = {place, deliver, nullptr, look, nullptr};
+
+}  // namespace
+
+void serve_cluster() { take_guest_frames(kGuest); }
+
+}  // namespace marline::offload::device

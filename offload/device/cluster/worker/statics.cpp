@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The variables that the program has asked for are the cluster's to keep (may_access knows them): all
+// have been asked for when the image's first region comes.
+#include "device/cluster/worker/statics.hpp"
+
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "cluster/base/list.hpp"
+#include "device/contract/place.hpp"
+#include "device/remote/worker/memory.hpp"
+#include "image/load.hpp"
+#include "image/statics.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::offload::device {
+
+using namespace cluster;
+using namespace image;
+
+namespace {
+
+// What is behind these bytes is not looked at: an image may have an array of any size, and most of it untouched.
+constexpr uint64_t kMostOfOne = 64 << 10, kMostOfAll = 1 << 20;
+constexpr size_t kMostName = 128;
+
+struct Static {
+  const char* now;
+  char* before;  // a copy
+  uint64_t bytes, whole;
+  bool has_begun;  // its guard has let it be constructed
+  char name[kMostName];
+};
+
+// An image that goes leaves its place to another one, of another path: then it is dropped at the next look.
+struct Watched {
+  uint64_t begin = 0, end = 0;
+  char path[128] = "";
+  uint64_t taken = 0;  // bytes of the copies
+  List<Static> statics;
+};
+
+Lock g_lock;  // over the rest
+List<Watched> g_watched;
+uint64_t g_regions = 0;
+bool g_said = false;
+
+void take_static(void* data, const ImageVariable& variable) {
+  auto* image = static_cast<Watched*>(data);
+  uint64_t bytes = std::min(variable.bytes, kMostOfOne), address = image->begin + variable.offset;
+  bool fits = address + bytes <= image->end && image->taken + bytes <= kMostOfAll;
+  if (!fits || may_access(address, 1)) return;
+  Static found = {
+      reinterpret_cast<const char*>(address), static_cast<char*>(std::malloc(bytes)), bytes, variable.bytes, false, ""};
+  if (found.before == nullptr) fatal("no memory for a copy of an image's variables");
+  std::memcpy(found.before, found.now, bytes);
+  std::snprintf(found.name, sizeof found.name, "%s", variable.name);
+  image->taken += bytes;
+  image->statics.push(found);
+}
+
+void read_file(Watched& image) {
+  int file = file_of_image(image.path);
+  struct stat facts;
+  if (file < 0 || fstat(file, &facts) != 0 || facts.st_size <= 0) return;
+  auto bytes = static_cast<size_t>(facts.st_size);
+  void* content = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  if (content == MAP_FAILED) return;
+  visit_variables({static_cast<const char*>(content), bytes}, take_static, &image);
+  munmap(content, bytes);
+}
+
+void drop(size_t at) {
+  for (Static& one : g_watched[at].statics) std::free(one.before);
+  g_watched.erase(at);
+}
+
+Watched* find(uint64_t code) {
+  for (Watched& image : g_watched) {
+    if (code >= image.begin && code < image.end) return &image;
+  }
+  return nullptr;
+}
+
+link_map* module_of(uint64_t code) {
+  Dl_info info;
+  link_map* map = nullptr;
+  bool is_found = dladdr1(reinterpret_cast<void*>(code), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0;
+  return is_found ? map : nullptr;
+}
+
+// A static object of a function in C++ is constructed by the first call, on each node, and its guard says so (the
+// Itanium ABI's names: _ZZ4funcvE3obj, _ZGVZ4funcvE3obj). That is no change that regions could share.
+// Optimisers put a dot and a number behind the names of what they have split.
+bool is_guard(const Static& one) { return std::strncmp(one.name, "_ZGV", 4) == 0; }
+
+bool is_constructed_now(const List<Static>& all, Static& one) {
+  if (one.has_begun || std::strncmp(one.name, "_ZZ", 3) != 0) return false;
+  for (const Static& other : all) {
+    const char *guarded = other.name + 4, *name = one.name + 2;
+    size_t length = std::strcspn(name, ".");
+    bool is_of_it = is_guard(other) && std::strcspn(guarded, ".") == length && std::strncmp(guarded, name, length) == 0;
+    one.has_begun = one.has_begun || is_of_it;
+  }
+  if (one.has_begun) std::memcpy(one.before, one.now, one.bytes);
+  return one.has_begun;
+}
+
+}  // namespace
+
+void watch_statics(uint64_t code) {
+  Guard guard(g_lock);
+  if (g_said || find(code) != nullptr) return;
+  link_map* map = module_of(code);
+  if (map == nullptr) return;
+  Watched image;
+  std::snprintf(image.path, sizeof image.path, "%s", map->l_name);
+  ImageRange range = range_of_image(map);  // glibc's handles are these
+  image.begin = range.begin;
+  image.end = range.end;
+  read_file(image);  // of the program and its libraries nothing: GCC's tables list static variables, too
+  g_watched.push(std::move(image));
+}
+
+bool have_statics_changed(uint64_t code, const char* region, const char* place, char* text, size_t bytes) {
+  Guard guard(g_lock);
+  ++g_regions;
+  if (g_said || (g_regions & (g_regions - 1)) != 0) return false;
+  Watched* image = find(code);
+  const link_map* map = module_of(code);
+  if (image == nullptr || map == nullptr) return false;
+  if (std::strcmp(map->l_name, image->path) != 0) {
+    drop(static_cast<size_t>(image - g_watched.begin()));
+    return false;
+  }
+  for (Static& one : image->statics) {
+    if (is_guard(one) || std::memcmp(one.now, one.before, one.bytes) == 0) continue;
+    if (is_constructed_now(image->statics, one)) continue;
+    char where[384];
+    describe_place(region, place, where, sizeof where);
+    std::snprintf(
+        text, bytes,
+        "%s, or one before it, has changed the static variable %s (%lu bytes), of which each node of the cluster "
+        "has its own: if regions share it, make it a `declare target` variable that other files can see",
+        where, one.name, one.whole);
+    return g_said = true;
+  }
+  return false;
+}
+
+}  // namespace marline::offload::device

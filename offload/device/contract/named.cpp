@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/contract/named.hpp"
+
+#include "base/forks.hpp"
+#include "cluster/base/numbered.hpp"
+
+#include <atomic>
+
+namespace marline::offload::device {
+
+using namespace cluster;
+
+namespace {
+
+struct Record {
+  uint64_t number = 0;  // of the task's handle
+  List<Name> names;
+};
+
+std::atomic<bool> g_keeps{false};  // by the kind's start, before there are tasks for it; orders nothing
+Lock g_lock;                       // short; each target task takes it twice, if names are kept
+const HeldAcrossForks g_held(g_lock, ForkOrder::kNames);
+Numbered<Record> g_records;
+
+uint64_t number_of(const marline_claimed_t* task) { return reinterpret_cast<uint64_t>(task) / 64; }  // lies on a line
+
+bool lists_written(const marline_target_task_t& told, List<Name>& to) {
+  for (size_t i = 0; i < told.dependence_count; ++i) {
+    const marline_dependence_t& one = told.dependences[i];
+    if (one.address == nullptr) return false;  // omp_all_memory
+    if (one.type != MARLINE_IN) to.push({one.address, told.dependence_bytes != nullptr ? told.dependence_bytes[i] : 0});
+  }
+  return told.dependence_count != 0;
+}
+
+}  // namespace
+
+void keep_names() { g_keeps.store(true, std::memory_order_relaxed); }
+bool keeps_names() { return g_keeps.load(std::memory_order_relaxed); }
+
+void note_names(const marline_target_task_t& told) {
+  List<Name> names;
+  bool are_known = told.in_graph == 0 && lists_written(told, names);
+  uint64_t number = number_of(told.handle);
+  Guard guard(g_lock);
+  if (Record* old = g_records.find(number)) g_records.erase(old);
+  if (are_known) g_records.add(number).names.swap(names);
+}
+
+bool take_names(const marline_claimed_t* task, Names& to) {
+  if (task == nullptr) return false;
+  Guard guard(g_lock);
+  Record* record = g_records.find(number_of(task));
+  if (record == nullptr) return false;
+  for (const Name& name : record->names) to.push(name);
+  g_records.erase(record);
+  return true;
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What is told is copied under the lock and written without it: the reader may be slow.
+#include "device/contract/pending_constructs.hpp"
+
+#include "base/forks.hpp"
+#include "base/json.hpp"
+#include "base/lock.hpp"
+#include "device/contract/place.hpp"
+#include "image/images.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace marline::offload::device {
+
+using namespace image;
+
+namespace {
+
+constexpr int kMostTold = 256;
+
+struct Line {
+  int device;
+  const char* what;
+  const Entry* kernel;
+  const char* place;
+};
+
+struct Copy {
+  int count;
+  int left_out;
+  Line lines[kMostTold];
+};
+
+Lock g_lock;  // over the list
+const HeldAcrossForks g_held(g_lock, ForkOrder::kAsides);
+Aside* g_first = nullptr;
+
+bool copy_list(Copy& to) {
+  if (!take_soon(g_lock)) return false;
+  for (Aside* aside = g_first; aside != nullptr; aside = aside->next) {
+    if (to.count == kMostTold) {
+      ++to.left_out;
+      continue;
+    }
+    to.lines[to.count++] = {aside->device->number, aside->what.load(std::memory_order_relaxed), aside->kernel,
+                            aside->place};
+  }
+  g_lock.release();
+  return true;
+}
+
+// {"asides": [{"device": 1, "what": "kernel", "where": "the target region at app.c:12"}], "left_out": 0}
+void describe(void*, marline_describe_write_fn write, void* sink) {
+  static Copy copy;  // one call at a time
+  copy.count = copy.left_out = 0;
+  if (!copy_list(copy)) return write(sink, "{}", 2);
+  char text[768], where[512];
+  write(sink, "{\"asides\": [", 12);
+  for (int i = 0; i < copy.count; ++i) {
+    const Line& told = copy.lines[i];
+    where[0] = '\0';
+    if (told.kernel != nullptr) describe_place(told.kernel->name, told.place, where, sizeof where);
+    make_plain(where);
+    int length = std::snprintf(text, sizeof text, "%s{\"device\": %d, \"what\": \"%s\", \"where\": \"%s\"}",
+                               i != 0 ? ", " : "", told.device, told.what, where);
+    write(sink, text, static_cast<size_t>(length));
+  }
+  int length = std::snprintf(text, sizeof text, "], \"left_out\": %d}", copy.left_out);
+  write(sink, text, static_cast<size_t>(length));
+}
+
+}  // namespace
+
+void add_aside(Aside* aside) {
+  Guard guard(g_lock);
+  aside->next = g_first;
+  aside->link = &g_first;
+  if (g_first != nullptr) g_first->link = &aside->next;
+  g_first = aside;
+}
+
+void remove_aside(Aside* aside) {
+  Guard guard(g_lock);
+  *aside->link = aside->next;
+  if (aside->next != nullptr) aside->next->link = aside->link;
+}
+
+void show_asides() {
+  static std::atomic<bool> shown{false};
+  if (!shown.exchange(true, std::memory_order_relaxed)) (void)marline_describe_register("devices", describe, nullptr);
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A staged range is a node of a tree by the host's addresses. Those who wait for it are in a list of its
+// own; all of them look again when it is filled and when it goes.
+//
+// No deadlock: a construct waits for ranges of others before it has any; then for ranges that it shares, which were there
+// before its own; then for pinned memory, whose holders wait for their device only.
+#include "device/libomptarget/staging/staged_construct.hpp"
+
+#include "base/ranges.hpp"
+#include "base/report.hpp"
+#include "base/streamed.hpp"
+#include "device/contract/wait.hpp"
+#include "device/libomptarget/copies.hpp"
+#include "device/libomptarget/library.hpp"
+#include "device/libomptarget/staging/pinned.hpp"
+#include "device/libomptarget/staging/staging_pool.hpp"
+#include "image/images.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::offload::device {
+
+using namespace image;
+
+namespace {
+
+// Drivers copy that much themselves on the way to the device, and return (NVIDIA, as above).
+constexpr int64_t kDriverStages = 64 << 10;
+constexpr int kMostAttached = 4096;  // are kept; behind that all memory may have one
+constexpr int kMostItems = 64;  // of a construct that is staged: each is compared with each
+
+struct Waiter {
+  marline_event_t event;
+  Waiter* next;
+};
+
+}  // namespace
+
+struct StagedRange : Range {
+  char* block;  // null: there is no pinned memory, and the range is mapped as it is
+  int users;
+  bool filled;  // with what the host has
+  bool ready;   // the block is there
+  bool shared;  // regions may share it; a data construct's is its own
+  Waiter* waiters;
+};
+
+namespace {
+
+// By data constructs, as far as that is seen here.
+struct Entered : Range {
+  int count;
+};
+
+struct OfDevice {
+  Lock lock;
+  Ranges staged;
+  StagedConstruct* calls = nullptr;  // in libomptarget just now
+  StagedConstruct* regions = nullptr;  // under way, latest first
+  Ranges attached;             // pointers that constructs have attached, ever
+  int attached_count = 0;
+  bool attached_unknown = false;  // more, or by mappers
+  Ranges entered;              // what data constructs have mapped (Entered)
+  std::atomic<uint32_t> modules{0};  // whose variables libomptarget knows; whoever races asks it once more
+};
+OfDevice g_devices[kMostDevices];
+
+OfDevice& of(const Device* device) { return g_devices[device->number]; }
+
+uintptr_t begin_of(const Items& items, int item) { return reinterpret_cast<uintptr_t>(items.begins[item]); }
+
+// An empty section names a place, too.
+uintptr_t end_of(const Items& items, int item) {
+  return begin_of(items, item) + static_cast<uintptr_t>(items.sizes[item] > 0 ? items.sizes[item] : 1);
+}
+
+bool has_address(const Items& items, int item) {
+  return (items.types[item] & (map_type::kLiteral | map_type::kNonContiguous)) == 0 && items.begins[item] != nullptr;
+}
+
+// On the device; 0: it is not mapped.
+uintptr_t mapped_address(Device* device, uintptr_t address) {
+  using Ask = void* (*)(const void*, int);
+  static std::atomic<Ask> known{nullptr};  // any thread writes the same value
+  Ask ask = known.load(std::memory_order_relaxed);
+  if (ask == nullptr) {
+    ask = reinterpret_cast<Ask>(llvm_routine("omp_get_mapped_ptr"));
+    known.store(ask, std::memory_order_relaxed);
+  }
+  return reinterpret_cast<uintptr_t>(ask(reinterpret_cast<const void*>(address), llvm_number(device)));
+}
+
+bool is_mapped(Device* device, uintptr_t address) { return mapped_address(device, address) != 0; }
+
+// 0: not all of it is mapped, or not in one piece.
+uintptr_t mapped_whole(Device* device, uintptr_t begin, uintptr_t end) {
+  uintptr_t address = mapped_address(device, begin);
+  return address != 0 && mapped_address(device, end - 1) - address == end - 1 - begin ? address : 0;
+}
+
+// It maps the `declare target` variables of images at the first construct behind their registration.
+void let_it_map_globals(Device* device) {
+  std::atomic<uint32_t>& known = of(device).modules;
+  uint32_t now = module_changes();
+  if (known.load(std::memory_order_relaxed) == now) return;
+  using Begin = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, int64_t*, void**, void**);
+  auto begin = reinterpret_cast<Begin>(llvm_routine("__tgt_target_data_begin_mapper"));
+  begin(nullptr, llvm_number(device), 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  known.store(now, std::memory_order_relaxed);
+}
+
+void wake(Waiter* waiter) {
+  while (waiter != nullptr) {
+    Waiter* next = waiter->next;  // it may be gone behind the fulfilment
+    marline_event_fulfill(&waiter->event);
+    waiter = next;
+  }
+}
+
+void add_waiter(StagedRange* range, Waiter& waiter) {
+  waiter.next = range->waiters;
+  range->waiters = &waiter;
+}
+
+bool has_same_bytes(const StagedRange* range, const Items& items, int item) {
+  return range->begin == begin_of(items, item) && range->end == end_of(items, item);
+}
+
+}  // namespace
+
+StagedConstruct::StagedConstruct(Device* device, const Items& items, Staging staging, bool may_stage)
+    : device_(device), items_(items), staging_(staging) {
+  if (StagingPool::limit() == 0) return;
+  if (may_stage && items.count <= kMostItems) choose_candidates();
+  if (candidates_.count() != 0) let_it_map_globals(device);
+  enter();
+  if (!is_staged()) return;
+  if (staging_ != Staging::kRegion) {
+    for (int i = 0; i < items_.count; ++i) types_.push(items_.types[i]);
+    for (const Piece& piece : staged_) types_[static_cast<uint32_t>(piece.item)] &= ~(map_type::kTo | map_type::kFrom);
+    return;
+  }
+  wait_for_shared();
+  fill();
+  substitute();
+}
+
+StagedConstruct::StagedConstruct(StagedConstruct& other, PiecesOnly)
+    : device_(other.device_), items_(other.items_), staging_(other.staging_), maps_anything_(other.maps_anything_) {
+  other.has_moved_ = true;
+  for (const Piece& piece : other.staged_) staged_.push(piece);
+  for (const Bytes& bytes : other.direct_) direct_.push(bytes);
+  Guard guard(of(device_).lock);
+  link();
+}
+
+// Of a region, until it is finished. Under the lock.
+void StagedConstruct::link() {
+  if (staging_ != Staging::kRegion) return;
+  OfDevice& all = of(device_);
+  later_ = all.regions;
+  link_ = &all.regions;
+  all.regions = this;
+  if (later_ != nullptr) later_->link_ = &later_;
+}
+
+void StagedConstruct::unlink() {
+  if (link_ == nullptr) return;
+  Guard guard(of(device_).lock);
+  *link_ = later_;
+  if (later_ != nullptr) later_->link_ = link_;
+  link_ = nullptr;
+}
+
+// Whether its copy is one that holds a thread.
+bool StagedConstruct::is_staged_by_type(int item) const {
+  uint64_t type = items_.types[item];
+  bool to = (type & map_type::kTo) != 0 && items_.sizes[item] > kDriverStages;
+  bool from = (type & map_type::kFrom) != 0;
+  if (staging_ == Staging::kEnter) return to;
+  return staging_ == Staging::kExit ? from : to || from;
+}
+
+bool StagedConstruct::is_plain(int item) const {
+  using namespace map_type;
+  constexpr uint64_t kOthers = kAlways | kDelete | kPointerAndObject | kReturn | kPrivate | kLiteral | kClose | kPresent |
+                               kHold | kAttach | kNonContiguous;
+  uint64_t type = items_.types[item];
+  bool mapper = items_.mappers != nullptr && items_.mappers[item] != nullptr;
+  return is_staged_by_type(item) && (type & kOthers) == 0 && !is_member(type) && !mapper && items_.sizes[item] > 0 &&
+         items_.begins[item] != nullptr;
+}
+
+// No other item of the construct is about one of its bytes.
+bool StagedConstruct::is_apart(int item) const {
+  uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
+  for (int other = 0; other < items_.count; ++other) {
+    if (other == item || !has_address(items_, other)) continue;
+    auto base = reinterpret_cast<uintptr_t>(items_.bases[other]);
+    bool overlaps = begin_of(items_, other) < end && end_of(items_, other) > begin;
+    if (overlaps || (base >= begin && base < end)) return false;
+  }
+  return true;
+}
+
+void StagedConstruct::choose_candidates() {
+  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself, and
+  // the next one's copies would not go on beside its kernel. The driver's own copies take no longer, but hold the thread.
+  size_t sum = 0, most = StagingPool::limit() / (staging_ == Staging::kRegion ? 2 : 1);
+  for (int i = 0; i < items_.count; ++i) {
+    if (!is_plain(i)) continue;
+    bool in_pieces = staging_ == Staging::kEnter || staging_ == Staging::kUpdate;
+    size_t bytes = in_pieces ? 0 : StagingPool::size_of(static_cast<size_t>(items_.sizes[i]));
+    if (sum + bytes > most || !is_apart(i)) continue;
+    if (is_pinned(items_.begins[i], static_cast<size_t>(items_.sizes[i]))) continue;
+    sum += bytes;
+    candidates_.push(i);
+  }
+}
+
+// The first staged range that this construct has to wait for. Under the lock.
+StagedRange* StagedConstruct::conflict() {
+  Ranges& staged = of(device_).staged;
+  if (staged.root() == nullptr) return nullptr;
+  if (maps_anything_) return static_cast<StagedRange*>(staged.root());
+  for (int i = 0; i < items_.count; ++i) {
+    if (!has_address(items_, i)) continue;
+    auto* found = static_cast<StagedRange*>(staged.first_overlap(begin_of(items_, i), end_of(items_, i)));
+    if (found == nullptr) continue;
+    bool fits = false;
+    if (staging_ == Staging::kRegion && found->shared) {
+      for (int candidate : candidates_) fits = fits || candidate == i;
+    }
+    bool needs_filled = (items_.types[i] & map_type::kTo) != 0;
+    if (!fits || !has_same_bytes(found, items_, i) || (needs_filled && !found->filled)) return found;
+  }
+  return nullptr;
+}
+
+bool StagedConstruct::maps_directly(uintptr_t begin, uintptr_t end) {
+  if (maps_anything_) return true;
+  for (const Bytes& bytes : direct_) {
+    if (bytes.begin < end && bytes.end > begin) return true;
+  }
+  return false;
+}
+
+// Decides about a candidate: a range that is there is shared, else one is made, unless libomptarget maps the bytes. Under
+// the lock.
+void StagedConstruct::take_up(int item) {
+  OfDevice& all = of(device_);
+  uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
+  bool back = (items_.types[item] & map_type::kFrom) != 0;
+  if (auto* shared = static_cast<StagedRange*>(all.staged.first_overlap(begin, end))) {
+    ++shared->users;
+    return staged_.push({shared, item, false, back});
+  }
+  bool has_parts = all.entered.first_overlap(begin, end) != nullptr;  // of a variable that is mapped implicitly
+  bool elsewhere = has_parts || is_mapped(device_, begin) || is_mapped(device_, end - 1);
+  for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
+    elsewhere = elsewhere || call->maps_directly(begin, end);
+  }
+  if (elsewhere) return direct_.push({begin, end});
+  make_range(item, (items_.types[item] & map_type::kTo) != 0);
+}
+
+void StagedConstruct::make_range(int item, bool filled) {
+  void* memory = std::malloc(sizeof(StagedRange));
+  if (memory == nullptr) fatal("no memory for the list of staged data");
+  auto* made = new (memory) StagedRange{};
+  made->begin = begin_of(items_, item);
+  made->end = end_of(items_, item);
+  made->users = 1;
+  made->filled = filled;
+  made->shared = staging_ == Staging::kRegion;
+  of(device_).staged.insert(made);
+  staged_.push({made, item, true, (items_.types[item] & map_type::kFrom) != 0});
+}
+
+// Or another construct's call, which may map or unmap it.
+bool StagedConstruct::is_under_way(uintptr_t begin, uintptr_t end) {
+  OfDevice& all = of(device_);
+  for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
+    if (call->maps_directly(begin, end)) return true;
+  }
+  if (staging_ != Staging::kExit) return false;
+  for (StagedConstruct* region = all.regions; region != nullptr; region = region->later_) {
+    if (region->maps_directly(begin, end)) return true;
+  }
+  return false;
+}
+
+// The same for a data construct.
+void StagedConstruct::take_up_data(int item) {
+  OfDevice& all = of(device_);
+  uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
+  if (staging_ == Staging::kEnter) {
+    bool elsewhere = is_mapped(device_, begin) || is_mapped(device_, end - 1) || is_under_way(begin, end);
+    return elsewhere ? direct_.push({begin, end}) : make_range(item, false);
+  }
+  uintptr_t address = mapped_whole(device_, begin, end);
+  bool attached = all.attached_unknown || all.attached.first_overlap(begin, end) != nullptr;
+  if (address == 0 || attached || !is_cuda_memory(reinterpret_cast<const void*>(address))) {
+    return direct_.push({begin, end});
+  }
+  if (staging_ == Staging::kUpdate) return staged_.push({nullptr, item, true, false});
+  auto* entered = static_cast<Entered*>(all.entered.first_overlap(begin, end));
+  bool is_last = entered != nullptr && entered->count == 1;
+  return !is_last || is_under_way(begin, end) ? direct_.push({begin, end}) : make_range(item, false);
+}
+
+// Of a data construct, about to be in libomptarget. Under the lock.
+void StagedConstruct::note_counts() {
+  OfDevice& all = of(device_);
+  bool enters = staging_ == Staging::kEnter;
+  constexpr uint64_t kOthers = map_type::kPointerAndObject | map_type::kAttach;
+  for (int i = 0; i < items_.count && (enters || staging_ == Staging::kExit); ++i) {
+    if (!has_address(items_, i) || is_member(items_.types[i]) || (items_.types[i] & kOthers) != 0) continue;
+    uintptr_t begin = begin_of(items_, i), end = end_of(items_, i);
+    auto* entered = static_cast<Entered*>(all.entered.first_overlap(begin, end));
+    if (entered != nullptr) {
+      entered->count += enters ? 1 : -1;
+      if (entered->count > 0 && (items_.types[i] & map_type::kDelete) == 0) continue;
+      all.entered.remove(entered);
+      std::free(entered);
+    } else if (enters && !is_mapped(device_, begin)) {
+      void* memory = std::malloc(sizeof(Entered));
+      if (memory == nullptr) return;
+      auto* made = new (memory) Entered{};
+      made->begin = begin;
+      made->end = end;
+      made->count = 1;
+      all.entered.insert(made);
+    }
+  }
+}
+
+// Under the lock.
+void StagedConstruct::note_attachments() {
+  OfDevice& all = of(device_);
+  all.attached_unknown = all.attached_unknown || maps_anything_;
+  for (int i = 0; i < items_.count && !all.attached_unknown; ++i) {
+    if ((items_.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) == 0) continue;
+    auto pointer = reinterpret_cast<uintptr_t>(items_.bases[i]);
+    if (all.attached.first_overlap(pointer, pointer + sizeof(void*)) != nullptr) continue;
+    void* memory = all.attached_count < kMostAttached ? std::malloc(sizeof(Range)) : nullptr;
+    all.attached_unknown = memory == nullptr;
+    if (memory == nullptr) return;
+    auto* range = new (memory) Range{};
+    range->begin = pointer;
+    range->end = pointer + sizeof(void*);
+    all.attached.insert(range);
+    ++all.attached_count;
+  }
+}
+
+// Waits for what is in the way, and then decides all at once.
+void StagedConstruct::enter() {
+  OfDevice& all = of(device_);
+  for (int i = 0; i < items_.count; ++i) {
+    maps_anything_ = maps_anything_ || (items_.mappers != nullptr && items_.mappers[i] != nullptr);
+  }
+  for (;;) {
+    Waiter waiter = {MARLINE_EVENT_INIT, nullptr};
+    {
+      Guard guard(all.lock);
+      StagedRange* in_the_way = conflict();
+      if (in_the_way == nullptr) {
+        note_attachments();
+        uint32_t at = 0;
+        for (int i = 0; i < items_.count; ++i) {
+          bool candidate = at < candidates_.count() && candidates_[at] == i;
+          if (candidate) ++at;
+          if (candidate) staging_ == Staging::kRegion ? take_up(i) : take_up_data(i);
+          else if (has_address(items_, i)) direct_.push({begin_of(items_, i), end_of(items_, i)});
+        }
+        note_counts();
+        next_ = all.calls;
+        all.calls = this;
+        return;
+      }
+      add_waiter(in_the_way, waiter);
+    }
+    wait_or_progress(&waiter.event, device_, "target (data that is being copied)");
+  }
+}
+
+void StagedConstruct::wait_for_shared() {
+  for (const Piece& piece : staged_) {
+    while (!piece.is_new) {
+      Waiter waiter = {MARLINE_EVENT_INIT, nullptr};
+      {
+        Guard guard(of(device_).lock);
+        if (piece.range->ready) break;
+        add_waiter(piece.range, waiter);
+      }
+      wait_or_progress(&waiter.event, device_, "target (data that is being copied)");
+    }
+  }
+}
+
+// Blocks for the ranges that this construct has made, with what the host has.
+void StagedConstruct::fill() {
+  OfDevice& all = of(device_);
+  size_t sum = 0;
+  for (const Piece& piece : staged_) {
+    if (piece.back) bytes_back_ += piece.range->end - piece.range->begin;
+    if (piece.is_new) sum += StagingPool::size_of(piece.range->end - piece.range->begin);
+  }
+  if (sum != 0) staging_pool(device_).reserve(device_, sum);
+  for (const Piece& piece : staged_) {
+    if (!piece.is_new) continue;
+    StagedRange* range = piece.range;
+    size_t bytes = range->end - range->begin;
+    range->block = staging_pool(device_).take(device_, bytes);
+    if (range->block != nullptr && range->filled) {
+      std::memcpy(range->block, reinterpret_cast<const void*>(range->begin), bytes);
+    }
+    Waiter* waiters;
+    {
+      Guard guard(all.lock);
+      range->ready = true;
+      waiters = range->waiters;
+      range->waiters = nullptr;
+    }
+    wake(waiters);
+  }
+}
+
+void StagedConstruct::substitute() {
+  for (int i = 0; i < items_.count; ++i) {
+    bases_.push(items_.bases[i]);
+    begins_.push(items_.begins[i]);
+  }
+  for (const Piece& piece : staged_) {
+    if (piece.range->block == nullptr) continue;
+    auto item = static_cast<uint32_t>(piece.item);
+    auto shift = reinterpret_cast<uintptr_t>(piece.range->block) - piece.range->begin;
+    begins_[item] = piece.range->block;
+    bases_[item] = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(bases_[item]) + shift);
+  }
+}
+
+void StagedConstruct::begun() {
+  if (StagingPool::limit() == 0) return;
+  Guard guard(of(device_).lock);
+  StagedConstruct** at = &of(device_).calls;
+  while (*at != this) at = &(*at)->next_;
+  *at = next_;
+  if (!has_moved_) link();
+}
+
+bool StagedConstruct::is_done() const {
+  return staging_ == Staging::kUpdate && staged_.count() == static_cast<uint32_t>(items_.count);
+}
+
+// What the construct may bring back goes to blocks, which the copies fill at once.
+void StagedConstruct::take_blocks() {
+  StagingPool& pool = staging_pool(device_);
+  size_t sum = 0;
+  for (const Piece& piece : staged_) sum += StagingPool::size_of(piece.range->end - piece.range->begin);
+  pool.reserve(device_, sum);
+  for (const Piece& piece : staged_) piece.range->block = pool.take(device_, piece.range->end - piece.range->begin);
+}
+
+bool StagedConstruct::copy_before() {
+  if ((staging_ != Staging::kExit && staging_ != Staging::kUpdate) || staged_.count() == 0) return true;
+  if (staging_ == Staging::kExit) take_blocks();
+  bool done = true;
+  for (const Piece& piece : staged_) {
+    uintptr_t begin = begin_of(items_, piece.item), end = end_of(items_, piece.item);
+    CopyEnd there = {device_, reinterpret_cast<char*>(mapped_address(device_, begin))};
+    CopyEnd here = {nullptr, reinterpret_cast<char*>(begin)};
+    uint64_t type = items_.types[piece.item];
+    if (staging_ == Staging::kExit) {
+      here.address = piece.range->block;
+      if (here.address == nullptr) {  // no pinned memory: libomptarget copies
+        types_[static_cast<uint32_t>(piece.item)] = type;
+      } else {
+        done = llvm_copy(here, there, end - begin) == 0 && done;
+      }
+      continue;
+    }
+    if ((type & map_type::kTo) != 0) done = llvm_copy(there, here, end - begin) == 0 && done;
+    if ((type & map_type::kFrom) != 0) done = llvm_copy(here, there, end - begin) == 0 && done;
+  }
+  return done;
+}
+
+bool StagedConstruct::copy_behind() {
+  bool done = true;
+  for (const Piece& piece : staged_) {
+    if (staging_ == Staging::kUpdate) break;
+    uintptr_t begin = piece.range->begin;
+    size_t bytes = piece.range->end - begin;
+    auto* host = reinterpret_cast<char*>(begin);
+    if (staging_ == Staging::kEnter) {
+      CopyEnd there = {device_, reinterpret_cast<char*>(mapped_address(device_, begin))};
+      done = llvm_copy(there, {nullptr, host}, bytes) == 0 && done;
+    } else if (piece.range->block != nullptr && !is_mapped(device_, begin)) {
+      copy_streamed(host, piece.range->block, bytes, bytes);
+    }
+  }
+  return done;
+}
+
+void StagedConstruct::finish(bool ran) {
+  if (has_moved_) return;
+  unlink();
+  for (const Piece& piece : staged_) {
+    StagedRange* range = piece.range;
+    if (range == nullptr || staging_ != Staging::kRegion || !ran || !piece.back || range->block == nullptr) continue;
+    size_t bytes = range->end - range->begin;
+    copy_streamed(reinterpret_cast<char*>(range->begin), range->block, bytes, bytes);
+  }
+  release();
+}
+
+void StagedConstruct::release() {
+  OfDevice& all = of(device_);
+  for (const Piece& piece : staged_) {
+    StagedRange* range = piece.range;
+    if (range == nullptr) continue;
+    size_t bytes = range->end - range->begin;
+    Waiter* waiters = nullptr;
+    bool last;
+    {
+      Guard guard(all.lock);
+      last = --range->users == 0;
+      if (last) {
+        all.staged.remove(range);
+        waiters = range->waiters;
+      }
+    }
+    if (!last) continue;
+    wake(waiters);
+    if (range->block != nullptr) staging_pool(device_).give(range->block, bytes);
+    if (staging_ != Staging::kEnter) staging_pool(device_).unreserve(StagingPool::size_of(bytes));
+    std::free(range);
+  }
+}
+
+}  // namespace marline::offload::device

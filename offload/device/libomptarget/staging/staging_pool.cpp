@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Blocks have the size of their class, four classes per power of two.
+#include "device/libomptarget/staging/staging_pool.hpp"
+
+#include "base/options.hpp"
+#include "device/contract/wait.hpp"
+#include "device/libomptarget/staging/pinned.hpp"
+#include "image/images.hpp"
+
+#include <bit>
+
+namespace marline::offload::device {
+
+namespace {
+
+constexpr int kLeastShift = 12;  // bytes: a page
+
+struct SizeClass {
+  int index;
+  size_t bytes;
+};
+
+SizeClass class_of(size_t bytes) {
+  if (bytes <= size_t{1} << kLeastShift) return {0, size_t{1} << kLeastShift};
+  int shift = std::bit_width(bytes - 1) - 1;  // 2^shift < bytes <= 2^(shift + 1)
+  size_t step = size_t{1} << (shift - 2);
+  size_t steps = (bytes + step - 1) / step;  // 5 to 8
+  return {4 * (shift - kLeastShift) + static_cast<int>(steps) - 4, steps * step};
+}
+
+StagingPool g_pools[kMostDevices];
+
+}  // namespace
+
+struct StagingPool::Waiter {
+  marline_event_t event;
+  size_t bytes;
+  Waiter* next;
+};
+
+size_t StagingPool::size_of(size_t bytes) { return class_of(bytes).bytes; }
+
+size_t StagingPool::limit() {
+  static const size_t bytes = option_bytes(Option::kStaging);
+  return bytes;
+}
+
+void StagingPool::reserve(Device* device, size_t bytes) {
+  Waiter self = {MARLINE_EVENT_INIT, bytes, nullptr};
+  {
+    Guard guard(lock_);
+    if (first_ == nullptr && reserved_ + bytes <= limit()) {
+      reserved_ += bytes;
+      return;
+    }
+    *last_ = &self;
+    last_ = &self.next;
+  }
+  wait_or_progress(&self.event, device, "target (staging memory)");  // what it asks for is handed over
+}
+
+void StagingPool::unreserve(size_t bytes) {
+  Waiter* served = nullptr;
+  Waiter** end = &served;
+  {
+    Guard guard(lock_);
+    reserved_ -= bytes;
+    while (first_ != nullptr && reserved_ + first_->bytes <= limit()) {
+      Waiter* waiter = first_;
+      reserved_ += waiter->bytes;
+      first_ = waiter->next;
+      if (first_ == nullptr) last_ = &first_;
+      waiter->next = nullptr;
+      *end = waiter;
+      end = &waiter->next;
+    }
+  }
+  while (served != nullptr) {
+    Waiter* next = served->next;  // the waiter may be gone behind the fulfilment
+    marline_event_fulfill(&served->event);
+    served = next;
+  }
+}
+
+char* StagingPool::take(Device* device, size_t bytes) {
+  SizeClass wanted = class_of(bytes);
+  {
+    Guard guard(lock_);
+    if (Idle* block = idle_[wanted.index]) {
+      idle_[wanted.index] = block->next;
+      return reinterpret_cast<char*>(block);
+    }
+    pinned_ += wanted.bytes;
+  }
+  trim(limit());
+  auto* block = static_cast<char*>(allocate_pinned(device, wanted.bytes));
+  if (block != nullptr) return block;
+  Guard guard(lock_);
+  pinned_ -= wanted.bytes;
+  return nullptr;
+}
+
+void StagingPool::give(char* block, size_t bytes) {
+  auto* idle = reinterpret_cast<Idle*>(block);
+  int index = class_of(bytes).index;
+  Guard guard(lock_);
+  idle->next = idle_[index];
+  idle_[index] = idle;
+}
+
+// Idle blocks of other sizes go while there is more than that much.
+void StagingPool::trim(size_t bytes) {
+  for (int index = kClasses - 1; index >= 0; --index) {
+    for (;;) {
+      Idle* block;
+      {
+        Guard guard(lock_);
+        if (pinned_ <= bytes) return;
+        block = idle_[index];
+        if (block == nullptr) break;
+        idle_[index] = block->next;
+        size_t quarter = size_t{1} << (index / 4 + kLeastShift - 2);
+        pinned_ -= (static_cast<size_t>(index % 4) + 4) * quarter;
+      }
+      (void)release_pinned(block);
+    }
+  }
+}
+
+StagingPool& staging_pool(const Device* device) { return g_pools[device->number]; }
+
+}  // namespace marline::offload::device

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device's own side of a process device: commands come from the ring, and the dispatcher (dispatcher.hpp) runs them.
+// While it sleeps, a receiver thread watches the ring. While all threads run kernels, the receiver empties a ring that is
+// full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them sleep. The process
+// leaves with _exit: the program's exit handlers and destructors are not its own.
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "device/contract/tell.hpp"
+#include "device/process/process.hpp"
+#include "device/process/memory.hpp"
+#include "device/processor/call_kernel.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "device/processor/crash/process_crash.hpp"
+#include "image/jumps.hpp"
+#include "image/load.hpp"
+#include "marline/devices.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::offload::device {
+
+using namespace image;
+
+namespace {
+
+// A command with its words.
+struct Job : Work {
+  Command command;
+  uint64_t words[];
+};
+
+Channel* g_channel;
+Arena* g_arena;
+int g_socket;
+int g_number;
+Lock g_ring_lock;  // over who reads commands, and over the announcement of what is waited for
+Lock g_answer_lock;
+
+void run_job(Work* work);
+
+// Ends the process when the program has ended, or has closed its side.
+[[noreturn]] void watch() {
+  char byte;
+  while (recv(g_socket, &byte, 1, 0) < 0 && errno == EINTR) {}
+  _exit(0);
+}
+
+// With the lock.
+Job* receive_one() {
+  Ring& ring = g_channel->commands;
+  g_channel->completions.acquire();  // a kernel may depend on one that has been answered: see take_completions
+  Command command;
+  ring.read(&command, sizeof command);
+  size_t bytes = command.words * sizeof(uint64_t);
+  auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
+  if (job == nullptr) fatal("device %d: no memory for a command", g_number);
+  job->is_kernel = command.kind == CommandKind::kLaunch;
+  job->run = run_job;
+  job->command = command;
+  ring.read(job->words, bytes);
+  return job;
+}
+
+// What is added under the lock is in the order of the ring.
+bool receive_all() {
+  if (g_channel->commands.is_empty()) return false;
+  Guard guard(g_ring_lock);
+  WorkList list;
+  while (!g_channel->commands.is_empty()) list.append(receive_one());
+  bool has_some = list.first != nullptr;
+  add_work(list);
+  return has_some;
+}
+
+// For the receiver, asleep or not: see Ring::sleep.
+void announce() {
+  Guard guard(g_ring_lock);
+  g_channel->commands.announce(Ring::kAnything);
+}
+
+// While the first thread runs a kernel, the receiver is to notice what comes. What has come before that, it does not.
+void begin_alone() {
+  announce();
+  (void)receive_all();
+}
+
+// A writer that has woken the receiver has changed it, and so has the receiver.
+void end_alone() {
+  Guard guard(g_ring_lock);
+  g_channel->commands.announce_instead(Ring::kAnything, Ring::kWantOfRoom);
+}
+
+void answer(const Completion& completion) {
+  Ring& ring = g_channel->completions;
+  Guard guard(g_answer_lock);
+  while (!ring.has_room(sizeof completion)) sched_yield();
+  ring.write(&completion, sizeof completion);
+  ring.publish();
+}
+
+void run_kernel(void* data) {
+  auto* job = static_cast<Job*>(data);
+  RunningKernel running(job->command.b, job->command.c);
+  call_kernel(job->command.a, job->words, job->command.words);
+}
+
+uint64_t load(const Command& command) {
+  return reinterpret_cast<uint64_t>(load_image(copy_image({g_arena->here(command.a), command.b})));
+}
+
+uint64_t unload(const Command& command) {
+  ImageRange range = range_of_image(reinterpret_cast<void*>(command.a));
+  remove_jumps(range.begin, range.end);
+  unload_image(reinterpret_cast<void*>(command.a));
+  return 0;
+}
+
+uint64_t find(const Command& command, const uint64_t* name) {
+  return find_in_image(reinterpret_cast<void*>(command.a), reinterpret_cast<const char*>(name));
+}
+
+uint64_t jump(const Command& command, const uint64_t* name) {
+  auto* image = reinterpret_cast<void*>(command.a);
+  const char* pointer = reinterpret_cast<const char*>(name);
+  return static_cast<uint64_t>(make_jump(command.b, image, pointer, is_given_up(command.b)));
+}
+
+void run_job(Work* work) {
+  auto* job = static_cast<Job*>(work);
+  const Command& command = job->command;
+  Completion completion = {command.operation, 0, command.timed ? now() : 0, 0};
+  switch (command.kind) {
+    case CommandKind::kLaunch: {
+      marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(command.thread_limit), command.a};
+      marline_target_region_run(&region);
+      if (command.timed) completion.end = now();
+      std::fflush(stdout);  // nobody does at the end
+      kernel_has_run();
+      break;
+    }
+    case CommandKind::kLoad: completion.result = load(command); break;
+    case CommandKind::kUnload: completion.result = unload(command); break;
+    case CommandKind::kFind: completion.result = find(command, job->words); break;
+    case CommandKind::kJump: completion.result = jump(command, job->words); break;
+    case CommandKind::kCopy:
+      std::memcpy(reinterpret_cast<void*>(command.a), reinterpret_cast<const void*>(command.b), command.c);
+      break;
+  }
+  answer(completion);
+  std::free(job);
+}
+
+// The receiver thread. A command that is no kernel is counted in `asked` first, and then the program looks for a sleeper;
+// here the announcement comes first, and then the look at the count (both seq_cst). The dispatcher says that it sleeps, and
+// announces then: whichever of the two announcements comes last, it has the dispatcher in it.
+void* receive(void*) {
+  Ring& ring = g_channel->commands;
+  for (;;) {
+    uint64_t asked = g_channel->asked.load();
+    (void)receive_all();
+    run_all(take_other_work());
+    {
+      Guard guard(g_ring_lock);
+      ring.announce(dispatcher_sleeps() ? Ring::kAnything : Ring::kWantOfRoom);
+    }
+    if (g_channel->asked.load() == asked) ring.sleep();
+  }
+}
+
+// The program reads it when the process is gone (process.cpp).
+void tell_program(const EndInKernel& end) {
+  Crash& crash = g_channel->crash;
+  crash.running = end.running;
+  crash.at_address = end.at_address;
+  crash.value = end.value;
+  crash.entry = end.entry;
+  crash.place = end.kernel_place;
+  static_assert(sizeof crash.stack == ProcessEnd::kStackText);
+  std::memcpy(crash.stack, end.stack, sizeof crash.stack);
+  crash.cause.store(end.cause, std::memory_order_release);  // pairs with report_death
+}
+
+void start_receiver() {
+  pthread_t thread;
+  int error = pthread_create(&thread, nullptr, receive, nullptr);
+  char why[256];
+  if (error != 0) {
+    fatal("device %d (process): no thread can be created: %s", g_number,
+          marline_describe_refusal(error, 0, why, sizeof why));
+  }
+}
+
+// Before there is another thread, the stack is given up: no region finds it.
+void serve() {
+  g_arena->enter();
+  pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
+  // The runtime's own handlers are there when the dispatcher notes ends.
+  WorkSource source = {receive_all, announce, [] { note_ends(tell_program); }};
+  source.may_run_alone = true;
+  source.begin_alone = begin_alone;
+  source.end_alone = end_alone;
+  start_dispatcher(source);
+  start_receiver();
+  watch();
+}
+
+}  // namespace
+
+// The calling thread may be a worker in the midst of the program's tasks. Those are the program's: this thread leaves
+// them alone and only watches, and the kernels' threads are new ones.
+void serve_device(Channel* channel, Arena* arena, int socket, int number) {
+  g_channel = channel;
+  g_arena = arena;
+  g_socket = socket;
+  g_number = number;
+  give_up_stack(serve);
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A dispatcher is its own thread's but for the list of work.
+#include "device/processor/dispatcher.hpp"
+
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "device/contract/tell.hpp"
+#include "device/processor/shared_cpu.hpp"
+#include "marline/devices.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+extern "C" {
+int omp_get_max_threads();
+int omp_get_num_threads();
+int omp_get_thread_num();
+}
+
+namespace marline::offload::device {
+
+namespace {
+
+constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
+constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
+constexpr int kLooksPerYield = 16;                     // while there is no kernel: to yield takes as long as some looks
+constexpr uint64_t kAway = 1'500;                      // to give way takes longer: another thread has run
+// So many kernels come one by one until the first thread runs them again. Twice as many each time that it has then run
+// only a few until the crew was called.
+constexpr int kSingles = 16, kMostSingles = 64 * kSingles, kFew = 8;
+constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
+
+// Who leads takes the work: the first thread or the crew. The other one waits, or, the first thread, runs a kernel.
+struct Dispatcher {
+  WorkSource source;
+  const CpuPart* part;  // null: all CPUs
+  Lock lock;            // over those up to `crew_is_called`
+  WorkList work;
+  bool sleeps = false;  // who leads, for `arrival`
+  marline_event_t arrival;
+  bool crew_leads = false;
+  bool has_crew = false;
+  std::atomic<bool> is_alone{false};  // the first thread runs a kernel. Written under the lock
+  marline_event_t crew_has_gone;   // initialised when the crew is called
+  marline_event_t crew_is_called;  // when it goes
+  int singles = 0;  // kernels that have come one by one; the crew's
+  int singles_wanted = kSingles;  // under the lock until the crew leads, and then the crew's
+  int run_alone = kFew;           // by the first thread, since the crew has gone; under the lock
+  int threads = 1;  // that kernels may have at a time
+  WorkList held;    // the crew's kernels that are one too many while the first thread runs one
+  std::atomic<bool> has_held{false};  // there are such: whoever ends a kernel wakes the crew for them
+  std::atomic<uint64_t> looked{0};  // by the dispatcher; a hint for others
+  std::atomic<int> kernels{0};      // that it has made tasks of, and that have not ended
+  SharedCpu cpu;
+};
+
+thread_local Dispatcher* t_alone = nullptr;  // whose first thread is in a kernel
+
+Dispatcher g_dispatchers[kMostDispatchers];
+std::atomic<int> g_count{0};  // of those that are started; released by who starts one
+
+template <class Function>
+void for_all_dispatchers(Function function) {
+  int count = g_count.load(std::memory_order_acquire);  // pairs with start_dispatcher
+  for (int i = 0; i < count; ++i) function(g_dispatchers[i]);
+}
+
+// Takes all that have arrived, in order; null: none, and with `wait` somebody is going to fulfil `arrival`.
+Work* take_arrived(Dispatcher& own, bool wait) {
+  Guard guard(own.lock);
+  Work* work = own.work.first;
+  own.work.first = nullptr;
+  own.work.last = &own.work.first;
+  if (work == nullptr && wait) {
+    marline_event_init(&own.arrival);
+    own.sleeps = true;
+  }
+  return work;
+}
+
+// Kernels that have no thread yet run when this one yields. Their count is a hint here.
+bool receive(const Dispatcher& own) {
+  int left = own.kernels.load(std::memory_order_relaxed) == 0 ? kLooksPerYield : 1;
+  while (left-- > 0) {
+    if (own.source.receive()) return true;
+  }
+  return false;
+}
+
+// The crew is to leave the work to the first thread.
+bool is_to_give_back(const Dispatcher& own) {
+  return own.source.may_run_alone && own.singles >= own.singles_wanted && own.kernels.load() == 0;
+}
+
+// The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile. The
+// system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the next.
+Work* look_for_work(Dispatcher& own, bool is_crew) {
+  uint64_t begin = now(), time = begin;
+  bool was_away = false;
+  do {
+    bool has_come = receive(own);
+    if (Work* work = take_arrived(own, false)) {
+      own.cpu.note_command(was_away, time);  // not of parts of a large copy, whose sender is busy on its own CPU
+      return work;
+    }
+    if (is_crew && is_to_give_back(own)) return nullptr;
+    if (has_come) {
+      begin = time;
+      was_away = false;  // what comes next comes while this thread looks
+    }
+    uint64_t before = time;
+#pragma omp taskyield
+    time = now();
+    // A kernel has run here, perhaps. On a cluster it adds what can run behind it, for which this thread need not give way.
+    Work* work = time - before > kAlone ? take_arrived(own, false) : nullptr;
+    if (work != nullptr) return work;
+    own.looked.store(time, std::memory_order_relaxed);
+    if (time - begin <= kAlone) continue;
+    sched_yield();
+    uint64_t back = now();
+    was_away = back - time > kAway;
+    time = back;
+  } while (time - begin < kPatience);
+  return nullptr;
+}
+
+// False also with `work`: a kernel adds what can run behind it, and is counted off afterwards. seq_cst as in run_kernel.
+bool wait_alone(Dispatcher& own, Work*& work) {
+  if (own.source.wait == nullptr || own.kernels.load() != 0) return false;
+  work = take_arrived(own, false);
+  return work == nullptr && own.source.wait();
+}
+
+void resume(const Dispatcher& own) {
+  if (own.source.resume != nullptr) own.source.resume();
+}
+
+void wait_for(marline_event_t& event) {
+  static constexpr const char* kNames[] = {nullptr};
+  static constexpr marline_wait_t kWhy = {"commands", kNames, {}, nullptr, 0, 0};  // python/marline/ps/workers.py
+  marline_event_wait_for(&event, &kWhy);
+}
+
+// The crew comes back when it is called.
+void give_back(Dispatcher& own) {
+  {
+    Guard guard(own.lock);
+    if (own.work.first != nullptr) return;  // one more
+    own.crew_leads = false;
+    marline_event_init(&own.crew_is_called);
+  }
+  marline_event_fulfill(&own.crew_has_gone);
+  wait_for(own.crew_is_called);
+}
+
+// The crew has a thread too many for the kernels, as the first thread runs one.
+bool must_hold(const Dispatcher& own) { return own.is_alone.load() && own.kernels.load() >= own.threads; }
+
+bool can_start_held(const Dispatcher& own) { return own.has_held.load() && !must_hold(own); }
+
+// Waits until there is some. Null: kernels need not be held any more.
+Work* take_work(Dispatcher& own, bool is_crew) {
+  for (;;) {
+    if (is_crew && can_start_held(own)) return nullptr;
+    Work* work = look_for_work(own, is_crew);
+    if (work == nullptr && is_crew && is_to_give_back(own)) {
+      give_back(own);
+      continue;
+    }
+    if (work == nullptr && wait_alone(own, work)) continue;
+    resume(own);
+    if (work == nullptr) work = take_arrived(own, true);
+    if (work != nullptr) return work;
+    if (is_crew && can_start_held(own)) {  // behind `sleeps`: whoever ends a kernel later wakes it
+      Guard guard(own.lock);
+      own.sleeps = false;
+      return nullptr;
+    }
+    own.source.announce();
+    (void)own.source.receive();
+    wait_for(own.arrival);
+  }
+}
+
+void wake(Dispatcher& sleeper) {
+  bool wakes;
+  {
+    Guard guard(sleeper.lock);
+    wakes = sleeper.sleeps;
+    sleeper.sleeps = false;
+  }
+  if (wakes) marline_event_fulfill(&sleeper.arrival);  // whoever it wakes wants the lock
+}
+
+// Behind the last one, the dispatcher may wait for the next itself.
+void run_kernel(Dispatcher* own, Work* work) {
+  work->run(work);
+  bool is_last = own->kernels.fetch_sub(1) == 1;
+  if ((is_last && own->source.wait != nullptr) || own->has_held.load()) wake(*own);
+}
+
+// A task of its own, or, if it would be one too many, later.
+void start_kernel(Dispatcher& own, Work* work) {
+  if (must_hold(own)) {
+    own.held.append(work);
+    return own.has_held.store(true);
+  }
+  own.kernels.fetch_add(1);
+  Dispatcher* self = &own;
+#pragma omp task firstprivate(self, work) untied
+  run_kernel(self, work);
+}
+
+// If there are still too many, they are held again.
+void start_held(Dispatcher& own) {
+  Work* work = own.held.first;
+  own.held = {};
+  own.held.last = &own.held.first;
+  own.has_held.store(false);
+  while (work != nullptr) {
+    Work* next = work->next;
+    start_kernel(own, work);
+    work = next;
+  }
+}
+
+// The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
+// thread that is idle goes on with it.
+void dispatch(Dispatcher& own) {
+  for (;;) {
+    Work* work = take_work(own, true);
+    if (own.has_held.load()) start_held(own);
+    while (work != nullptr) {
+      Work* next = work->next;
+      if (work->is_kernel) {
+        bool is_single = own.kernels.load() == 0 && next == nullptr;
+        own.singles = is_single ? own.singles + 1 : 0;
+        start_kernel(own, work);
+      } else {
+        work->run(work);  // before a thread is free
+      }
+      work = next;
+    }
+  }
+}
+
+// Of the threads that the process may have, as many as the part has of the CPUs.
+int threads_of(const CpuPart* part) {
+  int all = omp_get_max_threads();
+  return part != nullptr ? std::max(1, all * part->count / part->of) : all;
+}
+
+void keep_to(const CpuPart& part, int threads) {
+  int error = marline_thread_share(part.cpus, kCpuWords, threads);
+  if (error != 0) fatal("the threads of a device cannot be bound to its %d CPUs: %s", part.count, strerror(error));
+}
+
+void* serve_crew(void* data) {
+  Dispatcher* own = static_cast<Dispatcher*>(data);
+  int threads = own->threads;
+  if (own->part != nullptr) keep_to(*own->part, threads);
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  {
+#pragma omp task untied firstprivate(own)
+    dispatch(*own);
+  }
+  return nullptr;
+}
+
+// With a stack as large as that of a program's first thread may become.
+void start_thread(void* (*body)(void*), Dispatcher& own) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
+    pthread_attr_setstacksize(&attributes, kUnlimitedStack);
+  }
+  pthread_t thread;
+  int error = pthread_create(&thread, &attributes, body, &own);
+  pthread_attr_destroy(&attributes);
+  char why[256];
+  if (error != 0) {
+    fatal("no thread can be created for a device's kernels: %s", marline_describe_refusal(error, 0, why, sizeof why));
+  }
+}
+
+// With the lock. Whether the crew has to be started, behind the lock; else it has to be called there.
+bool let_crew_lead(Dispatcher& own) {
+  own.crew_leads = true;
+  own.singles_wanted = own.run_alone < kFew ? std::min(2 * own.singles_wanted, kMostSingles) : kSingles;
+  own.run_alone = 0;
+  marline_event_init(&own.crew_has_gone);
+  bool is_first = !own.has_crew;
+  own.has_crew = true;
+  return is_first;
+}
+
+void call_crew(Dispatcher& own, bool is_first) {
+  is_first ? start_thread(serve_crew, own) : marline_event_fulfill(&own.crew_is_called);
+}
+
+// By the first thread, which leads. These kernels came before all that waits.
+void leave_to_crew(Dispatcher& own, const WorkList& kernels) {
+  bool is_first;
+  {
+    Guard guard(own.lock);
+    if (own.work.first == nullptr) own.work.last = kernels.last;
+    *kernels.last = own.work.first;
+    own.work.first = kernels.first;
+    is_first = let_crew_lead(own);
+  }
+  call_crew(own, is_first);
+  wait_for(own.crew_has_gone);
+}
+
+// The same. False: others wait already. The crew is called by those who add work meanwhile (add_work).
+bool run_alone(Dispatcher& own, Work* kernel) {
+  {
+    Guard guard(own.lock);
+    if (own.work.first != nullptr) return false;
+    own.kernels.fetch_add(1);  // with the lock: the crew gives back only where it sees none (give_back)
+    own.is_alone = true;
+    ++own.run_alone;
+  }
+  if (own.source.begin_alone != nullptr) own.source.begin_alone();
+  t_alone = &own;
+  kernel->run(kernel);
+  kernel_has_run();
+  bool crew_leads, wakes;
+  {
+    Guard guard(own.lock);
+    own.kernels.fetch_sub(1);  // likewise: a crew that gives back is one that this thread waits for
+    crew_leads = own.crew_leads;
+    wakes = crew_leads && own.sleeps;  // it may have waited for the end of the last kernel
+    if (wakes) own.sleeps = false;
+  }
+  if (wakes) marline_event_fulfill(&own.arrival);
+  if (crew_leads) wait_for(own.crew_has_gone);
+  return true;
+}
+
+// The first thread, where it may run kernels.
+[[noreturn]] void lead(Dispatcher& own) {
+  for (;;) {
+    WorkList kernels;
+    for (Work* work = take_work(own, false); work != nullptr;) {
+      Work* next = work->next;
+      work->is_kernel ? kernels.append(work) : work->run(work);
+      work = next;
+    }
+    bool is_one = kernels.first != nullptr && kernels.first->next == nullptr;
+    if (kernels.first != nullptr && !(is_one && run_alone(own, kernels.first))) leave_to_crew(own, kernels);
+  }
+}
+
+void* serve(void* data) {
+  Dispatcher* own = static_cast<Dispatcher*>(data);
+  int threads = own->threads = threads_of(own->part);
+  if (threads == 1) own->source.may_run_alone = false;  // no kernel would run beside one that is suspended
+  if (own->part != nullptr) keep_to(*own->part, threads);
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  if (own->source.begin != nullptr) own->source.begin();
+  if (own->source.may_run_alone) lead(*own);
+  {
+    Guard guard(own->lock);
+    own->crew_leads = own->has_crew = true;
+  }
+  return serve_crew(data);
+}
+
+}  // namespace
+
+void start_dispatcher(const WorkSource& source, const CpuPart* part) {
+  int number = g_count.load(std::memory_order_relaxed);
+  Dispatcher& own = g_dispatchers[number];
+  own.source = source;
+  own.part = part;
+  g_count.store(number + 1, std::memory_order_release);  // pairs with for_all_dispatchers
+  start_thread(serve, own);
+}
+
+void add_work(WorkList& list, int dispatcher) {
+  if (list.first == nullptr) return;
+  Dispatcher& receiver = g_dispatchers[dispatcher];
+  bool calls_crew, is_first = false;
+  {
+    Guard guard(receiver.lock);
+    *receiver.work.last = list.first;
+    receiver.work.last = list.last;
+    // What comes in on the first thread itself, in the midst of its kernel, that thread takes next.
+    calls_crew = receiver.is_alone && !receiver.crew_leads && t_alone != &receiver;
+    if (calls_crew) is_first = let_crew_lead(receiver);
+  }
+  calls_crew ? call_crew(receiver, is_first) : wake(receiver);
+}
+
+void kernel_has_run() {
+  Dispatcher* own = t_alone;
+  if (own == nullptr) return;
+  t_alone = nullptr;
+  if (own->source.end_alone != nullptr) own->source.end_alone();
+  Guard guard(own->lock);
+  own->is_alone = false;
+}
+
+void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t end), void* data) {
+  if (t_alone == nullptr || count < 2) return body(data, 0, count);
+#pragma omp parallel num_threads(t_alone->threads)
+  {
+    auto number = static_cast<uint64_t>(omp_get_thread_num()), all = static_cast<uint64_t>(omp_get_num_threads());
+    body(data, count * number / all, count * (number + 1) / all);
+  }
+}
+
+Work* take_other_work() {
+  WorkList others;
+  for_all_dispatchers([&others](Dispatcher& dispatcher) {
+    Guard guard(dispatcher.lock);
+    Work** link = &dispatcher.work.first;
+    while (Work* work = *link) {
+      if (work->is_kernel) {
+        link = &work->next;
+        continue;
+      }
+      *link = work->next;
+      others.append(work);
+    }
+    dispatcher.work.last = link;
+  });
+  return others.first;
+}
+
+void run_all(Work* work) {
+  while (work != nullptr) {
+    Work* next = work->next;
+    work->run(work);
+    work = next;
+  }
+}
+
+bool dispatcher_sleeps() {
+  bool all = true;
+  for_all_dispatchers([&all](Dispatcher& dispatcher) {
+    Guard guard(dispatcher.lock);
+    all = all && (dispatcher.sleeps || (dispatcher.is_alone && !dispatcher.crew_leads));
+  });
+  return all;
+}
+
+uint64_t dispatcher_looked() {
+  uint64_t last = 0;
+  for_all_dispatchers([&last](const Dispatcher& dispatcher) {
+    last = std::max(last, dispatcher.looked.load(std::memory_order_relaxed));
+  });
+  return last;
+}
+
+}  // namespace marline::offload::device

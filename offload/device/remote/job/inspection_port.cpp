@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What is told of the peers is copied when the job is joined: the thread that answers `marline ps` may look
+// after the wire is gone.
+#include "device/remote/job/inspection_port.hpp"
+
+#include "base/json.hpp"
+#include "base/report.hpp"
+#include "device/processor/name_in_words.hpp"
+#include "wire/base/peers.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::offload::device {
+
+namespace {
+
+constexpr size_t kHostBytes = 64;  // as `marline ps` takes names of hosts; a longer one is cut
+
+struct Door {
+  int port;            // 0: none
+  uint64_t secret[2];  // that it wants
+  char host[kHostBytes];
+};
+
+// A process that is named in the report.
+struct Known {
+  Peer peer;
+  bool is_here;                  // on this machine
+  Door door;                     // by the thread that polls
+  std::atomic<bool> has_door{false};  // written behind that
+};
+
+Known* g_known = nullptr;  // by peer; this and the next two are constant once the part is registered
+int g_number = 0, g_count = 0;
+Door g_own = {};
+uint16_t g_frame_kind = 0;
+
+bool draw_secret(uint64_t (&secret)[2]) { return getrandom(secret, sizeof secret, 0) == sizeof secret; }
+
+void open_port() {
+  char text[33];
+  if (!draw_secret(g_own.secret)) return;
+  std::snprintf(text, sizeof text, "%016lx%016lx", g_own.secret[0], g_own.secret[1]);
+  g_own.port = marline_describe_relay(text);
+  if (gethostname(g_own.host, sizeof g_own.host) != 0) g_own.port = 0;
+  g_own.host[sizeof g_own.host - 1] = '\0';
+}
+
+void describe_peer(const JsonSink& out, int number, const Known& known) {
+  char node[sizeof known.peer.node], host[kHostBytes] = "";
+  std::memcpy(node, known.peer.node, sizeof node);
+  make_plain(node);
+  out.print("%s{\"number\": %d, \"node\": \"%s\", \"pid\": %d, \"here\": %s", number > 1 ? ", " : "", number, node,
+            known.peer.pid, known.is_here ? "true" : "false");
+  if (known.has_door.load(std::memory_order_acquire)) {  // pairs with take_door
+    std::memcpy(host, known.door.host, sizeof host);
+    make_plain(host);
+    out.print(", \"host\": \"%s\", \"port\": %d, \"secret\": \"%016lx%016lx\"", host, known.door.port, known.door.secret[0],
+              known.door.secret[1]);
+  }
+  out.print("}");
+}
+
+// {"number": 0, "node": "head", "processes": [{"number": 1, "node": "far", "pid": 123, "here": true}]}
+void describe(void*, marline_describe_write_fn write, void* sink) {
+  JsonSink out(write, sink);
+  char node[sizeof(Peer::node)];
+  std::memcpy(node, g_known[g_number].peer.node, sizeof node);
+  make_plain(node);
+  out.print("{\"number\": %d, \"node\": \"%s\", \"processes\": [", g_number, node);
+  if (g_number != 0) describe_peer(out, 0, g_known[0]);
+  for (int peer = 1; g_number == 0 && peer < g_count; ++peer) describe_peer(out, peer, g_known[peer]);
+  out.print("]}");
+}
+
+}  // namespace
+
+void open_door(const WireKind* kind, Wire* wire, uint16_t frame_kind) {
+  g_frame_kind = frame_kind;
+  g_number = kind->number(wire);
+  g_count = kind->count(wire);
+  g_known = static_cast<Known*>(std::calloc(static_cast<size_t>(g_count), sizeof(Known)));
+  if (g_known == nullptr) fatal("no memory for the places of %d processes", g_count);
+  const Peer* own = kind->peer(wire, g_number);
+  bool is_spread = false;
+  for (int peer = 0; peer < g_count; ++peer) {
+    auto* known = new (&g_known[peer]) Known{};
+    known->peer = *kind->peer(wire, peer);
+    known->is_here = are_on_one_machine(known->peer, *own);
+    is_spread = is_spread || !known->is_here;
+  }
+  if (is_spread) open_port();
+  (void)marline_describe_register("nodes", describe, nullptr);
+}
+
+void send_door(const WireKind* kind, Wire* wire, int peer) {
+  if (g_own.port == 0) return;
+  NameInWords host(g_own.host);
+  Frame frame = {};
+  frame.kind = g_frame_kind;
+  frame.words = static_cast<uint16_t>(host.count());
+  frame.a = static_cast<uint64_t>(g_own.port);
+  frame.b = g_own.secret[0];
+  frame.c = g_own.secret[1];
+  kind->send(wire, peer, frame, host.begin(), nullptr, nullptr);
+}
+
+bool take_door(int peer, const Frame& frame, const uint64_t* words) {
+  size_t bytes = frame.words * sizeof *words;
+  bool ends = bytes != 0 && bytes <= kHostBytes && std::memchr(words, 0, bytes) != nullptr;
+  if (!ends || frame.a == 0 || frame.a > UINT16_MAX || g_known == nullptr) return false;
+  Known& known = g_known[peer];
+  if (known.has_door.load(std::memory_order_relaxed)) return true;  // a worker tells it with each answer to kHello
+  known.door.port = static_cast<int>(frame.a);
+  known.door.secret[0] = frame.b;
+  known.door.secret[1] = frame.c;
+  std::memcpy(known.door.host, words, bytes);
+  known.has_door.store(true, std::memory_order_release);  // pairs with describe_peer
+  return true;
+}
+
+}  // namespace marline::offload::device

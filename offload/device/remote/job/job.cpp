@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What this process knows of its job is in membership.cpp.
+#include "base/report.hpp"
+#include "device/remote/job/membership.hpp"
+#include "device/remote/program/remote_device.hpp"
+#include "device/remote/job/protocol_extension.hpp"
+#include "device/remote/job/ranks.hpp"
+#include "wire/local/local.hpp"
+#include "wire/model/link_model.hpp"
+#include "wire/mpi/mpi_loader.hpp"
+
+namespace marline::offload::device {
+
+using namespace wire;
+
+namespace {
+
+NodeJob g_job;  // wire: null until this process has joined
+const GuestFrames* g_guest = nullptr;  // before that
+
+}  // namespace
+
+void take_guest_frames(const GuestFrames& guest) { g_guest = &guest; }
+
+void* place_guest(int peer, const Frame& frame, const uint64_t* words) {
+  if (g_guest == nullptr)
+    fatal("process %d has sent data of kind %u, which this one does not understand", peer, frame.kind);
+  return g_guest->place(peer, frame, words);
+}
+
+void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
+  if (g_guest == nullptr)
+    fatal("process %d has sent a frame of kind %u, which this one does not understand", peer, frame.kind);
+  g_guest->deliver(peer, frame, words);
+}
+
+bool look_guest() { return g_guest != nullptr && g_guest->look != nullptr && g_guest->look(); }
+void tell_guest_polled() {
+  if (g_guest != nullptr && g_guest->polled != nullptr) g_guest->polled();
+}
+
+void tell_lost_guest(int peer, char* to, size_t bytes) {
+  *to = '\0';
+  if (g_guest != nullptr && g_guest->tell_lost != nullptr) g_guest->tell_lost(peer, to, bytes);
+}
+
+int worker_count() {
+  if (g_job.wire != nullptr) return g_job.count - 1;
+  const Membership& own = membership();
+  if (own.kind == JobKind::kRanks) return own.job.count;
+  return own.kind != JobKind::kNone && own.job.count > 1 ? own.job.count - 1 : 0;
+}
+
+bool is_worker() {
+  const Membership& own = membership();
+  return own.kind != JobKind::kNone && own.kind != JobKind::kRanks && own.job.number != 0;
+}
+
+const NodeJob& join_job(const WireUser& user) {
+  if (g_job.wire != nullptr) return g_job;
+  const Membership& own = membership();
+  Job job = own.job;
+  if (own.kind == JobKind::kRanks) call_workers(job);
+  g_job.kind = with_link_model(own.kind == JobKind::kMpi ? load_mpi_wire() : &kLocalWire);
+  take_membership();
+  g_job.wire = g_job.kind->join(job, &user);
+  g_job.number = g_job.kind->number(g_job.wire);
+  g_job.count = g_job.kind->count(g_job.wire);
+  note("process %d of %d of a job, by the wire %s", g_job.number, g_job.count, g_job.kind->name);
+  return g_job;
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. One thread, so all state is its own.
+#include "device/remote/job/launcher.hpp"
+
+#include "base/report.hpp"
+#include "device/remote/job/membership.hpp"
+#include "wire/base/job.hpp"
+#include "wire/local/reception.hpp"
+#include "wire/local/siphash.hpp"
+#include "wire/local/sockets.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::offload::device {
+
+namespace {
+
+constexpr int kMostListeners = Reception::kMostListeners;
+
+struct Agent {
+  int socket;
+  int listeners[kMostListeners];
+  AgentOrders orders;
+  void (*serve)();
+  Reception reception;
+};
+
+void read_nothing() {
+  int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0) return;
+  dup2(nothing, STDIN_FILENO);
+  if (nothing > STDERR_FILENO) close(nothing);
+}
+
+// Programs that a region starts are no ranks. Variables that tell how many ranks share the node stay: threads are counted
+// by them (the list of `marline run`, python/marline/launch/job.py, less those of sizes).
+void forget_launcher() {
+  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                           "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE",
+                                           "PMIX_SERVER_URI2", "PMIX_SERVER_URI21", "PMIX_SERVER_URI3", "MPI_LOCALRANKID",
+                                           "SLURM_PROCID", "SLURM_LOCALID"};
+  for (const char* name : kNames) unsetenv(name);
+}
+
+// False: the rank has ended before.
+bool take_orders(Agent& agent) {
+  Deadline deadline(INT_MAX);
+  if (!receive_all(agent.socket, &agent.orders, sizeof agent.orders, deadline)) return false;
+  return receive_files(agent.socket, agent.listeners, agent.orders.listeners, deadline);
+}
+
+[[noreturn]] void become_worker(Agent& agent, const Caller& caller, const WorkerRequest& request) {
+  static WorkerRequest kept;
+  kept = request;
+  agent.reception.close();
+  for (int i = 0; i < agent.orders.listeners; ++i) close(agent.listeners[i]);
+  close(agent.socket);
+  close(caller.socket);
+  signal(SIGCHLD, SIG_DFL);
+  Job job;
+  make_rank_job(agent.orders.secret, caller.number, agent.orders.count, kept.address, job);
+  job.number = agent.orders.number + 1;
+  job.is_begun = true;
+  become_worker_of(caller.number, job);
+  agent.serve();
+  _exit(EXIT_FAILURE);
+}
+
+// The answer comes from here, so that the rank hears of a fork that fails.
+void start_worker(Agent& agent, const Caller& caller) {
+  WorkerRequest request;
+  std::memcpy(&request, caller.bytes, sizeof request);
+  if (std::memchr(request.address, 0, sizeof request.address) != nullptr) {
+    pid_t worker = fork();
+    if (worker == 0) become_worker(agent, caller, request);
+    int error = worker < 0 ? errno : 0;
+    // Nothing else has been sent there: it goes at once.
+    (void)!send_all(caller.socket, &error, sizeof error, Deadline(0));
+  }
+  close(caller.socket);
+}
+
+}  // namespace
+
+void make_rank_job(const uint64_t secret[2], int rank, int count, const char* address, Job& job) {
+  (void)read_job(job);  // the nodes' names, of all ranks
+  const char* const* names = job.nodes;
+  job = {};
+  job.count = count + 1;
+  job.address = address;
+  for (int half = 0; half < 2; ++half) {
+    int text[] = {rank, half};
+    job.secret[half] = siphash(secret, text, sizeof text);
+  }
+  if (names == nullptr) return;
+  auto size = static_cast<size_t>(count);
+  auto** own = static_cast<const char**>(std::calloc(size + 2, sizeof(char*)));
+  if (own == nullptr) fatal("no memory for MARLINE_NODES_AS");
+  own[0] = names[rank];
+  for (size_t i = 0; i < size; ++i) own[i + 1] = names[i];
+  job.nodes = own;
+}
+
+void run_agent(int socket, void (*serve)()) {
+  constexpr timespec kNoFiles = {0, 100'000'000};
+  static Agent agent;
+  agent.socket = socket;
+  agent.serve = serve;
+  read_nothing();
+  forget_launcher();
+  signal(SIGCHLD, SIG_IGN);  // the system reaps workers
+  if (!take_orders(agent)) _exit(EXIT_SUCCESS);
+  Job ranks = {};
+  ranks.number = agent.orders.number;
+  ranks.count = agent.orders.count;
+  std::memcpy(ranks.secret, agent.orders.secret, sizeof ranks.secret);
+  Expected request = {.bytes = sizeof(WorkerRequest)};
+  bool is_open = agent.reception.open(ranks, Purpose::kAgent, request, agent.listeners, agent.orders.listeners);
+  if (!is_open) fatal("no memory for connections of %d ranks", ranks.count);
+  for (;;) {
+    Caller caller;
+    switch (agent.reception.next(caller, Deadline(INT_MAX), socket)) {
+      case Reception::Outcome::kCaller: start_worker(agent, caller); break;
+      case Reception::Outcome::kOther: _exit(EXIT_SUCCESS);  // nothing more is said there: the rank has ended
+      case Reception::Outcome::kNoFiles: nanosleep(&kNoFiles, nullptr); break;
+      case Reception::Outcome::kTimeIsOver: break;
+    }
+  }
+}
+
+}  // namespace marline::offload::device

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items that the runtime makes itself. One owner at a time.
+#pragma once
+
+#include "base/array.hpp"
+#include "items/items.hpp"
+
+#include <cstddef>
+
+namespace marline::offload::items {
+
+struct ItemList {
+  Array<void*, 16> bases;
+  Array<void*, 16> begins;
+  Array<int64_t, 16> sizes;
+  Array<uint64_t, 16> types;
+
+  void push(void* base, void* begin, int64_t size, uint64_t type) {
+    bases.push(base);
+    begins.push(begin);
+    sizes.push(size);
+    types.push(type);
+  }
+
+  // Valid until the next push.
+  [[nodiscard]] Items items() {
+    return {.count = static_cast<int32_t>(types.count()),
+            .bases = bases.begin(),
+            .begins = begins.begin(),
+            .sizes = sizes.begin(),
+            .types = types.begin()};
+  }
+};
+
+}  // namespace marline::offload::items

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "registry/device_list.hpp"
+
+#include "base/options.hpp"
+#include "base/report.hpp"
+#include "base/selection.hpp"
+#include "device/contract/kinds.hpp"
+#include "device/cluster/head/cluster.hpp"
+#include "device/libomptarget/cuda/cuda_driver.hpp"
+#include "device/libomptarget/libomptarget.hpp"
+#include "device/remote/job/membership.hpp"
+#include "device/remote/program/remote_device.hpp"
+#include "image/images.hpp"
+#include "image/stub_images.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+extern "C" int __kmpc_get_target_offload();
+
+namespace marline::offload::registry {
+
+using namespace image;
+
+namespace {
+
+constexpr int kOffloadDisabled = 0;  // kmp_target_offload_kind
+constexpr int kDefaultHosts = 4;     // as many as LLVM's libomptarget makes of the processor
+
+bool g_code_for_all = false;
+const char* g_why_no_gpus = "";
+
+struct List {
+  Candidate* devices;
+  int count = 0;
+
+  void add(const DeviceKind* kind, int how_many) {
+    int index = 0;
+    for (int i = 0; i < count; ++i) index += devices[i].kind == kind;
+    for (; how_many > 0; --how_many) {
+      if (count == kMostDevices) fatal("MARLINE_DEVICES: more than %d devices; name fewer", kMostDevices);
+      devices[count++] = {kind, index++, {}};
+    }
+  }
+
+  // Those of the job's workers. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
+  // workers: regions have target constructs, too, and constructors may ask before they serve.
+  // `word`: of MARLINE_DEVICES.
+  void add_nodes(const char* word) {
+    if (is_worker()) return;
+    int workers = worker_count();
+    if (workers == 0 && !is_started_by_a_job()) {
+      fatal(
+          "MARLINE_DEVICES names %s, but this process has no workers: start the program by `marline run -n N "
+          "--devices=%s`, or by mpirun or srun with two processes or more",
+          word, word);
+    }
+    for (int i = 0; i < count; ++i) {
+      if (devices[i].kind != &kNodeKind && devices[i].kind != &kNodeGpuKind) continue;
+      fatal("MARLINE_DEVICES names nodes twice; each worker is there once");
+    }
+    for (int i = 0, all = workers != 0 ? node_device_count() : 0; i < all; ++i) {
+      add(node_device_is_gpu(i) ? &kNodeGpuKind : &kNodeKind, 1);
+    }
+  }
+
+  // The workers, or their GPUs, as one device, and behind it each of them.
+  void add_cluster() {
+    if (is_worker()) return;
+    if (is_serving_rank()) {
+      fatal("MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
+            "--devices=cluster:K`, which gives each rank K nodes of its own");
+    }
+    for (int i = 0; i < count; ++i) {
+      if (devices[i].kind == &kClusterKind) fatal("MARLINE_DEVICES names cluster twice; all workers are one");
+    }
+    check_cluster_options();
+    take_cluster_frames();
+    if (worker_count() > 0) add(&kClusterKind, 1);
+    add_nodes(kClusterKind.name);
+  }
+
+  // LLVM's devices, all of them.
+  int add_llvm(bool must) {
+    const char* why = "";
+    int found = llvm_device_count(&why);
+    if (found <= 0) g_why_no_gpus = cuda_gpu_count() >= 0 || found < 0 ? why
+                                        : "NVIDIA's driver (libcuda.so) is not here, and no other GPU is found";
+    if (found <= 0 && must && !g_code_for_all) fatal("MARLINE_DEVICES names libomptarget: %s", why);
+    if (found < 0 && !g_code_for_all) warn("the program has code for other devices, which nothing can drive: %s", why);
+    add(&kLlvmKind, found);
+    return found;
+  }
+};
+
+// One element of MARLINE_DEVICES, up to a comma or the end.
+const char* add_named(List& list, const char* text, const char* at) {
+  size_t word = std::strcspn(at, ",");
+  if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
+    list.add_llvm(!is_worker());  // nodes may be unlike: regions have those that are there
+    return at[word] == ',' ? at + word + 1 : at + word;
+  }
+  static constexpr char kNodes[] = "nodes";
+  if (std::strncmp(at, kNodes, word) == 0 && word == sizeof kNodes - 1) {
+    list.add_nodes(kNodes);
+    return at[word] == ',' ? at + word + 1 : at + word;
+  }
+  for (const char* cluster : {kClusterKind.name, "cluster:gpu", "cluster:all"}) {
+    if (std::strlen(cluster) != word || std::strncmp(at, cluster, word) != 0) continue;
+    list.add_cluster();
+    return at[word] == ',' ? at + word + 1 : at + word;
+  }
+  const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
+  for (const DeviceKind* kind : kinds) {
+    size_t length = std::strlen(kind->name);
+    if (std::strncmp(at, kind->name, length) != 0) continue;
+    const char* behind = at + length;
+    long count = 1;
+    if (*behind == ':') {
+      char* end;
+      count = std::strtol(behind + 1, &end, 10);
+      if (end == behind + 1 || count < 1 || count > kMostDevices) refuse_value(Option::kDevices, text);
+      behind = end;
+    }
+    if (*behind != ',' && *behind != '\0') refuse_value(Option::kDevices, text);
+    list.add(kind, static_cast<int>(count));
+    return *behind == ',' ? behind + 1 : behind;
+  }
+  refuse_value(Option::kDevices, text);
+}
+
+// What MARLINE_DEVICES says, before the selection.
+void add_all(List& list) {
+  const char* text = option_value(Option::kDevices);
+  if (__kmpc_get_target_offload() == kOffloadDisabled) {
+    g_why_no_gpus = "OMP_TARGET_OFFLOAD=disabled";
+  } else if (text == nullptr) {
+    int others = g_code_for_all || have_foreign_image() ? list.add_llvm(false) : 0;
+    if (others <= 0 && (g_code_for_all || have_native_image())) list.add(&kHostKind, kDefaultHosts);
+  } else if (std::strcmp(text, "none") != 0) {
+    for (const char* at = text; *at != '\0';) at = add_named(list, text, at);
+  }
+}
+
+// Leaves those that OMP_AVAILABLE_DEVICES names, in its order. It speaks of the program's devices; a worker has its own
+// for target constructs inside of the program's regions.
+int select(Candidate* devices, int count) {
+  const char* text = option_value(Option::kAvailable);
+  if (text == nullptr || is_worker()) return count;
+  static DeviceFacts facts[kMostDevices];  // these are too large for the stack of a task
+  static Candidate all[kMostDevices];
+  for (int i = 0; i < count; ++i) {
+    facts[i] = devices[i].facts;
+    all[i] = devices[i];
+  }
+  int chosen[kMostDevices], chosen_count;
+  const char* wrong = select_devices(text, facts, count, chosen, chosen_count);
+  if (wrong != nullptr) refuse_value(Option::kAvailable, text, wrong);
+  for (int i = 0; i < chosen_count; ++i) devices[i] = all[chosen[i]];
+  return chosen_count;
+}
+
+}  // namespace
+
+int list_devices(Candidate (&devices)[kMostDevices]) {
+  List list = {devices};
+  add_all(list);
+  for (int i = 0; i < list.count; ++i) devices[i].kind->describe(devices[i].index, devices[i].facts);
+  return select(devices, list.count);
+}
+
+void assume_code_for_all() {
+  if (g_code_for_all) return;
+  int known[16], count = 0;
+  for (int gpu = 0; gpu < cuda_gpu_count(); ++gpu) {
+    int capability = cuda_capability(gpu);
+    bool is_new = true;
+    for (int i = 0; i < count; ++i) is_new = is_new && known[i] != capability;
+    if (is_new && count < 16) known[count++] = capability;
+  }
+  register_stub_images(known, count);
+  g_code_for_all = true;
+}
+
+const char* why_no_gpus() { return g_why_no_gpus; }
+
+}  // namespace marline::offload::registry

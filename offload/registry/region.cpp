@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A deferred region on an asynchronous device is put aside without a stack: what its end needs lies in one
+// block. Regions that bring much back are suspended instead, so that a thread of their own does the copying rather than
+// a progress hook.
+#include "registry/region.hpp"
+
+#include "base/report.hpp"
+#include "device/contract/place.hpp"
+#include "device/contract/tell.hpp"
+#include "device/contract/wait.hpp"
+#include "device/contract/pending_constructs.hpp"
+#include "image/images.hpp"
+#include "registry/registry.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::offload::registry {
+
+using namespace image;
+
+namespace {
+
+constexpr size_t kMostBytesInHook = 64 << 10;
+
+// A region that is put aside, with copies of the arrays that its end needs behind it.
+struct RegionAside : Operation {
+  Aside shown;
+  Device* device;
+  marline_task_t* task;
+  Arguments arguments;
+  Items items;
+};
+
+// Room for the arrays of `items` behind `bytes`, which is rounded up.
+size_t bytes_with(size_t bytes, const Items& items) {
+  return ((bytes + 15) & ~size_t{15}) + static_cast<size_t>(items.count) * (3 * sizeof(void*) + sizeof(uint64_t));
+}
+
+template <class T>
+T* copy_array(char*& at, const T* from, int32_t count) {
+  auto* copy = reinterpret_cast<T*>(at);
+  if (count != 0) std::memcpy(at, from, static_cast<size_t>(count) * sizeof(T));
+  at += static_cast<size_t>(count) * sizeof(T);
+  return copy;
+}
+
+bool end_aside(Operation* operation) {
+  auto* aside = static_cast<RegionAside*>(operation);
+  Told* told = aside->items.told;
+  aside->shown.what.store("mapped data", std::memory_order_relaxed);
+  tell_kernel_end(told, aside->begin, aside->end, aside->by);
+  if (!aside->device->mapping->try_end(aside->items)) return false;
+  aside->device->mapping->release_arguments(aside->arguments, told);
+  end_told(told);
+  remove_aside(&aside->shown);
+  marline_task_t* task = aside->task;
+  aside->~RegionAside();
+  std::free(aside);
+  marline_task_release(task);
+  return true;
+}
+
+RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task) {
+  auto* memory = static_cast<char*>(std::malloc(bytes_with(sizeof(RegionAside), items)));
+  if (memory == nullptr) fatal("no memory for a deferred target region");
+  auto* aside = new (memory) RegionAside{};
+  aside->ended = end_aside;
+  aside->device = device;
+  aside->task = task;
+  char* at = memory + ((sizeof(RegionAside) + 15) & ~size_t{15});
+  aside->items.count = items.count;
+  aside->items.of_region = items.of_region;
+  aside->items.bases = copy_array(at, items.bases, items.count);
+  aside->items.begins = copy_array(at, items.begins, items.count);
+  aside->items.sizes = copy_array(at, items.sizes, items.count);
+  aside->items.types = copy_array(at, items.types, items.count);
+  return aside;
+}
+
+}  // namespace
+
+Region region_of(const CapturedTask& task) {
+  Region region = {};
+  region.kernel = task.kernel;
+  region.items = task.items;
+  region.items.source = {task.kernel->name, task.place};
+  region.thread_limit = task.thread_limit;
+  region.leading_null = task.leading_null;
+  region.in_memory = task.in_memory;
+  region.place = task.place;
+  region.teams = told_teams(task.passed_teams);
+  region.passed_teams = task.passed_teams;
+  region.trip_count = task.trip_count;
+  region.grid = task.grid;
+  region.node = task.node;
+  region.number = task.region_number;
+  region.task = task.handle;
+  return region;
+}
+
+bool has_kernel(Device* device, const Entry* kernel) {
+  DeviceWords& code = const_cast<Entry*>(kernel)->code;
+  if (code.get(device->number) != 0) return true;
+  if (kernel->module == nullptr) {  // a function of the program
+    uint64_t place = device->kind->locate(device, kernel->host, 0);
+    code.set(device->number, place);
+    return place != 0;
+  }
+  uint64_t handle = kernel->module->handles.get(device->number);
+  if (handle == 0) return false;
+  uint64_t found = device->kind->find(device, handle, kernel->name);
+  code.set(device->number, found);
+  return found != 0;
+}
+
+namespace {
+
+void patch_words(const Device* device, Arguments& arguments, uint64_t array) {
+  Array<OwnPatch, 4>& patches = arguments.patches;
+  if (patch_words(arguments.words.begin(), arguments.words.count(), array, patches.begin(), patches.count())) return;
+  fatal("device %d (%s): a target region's arguments and its own memory do not fit together", device->number,
+        device->kind->name);
+}
+
+// For a device that starts the kernel elsewhere.
+void append_patches(Arguments& arguments) {
+  for (const OwnPatch& patch : arguments.patches) {
+    uint64_t words[kOwnPatchWords];
+    std::memcpy(words, &patch, sizeof patch);
+    for (uint64_t word : words) arguments.words.push(word);
+  }
+}
+
+// Into the device's memory: there the kernel finds its words.
+void store_words(Device* device, Arguments& arguments, const Items& items) {
+  Told* told = items.told;
+  size_t bytes = arguments.words.count() * sizeof(uint64_t);
+  uint64_t array = device->kind->allocate(device, bytes + 1);
+  if (array == 0) {
+    char region[600];
+    describe_source(items.source, "a target region", region, sizeof region);
+    fatal("device %d (%s): %s: no memory for %zu bytes of arguments", device->number, device->kind->name, region,
+          bytes);
+  }
+  arguments.copies.push(array);
+  patch_words(device, arguments, array);
+  tell_memory(Memory::kAllocate, device, nullptr, array, bytes, told);
+  if (bytes != 0) copy_to(device, array, arguments.words.begin(), bytes, told);
+  arguments.words.shrink(0);
+  arguments.words.push(array);
+}
+
+// Private copies are the kernel's own to write.
+void name_spans(Device* device, const Region& region, Arguments& to) {
+  Names names;
+  if (!keeps_names() || !take_names(region.task != nullptr ? region.task : marline_target_task_told(), names)) return;
+  to.has_named = true;
+  device->mapping->list_named(region.items, names, to.named);
+  for (uint64_t copy : to.copies) to.named.push({copy, 0});
+}
+
+}  // namespace
+
+void make_region_arguments(Device* device, const Region& region, Arguments& to) {
+  device->mapping->make_arguments(region.items, region.leading_null, to);
+  if (device->asks_for_spans) {
+    append_patches(to);
+    device->mapping->list_spans(region.items, to.spans);
+    for (uint64_t copy : to.copies) to.spans.push({copy, 0});
+    name_spans(device, region, to);
+  } else if (region.in_memory) {
+    store_words(device, to, region.items);
+  }
+}
+
+Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
+  Launch launch = {region.kernel,
+          region.kernel->code.get(device->number),
+          arguments.words.begin(),
+          arguments.words.count(),
+          region.thread_limit,
+          region.place,
+          region.items.told,
+          region.teams,
+          region.leading_null,
+          region.passed_teams,
+          region.trip_count,
+          region.grid,
+          device->asks_for_spans && region.in_memory,
+          arguments.spans.begin(),
+          arguments.spans.count(),
+          region.node,
+          region.number,
+          nullptr,
+          0,
+          {arguments.has_named, arguments.named.begin(), arguments.named.count()},
+          device->asks_for_spans ? arguments.patches.count() : 0};
+  launch.is_deferred = region.nowait;
+  return launch;
+}
+
+namespace {
+
+void run_here(Device* device, const Region& region) {
+  Mapping& mapping = *device->mapping;
+  Arguments arguments;
+  make_region_arguments(device, region, arguments);
+  run_and_wait(device, launch_of(device, region, arguments));
+  mapping.release_arguments(arguments, region.items.told);
+  mapping.end(region.items);
+}
+
+void run_aside(Device* device, const Region& region, marline_task_t* task) {
+  RegionAside* aside = make_aside(device, region.items, task);
+  make_region_arguments(device, region, aside->arguments);
+  Launch launch = launch_of(device, region, aside->arguments);
+  Told* told = aside->items.told = region.scope->leave();
+  aside->timed = told != nullptr;
+  aside->shown.device = device;
+  aside->shown.kernel = region.kernel;
+  aside->shown.place = region.place;
+  aside->shown.what.store("kernel", std::memory_order_relaxed);
+  add_aside(&aside->shown);
+  tell_kernel_begin(told, device, region.teams);
+  tell_kernel_started(told);  // before it can have ended: that ends the construct
+  leave_told(told);
+  if (device->kind->launch(device, launch, aside)) {
+    while (!aside->ended(aside)) {}
+  }
+}
+
+}  // namespace
+
+void run_region(Device* device, const Region& region) {
+  device->mapping->begin(region.items);
+  size_t most_back = device->asks_to_copy ? 0 : kMostBytesInHook;
+  bool may_go_aside = region.nowait && device->kind->is_asynchronous && Mapping::most_bytes_back(region.items) <= most_back;
+  if (marline_task_t* task = may_go_aside ? marline_target_task_hold() : nullptr) {
+    run_aside(device, region, task);
+  } else {
+    run_here(device, region);
+  }
+}
+
+}  // namespace marline::offload::registry

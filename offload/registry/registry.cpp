@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The list is made once, at the first question about devices, and is constant then.
+#include "registry/registry.hpp"
+
+#include "../common/environment.h"
+#include "base/array.hpp"
+#include "base/forks.hpp"
+#include "base/options.hpp"
+#include "base/report.hpp"
+#include "base/selection.hpp"
+#include "base/told.hpp"
+#include "device/contract/capture.hpp"
+#include "device/contract/kinds.hpp"
+#include "device/contract/rank_place.hpp"
+#include "device/contract/tell.hpp"
+#include "device/contract/wait.hpp"
+#include "device/cluster/head/cluster.hpp"
+#include "device/contract/pending_constructs.hpp"
+#include "device/libomptarget/libomptarget.hpp"
+#include "device/remote/job/membership.hpp"
+#include "device/remote/program/remote_device.hpp"
+#include "device/remote/worker/worker_devices.hpp"
+#include "device/remote/job/ranks.hpp"
+#include "device/process/process.hpp"
+#include "image/images.hpp"
+#include "image/requires.hpp"
+#include "registry/device_list.hpp"
+#include "data/data_environment.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+extern "C" {
+int __kmpc_get_target_offload();
+int omp_get_default_device();
+int omp_is_initial_device();
+int __kmpc_global_thread_num(void* ident);
+int __kmpc_omp_taskyield(void* ident, int thread, int end);
+}
+
+namespace marline::offload::registry {
+
+using namespace data;
+using namespace image;
+using namespace items;
+
+namespace {
+
+constexpr int kOffloadMandatory = 2;  // kmp_target_offload_kind
+constexpr int kHostFallback = -1, kInvalidDevice = -2;
+
+Device g_devices[kMostDevices];
+DeviceFacts g_facts[kMostDevices];
+int g_count = 0;
+int g_default = 0;  // where the program and the user say nothing
+std::atomic<bool> g_listed{false};  // released by the thread that makes the list
+Lock g_list_lock;
+SuspendingLock g_prepare_lock;  // one device is started at a time; nothing is loaded under it
+
+// How long a thread waits for another one that loads a module, in nanoseconds: longer than loading takes. A thread that has
+// registered a library has the loader's lock if the library's constructors run regions, so it waits hardly at all.
+constexpr uint64_t kPatience = 200'000'000, kPatienceInLoader = 200'000;
+thread_local bool t_registers = false;
+
+void add_device(const Candidate& candidate) {
+  Device& device = g_devices[g_count];
+  void* memory = std::malloc(sizeof(Mapping));
+  if (memory == nullptr) fatal("no memory for device %d", g_count);
+  device.kind = candidate.kind;
+  device.number = g_count;
+  device.index = candidate.index;
+  device.mapping = new (memory) Mapping(&device);
+  g_facts[g_count++] = candidate.facts;
+}
+
+Device* find_cluster() {
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].kind == &kClusterKind) return &g_devices[i];
+  }
+  return nullptr;
+}
+
+// For lists of devices: which node of the cluster a member is.
+void name_member(DeviceFacts& facts, int node) {
+  char product[sizeof facts.name];
+  std::memcpy(product, facts.name, sizeof product);
+  std::snprintf(facts.name, sizeof facts.name, "node %d of the cluster, %.60s", node, product);
+}
+
+bool is_member(const Device& device) {
+  bool is_gpu = device.kind == &kNodeGpuKind;
+  return (is_gpu || device.kind == &kNodeKind) && is_cluster_member(is_gpu);
+}
+
+// A cluster's are the processors of workers, or their GPUs, by number, in whatever order the user has put them.
+void list_members() {
+  Device* cluster = find_cluster();
+  if (cluster == nullptr) return;
+  static Device* members[kMostDevices];
+  int count = 0;
+  for (int i = 0; i < g_count; ++i) {
+    if (is_member(g_devices[i])) members[count++] = &g_devices[i];
+  }
+  auto number = [](const Device* device) { return node_device_at(device->index, device->kind == &kNodeGpuKind); };
+  std::sort(members, members + count, [&](const Device* a, const Device* b) { return number(a) < number(b); });
+  for (int i = 0; i < count; ++i) {
+    members[i]->cluster = cluster;
+    members[i]->node = i + 1;
+    name_member(g_facts[members[i]->number], i + 1);
+  }
+  cluster->members = members;
+  cluster->member_count = count;
+}
+
+Device* with_data_of(Device* device) { return device->cluster != nullptr ? device->cluster : device; }
+
+// Of several ranks on a node, each gets a GPU of its own as far as there are. 0 where the user has given out the GPUs.
+int share_of_this_rank() {
+  static constexpr const char* kGivenOut[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
+  for (const char* name : kGivenOut) {
+    if (trusted_variable(name) != nullptr) return 0;
+  }
+  if (g_count == 0 || !g_facts[0].is_gpu || find_cluster() != nullptr) return 0;
+  if (trusted_variable("OMP_DEFAULT_DEVICE") != nullptr) return 0;
+  RankPlace place = read_rank_place();
+  int share = share_of(place, g_facts, g_count);
+  if (share < 0) return 0;
+  bool near = place.domain >= 0 && g_facts[share].numa_domain == place.domain;
+  note("rank %d of %d on this node has device %d (%s) as its default device%s", place.rank, place.ranks, share,
+       g_facts[share].uid, near ? ", which is near its CPUs" : "");
+  return share;
+}
+
+bool is_of_workers(const Device& device) {
+  return device.kind == &kNodeKind || device.kind == &kNodeGpuKind || device.kind == &kClusterKind;
+}
+
+// A list or a device that another thread was making ready is made so by the child. On devices of this process it has its
+// own copy of all that is mapped.
+void after_fork_in_child() {
+  if (!g_listed.load(std::memory_order_relaxed)) g_count = 0;
+  new (&g_list_lock) Lock;
+  new (&g_prepare_lock) SuspendingLock;
+  forget_claims();
+  forget_processes();
+  forget_nodes();
+  forget_ahead();
+  llvm_forget_operations();
+  for (int i = 0; i < g_count; ++i) {
+    g_devices[i].mapping->drop_busy();
+    if (!is_of_workers(g_devices[i])) continue;
+    g_devices[i].lost = true;  // also if it is not started: the job is the program's
+    g_devices[i].started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
+  }
+}
+
+void make_list() {
+  static bool forks_handled = false;
+  (void)__kmpc_get_target_offload();  // without the lock: a runtime that begins with that looks for a tool in the loader
+  Guard guard(g_list_lock);
+  if (g_listed.load(std::memory_order_relaxed)) return;
+  if (!forks_handled) handle_forks(after_fork_in_child);
+  forks_handled = true;
+  static Candidate found[kMostDevices];  // too large for the stack of a task
+  int count = list_devices(found);
+  for (int i = 0; i < count; ++i) add_device(found[i]);
+  list_members();
+  g_default = share_of_this_rank();
+  g_listed.store(true, std::memory_order_release);  // pairs with listed
+}
+
+// Of devices that have the host's memory.
+void share_memory(Device& device) {
+  if (device.kind == &kLlvmKind) return;  // libomptarget has seen the requirement, too
+  if (device.kind != &kHostKind) {
+    fatal("requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
+          "MARLINE_DEVICES", device.number, device.kind->name);
+  }
+  if (device.mapping->is_shared()) return;
+  if (device.started.load(std::memory_order_relaxed)) {
+    fatal("requires unified_shared_memory: it came with a library that was loaded when device %d (%s) had already been "
+          "used with copies; load it before, or build the program with the clause, too", device.number, device.kind->name);
+  }
+  device.mapping->share();
+}
+
+enum class NodesNamed : uint8_t { kNone, kNodes, kCluster };
+
+NodesNamed nodes_named() {
+  const char* text = option_value(Option::kDevices);
+  if (text == nullptr) return NodesNamed::kNone;
+  if (std::strstr(text, kClusterKind.name) != nullptr) return NodesNamed::kCluster;
+  return std::strstr(text, kNodeKind.name) != nullptr ? NodesNamed::kNodes : NodesNamed::kNone;
+}
+
+// A worker does not return. Its other threads that come here wait for good.
+void serve_if_worker() {
+  static Lock serves;
+  if (nodes_named() == NodesNamed::kNone || !is_worker()) return;
+  serves.take();
+  if (nodes_named() == NodesNamed::kCluster) serve_cluster();
+  serve_node();
+}
+
+// The main of a program whose code for devices comes with a library that it opens runs in workers, too, up to its first
+// question about devices. There all processes of the job meet, as they else do before main. Questions in target regions
+// are answered: a worker has no devices.
+void meet_late() {
+  if (marline_main_has_begun() == 0 || omp_is_initial_device() == 0) return;
+  serve_if_worker();
+  if (nodes_named() != NodesNamed::kNone && worker_count() > 0 && !is_serving_rank()) start_nodes();
+}
+
+void listed() {
+  if (g_listed.load(std::memory_order_acquire)) return;  // pairs with make_list
+  meet_late();
+  make_list();
+}
+
+size_t number_of(const Device* device) { return static_cast<size_t>(device->number); }
+
+bool is_variable(const Entry& entry) {
+  return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
+}
+
+void remove_globals(Device* device, Module* module) {
+  Guard guard(images_lock());
+  for (uint32_t i = 0; i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if (entry.mapped.test(number_of(device))) device->mapping->remove_global(entry.host);
+    entry.mapped.reset(number_of(device));
+  }
+}
+
+void remove_llvm_globals(Device* device, Module* module) {
+  if (module->foreign_state.load(std::memory_order_acquire) != ForeignState::kRegistered) return;  // pairs with add_module
+  for (uint32_t i = 0; i < module->count; ++i) {
+    const Entry& entry = module->entries[i];
+    if (is_variable(entry) && (entry.flags & kEntryLink) == 0) llvm_remove_global(device, entry.host);
+  }
+}
+
+// Where the host's variable X is to be used, the image has a pointer X_decl_tgt_ref_ptr in its place, and so does the
+// host, whose pointer says where X is (Clang, CGOpenMPRuntime.cpp, getAddrOfDeclareTargetVar).
+bool is_reference(const Entry& entry) {
+  constexpr size_t kLength = sizeof "_decl_tgt_ref_ptr" - 1;
+  size_t length = std::strlen(entry.name);
+  return is_variable(entry) && entry.size == sizeof(void*) && length > kLength &&
+         std::memcmp(entry.name + length - kLength, "_decl_tgt_ref_ptr", kLength) == 0;
+}
+
+// Of one copy of the module's image, before others see it: in shared memory nothing is mapped that would set them.
+void set_references(Device* device, Module* module, uint64_t handle) {
+  for (uint32_t i = 0; i < module->count; ++i) {
+    if (!is_reference(module->entries[i])) continue;
+    uint64_t address = device->kind->find(device, handle, module->entries[i].name);
+    if (address != 0) device->kind->write(device, address, module->entries[i].host, sizeof(void*));
+  }
+}
+
+// Likewise.
+void run_constructors(Device* device, Module* module, uint64_t handle) {
+  for (uint32_t i = 0; i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
+    uint64_t code = device->kind->find(device, handle, entry.name);
+    if (code != 0) run_and_wait(device, {&entry, code, nullptr, 0, 0, nullptr});
+  }
+}
+
+// The copy is the module's from now on, with its variables, whose addresses are in the order of the entries.
+bool settle(Device* device, const Claim& claim, uint64_t handle, const uint64_t* addresses) {
+  Module* module = claim.module;
+  Guard guard(images_lock());
+  if (!settle_module(claim, device->number, handle)) return false;
+  for (uint32_t i = 0; handle != 0 && i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if (!is_variable(entry)) continue;
+    uint64_t address = *addresses++;
+    if (address == 0) continue;
+    if (device->mapping->add_global(entry.host, entry.size, address)) entry.mapped.set(number_of(device));
+  }
+  return true;
+}
+
+void load_module(Device* device, const Claim& claim) {
+  Module* module = claim.module;
+  uint64_t handle = device->kind->load(device, module);
+  Array<uint64_t, 16> addresses;
+  if (handle != 0) {
+    if (device->mapping->is_shared()) set_references(device, module, handle);
+    if (device->kind != &kClusterKind) run_constructors(device, module, handle);  // whose members have run them
+    for (uint32_t i = 0; i < module->count; ++i) {
+      if (is_variable(module->entries[i])) addresses.push(device->kind->find(device, handle, module->entries[i].name));
+    }
+  }
+  bool is_first = settle(device, claim, handle, addresses.begin());
+  if (handle == 0) return;
+  if (!is_first) {
+    device->kind->unload(device, handle);
+  } else if (is_told(MARLINE_ON_DEVICE)) {
+    marline_device_load(device->number, module->native.begin, module->native.bytes, module->number);
+  }
+}
+
+// Without a lock: loading needs the loader's, and a thread that has it may run a region in a library's constructor. If
+// another thread is at a module, this one waits for it a while; it does not know whether the other waits for the loader's
+// lock, and whether it has that itself. Then it loads a copy of its own.
+void load_new(Device* device) {
+  uint64_t end = 0;
+  for (;;) {
+    Claim claim = claim_module(device->number);
+    if (claim.module == nullptr) return;
+    if (!claim.others) {
+      load_module(device, claim);
+      continue;
+    }
+    if (end == 0) end = now() + (t_registers ? kPatienceInLoader : kPatience);
+    if (now() >= end) {
+      load_module(device, claim);
+      continue;
+    }
+    device->kind->progress(device);
+    __kmpc_omp_taskyield(nullptr, __kmpc_global_thread_num(nullptr), 0);
+    sched_yield();
+  }
+}
+
+void unload_gone(Device* device) {
+  uint64_t handle;
+  uint32_t number;
+  while (take_gone_image(device->number, handle, number)) {
+    device->kind->unload(device, handle);
+    if (is_told(MARLINE_ON_DEVICE)) marline_device_unload(device->number, number);
+  }
+}
+
+}  // namespace
+
+int device_count() {
+  listed();
+  return g_count;
+}
+
+// A worker need not have devices: target constructs in regions, and regions in its constructors, may run on the host.
+bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOffloadMandatory; }
+
+Destination destination_of(int64_t number) {
+  listed();
+  if (number == -1 && (number = omp_get_default_device()) == kInvalidDevice) {
+    fatal("there is no default device: OMP_DEFAULT_DEVICE names none that is here (`marline devices` lists them), or the "
+          "program has set omp_invalid_device");
+  }
+  if (number >= 0 && number < g_count) {
+    Device* named = &g_devices[number];
+    return {with_data_of(named), named->number, named->node};
+  }
+  bool is_host = number == g_count || number == kHostFallback;
+  if (number == kInvalidDevice || (!is_host && is_mandatory())) {
+    fatal("a construct for device %ld, but the devices are 0 to %d and the host %d", static_cast<long>(number),
+          g_count - 1, g_count);
+  }
+  if (is_mandatory() && g_count == 0) {
+    fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device: build with -fopenmp-targets=, or see MARLINE_DEVICES");
+  }
+  return {nullptr};
+}
+
+int cluster_nodes() {
+  listed();
+  const Device* cluster = find_cluster();
+  return cluster != nullptr ? cluster->member_count : 0;
+}
+
+int default_device(const char* wish) {
+  listed();
+  if (wish == nullptr || is_worker()) return g_default;  // the wish is the program's
+  int chosen;
+  const char* wrong = choose_device(wish, g_facts, g_count, chosen);
+  if (wrong != nullptr) {
+    fatal("OMP_DEFAULT_DEVICE=%s: not understood from \"%s\" on; expected a list of numbers, initial, invalid and traits "
+          "such as kind(gpu)", wish, wrong);
+  }
+  return chosen;
+}
+
+Device* device_for_routine(int number, bool& exists) {
+  listed();
+  exists = number >= kHostFallback && number <= g_count;
+  return number >= 0 && number < g_count ? with_data_of(&g_devices[number]) : nullptr;
+}
+
+const DeviceFacts* device_facts(int number) {
+  listed();
+  return number >= 0 && number < g_count ? &g_facts[number] : nullptr;
+}
+
+const char* device_kind(int number) { return g_devices[number].kind->name; }
+
+// For tools: of a device on a node, the uid, which says where it is.
+static const char* told_type(const Device* device) {
+  return is_of_workers(*device) ? g_facts[device->number].uid : device->kind->name;
+}
+
+// The members of a cluster, too, which do its kernels and may have been started for it.
+static void tell_begun(Device* device) {
+  if (!is_told(MARLINE_ON_ANYTHING)) return;
+  if (!device->is_told) marline_device_begin(device->number, told_type(device), g_count);
+  device->is_told = true;
+  for (int i = 0; i < device->member_count; ++i) tell_begun(device->members[i]);
+}
+
+bool is_prepared(const Device* device) {
+  bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores of prepare
+  return started && device->modules.load(std::memory_order_acquire) == module_changes();
+}
+
+void prepare(Device* device) {
+  if (is_prepared(device)) return;
+  refuse_if_lost(device);
+  g_prepare_lock.take();
+  if (is_memory_shared()) share_memory(*device);
+  if (!device->started.load(std::memory_order_relaxed)) {
+    device->kind->start(device);
+    show_asides();
+    tell_begun(device);
+    device->started.store(true, std::memory_order_release);  // pairs with the load above
+  }
+  g_prepare_lock.release();
+  uint32_t known = module_changes();  // what changes from here on is for the next call, seen here or not
+  unload_gone(device);
+  load_new(device);
+  device->modules.store(known, std::memory_order_release);  // pairs with the load above
+}
+
+void note_registration(const Module* module) { t_registers = t_registers || !module->is_program; }
+
+void start_early() {
+  const char* text = option_value(Option::kDevices);
+  if (text == nullptr) return;
+  if (nodes_named() != NodesNamed::kNone && worker_count() > 0) {
+    if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
+    serve_if_worker();
+    if (is_serving_rank()) {
+      start_agent(serve_node);
+      take_membership();
+    } else {
+      start_nodes();
+      listed();  // now that the workers have said what they are
+    }
+  }
+  if (std::strstr(text, kProcessKind.name) == nullptr) return;
+  listed();
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].kind == &kProcessKind) kProcessKind.start(&g_devices[i]);
+  }
+}
+
+void forget_module(Module* module) {
+  for (int i = 0; g_listed.load(std::memory_order_acquire) && i < g_count; ++i) {  // pairs with make_list
+    if (g_devices[i].lost) continue;
+    if (g_devices[i].kind != &kLlvmKind) {
+      remove_globals(&g_devices[i], module);
+    } else if (g_devices[i].started.load(std::memory_order_acquire)) {  // pairs with prepare
+      remove_llvm_globals(&g_devices[i], module);
+    }
+  }
+  llvm_forget(module);
+}
+
+void stop_all() {
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].lost) continue;
+    marline_device_end(i);
+    g_devices[i].kind->stop(&g_devices[i]);
+  }
+  end_nodes();
+  end_cluster_check();
+}
+
+}  // namespace marline::offload::registry

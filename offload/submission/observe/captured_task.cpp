@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "submission/observe/captured_task.hpp"
+
+#include "base/report.hpp"
+#include "data/gcc_map_kinds.hpp"
+#include "image/functions.hpp"
+#include "registry/registry.hpp"
+#include "data/mapper.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace image;
+using namespace registry;
+
+namespace {
+
+constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK
+constexpr size_t kAlign = 16;
+
+size_t rounded(size_t bytes) { return (bytes + kAlign - 1) & ~(kAlign - 1); }
+
+// A private variable's value that is to be copied. Clang's code gives the address of the variable itself, which may
+// change, or be gone, before the task runs; the value meant is that at the construct. GCC's gives that of a copy in the
+// task's block.
+bool is_value_to_copy(const marline_target_task_t& told, const Items& items, int32_t i) {
+  return (items.types[i] & map_type::kPrivate) != 0 && told.form == MARLINE_TARGET_ENTRY;
+}
+
+bool is_known(const Frames& frames, const Items& items, int32_t i) {
+  uint64_t type = items.types[i];
+  if (has_mapper(items, i) || (type & map_type::kNonContiguous) != 0) return false;
+  if ((type & map_type::kPrivate) != 0) return true;
+  if ((type & map_type::kLiteral) != 0) return !is_capture(type);  // a closure's slot is memory, and may be anywhere
+  return !frames.have(items.begins[i]) && !frames.have(items.bases[i]);
+}
+
+// Room in the block, one piece behind the other.
+class Block {
+ public:
+  explicit Block(char* at) : at_(at) {}
+
+  template <class T>
+  T* copy(const T* from, size_t count) {
+    auto* to = reinterpret_cast<T*>(at_);
+    if (count != 0) std::memcpy(at_, from, count * sizeof(T));
+    at_ += rounded(count * sizeof(T));
+    return to;
+  }
+
+ private:
+  char* at_;
+};
+
+void copy_values(Block& block, const marline_target_task_t& told, const Items& from, const Items& to) {
+  for (int32_t i = 0; i < from.count; ++i) {
+    if (!is_value_to_copy(told, from, i)) continue;
+    auto* begin = static_cast<char*>(from.begins[i]);
+    char* copy = block.copy(begin, static_cast<size_t>(from.sizes[i]));
+    to.bases[i] = copy + (static_cast<char*>(from.bases[i]) - begin);
+    to.begins[i] = copy;
+  }
+}
+
+}  // namespace
+
+CapturedTask* make_captured(const marline_target_task_t& told, const Items& items, const Frames& frames) {
+  auto count = static_cast<size_t>(items.count);
+  size_t bytes = rounded(sizeof(CapturedTask)) + 4 * rounded(count * sizeof(uint64_t)) +
+                 rounded(told.dependence_count * sizeof(marline_dependence_t)) +
+                 (told.form == MARLINE_TARGET_ENTRY ? 0 : rounded(sizeof(marline_device_maps_t)));
+  for (int32_t i = 0; i < items.count; ++i) {
+    if (!is_known(frames, items, i)) return nullptr;
+    if (is_value_to_copy(told, items, i)) bytes += rounded(static_cast<size_t>(items.sizes[i]));
+  }
+  auto* memory = static_cast<char*>(std::malloc(bytes));
+  if (memory == nullptr) fatal("no memory for a target task with %zu mapped pieces", count);
+  auto* task = new (memory) CapturedTask{};
+  Block block(memory + rounded(sizeof(CapturedTask)));
+  task->items = items;
+  task->items.bases = block.copy(items.bases, count);
+  task->items.begins = block.copy(items.begins, count);
+  task->items.sizes = block.copy(items.sizes, count);
+  task->items.types = block.copy(items.types, count);
+  task->items.mappers = nullptr;
+  task->dependences = block.copy(told.dependences, told.dependence_count);
+  task->maps = told.form == MARLINE_TARGET_ENTRY ? nullptr : block.copy(&told.maps, 1);
+  copy_values(block, told, items, task->items);
+  task->dependence_count = static_cast<uint32_t>(told.dependence_count);
+  task->entry = entry_of(told);
+  task->handle = told.handle;
+  task->number = told.number;
+  task->graph = told.graph;
+  task->step = told.step;
+  task->code = told.code;
+  task->name = told.name;
+  task->priority = told.priority;
+  task->node = told.node;
+  return task;
+}
+
+CapturedTask* capture_maps(const marline_target_task_t& told) {
+  Device* device = told.device != kHostFallback ? device_for_construct(told.device) : nullptr;
+  if (device == nullptr) return nullptr;
+  ItemList list;
+  told.form == MARLINE_TARGET_UPDATE ? take_updates(told.maps, list) : take_maps(told.maps, *device->mapping, list);
+  Items items = items_of(list);
+  items.of_region = told.form == MARLINE_TARGET_REGION;
+  CapturedTask* task = make_captured(told, items, {});
+  if (task == nullptr) return nullptr;
+  task->device = told.device;
+  task->code = told.maps.code;
+  switch (told.form) {
+    case MARLINE_TARGET_UPDATE:
+      task->kind = ConstructKind::kUpdate;
+      break;
+    case MARLINE_TARGET_ENTER_DATA:
+      task->kind = ConstructKind::kEnterData;
+      break;
+    case MARLINE_TARGET_EXIT_DATA:
+      task->kind = ConstructKind::kExitData;
+      break;
+    default:
+      task->kind = ConstructKind::kTarget;
+      task->kernel = entry_of_function(reinterpret_cast<const void*>(told.function));
+      task->thread_limit = told.thread_limit;
+      task->in_memory = true;
+  }
+  return task;
+}
+
+}  // namespace marline::offload::submission

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What is known of entries lies in a table without locks: each word has an entry's address and the
+// answer. An entry whose word another one has taken is looked at again.
+#include "submission/observe/dry_run.hpp"
+
+#include "base/report.hpp"
+#include "submission/observe/captured_task.hpp"
+#include "submission/reductions.hpp"
+#include "image/direct_calls.hpp"
+#include "image/images.hpp"
+
+#include <atomic>
+#include <cassert>
+
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace image;
+
+thread_local constinit Recording* t_recording = nullptr;
+
+namespace {
+
+constexpr const char* kConstructs = "__tgt_target_";  // what all entry points for constructs begin with
+constexpr uint32_t kWords = 1024;                     // entries that are known at a time
+constexpr uint32_t kNear = 8;                         // words that an entry may have
+constexpr uint64_t kIsKnown = 1, kMayBeCalled = 2, kShift = 2;
+
+// Any thread that creates a target task writes and reads both.
+std::atomic<uint64_t> g_known[kWords];
+std::atomic<uint32_t> g_changes{0};  // of modules: after another one, an address may be that of other code
+
+void forget_closed_modules() {
+  uint32_t changes = module_changes();
+  // acquire pairs with the store: who finds that nothing has changed finds the words wiped.
+  if (g_changes.load(std::memory_order_acquire) == changes) return;
+  for (std::atomic<uint64_t>& word : g_known) word.store(0, std::memory_order_relaxed);
+  g_changes.store(changes, std::memory_order_release);
+}
+
+std::atomic<uint64_t>& word_near(uint64_t address, uint32_t step) {
+  static_assert(kWords == 1u << (64 - 54));
+  return g_known[((address * 0x9e3779b97f4a7c15 >> 54) + step) % kWords];
+}
+
+// Whether the entry's only effect is what it gives to a construct's entry point in this library. The runtime's
+// function for thread_limit changes the current task, which is the creator; that for in_reduction knows of dry runs.
+bool is_only_a_construct(const void* entry) {
+  return calls_directly(entry, kConstructs, reinterpret_cast<const void*>(&is_only_a_construct)) &&
+         !calls_directly(entry, "__kmpc_set_thread_limit");
+}
+
+// The entry cannot be closed meanwhile: its task is being created.
+bool may_be_called(const void* entry) {
+  forget_closed_modules();
+  auto address = reinterpret_cast<uint64_t>(entry);
+  std::atomic<uint64_t>* free = nullptr;
+  for (uint32_t step = 0; step < kNear; ++step) {
+    std::atomic<uint64_t>& word = word_near(address, step);
+    uint64_t known = word.load(std::memory_order_relaxed);  // an entry's answer is in the word itself
+    if (known >> kShift == address && (known & kIsKnown) != 0) return (known & kMayBeCalled) != 0;
+    if (known == 0 && free == nullptr) free = &word;
+  }
+  bool may = is_only_a_construct(entry);
+  if (free == nullptr) free = &word_near(address, 0);
+  free->store(address << kShift | kIsKnown | (may ? kMayBeCalled : 0), std::memory_order_relaxed);
+  return may;
+}
+
+// The frames of the entry, from that of the function that calls this up.
+[[gnu::always_inline]] inline Frames frames_of(const Recording& recording) {
+  return {reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), recording.stack_end};
+}
+
+bool is_first(Recording& recording) { return recording.calls++ == 0; }
+
+}  // namespace
+
+void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,
+                   const KernelArguments& given) {
+  const Entry* kernel = find_entry(id);
+  if (!is_first(recording) || kernel == nullptr) return;
+  Items items = items_of(given);
+  RegionForm form = {kernel, device, threads > 0 ? threads : 0, teams, note_convention(kernel, given.version), false,
+                     given.trip_count, grid_of(given)};
+  if (recording.comparison != nullptr) return recording.comparison->compare(form, items);
+  items.of_region = true;
+  CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
+  if (task == nullptr) return;
+  task->kind = ConstructKind::kTarget;
+  form.give_to(*task);
+  task->place = place_of(call.ident);
+  task->code = call.code;
+  if (recording.reductions.is_empty() || name_reductions(recording.reductions, *task)) {
+    recording.task = task;
+  } else {
+    free_captured(task);
+  }
+}
+
+void record_reduction(Recording& recording, const marline_reduction_t& reduction) { recording.reductions.push(reduction); }
+
+void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items) {
+  if (!is_first(recording) || recording.comparison != nullptr) return;
+  CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
+  if (task == nullptr) return;
+  task->kind = kind;
+  task->device = device;
+  task->place = place_of(call.ident);
+  task->code = call.code;
+  recording.task = task;
+}
+
+// Not in line: the frames that it calls lie below its own.
+[[gnu::noinline]] CapturedTask* run_dry(const marline_target_task_t& told) {
+  if (!may_be_called(reinterpret_cast<const void*>(told.entry))) return nullptr;
+  Recording recording = {told, reinterpret_cast<uintptr_t>(__builtin_frame_address(0))};
+  t_recording = &recording;
+  told.entry(told.thread, told.block);
+  assert(t_recording == &recording);  // the entry has not suspended
+  t_recording = nullptr;
+  if (recording.calls == 0) {
+    fatal(
+        "a target task's entry at %p ran when the task was created: its calls of __tgt_target_* are not those of this "
+        "library; remove the other one",
+        reinterpret_cast<void*>(told.entry));
+  }
+  if (recording.calls == 1) return recording.task;
+  free_captured(recording.task);  // which of several constructs it would come to is not known
+  return nullptr;
+}
+
+void compare_dry(const marline_target_task_t& told, RegionComparison& comparison) {
+  Recording recording = {told, 0};
+  recording.comparison = &comparison;
+  t_recording = &recording;
+  told.entry(told.thread, told.block);
+  t_recording = nullptr;
+  if (recording.calls != 1) comparison.is_same = false;
+}
+
+}  // namespace marline::offload::submission

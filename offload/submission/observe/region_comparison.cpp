@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "submission/observe/region_comparison.hpp"
+
+#include <cstring>
+
+namespace marline::offload::submission {
+
+using namespace map_type;
+
+// A value that no argument has would go where nobody looks: then something else is meant.
+void RegionComparison::compare(const RegionForm& form, const Items& now) {
+  is_same = form == known.form && static_cast<size_t>(now.count) == known.count;
+  uint32_t word = 0;
+  for (size_t i = 0; i < known.count && is_same; ++i) {
+    KnownItem& item = items[i];
+    bool is_literal = (item.type & kLiteral) != 0, is_argument = (item.type & kParameter) != 0;
+    bool is_own = is_own_block(item.type);
+    is_same = now.types[i] == item.type && now.sizes[i] == item.size &&
+              (is_literal || is_own || now.begins[i] == item.begin);
+    if (is_same && is_own) {
+      is_same = std::memcmp(now.begins[i], own_bytes.begin() + item.bytes_at, static_cast<size_t>(item.size)) == 0;
+    }
+    if (is_same && now.bases[i] != item.base) {
+      is_same = is_literal && is_argument;
+      changed.push({word, reinterpret_cast<uint64_t>(now.bases[i])});
+      item.base = now.bases[i];
+    }
+    // Its bounds may have changed.
+    bool is_descriptor = (item.type & (kDescriptor | kAttach)) == kDescriptor;
+    if (is_same && is_descriptor) {
+      is_same = descriptors.has(reinterpret_cast<uintptr_t>(item.begin), static_cast<size_t>(item.size));
+    }
+    word += is_argument ? 1 : 0;
+  }
+}
+
+}  // namespace marline::offload::submission

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where devices have the kernels of claimed tasks (submitted_tasks.cpp): they are asked, and the tasks wait for the answer.
+#include "submission/queue/submitted_tasks.hpp"
+
+#include "registry/registry.hpp"
+
+namespace marline::offload::submission {
+
+using namespace device;
+
+namespace {
+
+SoughtKernel* g_sought = nullptr;  // under the lock
+
+// The device has answered.
+bool kernel_found(Operation* operation) {
+  auto* sought = static_cast<SoughtKernel*>(operation);
+  {
+    Guard guard(ahead_lock());
+    for (Ahead* one : sought->waiting) {
+      one->seeks_kernel = false;
+      count_down(one);
+    }
+    sought->waiting.clear();
+    sought->is_missing = where(sought->kernel, sought->device) == 0;
+    SoughtKernel** link = &g_sought;
+    while (*link != sought) link = &(*link)->next;
+    if (!sought->is_missing) *link = sought->next;
+  }
+  if (!sought->is_missing) destroy(sought);
+  hand_over();
+  return true;
+}
+
+}  // namespace
+
+// Under the lock, of a task whose kernel has not been found yet. False: the device does not have it. `fresh`: the
+// device is to be asked, without the lock.
+bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
+  SoughtKernel* sought = g_sought;
+  while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))
+    sought = sought->next;
+  if (sought == nullptr) {
+    fresh = sought = make<SoughtKernel>();
+    sought->ended = kernel_found;
+    sought->kernel = one->task->kernel;
+    sought->device = one->device;
+    sought->next = g_sought;
+    g_sought = sought;
+  }
+  if (sought->is_missing) return false;
+  sought->waiting.push(one);
+  one->seeks_kernel = true;
+  ++one->missing;
+  return true;
+}
+
+}  // namespace marline::offload::submission

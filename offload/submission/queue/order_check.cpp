@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deferred constructs that use each other's data without an order, found when one of them is handed over, for a device that
+// checks programs.
+#include "device/contract/unordered.hpp"
+#include "submission/queue/submitted_tasks.hpp"
+#include "data/data_environment.hpp"
+#include "data/order/submission_order.hpp"
+
+namespace marline::offload::submission {
+
+using namespace data;
+using namespace device;
+
+namespace {
+
+UnorderedPair::Construct construct_of(const CapturedTask& task) { return {task.kind, task.kernel, task.place}; }
+
+}  // namespace
+
+void check_order(const Ahead* one, const Sent& sent) {
+  const AheadKind& kind = *one->device->kind->ahead;
+  if (!kind.checks_order(one->device)) return;
+  Array<Unordered> all;
+  one->device->mapping->list_unordered(one->task->items, one->task->kind == ConstructKind::kExitData, sent, all);
+  for (const Unordered& found : all) {
+    UnorderedPair pair = {found.use, construct_of(*one->task), {}, found.begin, found.bytes};
+    {
+      Guard guard(ahead_lock());
+      const Ahead* other = find_claimed(found.task);
+      if (other == nullptr) continue;  // it has ended meanwhile
+      pair.other = construct_of(*other->task);
+    }
+    kind.unordered(pair);
+  }
+}
+
+}  // namespace marline::offload::submission

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deferred target regions that are given to a device before those that they stand behind have ended (start_ahead in
+// device/contract/capture.hpp; docs/design/cluster.md, "Ahead of time").
+//
+// A task is handed over as soon as all that stands before it, directly or not, and is not claimed has ended. From then
+// on it waits for tasks on the device alone, which need nothing but the device. That is when its maps are looked at
+// (submit.cpp). What may have to wait then is left to the runtime, and those behind it wait on the host until it
+// has ended.
+//
+// Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
+// time hands over, in the order of g_to_hand, or regions of a graph (graph_iterations.cpp). Tasks end in a progress hook, as no
+// call of the runtime's may end one.
+#include "submission/queue/submitted_tasks.hpp"
+
+#include "base/chained.hpp"
+#include "base/forks.hpp"
+#include "submission/queue/tool_events.hpp"
+#include "submission/queue/waits.hpp"
+#include "abi/gcc/provider.hpp"
+#include "submission/reductions.hpp"
+#include "image/images.hpp"
+#include "registry/registry.hpp"
+#include "data/data_environment.hpp"
+#include "registry/region.hpp"
+
+#include <atomic>
+#include <sched.h>
+
+extern "C" int omp_get_default_device();
+extern "C" int omp_get_cancellation();
+
+namespace marline::offload::submission {
+
+using namespace abi;
+using namespace registry;
+
+namespace {
+
+Lock g_lock;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
+Chained<Ahead> g_claimed;  // by number
+Queue g_to_hand, g_to_end;
+// Constructs that have been handed over and have not ended, but for regions of repeated iterations. At the bound
+// (Device::most_ahead) further ones wait here, where a task takes least memory and slows down none: a device has tasks
+// enough by then.
+int g_handed = 0;
+bool g_is_handing = false;
+AheadWaits g_waits;
+int g_counted = 0;  // of g_to_end, that the hook has been told of
+std::atomic<int> g_in_parts{0};  // constructs with copies that the hook makes, of which it has been told, too
+std::atomic<Device*> g_device{nullptr};  // a program has one cluster; by the first task that is claimed
+uint64_t g_search = 0, g_searched = 0;  // how many searches for predecessors there were; of which task the last one
+marline_hook_t* g_hook = nullptr;
+Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
+
+// The caller tells the hook, behind the lock.
+void push_end(Ahead* one, int& pushed) {
+  g_to_end.push(one);
+  ++g_counted;
+  ++pushed;
+}
+
+void tell_hook(int pushed) {
+  if (pushed != 0) marline_progress_add(g_hook, pushed);
+}
+
+// Handing over ------------------------------------------------
+
+}  // namespace
+
+void count_down(Ahead* one) {
+  if (--one->missing != 0 || one->state != Ahead::State::kWaiting) return;
+  one->state = Ahead::State::kQueued;
+  g_to_hand.push(one);
+}
+
+Lock& ahead_lock() { return g_lock; }
+Ahead* find_claimed(uint64_t task) { return g_claimed.find(task); }
+
+void add_claimed(Ahead* one, uint64_t number) {
+  one->created = g_waits.add(g_claimed.is_empty());
+  g_claimed.add(number, one);
+  if (g_device.load() == nullptr) g_device = one->device;
+}
+
+void remove_claimed(Ahead* one) { g_claimed.remove(one); }
+
+// Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
+// a kernel to send others behind it, it knows by then, such as whether it stores pointers. Likewise those behind copies
+// to the device whose bytes are not known yet.
+bool lets_others_go(const Ahead* one) {
+  if (one->state != Ahead::State::kHanded) return false;  // one that is left has no `task` any more
+  const Entry* kernel = one->task->kernel;
+  if (one->looks_later) return one->has_ended;
+  return one->has_ended || kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed);
+}
+
+namespace {
+
+void release_dependents(Ahead* one) {
+  for (Ahead* dependent : one->dependents) count_down(dependent);
+  one->dependents.shrink(0);
+}
+
+bool device_ended(Operation* operation) {
+  auto* one = static_cast<Ahead*>(operation);
+  int pushed = 0;
+  bool in_parts, may_have_run = marline_claimed_is_cancelled(one->task->handle) == 0;
+  {
+    Guard guard(g_lock);
+    if (!one->is_in_turn) --g_handed;
+    one->has_ended = true;
+    in_parts = one->in_parts;
+    if (one->task->kernel != nullptr && may_have_run)
+      const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
+    if (one->state == Ahead::State::kHanded) release_dependents(one);
+    if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
+  }
+  tell_hook(pushed);
+  if (in_parts) count_in_parts(-1);
+  hand_over();
+  return true;
+}
+
+// Under the lock. Those that are left to the runtime are no longer there when the task becomes ready, and others have
+// been handed over: else it would not be here.
+void list_behind(const Ahead* one, List<uint64_t>& behind) {
+  for (uint64_t number : one->predecessors) {
+    Ahead* before = g_claimed.find(number);
+    if (before != nullptr && before->state == Ahead::State::kHanded && !before->has_ended) behind.push(before->number);
+  }
+}
+
+// Under the lock. A kernel one of whose regions has been awaited is one whose regions are: the device need not be told
+// of each behind its launch.
+bool is_awaited(const Ahead* one) {
+  const Entry* kernel = one->task->kernel;
+  if (kernel == nullptr || one->is_awaited || g_waits.is_awaited(one->created)) return true;
+  return !kernel->has_run.load(std::memory_order_relaxed) || kernel->is_awaited.load(std::memory_order_relaxed);
+}
+
+// Others may wait until its task has ended: it changes what is mapped.
+bool keeps_busy(const Ahead* one) { return one->ending != nullptr; }
+
+// Under the lock, by the thread that hands over. What is left to the runtime can run when those before it have ended.
+void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
+  one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
+  if (is_launched && one->is_awaited) note_to_tell(one, tell);
+  if (!is_launched || keeps_busy(one)) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
+  if (is_launched && one->device->holds_back && !one->has_ended) g_waits.note_given(one->created);
+  if (lets_others_go(one)) release_dependents(one);
+  if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
+}
+
+// Under the lock. Those that are left to the runtime and have not ended stand before no task whose turn it is.
+void mark_those_before(const Ahead* one) {
+  ++g_search;
+  g_searched = one->key;
+  List<const Ahead*> open;
+  open.push(one);
+  while (!open.is_empty()) {
+    const Ahead* next = open.back();
+    open.pop();
+    for (uint64_t number : next->predecessors) {
+      Ahead* before = g_claimed.find(number);
+      if (before == nullptr || before->met_in == g_search) continue;
+      before->met_in = g_search;
+      open.push(before);
+    }
+  }
+}
+
+}  // namespace
+
+// The search is made once for each task.
+bool comes_behind(const Ahead* one, uint64_t task) {
+  Guard guard(g_lock);
+  const Ahead* other = g_claimed.find(task);
+  if (other == nullptr) return true;
+  if (g_search == 0 || g_searched != one->key) mark_those_before(one);
+  return other->met_in == g_search;
+}
+
+bool find_operation(uint64_t task, uint64_t& operation) {
+  Guard guard(g_lock);
+  const Ahead* one = g_claimed.find(task);
+  if (one != nullptr) operation = one->number;
+  return one != nullptr;
+}
+
+void count_in_parts(int constructs) {
+  g_in_parts.fetch_add(constructs, std::memory_order_relaxed);
+  marline_progress_add(g_hook, constructs);
+}
+
+namespace {
+
+// Of a task that is ready and has been handed over. Called with the lock, and gives it up in between.
+void tell_detached(const Ahead* one) {
+  if (!is_told(MARLINE_ON_SCHEDULE)) [[likely]] {
+    return;
+  }
+  g_lock.release();
+  marline_claimed_detach(one->task->handle);
+  g_lock.take();
+}
+
+// Under the lock, which is not held meanwhile.
+void hand_over_first(int& pushed) {
+  ++g_handed;
+  Ahead* one = g_to_hand.pop();
+  List<uint64_t> behind, tell;
+  list_behind(one, behind);
+  one->is_told = is_awaited(one);
+  g_lock.release();
+  one->ended = device_ended;
+  bool is_launched = launch(one, behind);
+  g_lock.take();
+  if (is_launched && one->is_ready) tell_detached(one);  // it cannot end before it counts as handed over
+  if (!is_launched) --g_handed;
+  note_handed(one, is_launched, tell, pushed);
+  if (tell.is_empty()) return;
+  g_lock.release();
+  tell_awaited(g_device.load(), tell);
+  g_lock.take();
+}
+
+// Likewise. The device has got all that could be handed over, so it knows as much as it can when it plans.
+void tell_wait() {
+  bool singly = g_waits.take();
+  g_lock.release();
+  Device* device = g_device.load();
+  device->kind->ahead->waits(device, singly);
+  g_lock.take();
+}
+
+}  // namespace
+
+void hand_over() {
+  int pushed = 0;
+  g_lock.take();
+  while (!g_is_handing) {
+    bool has_next = g_to_hand.first != nullptr && g_handed < g_to_hand.first->device->most_ahead;
+    if (!has_next && !g_waits.tells()) break;
+    g_is_handing = true;
+    has_next ? hand_over_first(pushed) : tell_wait();
+    g_is_handing = false;
+  }
+  g_lock.release();
+  tell_hook(pushed);
+}
+
+// One thread hands over at a time: the one that does takes some microseconds. All ends of an iteration are awaited, as the
+// program may wait for them to begin the next one.
+bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
+  List<uint64_t> tell;
+  int pushed = 0;
+  g_lock.take();
+  while (g_is_handing) {
+    g_lock.release();
+    sched_yield();
+    g_lock.take();
+  }
+  g_is_handing = true;
+  one->is_told = true;
+  g_lock.release();
+  one->ended = device_ended;
+  bool is_launched = launch(one, behind);
+  g_lock.take();
+  g_is_handing = false;
+  one->missing = 0;
+  note_handed(one, is_launched, tell, pushed);
+  g_lock.release();
+  tell_awaited(g_device.load(), tell);
+  tell_hook(pushed);
+  hand_over();  // what others have queued meanwhile
+  return is_launched;
+}
+
+namespace {
+
+// The runtime's calls -----------------------------------------
+
+// Null: the host, or a device that takes nothing ahead, or has something to do first that may suspend.
+Device* device_that_takes(int64_t number) {
+  bool exists;
+  Device* device = device_for_routine(number == -1 ? omp_get_default_device() : static_cast<int>(number), exists);
+  if (device == nullptr || !device->takes_ahead.load(std::memory_order_relaxed) || device->lost) return nullptr;
+  return is_prepared(device) ? device : nullptr;
+}
+
+bool wants(int64_t number) { return device_that_takes(number) != nullptr && !tool_forbids(); }
+
+void* take(CapturedTask* task) {
+  bool is_region = task->kind == ConstructKind::kTarget;
+  // A data construct that is cancelled must have changed nothing, and one that has been handed over cannot be undone.
+  bool stays = task->kind == ConstructKind::kEnterData || task->kind == ConstructKind::kExitData;
+  if ((!is_region && !stays && task->kind != ConstructKind::kUpdate) || (stays && omp_get_cancellation() != 0))
+    return nullptr;
+  bool is_plain = task->reduced_count == 0;  // the others are no part of an iteration for the device
+  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
+  Device* device = device_that_takes(task->device);
+  if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
+  auto* one = make<Ahead>();
+  one->task = task;
+  one->device = device;
+  one->task->items.of_region = is_region;
+  one->task->items.source = {is_region ? task->kernel->name : nullptr, task->place, task->code};
+  SoughtKernel* fresh = nullptr;
+  {
+    Guard guard(g_lock);
+    if (is_region && where(task->kernel, device) == 0 && !wait_for_kernel(one, fresh)) {
+      destroy(one);
+      return nullptr;
+    }
+    add_claimed(one, task->number);
+  }
+  if (fresh != nullptr) device->kind->ahead->start_find(device, const_cast<Entry*>(task->kernel), fresh);
+  return one;
+}
+
+void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
+  auto* one = static_cast<Ahead*>(taken);
+  List<uint64_t> tell;
+  if (one->task->graph != 0 && others == 0 && give_in_turn(one, numbers, count)) return;
+  {
+    Guard guard(g_lock);
+    for (size_t i = 0; i < count; ++i) {
+      Ahead* before = g_claimed.find(numbers[i]);
+      if (before == nullptr) continue;  // it has ended
+      one->predecessors.push(numbers[i]);
+      if (lets_others_go(before)) continue;
+      before->dependents.push(one);
+      ++one->missing;
+    }
+    if (others != 0) ++one->missing;
+    if (one->is_awaited) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
+    count_down(one);
+  }
+  tell_awaited(g_device.load(), tell);
+  hand_over();
+}
+
+void others_ended(void* taken) {
+  {
+    Guard guard(g_lock);
+    count_down(static_cast<Ahead*>(taken));
+  }
+  hand_over();
+}
+
+}  // namespace
+
+// If it still waits, then for tasks that have been left to the runtime: they have ended.
+void ready(void* taken) {
+  auto* one = static_cast<Ahead*>(taken);
+  int pushed = 0;
+  g_lock.take();
+  if (one->state == Ahead::State::kHanded) tell_detached(one);  // it cannot end before it is ready
+  one->is_ready = true;
+  if (one->state == Ahead::State::kWaiting) {
+    one->missing = one->seeks_kernel ? 2 : 1;
+    count_down(one);
+  } else if (one->state == Ahead::State::kLeft || one->has_ended) {
+    if (one->state != Ahead::State::kQueued) push_end(one, pushed);
+  }
+  g_lock.release();
+  tell_hook(pushed);
+  hand_over();
+}
+
+namespace {
+
+void program_waits(marline_wait_kind_t kind) {
+  waits(kind);
+  if (g_waits.has_told(kind)) return;
+  {
+    Guard guard(g_lock);
+    g_waits.begin(kind, g_device.load()->holds_back);
+  }
+  hand_over();
+}
+
+void awaited(uint64_t number) {
+  List<uint64_t> tell;
+  {
+    Guard guard(g_lock);
+    note_awaited(&number, 1, tell);
+  }
+  tell_awaited(g_device.load(), tell);
+}
+
+// Of a task that nobody is handing over yet.
+void raised(uint64_t number, int32_t priority) {
+  Guard guard(g_lock);
+  Ahead* one = g_claimed.find(number);
+  if (one != nullptr && one->state == Ahead::State::kWaiting) one->task->priority = priority;
+}
+
+// Looks at all tasks under way. Those that have not been handed over are looked at then.
+void cancels() {
+  List<uint64_t> numbers;
+  {
+    Guard guard(g_lock);
+    g_claimed.for_each([&](const Ahead& one) {
+      if (one.state != Ahead::State::kHanded || one.has_ended) return;
+      if (!may_be_cancelled(one) || marline_claimed_is_cancelled(one.task->handle) == 0) return;
+      numbers.push(one.number);
+    });
+  }
+  Device* device = g_device.load();
+  for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
+}
+
+// A task that was left to the runtime.
+void left_ended(uint64_t number) {
+  Guard guard(g_lock);
+  Ahead* one = g_claimed.find(number);
+  g_claimed.remove(one);
+  destroy(one);
+}
+
+// Ends --------------------------------------------------------
+
+// Its record stays until it has ended, so that those behind it are not handed over, if there can be any.
+void leave(Ahead* one) {
+  CapturedTask* task = one->task;
+  marline_claimed_t* handle = task->handle;
+  bool is_named = task->dependence_count != 0;
+  free_captured(task);
+  one->task = nullptr;
+  if (!is_named) {
+    Guard guard(g_lock);
+    g_claimed.remove(one);
+    destroy(one);
+  }
+  marline_claimed_run(handle);
+}
+
+struct CopyHome : Operation {
+  Ahead* of = nullptr;
+};
+
+bool copy_ended(Operation* operation) {
+  auto* copy = static_cast<CopyHome*>(operation);
+  int pushed = 0;
+  {
+    Guard guard(g_lock);
+    if (--copy->of->ending->copies_left == 0) push_end(copy->of, pushed);
+  }
+  destroy(copy);
+  tell_hook(pushed);
+  count_in_parts(-1);
+  return true;
+}
+
+void start_copies(Ahead* one) {
+  Device* device = one->device;
+  Ending& ending = *one->ending;
+  uint32_t count = ending.plan.copies.count();
+  ending.copies_left = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    Transfer transfer = ending.plan.copies[i];
+    AheadCopy made = {transfer.device, transfer.host, transfer.bytes, false};
+    tell_copies(one->task->items.told, one->device, &made, 1, one->told_copies);
+    auto* copy = make<CopyHome>();
+    copy->ended = copy_ended;
+    copy->of = one;  // from the last of these calls on it may be gone
+    count_in_parts(1);
+    (void)device->kind->ahead->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
+  }
+  if (device->holds_for_waits) device->kind->ahead->waits(device, false);
+}
+
+void end(Ahead* one) {
+  marline_claimed_t* handle = one->task->handle;
+  tell_copies_done(one->told_copies);
+  end_told(one->task->items.told);
+  if (one->shown != nullptr) {
+    remove_aside(one->shown);
+    destroy(one->shown);
+  }
+  {
+    Guard guard(g_lock);
+    g_claimed.remove(one);
+  }
+  free_captured(one->task);
+  destroy(one);
+  marline_claimed_end(handle);
+}
+
+enum class Step { kDone, kAgain, kGoesOn };
+
+void end_data(Ahead* one) {
+  Mapping& mapping = *one->device->mapping;
+  tell_copies_done(one->told_copies);
+  if (one->task->kind == ConstructKind::kEnterData) mapping.finish_enter(one->ending->plan);
+  if (one->task->kind == ConstructKind::kExitData) mapping.finish_end(one->task->items, one->ending->plan);
+  if (one->ending != nullptr) destroy(one->ending);
+  end(one);
+}
+
+// Of a construct whose operation has ended. A region's mapping ends with it.
+Step end_task(Ahead* one) {
+  if (one->task->kind != ConstructKind::kTarget) {
+    end_data(one);
+    return Step::kDone;
+  }
+  Mapping& mapping = *one->device->mapping;
+  tell_copies_done(one->told_copies);
+  tell_kernel_done(one->task->items.told, *one);
+  tell_release(one->task->items.told, one->device, one->copies);
+  for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
+  one->copies.clear();
+  if (one->ending == nullptr || !one->ending->has_begun) {
+    if (g_spare == nullptr) g_spare = make<Ending>();
+    Ending* ending = one->ending != nullptr ? one->ending : g_spare;
+    if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;  // another construct is at some of it
+    bool is_over = ending == g_spare && ending->plan.pieces == nullptr && ending->plan.copies.count() == 0;
+    if (!is_over) {
+      ending->has_begun = true;
+      if (ending == g_spare) g_spare = nullptr;
+      one->ending = ending;
+      if (one->ending->plan.copies.count() != 0) {
+        start_copies(one);
+        return Step::kGoesOn;
+      }
+    }
+  }
+  if (one->ending != nullptr) {
+    mapping.finish_end(one->task->items, one->ending->plan);
+    destroy(one->ending);
+  }
+  end(one);
+  return Step::kDone;
+}
+
+Ahead* pop_end() {
+  Guard guard(g_lock);
+  return g_to_end.pop();
+}
+
+int poll(void*) {
+  bool is_copying = g_in_parts.load(std::memory_order_relaxed) != 0;  // a hint
+  Device* device = g_device.load();
+  int copied = is_copying && device->kind->ahead->copy_part(device) ? 1 : 0, ended = 0;
+  Queue again;
+  while (Ahead* one = pop_end()) {
+    Step step = Step::kDone;
+    one->state == Ahead::State::kLeft ? leave(one) : void(step = end_task(one));
+    if (step == Step::kAgain) {
+      again.push(one);
+    } else {
+      ++ended;
+    }
+  }
+  {
+    Guard guard(g_lock);
+    while (Ahead* one = again.pop()) g_to_end.push(one);
+    g_counted -= ended;
+  }
+  if (ended != 0) marline_progress_add(g_hook, -ended);
+  return ended + copied;
+}
+
+constexpr CaptureSink kSink = {wants,   take,   ordered,    others_ended, ready,    program_waits,
+                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats, reduced,
+                               renews,  again};
+
+void start() {
+  g_hook = marline_progress_register("deferred target regions", poll, nullptr);
+  if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
+  marline_progress_may_rest(g_hook);
+  capture_to(&kSink);
+}
+
+void forget_all() {
+  if (g_hook == nullptr) return;
+  g_claimed = Chained<Ahead>();
+  forget_graphs();
+  forget_reductions();
+  g_to_hand = g_to_end = {};
+  g_is_handing = false;
+  g_handed = 0;
+  g_waits.forget();
+  marline_progress_add(g_hook, -g_counted - g_in_parts.exchange(0));
+  g_counted = 0;
+}
+
+constexpr AheadRoom kRoom = {start, forget_all};
+
+[[gnu::constructor]] void offer() { set_ahead(&kRoom); }
+
+}  // namespace
+
+}  // namespace marline::offload::submission

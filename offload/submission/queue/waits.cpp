@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "submission/queue/waits.hpp"
+
+#include <algorithm>
+
+extern "C" int omp_get_level();
+
+namespace marline::offload::submission {
+
+namespace {
+
+// The calling thread at its level of nesting.
+const void* self() {
+  constexpr int kLevels = 16;
+  static thread_local char levels[kLevels];
+  return &levels[std::min(omp_get_level(), kLevels - 1)];
+}
+
+}  // namespace
+
+uint64_t AheadWaits::add(bool is_alone) {
+  const void* creator = self();
+  bool is_only_one = is_alone || creator_.load(std::memory_order_relaxed) == creator;
+  creator_.store(is_only_one ? creator : nullptr, std::memory_order_relaxed);
+  return created_.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Whether a thread that waits so may go on before all tasks have ended that are under way. At a barrier it needs all of its
+// team's, so all if one thread has created them in one region. What is behind depend clauses is told by itself
+// (marline_target_observer_t, awaited).
+bool AheadWaits::is_for_some(marline_wait_kind_t kind) const {
+  bool is_for_all = kind == MARLINE_WAIT_BARRIER && creator_.load(std::memory_order_relaxed) != nullptr;
+  return !is_for_all && kind != MARLINE_WAIT_FOR_WORK && kind != MARLINE_WAIT_DEPENDENCES;
+}
+
+bool AheadWaits::has_told(marline_wait_kind_t kind) const {
+  const std::atomic<uint64_t>& told = is_for_some(kind) ? awaited_ : waited_;
+  return created_.load(std::memory_order_relaxed) == told.load(std::memory_order_relaxed);
+}
+
+void AheadWaits::begin(marline_wait_kind_t kind, bool holds_back) {
+  uint64_t created = created_.load(std::memory_order_relaxed);
+  bool singly = is_for_some(kind);
+  singly_ = singly_ || singly;
+  tells_ = tells_ || singly || holds_back;
+  waited_.store(created, std::memory_order_relaxed);
+  if (singly) awaited_.store(created, std::memory_order_relaxed);
+}
+
+bool AheadWaits::take() {
+  bool singly = singly_;
+  tells_ = singly_ = false;
+  return singly;
+}
+
+void AheadWaits::forget() {
+  uint64_t created = created_.load(std::memory_order_relaxed);
+  waited_.store(created, std::memory_order_relaxed);
+  awaited_.store(created, std::memory_order_relaxed);
+  tells_ = singly_ = false;
+}
+
+}  // namespace marline::offload::submission

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Iterations of persistent graphs that consist of target regions (`iterates` in devices.h): what is known of each, so
+// that its regions are handed over one by one as they are created, in the order of the iteration before. The device may
+// then repeat what it did for that one. The records are under submitted_tasks.cpp's lock.
+//
+// Invariant: of an iteration that the device has been told of, `now` has the regions that it has been given as such, in
+// order and without a gap. If one is handed over otherwise, the iteration is over for the device, and it forgets the graph
+// before the next one: what it has seen would not say who stands before whom.
+#include "base/chained.hpp"
+#include "submission/queue/submitted_tasks.hpp"
+#include "submission/observe/captured_task.hpp"
+#include "submission/replay/known_regions.hpp"
+#include "data/used_data.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+extern "C" int omp_get_default_device();
+
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
+using namespace image;
+using namespace items;
+
+namespace {
+
+// A region of an iteration, by the numbers of the runtime and of the device.
+struct GivenTask {
+  uint64_t number, on_device;
+};
+
+struct AheadGraph {
+  uint64_t key = 0;
+  AheadGraph* chained = nullptr;
+  Device* device = nullptr;
+  pthread_t producer = {};
+  bool is_behind = false;  // an iteration begins when all of the one before has ended
+  bool is_open = false;    // the next region may be given in its turn
+  bool is_told = false;    // the device knows of this iteration
+  bool is_broken = false;  // a region has been handed over otherwise
+  List<GivenTask> now, before;
+  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last iteration
+  // that was given one by one. The next one may be like that in all (`repeats`), or but for firstprivate values (`renews`).
+  bool lists_used = false, is_listed = false;  // it is being listed, and has been
+  bool is_renewed = false;  // it is, or is to be, so repeated that its code runs; then there are `known`
+  int default_device = 0;
+  uint32_t modules = 0;  // changes by then: entries are those of the same code as long as there are no others
+  UsedData used;
+  KnownRegions known;
+  uint64_t renewed = 0;  // regions of the iteration so far
+  List<ChangedWord> changed;  // of the region that is looked at
+};
+
+// Whose iteration the calling thread renews; null: none.
+thread_local constinit AheadGraph* t_renewed = nullptr;
+
+Chained<AheadGraph> g_graphs;  // by number; as many as the program has at a time
+
+// They lie in the order of the runtime's numbers.
+const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
+  const GivenTask* found = std::ranges::lower_bound(list, number, {}, &GivenTask::number);
+  return found != list.end() && found->number == number ? found : nullptr;
+}
+
+// Whether the region can be given in its turn. It has no predecessors but claimed ones. One that takes part in a reduction cannot:
+// each taskgroup has copies of its own, so no iteration is like the one before.
+bool is_next(const AheadGraph& graph, const Ahead& one) {
+  const CapturedTask& task = *one.task;
+  if (task.reduced_count != 0) return false;
+  return task.kind == ConstructKind::kTarget && task.step == graph.now.count() && one.missing == 1 &&
+         task.kernel->has_run.load(std::memory_order_relaxed) && (graph.device == nullptr || graph.device == one.device);
+}
+
+// The numbers on the device of what stands before a region, and of a task that is not of these iterations only if it has
+// been handed over and has not ended. False: one has not been handed over, or what comes behind it must not be.
+bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
+  one->has_others_behind = false;
+  for (size_t i = 0; i < count; ++i) {
+    const Ahead* other = find_claimed(numbers[i]);
+    if (other != nullptr && !lets_others_go(other)) return false;
+    const GivenTask* given = find_in(graph.now, numbers[i]);
+    if (given == nullptr) given = find_in(graph.before, numbers[i]);
+    if (given != nullptr) {
+      behind.push(given->on_device);
+    } else if (other != nullptr && !other->has_ended) {
+      behind.push(other->number);
+      one->has_others_behind = true;
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (find_claimed(numbers[i]) != nullptr) one->predecessors.push(numbers[i]);
+  }
+  return true;
+}
+
+// The region is no part of the iteration for the device.
+void leave_iteration(uint64_t number) {
+  {
+    Guard guard(ahead_lock());
+    g_graphs.find(number)->is_broken = true;
+  }
+  iterated(number);
+}
+
+// What is decided under the lock.
+struct Turn {
+  bool is_given = false, is_first = false, is_new = false, is_behind = false;
+};
+
+// Under the lock.
+Turn take_turn(AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
+  Turn turn;
+  turn.is_given = is_next(graph, *one) && list_behind(graph, one, numbers, count, behind);
+  one->is_in_turn = turn.is_given;
+  turn.is_first = turn.is_given && !graph.is_told;
+  turn.is_new = turn.is_first && graph.is_broken;
+  turn.is_behind = graph.is_behind;
+  if (!turn.is_first) return turn;
+  graph.device = one->device;
+  graph.is_told = true;
+  graph.is_broken = false;
+  return turn;
+}
+
+}  // namespace
+
+void iterates(uint64_t number, bool is_behind) {
+  Guard guard(ahead_lock());
+  AheadGraph* graph = g_graphs.find(number);
+  if (graph == nullptr) g_graphs.add(number, graph = make<AheadGraph>());
+  graph->is_behind = is_behind;
+  graph->is_open = true;
+  graph->is_told = false;
+  graph->producer = pthread_self();
+  graph->before.swap(graph->now);
+  graph->now.clear();
+  if (graph->is_broken) graph->before.clear();
+}
+
+void iterated(uint64_t number) {
+  if (t_renewed != nullptr && t_renewed->key == number) t_renewed = nullptr;
+  Device* told = nullptr;
+  {
+    Guard guard(ahead_lock());
+    AheadGraph* graph = g_graphs.find(number);
+    if (graph == nullptr) return;  // in a fork's child
+    if (graph->is_told) told = graph->device;
+    graph->is_open = graph->is_told = false;
+  }
+  if (told != nullptr) told->kind->ahead->end_iteration(told, number);
+}
+
+void graph_ends(uint64_t number) {
+  Device* device = nullptr;
+  {
+    Guard guard(ahead_lock());
+    AheadGraph* graph = g_graphs.find(number);
+    if (graph == nullptr) return;
+    device = graph->device;
+    g_graphs.remove(graph);
+    destroy(graph);
+  }
+  if (device != nullptr) device->kind->ahead->end_graph(device, number);
+}
+
+// What a device has of an iteration may wait for its end, and so must not the producer, which goes on with it.
+void waits(marline_wait_kind_t) {
+  List<uint64_t> numbers;
+  {
+    Guard guard(ahead_lock());
+    g_graphs.for_each([&](const AheadGraph& graph) {
+      if (graph.is_open && pthread_equal(graph.producer, pthread_self())) numbers.push(graph.key);
+    });
+  }
+  for (uint64_t number : numbers) iterated(number);
+}
+
+bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
+  const uint64_t number = one->task->graph, told_as = one->task->number;
+  List<uint64_t> behind;
+  Turn turn;
+  {
+    Guard guard(ahead_lock());
+    AheadGraph* graph = g_graphs.find(number);
+    if (graph == nullptr) return false;
+    if (!graph->is_open) {  // its producer has waited: if before the first region, the device has not heard of the iteration
+      graph->is_broken = graph->is_broken || graph->now.is_empty();
+      return false;
+    }
+    turn = take_turn(*graph, one, numbers, count, behind);
+  }
+  const AheadKind& kind = *one->device->kind->ahead;
+  if (turn.is_new) kind.end_graph(one->device, number);
+  if (turn.is_first) (void)kind.begin_iteration(one->device, number, turn.is_behind);
+  if (!turn.is_given || !hand_over_now(one, behind) || !one->is_of_iteration) {
+    leave_iteration(number);
+    return turn.is_given;
+  }
+  AheadGraph* graph;
+  {
+    Guard guard(ahead_lock());
+    graph = g_graphs.find(number);
+    graph->now.push({told_as, one->number});
+  }
+  if (graph->lists_used) {
+    bool is_known = !graph->is_renewed || graph->known.add(*one->task);
+    graph->lists_used = is_known && graph->used.add(*one->device->mapping, one->task->items);
+  }
+  return true;
+}
+
+namespace {
+
+// Stands for all regions of the graph's iteration.
+Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number) {
+  ItemList list;
+  graph.used.list_items(list);
+  Items items = list.items();
+  items.of_region = items.own_bases = true;
+  marline_target_task_t told = {};
+  told.form = MARLINE_TARGET_ENTRY;
+  told.handle = all;
+  told.number = number;
+  told.graph = graph.key;
+  auto* one = make<Ahead>();
+  one->task = make_captured(told, items, {});
+  one->task->kind = ConstructKind::kTarget;
+  one->device = graph.device;
+  one->is_in_turn = one->is_iteration = true;
+  one->changes = graph.is_renewed;
+  return one;
+}
+
+// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by region. What
+// is handed over holds its data until it has ended, which a hook finds, so nothing is that the device would refuse.
+bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
+  {
+    Guard guard(ahead_lock());
+    graph.is_told = true;
+  }
+  if (!graph.device->kind->ahead->begin_iteration(graph.device, graph.key, true)) return false;
+  Ahead* one = make_iteration(graph, all, number);
+  {
+    Guard guard(ahead_lock());
+    add_claimed(one, number);
+  }
+  List<uint64_t> behind;
+  if (hand_over_now(one, behind)) {
+    is_given = one->is_of_iteration;
+    bool is_over = is_given && !graph.is_renewed;
+    ready(one);  // it may be gone
+    if (is_over) iterated(graph.key);
+    return true;
+  }
+  {
+    Guard guard(ahead_lock());
+    remove_claimed(one);
+  }
+  free_captured(one->task);
+  destroy(one);
+  return false;
+}
+
+// Whether the device may do an iteration as a whole, as far as is known here.
+bool may_be_whole(AheadGraph& graph) {
+  if (graph.lists_used) graph.used.join();
+  graph.is_listed = graph.is_listed || graph.lists_used;
+  graph.lists_used = false;
+  if (!graph.is_listed || graph.device == nullptr || graph.device->lost) return false;
+  return graph.device->takes_ahead.load(std::memory_order_relaxed) && graph.default_device == omp_get_default_device() &&
+         graph.modules == module_changes();
+}
+
+// `renews`: the iteration's code runs.
+bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool renews) {
+  AheadGraph* graph;
+  bool is_whole = false, is_given = false;
+  {
+    Guard guard(ahead_lock());
+    graph = g_graphs.find(number);  // none in a fork's child
+    is_whole = graph != nullptr && !graph->is_broken && graph->is_renewed == renews;
+  }
+  bool is_handed = is_whole && may_be_whole(*graph) && give_whole(*graph, all, task, is_given);
+  if (!is_handed) marline_claimed_end(all);
+  if (is_given || graph == nullptr) return is_given;
+  graph->used.clear();
+  graph->known.clear();
+  graph->is_listed = false;
+  graph->lists_used = true;
+  graph->is_renewed = renews;
+  graph->default_device = omp_get_default_device();
+  graph->modules = module_changes();
+  return false;
+}
+
+}  // namespace
+
+bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) { return repeat(number, all, task, false); }
+
+bool renews(uint64_t number, marline_claimed_t* all, uint64_t task) {
+  if (!repeat(number, all, task, true)) return false;
+  Guard guard(ahead_lock());
+  t_renewed = g_graphs.find(number);
+  t_renewed->renewed = 0;
+  return true;
+}
+
+// Each is given to the device at once: what it has not been given cannot be told of later.
+bool again(const marline_target_task_t& task) {
+  AheadGraph* graph = t_renewed;
+  if (graph == nullptr || task.graph != graph->key || task.step != graph->renewed) return false;
+  if (graph->default_device != omp_get_default_device()) return false;
+  graph->changed.clear();
+  if (!graph->known.is_same(task.step, task, graph->changed)) return false;
+  bool leading_null = graph->known.has_leading_null(task.step);
+  const AheadKind& kind = *graph->device->kind->ahead;
+  if (!kind.repeat_kernel(graph->device, graph->key, leading_null, graph->changed.begin(), graph->changed.count())) return false;
+  ++graph->renewed;
+  return true;
+}
+
+void forget_graphs() {
+  t_renewed = nullptr;
+  g_graphs = Chained<AheadGraph>();
+}
+
+}  // namespace marline::offload::submission

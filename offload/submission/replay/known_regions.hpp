@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of the regions of a persistent graph's iteration, from how they were given to the device one by one. The
+// regions of a later iteration are compared with it: if only values that they get by themselves have changed, the device
+// needs nothing but these. The producer's thread.
+#pragma once
+
+#include "submission/observe/region_comparison.hpp"
+
+namespace marline::offload::submission {
+
+using namespace cluster;
+using namespace data;
+using namespace device;
+
+class KnownRegions {
+ public:
+  void clear() {
+    regions_.clear();
+    items_.clear();
+    descriptors_.clear();
+    own_bytes_.clear();
+  }
+
+  // The next one. False: it has private copies on the device, which must be made anew.
+  [[nodiscard]] bool add(const CapturedTask& task);
+
+  // Whether the task is that one but for `changed`.
+  [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& told, List<ChangedWord>& changed);
+  [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].form.leading_null; }
+
+ private:
+  List<KnownRegion> regions_;
+  List<KnownItem> items_;
+  Descriptors descriptors_;
+  List<char> own_bytes_;
+};
+
+}  // namespace marline::offload::submission

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interop construct, as GCC 15 and later call it. No device that code of GCC can have here is driven by a foreign
+// runtime (CUDA, HIP): an object that a construct makes is omp_interop_none, as GCC's own runtime makes it for such a
+// device. Any thread.
+#include "abi/gomp/target/target.hpp"
+
+namespace marline::gomp {
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Objects to make, to use and to destroy; by address where they change. What is asked of the new ones, in between, does
+// not matter. With nowait it waits all the same: the objects are the program's once it returns.
+void GOMP_interop(int device, int made, void*** make, const void*, const void*, int, void**, int destroyed,
+                  void*** destroy, unsigned, void** depend) {
+  Worker* worker = this_worker();
+  must_be_host(worker, device);
+  if (depend != nullptr) {
+    DependenceBuffer dependences;
+    decode(dependences, depend);
+    taskwait_depend(worker, dependences.list(), dependences.count(), __builtin_return_address(0));
+  }
+  for (int i = 0; i < made; ++i) *make[i] = nullptr;
+  for (int i = 0; i < destroyed; ++i) *destroy[i] = nullptr;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::gomp

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// task, taskwait, taskyield and taskgroup, as Clang calls them.
+//
+// Clang cuts an untied task into parts at its scheduling points: the routine passes its own block to __kmpc_omp_task
+// and returns, and a later call continues at `part_id`. In Marline a task suspends inside the scheduling point instead,
+// so the next part follows at once.
+#include "abi/kmp/task/task_block.hpp"
+
+#include "abi/kmp/task/depend.hpp"
+#include "construct/task/observed.hpp"
+#include "construct/task/reducing_region.hpp"
+#include "construct/task/task_reduction.hpp"
+#include "exec/worker/frames.hpp"
+#include "platform/memory_domain.hpp"
+#include "sched/locality.hpp"
+
+namespace marline::kmp {
+
+namespace {
+
+// Of a task with destructors, or a transparent one.
+[[gnu::noinline]] TaskBlock* allocate_rare(int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                           TaskBlock::Routine routine) {
+  if ((flags & kTaskTransparent) == 0) {
+    return allocate_block(run_task_and_destroy, flags, task_bytes, shareds_bytes, routine);
+  }
+  TaskBlock* block = allocate_block(run_transparent, flags, task_bytes, shareds_bytes, routine);
+  task_of(block)->flags |= task_flag::kTransparent;
+  return block;
+}
+
+bool is_transparent(const Task* task) { return task->has(task_flag::kTransparent) && task->invoke == run_transparent; }
+
+// Without dependences, it has those of omp_all_memory.
+[[gnu::noinline]] void spawn_transparent(Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  const Dependence all = {nullptr, Access::kOut};
+  task->flags &= ~task_flag::kTransparent;
+  begin_transparent(this_worker(), task, list, count);
+  spawn_task(this_worker(), task, count != 0 ? list : &all, count != 0 ? count : 1, codeptr);
+}
+
+int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
+  Worker* worker = this_worker();
+  Task* task = task_of(block);
+  if (task == worker->task) {  // an untied task between two parts
+    task->flags |= task_flag::kRequeued;
+    return 0;
+  }
+  task->priority.store(block->priority, relaxed);
+  if (is_simple(worker) && (block->priority == 0 || !options().priority.on) && !task->has(task_flag::kObserved)) {
+    spawn_simple(worker, task, codeptr);
+  } else if (is_transparent(task)) [[unlikely]] {
+    spawn_transparent(task, nullptr, 0, codeptr);
+  } else {
+    spawn_task(worker, task, nullptr, 0, codeptr);
+  }
+  return 0;
+}
+
+void forget_kept(Worker* worker) {
+  if (worker->pushed.kept != nullptr) SlabPool::release(worker->pushed.kept, worker->pool);
+  worker->pushed.kept = nullptr;
+}
+
+// A taskwait's, or those of an undeferred task. Of one with a detach clause, which its
+// __kmpc_task_allow_completion_event has announced, the task needs them once more when its block has ended. If it is a
+// taskwait's after all, the copy is dropped when the next such task is announced.
+void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
+  const bool detaches = this_worker()->pushed.detaches;
+  taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
+  if (!detaches) return;
+  Worker* worker = this_worker();
+  worker->pushed.detaches = false;  // one wait for an announced task: a deferred one has none, and later waits are not its
+  forget_kept(worker);
+  worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
+}
+
+// The observer of target tasks hears how long the list items are.
+[[gnu::noinline]] void spawn_observed(Task* task, const DependenceBuffer& buffer, const DependInfo* list, int32_t count,
+                                      const DependInfo* noalias_list, int32_t noalias_count, const void* codeptr) {
+  SmallArray<size_t> bytes("dependences of a target task");
+  decode_bytes(bytes, list, count);
+  decode_bytes(bytes, noalias_list, noalias_count);
+  DependenceLengths lengths = {bytes.count(), bytes.items()};
+  task->lengths = &lengths;
+  spawn_task(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+}
+
+void take_kept(Worker* worker, Task* task) {
+  worker->pushed.detaches = false;
+  if (!task->has(task_flag::kDetach)) return;
+  task->kept = worker->pushed.kept;
+  worker->pushed.kept = nullptr;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                 TaskBlock::Routine routine) {
+  if ((flags & (kTaskDestructors | kTaskTransparent)) != 0) [[unlikely]] {
+    return allocate_rare(flags, task_bytes, shareds_bytes, routine);
+  }
+  return allocate_block(run_task, flags, task_bytes, shareds_bytes, routine);
+}
+
+int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
+int32_t __kmpc_omp_task_parts(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
+
+int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t count, DependInfo* list,
+                                  int32_t noalias_count, DependInfo* noalias_list) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  Task* task = task_of(block);
+  task->priority.store(block->priority, relaxed);
+  if (is_transparent(task)) [[unlikely]] {
+    spawn_transparent(task, buffer.list(), buffer.count(), __builtin_return_address(0));
+    return 0;
+  }
+  if (task->has(task_flag::kObserved)) [[unlikely]] {
+    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, __builtin_return_address(0));
+    return 0;
+  }
+  spawn_task(this_worker(), task, buffer.list(), buffer.count(), __builtin_return_address(0));
+  return 0;
+}
+
+void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
+  if (tool::present()) [[unlikely]] {
+    void* program_frame = frame_of_caller(__builtin_frame_address(0));
+    set_program_frame(frame_of(this_worker()->task), program_frame);
+    set_exit_in_program(frame_of(task_of(block)), program_frame);
+  }
+  take_kept(this_worker(), task_of(block));
+  if (is_transparent(task_of(block))) [[unlikely]] begin_transparent(this_worker(), task_of(block), nullptr, 0);
+  begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
+}
+
+void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
+  Task* task = task_of(block);
+  run_further_parts(task, block);  // the compiler called the first part only
+  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+  reducing_region_end(task);
+  if (task->invoke == run_transparent) [[unlikely]] end_transparent();
+  end_undeferred(task);
+}
+
+void __kmpc_omp_wait_deps(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
+                          DependInfo* noalias_list) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  wait_for_dependences(buffer, __builtin_return_address(0));
+}
+
+void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
+                                 DependInfo* noalias_list, int32_t nowait) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  if (!nowait) return wait_for_dependences(buffer, __builtin_return_address(0));
+  // OpenMP 5.2, section 15.5
+  spawn_empty_task(this_worker(), buffer.list(), buffer.count(), __builtin_return_address(0));
+}
+
+int32_t __kmpc_omp_taskwait(Ident*, int32_t) {
+  taskwait(this_worker(), __builtin_return_address(0));
+  return 0;
+}
+
+int32_t __kmpc_omp_taskyield(Ident*, int32_t, int32_t) {
+  taskyield(this_worker());
+  return 0;
+}
+
+void __kmpc_taskgroup(Ident*, int32_t) { taskgroup_begin(this_worker(), __builtin_return_address(0)); }
+void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end_reducing(this_worker(), __builtin_return_address(0)); }
+
+void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) {
+  Worker* worker = this_worker();
+  forget_kept(worker);
+  worker->pushed.detaches = true;
+  return detach_event(task_of(block));
+}
+
+// Before __kmpc_omp_task or its like. The locators' lengths are in bytes.
+int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int32_t count, AffinityInfo* list) {
+  if (!affinity_matters(this_worker())) return 0;
+  DomainTally tally;
+  for (int32_t i = 0; i < count; ++i) tally.add(list[i].address, list[i].bytes);
+  task_of(block)->set_domain(tally.most());
+  return 0;
+}
+
+// Numbers by which a debugger tells tasks apart that live at the same time; 0: there is none.
+uint64_t __kmpc_get_taskid() {
+  const Worker* worker = this_worker_or_null();
+  return worker != nullptr ? reinterpret_cast<uint64_t>(worker->task) : 0;
+}
+uint64_t __kmpc_get_parent_taskid() {
+  const Worker* worker = this_worker_or_null();
+  return worker != nullptr ? reinterpret_cast<uint64_t>(worker->task->parent) : 0;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// taskloop, as Clang calls it: one pattern task, whose block holds the loop's bounds, to be copied for each task. The
+// compiler's `duplicate` function, if there is one, copies firstprivates and tells the last task that it is the last.
+#include "construct/task/taskloop.hpp"
+
+#include "abi/kmp/loop/schedule.hpp"
+#include "abi/kmp/types.hpp"
+#include "construct/task/task.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/frames.hpp"
+
+#include <cstring>
+
+namespace marline::kmp {
+
+namespace {
+
+using Duplicate = void (*)(TaskBlock* to, TaskBlock* from, int32_t last);
+
+struct Pattern {
+  TaskBlock* block;
+  ptrdiff_t lower_at, upper_at;  // where in the block the bounds are
+  uint64_t lower;
+  uint64_t stride;
+  Duplicate duplicate;
+  bool deferred;
+  ChunkDepend depend;
+};
+
+uint64_t& word_at(TaskBlock* block, ptrdiff_t offset) {
+  return *reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(block) + offset);
+}
+
+// The block is the rest of the descriptor's slab block: at least as many bytes as the compiler asked for.
+size_t block_bytes(const Task* task) { return SlabPool::usable_bytes(task) - sizeof(Task); }
+
+// A task has the loop's name, unless it was given its own.
+void copy_name(Task* task, const Task* model) {
+  if (!model->has(task_flag::kLabelled) || task->has(task_flag::kLabelled)) return;
+  task->label = model->label;
+  task->look = model->look;
+  task->flags |= task_flag::kLabelled;
+}
+
+TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
+  Task* model = task_of(pattern.block);
+  size_t bytes = block_bytes(model);
+  auto code = reinterpret_cast<const void*>(pattern.block->routine);
+  uint32_t flags = model->flags & ~task_flag::kLabelled;
+  Task* task = allocate_task(worker, {.invoke = model->invoke, .code = code, .flags = flags, .block_bytes = bytes});
+  copy_name(task, model);
+  auto* block = static_cast<TaskBlock*>(task->block);
+  std::memcpy(block, pattern.block, bytes);
+  if (block->shareds != nullptr) {  // they lie inside the block
+    ptrdiff_t at = static_cast<char*>(pattern.block->shareds) - reinterpret_cast<char*>(pattern.block);
+    block->shareds = reinterpret_cast<char*>(block) + at;
+  }
+  if (pattern.duplicate != nullptr) pattern.duplicate(block, pattern.block, last);
+  return block;
+}
+
+void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
+  Worker* worker = depend_chunk(pattern.depend, plan, i);
+  bool last = i + 1 == plan.tasks;
+  bool reuse = last && pattern.duplicate == nullptr;  // nobody needs the pattern any more
+  TaskBlock* block = reuse ? pattern.block : copy_pattern(worker, pattern, last);
+  word_at(block, pattern.lower_at) = pattern.lower + plan.first(i) * pattern.stride;
+  word_at(block, pattern.upper_at) = pattern.lower + (plan.first(i) + plan.count(i) - 1) * pattern.stride;
+  Task* task = task_of(block);
+  task->priority.store(block->priority, relaxed);
+  note_chunk(task, plan.first(i), plan.count(i));
+  if (pattern.deferred) {
+    spawn_task(worker, task, nullptr, 0, codeptr);
+  } else {
+    run_undeferred(worker, task, nullptr, 0, codeptr);
+  }
+}
+
+void discard(TaskBlock* block) {
+  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+  release_task(this_worker(), task_of(block));
+}
+
+void taskloop(const Pattern& pattern, const TaskloopPlan& plan, bool group, const void* codeptr) {
+  if (group) taskgroup_begin(this_worker(), codeptr);
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kBegin, plan.iterations, codeptr);
+  for (uint64_t i = 0; i < plan.tasks; ++i) make_task(pattern, plan, i, codeptr);
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, plan.iterations, codeptr);
+  if (plan.tasks == 0 || pattern.duplicate != nullptr) discard(pattern.block);
+  if (group) taskgroup_end(this_worker(), codeptr);
+}
+
+// The compiler's bounds lie in the block.
+void taskloop_of(TaskBlock* block, bool if_clause, uint64_t* lower, uint64_t* upper, int64_t stride, bool group,
+                 TaskloopClause clause, uint64_t value, bool strict, Duplicate duplicate,
+                 const void* codeptr = __builtin_return_address(0)) {
+  auto from = static_cast<int64_t>(*lower);
+  auto to = static_cast<int64_t>(*upper);
+  bool empty = stride > 0 ? to < from : from < to;
+  Worker* worker = this_worker();
+  if (task_of(block)->has(task_flag::kTransparent)) {
+    fatal("a taskloop with the transparent clause is not provided by Marline yet: put its body into a task with the "
+          "clause");
+  }
+  uint64_t trips = empty ? 0 : trip_count(from, to, stride);
+  TaskloopPlan plan = taskloop_plan(trips, clause, value, strict, worker->member->team->size);
+  auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
+  Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
+                  duplicate, if_clause && !in_final(worker), take_chunk_depend(worker)};
+  taskloop(pattern, plan, group, codeptr);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void __kmpc_taskloop_5(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
+                       int64_t stride, int32_t nogroup, int32_t clause, uint64_t value, int32_t strict,
+                       Duplicate duplicate) {
+  taskloop_of(block, if_clause != 0, lower, upper, stride, nogroup == 0, static_cast<TaskloopClause>(clause), value,
+              strict != 0, duplicate);
+}
+
+void __kmpc_taskloop(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
+                     int64_t stride, int32_t nogroup, int32_t clause, uint64_t value, Duplicate duplicate) {
+  taskloop_of(block, if_clause != 0, lower, upper, stride, nogroup == 0, static_cast<TaskloopClause>(clause), value,
+              false, duplicate);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

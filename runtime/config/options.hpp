@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The environment variables that the runtime uses. They are read when the library is loaded and before its first use,
+// and are constant once there is a second thread, so every thread may read them without synchronisation. One table
+// lists the variables, their defaults and their meaning (option_table.cpp); the parser, the OMP_DISPLAY_ENV output and
+// docs/options.md are made from it. If a value is unusable, one line reports it and the default is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "config/allocator_choice.hpp"
+
+namespace marline {
+
+// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as kGuided.
+enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kTrapezoidal = 101 };
+enum class ScheduleModifier : int { kNone, kMonotonic, kNonmonotonic };  // as given
+
+// Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
+// kInOrder, which no program sees: thread i at the i-th place, round and round (KMP_AFFINITY, GOMP_CPU_AFFINITY).
+enum class ProcBind : int { kUnbound = 0, kBound = 1, kPrimary = 2, kClose = 3, kSpread = 4, kInOrder = 5 };
+
+// Where the list of places comes from: OMP_PLACES, or another runtime's variable (config/foreign_table.hpp).
+enum class AffinityKind : int { kPlaces, kCompact, kScatter, kBalanced, kList };
+enum class Granularity : int { kThread, kCore, kCache, kNuma, kSocket };  // as Level (platform/topology/topology.hpp)
+
+enum class WaitPolicy : int { kAuto, kActive, kPassive };
+enum class TargetOffload : int { kMandatory, kDisabled, kDefault };
+enum class DisplayEnv : int { kOff, kOn, kVerbose };
+enum class SchedulePolicy : int { kLifo, kFifo, kRandom };
+// What priorities mean: MARLINE_PRIORITY, its three parameters.
+enum class PriorityValue : int { kZero, kInf, kCopy };
+enum class Propagation : int { kNone, kEqual, kDecrement };
+enum class BarrierKind : int { kAuto, kFlat, kTree };
+// Who shares a queue: nobody (the threads' own deques), or the threads within one such object.
+enum class QueueLevel : int { kCore, kCache, kNuma, kSocket, kMachine };
+inline constexpr int kPlaceableClasses = 3;  // new, successor, untied: the first of QueueClass (sched/locality.hpp)
+enum class HashFunction : int { kMix, kXor62, kXor032, kDiv8, kLookup2 };
+
+// As a device's number: the library that has the devices chooses it (task/default_device.hpp).
+inline constexpr int kChosenByDevices = -3;
+
+struct Options {
+  static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
+
+  // Below it, each priority has its own place in the order (sched/priority_bucket.hpp).
+  static constexpr int kExactPriorities = 4096;
+
+  static constexpr uint32_t kLineageBytes = 48;  // sizeof(Lineage)
+  static constexpr uint32_t kToolTailBytes = 64;  // sizeof(ToolTail), exec/worker/frames.hpp
+
+  static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
+
+  // OpenMP's
+  int num_threads[kMaxLevels];
+  int num_threads_count;   // 0: not given, one thread per core (see options_set_default_threads)
+  bool dynamic;
+  LoopSchedule schedule_kind;
+  ScheduleModifier schedule_modifier;
+  int schedule_chunk;      // 0: none given
+  bool nested;
+  int max_active_levels;   // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
+  static constexpr int kNoThreadLimit = INT32_MAX;
+  int thread_limit;        // of each contention group; kNoThreadLimit: none
+  size_t stacksize;        // bytes
+  WaitPolicy wait_policy;
+  ProcBind proc_bind[kMaxLevels];
+  int proc_bind_count;     // at least 1 once parsed
+  const char* places;      // as given; empty if not. platform/places reads it
+  DisplayEnv display_env;
+  bool display_affinity;
+  const char* affinity_format;
+  bool cancellation;
+  int max_task_priority;
+  int default_device;                // or kChosenByDevices
+  const char* default_device_list;  // if so: the list of numbers and traits; null if nothing is given
+  TargetOffload target_offload;
+  AllocatorChoice allocator;
+  bool tool;
+  const char* tool_libraries;
+  const char* tool_verbose_init;
+  bool debug;
+  int num_teams;           // 0: not given
+  int teams_thread_limit;  // 0: not given
+
+  // Other runtimes'
+  int process_threads;     // KMP_DEVICE_THREAD_LIMIT: threads of the process, at most; 0: no limit
+  bool warnings;           // KMP_WARNINGS
+  bool settings;           // KMP_SETTINGS
+  static constexpr int kSerial = 1;
+  int library;             // KMP_LIBRARY, as kmp_set_library has it: kSerial, 2 turnaround; 0: not given
+  struct Affinity {
+    AffinityKind kind;
+    Granularity granularity;  // of kCompact and kScatter, kBalanced
+    int permute;              // levels of the machine whose order of significance is reversed
+    int offset;               // place of thread 0
+    const char* list;         // kList: its text, and perhaps more behind it (config/cpu_list.hpp)
+  } affinity;
+
+  // Marline's
+  struct Schedule {
+    SchedulePolicy policy;
+    uint64_t seed;
+  } schedule;
+  struct Priority {
+    bool given;            // MARLINE_PRIORITY is: it switches priorities on
+    PriorityValue value;
+    Propagation propagation;
+    bool asynchronous;
+    // Resolved, from these and OMP_MAX_TASK_PRIORITY:
+    bool on;               // priorities count
+    bool exact;            // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
+    uint32_t lineage_bytes;  // of each task, for that; 0 if not
+    bool profiles;         // tasks that send are recognised (graph/profile.hpp)
+    bool propagates;       // tasks keep their predecessors (graph/lineage.hpp)
+  } priority;
+  int64_t spin_us;         // -1: automatic
+  int max_ready;           // throttling (exec/worker/throttle.hpp); 0: no limit, also of the next two
+  int max_tasks;
+  size_t max_bytes;
+  bool strict_constraint;
+  uint32_t watchdog;       // microseconds; 0: off
+  size_t fiber_stacksize;  // bytes; resolved
+  int64_t max_fibers;
+  bool progress_points;    // poll at scheduling points
+  bool progress_idle;      // idle workers poll
+  bool progress_strong;    // the watchdog polls
+  BarrierKind barrier;
+  QueueLevel queues[kPlaceableClasses];
+  int prefetch_lines;      // of each dependence; 0: no prefetch
+  bool shared_queues;      // one of `queues` at least is above kCore
+  struct EdgeFilters {
+    bool duplicate;
+    bool transitive;
+    bool inoutset;
+  } edges;
+  HashFunction hash;       // of addresses, in dependence tables
+  bool discover_first;     // MARLINE_DISCOVERY=first
+  bool simple_creation;    // resolved: none of what makes a new task more than queued or run
+  bool tool_started;       // explicit tasks have room for what tools ask of them (exec/worker/frames.hpp)
+  uint32_t task_tail_bytes;  // resolved: behind everything else of each task, for that and for priorities
+  bool counters;           // print them at exit
+  bool inspect;            // answer `marline ps`
+};
+
+// The options in force. All zero before options_init.
+const Options& options();
+
+// Reads the environment, if it is not as it was the last time; false: it is. Called when the library is loaded, and once
+// more before the runtime has its first thread: a program may set a variable at the beginning of main.
+bool options_init();
+
+// Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.
+void options_set_default_threads(int threads);
+
+// A tool has been started: before the first task.
+void options_note_tool();
+
+// Gives one option another value, as if the environment had it. Only while the runtime has no thread but the caller's
+// (`alone`), and only options that nothing has acted on by then; else kTooLate.
+enum class OptionChange { kDone, kTooLate, kMalformed, kUnknown };
+[[nodiscard]] OptionChange options_change(const char* name, const char* value, bool alone);
+
+// Prints what KMP_SETTINGS asks for, on stderr: the variables that are set and the options in force.
+void options_display_settings();
+
+// Prints the block that OMP_DISPLAY_ENV and omp_display_env ask for, on stderr; `verbose` adds Marline's own options.
+void options_display(bool verbose);
+
+// The pure functions beneath, for tests. `lookup` is getenv or a stand-in; the result refers to copies of its strings.
+using Lookup = const char* (*)(const char* name);
+void options_parse(Options& result, Lookup lookup);
+size_t options_format(const Options& source, bool verbose, char* buffer, size_t size);
+size_t options_format_settings(const Options& source, const char* const* environment, char* buffer, size_t size);
+
+}  // namespace marline

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task reductions for Clang's code. A ReductionSet belongs to its taskgroup. Only tasks that run on a thread write this
+// thread's copies; the group's owner reads them after the group has ended. Target tasks that a library claims have one
+// more, which the library fills when the group has ended.
+#include "construct/task/task_reduction.hpp"
+
+#include "base/check.hpp"
+#include "base/memory/shared_pool.hpp"
+#include "construct/task/reduction_set.hpp"
+#include "construct/task/task.hpp"
+#include "exec/worker/suspend.hpp"
+#include "tool/target_observer.hpp"
+
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+void* make_copy(const ReductionItem& what) {
+  size_t bytes = (what.bytes + kCacheLine - 1) & ~(kCacheLine - 1);  // threads do not share lines
+  void* copy = shared_allocate(bytes);
+  if (what.initialise != nullptr) {
+    what.initialise(copy, what.original);
+  } else {
+    std::memset(copy, 0, what.bytes);
+  }
+  return copy;
+}
+
+void release_copy(const ReductionItem& what, void* copy) {
+  if (what.finalise != nullptr) what.finalise(copy);
+  shared_release(copy);
+}
+
+void* copy_of(ReductionSet* set, size_t item, int thread) {
+  void* copy = set->copy(item, thread).load(relaxed);
+  if (copy != nullptr) return copy;
+  copy = make_copy(set->items[item]);
+  set->copy(item, thread).store(copy, release);  // pairs with combine and, through the tasks' order, with find_item
+  return copy;
+}
+
+// Several threads may be the first.
+void* claimed_copy_of(ReductionSet* set, size_t item) {
+  void* copy = set->claimed_copy(item).load(acquire);  // pairs with the exchange
+  if (copy != nullptr) return copy;
+  void* own = make_copy(set->items[item]);
+  if (set->claimed_copy(item).compare_exchange_strong(copy, own, acq_rel, acquire)) return own;
+  release_copy(set->items[item], own);
+  return copy;
+}
+
+bool inside(const void* address, const void* base, size_t bytes) {
+  auto at = reinterpret_cast<uintptr_t>(address);
+  auto from = reinterpret_cast<uintptr_t>(base);
+  return base != nullptr && at >= from && at - from < bytes;
+}
+
+// The item that `address` names: by its variable, or by a copy that an enclosing task was given. `named`: that one.
+bool find_item(const ReductionSet* set, void* address, size_t* item, void** named) {
+  for (size_t i = 0; i < set->count; ++i) {
+    *item = i;
+    *named = address;
+    if (set->items[i].shared == address) return true;
+    for (int t = 0; t < set->threads; ++t) {
+      *named = set->copy(i, t).load(acquire);
+      if (inside(address, *named, set->items[i].bytes)) return true;
+    }
+  }
+  return false;
+}
+
+void combine(const ReductionItem& what, void* copy) {
+  if (copy == nullptr) return;
+  what.combine(what.shared, copy);
+  release_copy(what, copy);
+}
+
+// What claimed tasks have may come from elsewhere: the task may suspend.
+void combine_claimed(const ReductionItem& what, void* copy) {
+  if (copy == nullptr) return;
+  if (tool::target_observer()->reduced(copy) != 0) return combine(what, copy);
+  release_copy(what, copy);
+}
+
+void combine(ReductionSet* set) {
+  for (size_t i = 0; i < set->count; ++i) {
+    for (int t = 0; t < set->threads; ++t) combine(set->items[i], set->copy(i, t).load(acquire));
+    combine_claimed(set->items[i], set->claimed_copy(i).load(acquire));
+  }
+  shared_release(set);
+}
+
+ReductionSet* find_set(const Worker* worker, Taskgroup* group, void* address, size_t* item, void** named) {
+  for (Taskgroup* at = group != nullptr ? group : worker->task->taskgroup; at != nullptr; at = at->outer) {
+    ReductionSet* set = clang_reductions(at);
+    if (set != nullptr && find_item(set, address, item, named)) return set;
+  }
+  fatal("a task names %p in in_reduction, but no enclosing taskgroup reduces it; add a task_reduction clause", address);
+}
+
+}  // namespace
+
+void reductions_attach(Worker* worker, const ReductionItem* items, size_t count) {
+  auto threads = static_cast<size_t>(worker->member->team->size);
+  size_t bytes = sizeof(ReductionSet) + count * sizeof(ReductionItem) + count * (threads + 1) * sizeof(void*);
+  auto* set = static_cast<ReductionSet*>(shared_allocate_zeroed(bytes));
+  set->count = count;
+  set->threads = static_cast<int>(threads);
+  set->items = reinterpret_cast<ReductionItem*>(set + 1);
+  set->copies = reinterpret_cast<Atomic<void*>*>(set->items + count);
+  std::memcpy(set->items, items, count * sizeof(ReductionItem));
+  worker->task->taskgroup->reductions = set;
+}
+
+void* reduction_copy(Worker* worker, Taskgroup* group, void* address) {
+  worker = pin_current_task(worker);
+  size_t item;
+  void* named;
+  ReductionSet* set = find_set(worker, group, address, &item, &named);
+  return copy_of(set, item, worker->member->index);
+}
+
+bool is_of_others_reduction(const Worker* worker, const void* address) {
+  for (const Taskgroup* at = worker->task->taskgroup; at != nullptr; at = at->outer) {
+    const ReductionSet* set = clang_reductions(at);
+    for (size_t i = 0; set != nullptr && i < set->count; ++i) {
+      const ReductionItem& what = set->items[i];
+      if (inside(address, what.shared, what.bytes)) return true;
+      for (int t = 0; t < set->threads; ++t) {
+        if (t != worker->member->index && inside(address, set->copy(i, t).load(acquire), what.bytes)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+void* reduction_copy_to_claim(Worker* worker, Taskgroup* group, void* address) {
+  size_t item;
+  void* named;
+  ReductionSet* set = find_set(worker, group, address, &item, &named);
+  const ReductionItem& what = set->items[item];
+  void* copy = claimed_copy_of(set, item);
+  marline_reduction_t told = {named, copy, what.bytes, what.combine};
+  tool::target_observer()->reduces(&told);
+  return copy;
+}
+
+void taskgroup_end_reducing(Worker* worker, const void* codeptr) {
+  ReductionSet* set = clang_reductions(worker->task->taskgroup);
+  taskgroup_end(worker, codeptr);
+  if (set != nullptr) combine(set);
+}
+
+}  // namespace marline

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ompt_frame_t of each task (OpenMP 5.2, section 19.4.3.3): where its code begins on the stack, and where it entered
+// the runtime. An implicit task's ompt_frame_t is in its Member; an explicit task's is behind its descriptor, if a tool
+// has been started (Options::tool_started). Written by the thread that runs the task, read by it and by the threads of
+// its descendants.
+//
+// exit_frame is the frame pointer of the function that calls the task's code, which is what the code itself finds as
+// __builtin_frame_address(1). Where the program runs the code in line, that function is the program's, and the flags
+// say so. enter_frame is an address in the frame of a runtime function that does not return before the task continues.
+#pragma once
+
+#include "base/memory/slab.hpp"
+#include "config/options.hpp"
+#include "sched/team.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+struct ToolTail {
+  Task* beneath;              // the task over whose frame it began, on the same fiber; null: it was the fiber's first
+  ompt::Frame frame;
+  ompt::DispatchChunk chunk;  // of a taskloop, until the task begins; else of no iterations
+  marline_construct* construct;  // the device construct that the task is in
+  bool is_target;                // it is a target task; set by its creator before a tool is told of it
+};
+static_assert(sizeof(ToolTail) == Options::kToolTailBytes);
+
+// Of an explicit task, only while a tool is there.
+inline ToolTail* tool_tail(Task* task) {
+  char* end = reinterpret_cast<char*>(task) + SlabPool::usable_bytes(task);
+  return reinterpret_cast<ToolTail*>(end - options().priority.lineage_bytes) - 1;
+}
+
+inline ompt::Frame* frame_of(Task* task) {
+  if (task->has(task_flag::kImplicit)) return &static_cast<Member*>(task->block)->frame;
+  return &tool_tail(task)->frame;
+}
+
+// The device construct that the task is in; only while a tool is there.
+inline marline_construct*& construct_of(Task* task) {
+  if (task->has(task_flag::kImplicit)) return static_cast<Member*>(task->block)->construct;
+  return tool_tail(task)->construct;
+}
+
+// The task is a target task, before it is spawned.
+inline void note_target(Task* task) {
+  if (tool::present()) [[unlikely]] {
+    tool_tail(task)->is_target = true;
+  }
+}
+
+// The part of a taskloop that the task is to execute, before it is spawned.
+inline void note_chunk(Task* task, uint64_t first, uint64_t iterations) {
+  if (tool::present()) [[unlikely]] {
+    tool_tail(task)->chunk = {first, iterations};
+  }
+}
+
+// The tasks with frames on the stack of a thread, the current one first (ompt_get_task_info). Only in that thread.
+class TasksOnStack {
+ public:
+  explicit TasksOnStack(const Worker* worker);
+  [[nodiscard]] Task* task() const { return task_; }  // null: there are no more
+  [[nodiscard]] const Member* member() const { return member_; }  // the thread's place in its team
+  void outward();
+
+ private:
+  void to(Task* task);
+
+  const Worker* worker_;
+  const Fiber* fiber_;  // null: of another thread
+  Task* task_;
+  const Member* member_;
+  Member* around_;  // the innermost region of the thread's that the walk has not left
+};
+
+void announce_taskloop_chunk(Task* task);
+
+// The task's code is called by the function of that frame, or has returned to it (null).
+inline void set_exit_frame(ompt::Frame* frame, void* address) {
+  frame->exit_frame.ptr = address;
+  frame->exit_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFramePointer : 0;
+}
+
+// A function of the program's runs the task's code in line, in its own frame.
+inline void set_exit_in_program(ompt::Frame* frame, void* address) {
+  frame->exit_frame.ptr = address;
+  frame->exit_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;
+}
+
+inline void set_enter_frame(ompt::Frame* frame, const void* address) {
+  frame->enter_frame.ptr = const_cast<void*>(address);
+  frame->enter_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFrameStackAddress : 0;
+}
+
+// The task has entered the runtime through the calling function, or one that it is a part of.
+[[gnu::noinline]] void note_entry(Task* task);
+
+// The task goes on in line, in another's region: its code lies in a frame of the program's own.
+inline void set_program_frame(ompt::Frame* frame, void* address) {
+  frame->enter_frame.ptr = address;
+  frame->enter_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;
+}
+
+// The frame of the program's function that called one of ours, from the frame address of the latter.
+inline void* frame_of_caller(void* frame_address) { return *static_cast<void**>(frame_address); }
+
+// For a function that is itself not inlined: an address in its caller's frame.
+[[gnu::always_inline]] inline void* in_callers_frame() { return __builtin_dwarf_cfa(); }
+
+// Calls `function(arguments...)`, the code of `task`, from a frame of its own. A tool is there.
+template <class F, class... Arguments>
+[[gnu::noinline]] void call_with_frame(Task* task, F function, Arguments... arguments) {
+  set_exit_frame(frame_of(task), __builtin_frame_address(0));
+  announce_taskloop_chunk(task);
+  function(arguments...);
+  set_exit_frame(frame_of(task), nullptr);
+}
+
+// The same without a tool, from the caller's frame.
+template <class F, class... Arguments>
+[[gnu::always_inline]] inline void call_of(Task* task, F function, Arguments... arguments) {
+  if (tool::present()) [[unlikely]] {
+    call_with_frame(task, function, arguments...);
+  } else {
+    function(arguments...);
+  }
+}
+
+}  // namespace marline

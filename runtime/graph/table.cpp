@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dependence table: open addressing with linear probing over cache-line entries. Single entries are never deleted;
+// when the table is half full, it is rebuilt without its dead entries.
+#include "graph/table.hpp"
+
+#include "base/memory/shared_pool.hpp"
+#include "graph/successors.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+constexpr uint32_t kFirstCapacity = 64;
+constexpr uint32_t kShrink = 2;
+constexpr uint32_t kFirstSpilled = 8;  // members that a spilled entry has room for, at least
+constexpr uint32_t kMostEntries = 1u << 31;  // 128 GiB; also of an entry's members, whose descriptors are 384 GiB
+
+TableEntry* allocate_entries(uint32_t capacity) {
+  return static_cast<TableEntry*>(shared_allocate_zeroed(size_t{capacity} * sizeof(TableEntry)));
+}
+
+void set_entries(DependenceTable* table, uint32_t capacity) {
+  table->entries = allocate_entries(capacity);
+  table->capacity = capacity;
+  table->most = capacity / 2;
+}
+
+// The slot of `address`, or the free one that it would get, from `entry` on.
+TableEntry* slot_from(Worker* worker, const DependenceTable* table, const void* address, TableEntry* entry) {
+  if (entry->address == address || entry->address == nullptr) return entry;
+  TableEntry* end = table->entries + table->capacity;
+  uint32_t probes = 0;
+  do {
+    if (++entry == end) entry = table->entries;
+    ++probes;
+  } while (entry->address != address && entry->address != nullptr);
+  worker->discovery.probes.add(probes);
+  return entry;
+}
+
+TableEntry* slot_for(Worker* worker, const DependenceTable* table, const void* address) {
+  return slot_from(worker, table, address, first_slot(table, address));
+}
+
+void drop_completed_members(Worker* worker, TableEntry* entry) {
+  uint32_t kept = 0;
+  Task** members = entry->members();
+  for (uint32_t i = 0; i < entry->member_count; ++i) {
+    if (has_completed(members[i])) {
+      table_unreference(worker, members[i]);
+    } else {
+      members[kept++] = members[i];
+    }
+  }
+  entry->member_count = kept;
+}
+
+// Gives up what the entry holds.
+void entry_close(Worker* worker, TableEntry* entry) {
+  entry_clear_members(worker, entry);
+  entry_set_writer(worker, entry, nullptr);
+  if (entry->is_spilled()) SlabPool::release(entry->spilled.many, pool_of(worker));
+  entry->capacity = TableEntry::kFew;
+}
+
+// Whether nothing that the entry names is still to be waited for. Drops what has completed.
+bool entry_is_dead(Worker* worker, TableEntry* entry) {
+  drop_completed_members(worker, entry);
+  if (entry->writer != nullptr && has_completed(entry->writer)) entry_set_writer(worker, entry, nullptr);
+  return entry->writer == nullptr && entry->member_count == 0;
+}
+
+uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
+  uint32_t live = 0;
+  for (uint32_t i = 0; i < table->capacity; ++i) {
+    TableEntry* entry = &table->entries[i];
+    if (entry->address == nullptr) continue;
+    if (entry_is_dead(worker, entry)) {
+      entry_close(worker, entry);
+      entry->address = nullptr;
+    } else {
+      ++live;
+    }
+  }
+  return live;
+}
+
+// Half full at most, so that a search ends in the first slot or the next. A table gets smaller in steps: where as many
+// addresses come in again and again, it keeps its size.
+uint32_t capacity_for(const DependenceTable* table, size_t addresses) {
+  size_t capacity = table->capacity / kShrink < kFirstCapacity ? kFirstCapacity : table->capacity / kShrink;
+  while (capacity < addresses * 3) capacity *= 2;
+  if (capacity > kMostEntries) {
+    fatal("the unfinished children of one task depend on %zu addresses; create fewer at a time", addresses);
+  }
+  return static_cast<uint32_t>(capacity);
+}
+
+void clear_entries(Worker* worker, DependenceTable* table) {
+  for (uint32_t i = 0; i < table->capacity; ++i) {
+    if (table->entries[i].address != nullptr) entry_close(worker, &table->entries[i]);
+  }
+}
+
+void move_members(Worker* worker, TableEntry* entry, uint32_t capacity) {
+  auto** wider = static_cast<Task**>(worker->pool->allocate(size_t{capacity} * sizeof(Task*)));
+  if (entry->member_count != 0) std::memcpy(wider, entry->members(), entry->member_count * sizeof(Task*));
+  if (entry->is_spilled()) {
+    SlabPool::release(entry->spilled.many, worker->pool);
+    entry->spilled.many = wider;
+  } else {
+    entry->spilled = {wider, nullptr, nullptr};
+  }
+  entry->capacity = capacity;
+}
+
+void import_members(Worker* worker, TableEntry* from, TableEntry* to) {
+  if (from->writer != nullptr) entry_set_writer(worker, to, from->writer);
+  for (uint32_t i = 0; i < from->member_count; ++i) entry_add_member(worker, to, from->members()[i]);
+  to->kind = from->kind;
+}
+
+// A graph's table meets an address for the first time: what the producer's own says of it stands before.
+[[gnu::noinline]] void import_entry(Worker* worker, DependenceTable* outer, TableEntry* entry) {
+  TableEntry* from = slot_for(worker, outer, entry->address);
+  if (from->address == nullptr) {
+    if (outer->all_memory != nullptr) entry_set_writer(worker, entry, outer->all_memory);
+    return;
+  }
+  import_members(worker, from, entry);
+  if (!from->is_spilled()) return;
+  entry_spill(worker, entry);
+  if (Exclusion* exclusion = from->spilled.exclusion) {
+    exclusion->references.fetch_add(1, relaxed);
+    entry->spilled.exclusion = exclusion;
+  }
+  if (TableEntry* before = from->spilled.before) {
+    auto* set = static_cast<TableEntry*>(worker->pool->allocate(sizeof(TableEntry)));
+    *set = {};
+    set->capacity = TableEntry::kFew;
+    import_members(worker, before, set);
+    entry->spilled.before = set;
+  }
+}
+
+}  // namespace
+
+DependenceTable* table_create(Worker* worker) {
+  void* memory = worker->pool->allocate(sizeof(DependenceTable));
+  auto* table = new (memory) DependenceTable{};
+  table->hash = options().hash;
+  set_entries(table, kFirstCapacity);
+  return table;
+}
+
+void table_destroy(Worker* worker, DependenceTable* table) {
+  clear_entries(worker, table);
+  if (table->all_memory != nullptr) table_unreference(worker, table->all_memory);
+  shared_release(table->entries);
+  SlabPool::release(table, pool_of(worker));
+}
+
+void table_rebuild(Worker* worker, DependenceTable* table, size_t count) {
+  uint32_t live = table->record != nullptr ? table->used : close_dead_entries(worker, table);
+  TableEntry* old = table->entries;
+  uint32_t old_capacity = table->capacity;
+  table->used = live;
+  worker->discovery.rebuilds.add(1);
+  uint32_t capacity = capacity_for(table, live + count);
+  if (live == 0 && capacity <= old_capacity) return;  // every slot is free again
+  set_entries(table, capacity);
+  for (uint32_t i = 0; i < old_capacity; ++i) {
+    TableEntry* entry = &old[i];
+    if (entry->address != nullptr) *slot_for(worker, table, entry->address) = *entry;
+  }
+  shared_release(old);
+}
+
+TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* address, TableEntry* first) {
+  TableEntry* entry = slot_from(worker, table, address, first);
+  if (entry->address == address) return entry;
+  ++table->used;
+  entry->address = address;
+  entry->capacity = TableEntry::kFew;
+  if (table->outer != nullptr) [[unlikely]] import_entry(worker, table->outer, entry);
+  if (table->all_memory != nullptr) entry_set_writer(worker, entry, table->all_memory);
+  return entry;
+}
+
+void table_restart_after(Worker* worker, DependenceTable* table, Task* task) {
+  table_reference(task);
+  clear_entries(worker, table);
+  std::memset(table->entries, 0, size_t{table->capacity} * sizeof(TableEntry));
+  table->used = 0;
+  if (table->all_memory != nullptr) table_unreference(worker, table->all_memory);
+  table->all_memory = task;
+  table->outer = nullptr;  // all its tasks stand before `task`
+}
+
+void entry_widen(Worker* worker, TableEntry* entry) {
+  if (worker->task->table->record == nullptr) drop_completed_members(worker, entry);
+  if (entry->member_count <= entry->capacity / 2) return;
+  if (entry->capacity == kMostEntries) {
+    fatal("%u tasks of one set depend on address %p; create fewer at a time", entry->member_count, entry->address);
+  }
+  move_members(worker, entry, entry->capacity * 2);
+}
+
+void entry_clear_extras(Worker* worker, TableEntry* entry) {
+  if (entry->spilled.exclusion != nullptr) exclusion_release(worker, entry->spilled.exclusion);
+  entry->spilled.exclusion = nullptr;
+  TableEntry* before = entry->spilled.before;
+  if (before == nullptr) return;
+  entry->spilled.before = nullptr;
+  entry_close(worker, before);
+  SlabPool::release(before, pool_of(worker));
+}
+
+void entry_spill(Worker* worker, TableEntry* entry) {
+  if (!entry->is_spilled()) move_members(worker, entry, kFirstSpilled);
+}
+
+void entry_push_back_set(Worker* worker, TableEntry* entry) {
+  entry_spill(worker, entry);
+  auto* set = static_cast<TableEntry*>(worker->pool->allocate(sizeof(TableEntry)));
+  *set = *entry;
+  set->spilled.before = nullptr;
+  TableEntry* earlier = entry->spilled.before;  // each member of the set has waited for it
+  entry->writer = nullptr;
+  entry->member_count = 0;
+  entry->capacity = kFirstSpilled;
+  entry->spilled = {static_cast<Task**>(worker->pool->allocate(kFirstSpilled * sizeof(Task*))), nullptr, set};
+  if (earlier == nullptr) return;
+  entry_close(worker, earlier);
+  SlabPool::release(earlier, worker->pool);
+}
+
+}  // namespace marline
