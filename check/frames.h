@@ -14,12 +14,12 @@
 void frames_begin(ompt_function_lookup_t lookup);
 
 /* The current task calls the runtime. */
-void frames_look(const ompt_data_t *task);
+void frames_look(const ompt_data_t* task);
 
 /* The current task, `creator`, creates a task (tasks.h). */
-void frames_create(const ompt_data_t *creator, const ompt_data_t *task, int flags);
+void frames_create(const ompt_data_t* creator, const ompt_data_t* task, int flags);
 
 /* The task's code has ended. */
-void frames_end(const ompt_data_t *task);
+void frames_end(const ompt_data_t* task);
 
 #endif

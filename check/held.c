@@ -20,31 +20,26 @@ static Shard shards[kShards];
 static _Atomic long total; /* of all shards' counts; relaxed: a holder has counted its own */
 static _Atomic unsigned long lost;
 
-static Shard *shard_of(const void *lock)
-{
+static Shard* shard_of(const void* lock) {
   const uint64_t spread = ((uint64_t)(uintptr_t)lock >> kAddressShift) * 0x9e3779b97f4a7c15ULL;
   return &shards[spread >> 56];
 }
 
 /* The lock's entry of this holder; else, if `of_any`, of another; else null. Under the shard's lock. */
-static Held *find(Shard *shard, const void *lock, uint64_t holder, int of_any)
-{
-  Held *other = 0;
+static Held* find(Shard* shard, const void* lock, uint64_t holder, int of_any) {
+  Held* other = 0;
   const int count = atomic_load_explicit(&shard->count, memory_order_relaxed);
-  for (Held *entry = shard->entries; entry < shard->entries + count; ++entry) {
-    if (entry->lock == lock && entry->holder == holder)
-      return entry;
-    if (entry->lock == lock)
-      other = entry;
+  for (Held* entry = shard->entries; entry < shard->entries + count; ++entry) {
+    if (entry->lock == lock && entry->holder == holder) return entry;
+    if (entry->lock == lock) other = entry;
   }
   return of_any ? other : 0;
 }
 
-void held_add(const Held *entry)
-{
-  Shard *shard = shard_of(entry->lock);
+void held_add(const Held* entry) {
+  Shard* shard = shard_of(entry->lock);
   lock_take(&shard->lock);
-  Held *known = find(shard, entry->lock, entry->holder, 0);
+  Held* known = find(shard, entry->lock, entry->holder, 0);
   const int count = atomic_load_explicit(&shard->count, memory_order_relaxed);
   if (known) {
     ++known->times;
@@ -59,14 +54,12 @@ void held_add(const Held *entry)
   lock_give(&shard->lock);
 }
 
-void held_remove(const void *lock, uint64_t holder)
-{
-  Shard *shard = shard_of(lock);
+void held_remove(const void* lock, uint64_t holder) {
+  Shard* shard = shard_of(lock);
   /* Relaxed is enough: who holds the lock has seen its own entry, or been handed the lock by who made it. */
-  if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0)
-    return;
+  if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0) return;
   lock_take(&shard->lock);
-  Held *entry = find(shard, lock, holder, 1);
+  Held* entry = find(shard, lock, holder, 1);
   if (entry && --entry->times == 0) {
     const int last = atomic_load_explicit(&shard->count, memory_order_relaxed) - 1;
     *entry = shard->entries[last];
@@ -78,32 +71,26 @@ void held_remove(const void *lock, uint64_t holder)
 
 bool held_any(void) { return atomic_load_explicit(&total, memory_order_relaxed) != 0; }
 
-void held_set_waiting(uint64_t holder, int is_waiting)
-{
-  for (Shard *shard = shards; shard < shards + kShards; ++shard) {
-    if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0)
-      continue;
+void held_set_waiting(uint64_t holder, int is_waiting) {
+  for (Shard* shard = shards; shard < shards + kShards; ++shard) {
+    if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0) continue;
     lock_take(&shard->lock);
     const int count = atomic_load_explicit(&shard->count, memory_order_relaxed);
     for (int i = 0; i < count; ++i) {
-      if (shard->entries[i].holder == holder)
-        shard->entries[i].is_waiting = is_waiting;
+      if (shard->entries[i].holder == holder) shard->entries[i].is_waiting = is_waiting;
     }
     lock_give(&shard->lock);
   }
 }
 
-int held_by(uint64_t holder, Held *found, int most)
-{
+int held_by(uint64_t holder, Held* found, int most) {
   int known = 0;
-  for (Shard *shard = shards; shard < shards + kShards && known < most; ++shard) {
-    if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0)
-      continue;
+  for (Shard* shard = shards; shard < shards + kShards && known < most; ++shard) {
+    if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0) continue;
     lock_take(&shard->lock);
     const int count = atomic_load_explicit(&shard->count, memory_order_relaxed);
     for (int i = 0; i < count && known < most; ++i) {
-      if (shard->entries[i].holder == holder)
-        found[known++] = shard->entries[i];
+      if (shard->entries[i].holder == holder) found[known++] = shard->entries[i];
     }
     lock_give(&shard->lock);
   }

@@ -15,21 +15,21 @@ typedef enum LockKind { kMutex, kReaderLock, kWriterLock, kSpinLock } LockKind;
 enum { kLockFrames = 8 };
 
 typedef struct Held {
-  const void *lock;
+  const void* lock;
   uint64_t holder;
   LockKind kind;
   int is_waiting; /* whether its holder waits for its children */
-  int times; /* a recursive lock is held until it has been released as often as it was taken */
+  int times;      /* a recursive lock is held until it has been released as often as it was taken */
   int frames;
-  void *stack[kLockFrames]; /* where it was first taken */
+  void* stack[kLockFrames]; /* where it was first taken */
 } Held;
 
 /* `holder` has taken the lock. */
-void held_add(const Held *entry);
+void held_add(const Held* entry);
 
 /* Somebody releases the lock, `holder` more likely than others: a lock that another has taken is released just as well,
  * as programs hand them over. To be called before the lock is free. */
-void held_remove(const void *lock, uint64_t holder);
+void held_remove(const void* lock, uint64_t holder);
 
 /* The holder begins (1) or ends (0) to wait for its children. */
 void held_set_waiting(uint64_t holder, int is_waiting);
@@ -38,7 +38,7 @@ void held_set_waiting(uint64_t holder, int is_waiting);
 bool held_any(void);
 
 /* Copies at most `most` of the locks that `holder` holds to `found`, and returns how many. */
-int held_by(uint64_t holder, Held *found, int most);
+int held_by(uint64_t holder, Held* found, int most);
 
 /* How many locks were not noted as too many were held at once. */
 unsigned long held_lost(void);

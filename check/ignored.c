@@ -17,33 +17,28 @@ enum { kSlots = 4096 }; /* a call site that has lost its slot to another is clas
 static _Atomic uintptr_t call_sites[kSlots];
 
 /* Beginnings of file names: Marline's, what MPI implementations consist of and communicate by, and libc. */
-static const char *const kIgnored[] = {"libmarline",  "libmpi",     "mca_",    "libopen-",  "libmca_common", "libpmix",
-                                       "libpmi",      "libmpl.",    "libopa.", "libromio",  "libucp.",       "libucs.",
-                                       "libuct.",     "libucm.",    "libuct_", "libucs_",   "libucx_",       "libfabric.",
-                                       "libpsm",      "libibverbs", "librdma", "libhwloc.", "libevent",      "libc.so.",
-                                       "libpthread.", "libgcc_s.",  "ld-linux"};
+static const char* const kIgnored[] = {
+    "libmarline", "libmpi",   "mca_",     "libopen-",    "libmca_common", "libpmix",    "libpmi",
+    "libmpl.",    "libopa.",  "libromio", "libucp.",     "libucs.",       "libuct.",    "libucm.",
+    "libuct_",    "libucs_",  "libucx_",  "libfabric.",  "libpsm",        "libibverbs", "librdma",
+    "libhwloc.",  "libevent", "libc.so.", "libpthread.", "libgcc_s.",     "ld-linux"};
 
-static bool find(const void *address)
-{
+static bool find(const void* address) {
   Dl_info info;
-  if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
-    return false; /* code made at run time */
-  const char *slash = strrchr(info.dli_fname, '/');
-  const char *name = slash != NULL ? slash + 1 : info.dli_fname;
+  if (dladdr(address, &info) == 0 || info.dli_fname == NULL) return false; /* code made at run time */
+  const char* slash = strrchr(info.dli_fname, '/');
+  const char* name = slash != NULL ? slash + 1 : info.dli_fname;
   for (unsigned i = 0; i < sizeof kIgnored / sizeof kIgnored[0]; ++i) {
-    if (strncmp(name, kIgnored[i], strlen(kIgnored[i])) == 0)
-      return true;
+    if (strncmp(name, kIgnored[i], strlen(kIgnored[i])) == 0) return true;
   }
   return false;
 }
 
-bool is_ignored(const void *address)
-{
+bool is_ignored(const void* address) {
   const uintptr_t site = (uintptr_t)address;
-  _Atomic uintptr_t *slot = &call_sites[site % kSlots];
+  _Atomic uintptr_t* slot = &call_sites[site % kSlots];
   const uintptr_t entry = atomic_load_explicit(slot, memory_order_relaxed);
-  if (entry >> 1 == site)
-    return (entry & 1) != 0;
+  if (entry >> 1 == site) return (entry & 1) != 0;
   const bool answer = find(address);
   atomic_store_explicit(slot, site << 1 | (uintptr_t)answer, memory_order_relaxed);
   return answer;

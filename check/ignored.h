@@ -8,6 +8,6 @@
 #include <stdbool.h>
 
 /* Whether the code at `address`, a return address, belongs to such a library. */
-bool is_ignored(const void *address);
+bool is_ignored(const void* address);
 
 #endif

@@ -24,15 +24,13 @@
 /* The checker may come to a lock itself, in backtrace() for one. Initial-exec: the library is there from the start. */
 static _Thread_local int in_checker __attribute__((tls_model("initial-exec")));
 
-static void note_taken(const void *lock, LockKind kind, const void *caller)
-{
-  if (in_checker || is_ignored(caller))
-    return;
+static void note_taken(const void* lock, LockKind kind, const void* caller) {
+  if (in_checker || is_ignored(caller)) return;
   ++in_checker;
   Held entry = {.lock = lock, .holder = current_holder(), .kind = kind};
   if (is_task(entry.holder)) {
     enum { kOwn = 2 }; /* this function and the entry point */
-    void *stack[kLockFrames + kOwn];
+    void* stack[kLockFrames + kOwn];
     const int frames = backtrace(stack, kLockFrames + kOwn);
     entry.frames = frames > kOwn ? frames - kOwn : 0;
     memcpy(entry.stack, stack + kOwn, (size_t)entry.frames * sizeof stack[0]);
@@ -41,25 +39,21 @@ static void note_taken(const void *lock, LockKind kind, const void *caller)
   --in_checker;
 }
 
-static void note_release(const void *lock, const void *caller)
-{
-  if (in_checker || is_ignored(caller))
-    return;
+static void note_release(const void* lock, const void* caller) {
+  if (in_checker || is_ignored(caller)) return;
   ++in_checker;
   held_remove(lock, current_holder());
   --in_checker;
 }
 
-__attribute__((constructor)) static void load_unwinder(void)
-{
-  void *frame[1];
+__attribute__((constructor)) static void load_unwinder(void) {
+  void* frame[1];
   (void)backtrace(frame, 1); /* the first call loads a library, which must not happen under a lock of the program's */
 }
 
 /* libc's function of that name. Looked up by whoever comes first; all find the same. */
-static void *next(_Atomic(void *) *found, const char *name)
-{
-  void *function = atomic_load_explicit(found, memory_order_relaxed);
+static void* next(_Atomic(void*)* found, const char* name) {
+  void* function = atomic_load_explicit(found, memory_order_relaxed);
   if (function == NULL) {
     function = dlsym(RTLD_NEXT, name);
     atomic_store_explicit(found, function, memory_order_relaxed);
@@ -68,44 +62,41 @@ static void *next(_Atomic(void *) *found, const char *name)
 }
 
 /* A function that takes a lock; `taken` says by which results it has. */
-#define TAKES(name, kind, taken, parameters, arguments)                                                             \
-  ENTRY int name parameters                                                                                         \
-  {                                                                                                                 \
-    static _Atomic(void *) found;                                                                                   \
-    const int result = ((int(*) parameters)next(&found, #name))arguments;                                           \
-    if (taken)                                                                                                      \
-      note_taken((const void *)lock, kind, __builtin_return_address(0));                                            \
-    return result;                                                                                                  \
+#define TAKES(name, kind, taken, parameters, arguments)                          \
+  ENTRY int name parameters {                                                    \
+    static _Atomic(void*) found;                                                 \
+    const int result = ((int(*) parameters)next(&found, #name))arguments;        \
+    if (taken) note_taken((const void*)lock, kind, __builtin_return_address(0)); \
+    return result;                                                               \
   }
 
-#define RELEASES(name, parameters)                                                                                  \
-  ENTRY int name parameters                                                                                         \
-  {                                                                                                                 \
-    static _Atomic(void *) found;                                                                                   \
-    note_release((const void *)lock, __builtin_return_address(0));                                                  \
-    return ((int(*) parameters)next(&found, #name))(lock);                                                          \
+#define RELEASES(name, parameters)                                \
+  ENTRY int name parameters {                                     \
+    static _Atomic(void*) found;                                  \
+    note_release((const void*)lock, __builtin_return_address(0)); \
+    return ((int(*) parameters)next(&found, #name))(lock);        \
   }
 
 /* A robust mutex is taken over from a process that died holding it. */
 #define TAKEN (result == 0 || result == EOWNERDEAD)
 
-#define TIME const struct timespec *restrict time
+#define TIME const struct timespec* restrict time
 TAKES(pthread_mutex_lock, kMutex, TAKEN, (pthread_mutex_t * lock), (lock))
 TAKES(pthread_mutex_trylock, kMutex, TAKEN, (pthread_mutex_t * lock), (lock))
-TAKES(pthread_mutex_timedlock, kMutex, TAKEN, (pthread_mutex_t *restrict lock, TIME), (lock, time))
-TAKES(pthread_mutex_clocklock, kMutex, TAKEN, (pthread_mutex_t *restrict lock, clockid_t clock, TIME),
+TAKES(pthread_mutex_timedlock, kMutex, TAKEN, (pthread_mutex_t* restrict lock, TIME), (lock, time))
+TAKES(pthread_mutex_clocklock, kMutex, TAKEN, (pthread_mutex_t* restrict lock, clockid_t clock, TIME),
       (lock, clock, time))
 RELEASES(pthread_mutex_unlock, (pthread_mutex_t * lock))
 
 TAKES(pthread_rwlock_rdlock, kReaderLock, TAKEN, (pthread_rwlock_t * lock), (lock))
 TAKES(pthread_rwlock_tryrdlock, kReaderLock, TAKEN, (pthread_rwlock_t * lock), (lock))
-TAKES(pthread_rwlock_timedrdlock, kReaderLock, TAKEN, (pthread_rwlock_t *restrict lock, TIME), (lock, time))
-TAKES(pthread_rwlock_clockrdlock, kReaderLock, TAKEN, (pthread_rwlock_t *restrict lock, clockid_t clock, TIME),
+TAKES(pthread_rwlock_timedrdlock, kReaderLock, TAKEN, (pthread_rwlock_t* restrict lock, TIME), (lock, time))
+TAKES(pthread_rwlock_clockrdlock, kReaderLock, TAKEN, (pthread_rwlock_t* restrict lock, clockid_t clock, TIME),
       (lock, clock, time))
 TAKES(pthread_rwlock_wrlock, kWriterLock, TAKEN, (pthread_rwlock_t * lock), (lock))
 TAKES(pthread_rwlock_trywrlock, kWriterLock, TAKEN, (pthread_rwlock_t * lock), (lock))
-TAKES(pthread_rwlock_timedwrlock, kWriterLock, TAKEN, (pthread_rwlock_t *restrict lock, TIME), (lock, time))
-TAKES(pthread_rwlock_clockwrlock, kWriterLock, TAKEN, (pthread_rwlock_t *restrict lock, clockid_t clock, TIME),
+TAKES(pthread_rwlock_timedwrlock, kWriterLock, TAKEN, (pthread_rwlock_t* restrict lock, TIME), (lock, time))
+TAKES(pthread_rwlock_clockwrlock, kWriterLock, TAKEN, (pthread_rwlock_t* restrict lock, clockid_t clock, TIME),
       (lock, clock, time))
 RELEASES(pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 
@@ -115,5 +106,5 @@ RELEASES(pthread_spin_unlock, (pthread_spinlock_t * lock))
 
 TAKES(mtx_lock, kMutex, result == thrd_success, (mtx_t * lock), (lock))
 TAKES(mtx_trylock, kMutex, result == thrd_success, (mtx_t * lock), (lock))
-TAKES(mtx_timedlock, kMutex, result == thrd_success, (mtx_t *restrict lock, TIME), (lock, time))
+TAKES(mtx_timedlock, kMutex, result == thrd_success, (mtx_t* restrict lock, TIME), (lock, time))
 RELEASES(mtx_unlock, (mtx_t * lock))

@@ -15,14 +15,14 @@ enum { kPlaceFrames = 8 };
 typedef struct Place {
   uintptr_t pointer;
   int frames;
-  void *stack[kPlaceFrames];
+  void* stack[kPlaceFrames];
 } Place;
 
 typedef struct LeftFrame {
   uint64_t creator, task; /* of tasks.h */
   uintptr_t begin;        /* of what is mapped */
   size_t bytes;
-  Place created, left;    /* `left` has no frames where the creator has ended */
+  Place created, left; /* `left` has no frames where the creator has ended */
 } LeftFrame;
 
 #endif

@@ -17,13 +17,11 @@ typedef struct Lock {
 /* 1, and in a child of fork() another number than in its parents (lock.c). */
 extern unsigned lock_process;
 
-static inline void lock_take(Lock *lock)
-{
+static inline void lock_take(Lock* lock) {
   /* acquire: pairs with the release of lock_give. */
-  while (atomic_exchange_explicit(&lock->taken_in, lock_process, memory_order_acquire) == lock_process)
-    sched_yield();
+  while (atomic_exchange_explicit(&lock->taken_in, lock_process, memory_order_acquire) == lock_process) sched_yield();
 }
 
-static inline void lock_give(Lock *lock) { atomic_store_explicit(&lock->taken_in, 0, memory_order_release); }
+static inline void lock_give(Lock* lock) { atomic_store_explicit(&lock->taken_in, 0, memory_order_release); }
 
 #endif

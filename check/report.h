@@ -16,9 +16,9 @@ bool report_open(void);
 
 /* The current task is about to leave its thread, and it or one that waits for it on its stack holds this lock. Written
  * at once, as the program may never come to its end; later ones from the same place are counted only. */
-void report_held(const Held *held);
+void report_held(const Held* held);
 
 /* A deferred target region that is not complete maps a frame that its creator has left. Written likewise. */
-void report_left(const LeftFrame *left);
+void report_left(const LeftFrame* left);
 
 #endif

@@ -11,8 +11,8 @@
 
 /* What the tasks of one construct have in common. */
 typedef struct Construct {
-  const void *code;  /* a return address in the construct's code; null where the runtime does not know it */
-  const char *label; /* of marline_task_label, or null */
+  const void* code;  /* a return address in the construct's code; null where the runtime does not know it */
+  const char* label; /* of marline_task_label, or null */
   bool implicit;     /* of a parallel region */
 } Construct;
 
@@ -22,11 +22,11 @@ uint64_t current_holder(void);
 /* Whether it is a task, implicit ones of parallel regions included, the one around them not. */
 bool is_task(uint64_t holder);
 
-const Construct *construct_of(uint64_t task);
+const Construct* construct_of(uint64_t task);
 
 /* Called when the current task has created a task, and when it opens a parallel region. */
-typedef void (*TaskMade)(const ompt_data_t *creator, const ompt_data_t *task, int flags);
-typedef void (*RegionBegun)(const ompt_data_t *opener);
+typedef void (*TaskMade)(const ompt_data_t* creator, const ompt_data_t* task, int flags);
+typedef void (*RegionBegun)(const ompt_data_t* opener);
 
 /* When the tool starts: has OMPT tell of new tasks. Before that, each task counts as its thread. */
 void tasks_begin(ompt_function_lookup_t lookup, TaskMade made, RegionBegun region);

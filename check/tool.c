@@ -18,9 +18,8 @@ enum { kHeldAtMost = 16, kAncestors = 64 };
 static ompt_get_task_info_t task_info;
 
 /* A task waits for its children, perhaps with them on its stack. */
-static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-                    const void *code)
-{
+static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                    const void* code) {
   (void)parallel, (void)code;
   if (task != NULL && (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup) && held_any())
     held_set_waiting(task->value, endpoint == ompt_scope_begin);
@@ -32,30 +31,26 @@ static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
 
 /* A task leaves its thread. It takes along its creator, if that waits for it on the same stack as it is undeferred; and
  * its ancestors' locks stay locked until it is back, where they wait for their children. */
-static void on_suspend(void)
-{
+static void on_suspend(void) {
   bool is_undeferred = true;
   for (int level = 0; level < kAncestors && held_any(); ++level) {
-    ompt_data_t *data = NULL;
+    ompt_data_t* data = NULL;
     int flags = 0;
     if (task_info(level, &flags, &data, NULL, NULL, NULL) == 0 || data == NULL || (flags & ompt_task_initial) != 0)
       return;
     Held held[kHeldAtMost];
     const int count = data->value != 0 ? held_by(data->value, held, kHeldAtMost) : 0;
     for (int i = 0; i < count; ++i) {
-      if (is_undeferred || held[i].is_waiting)
-        report_held(&held[i]);
+      if (is_undeferred || held[i].is_waiting) report_held(&held[i]);
     }
     is_undeferred = is_undeferred && (flags & ompt_task_undeferred) != 0;
   }
 }
 
-static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
-{
+static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t* tool) {
   (void)device, (void)tool;
   void (*observe)(marline_suspend_fn) = (void (*)(marline_suspend_fn))lookup("marline_suspend_observe");
-  if (observe == NULL)
-    return 0; /* not Marline */
+  if (observe == NULL) return 0; /* not Marline */
   ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
   task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
   frames_begin(lookup);
@@ -65,11 +60,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
   return 1;
 }
 
-static void finalize(ompt_data_t *tool) { (void)tool; }
+static void finalize(ompt_data_t* tool) { (void)tool; }
 
-__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
-                                                                                  const char *runtime_version)
-{
+__attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned omp_version,
+                                                                                 const char* runtime_version) {
   static ompt_start_tool_result_t result = {initialize, finalize, {0}};
   (void)omp_version, (void)runtime_version;
   return report_open() ? &result : NULL;

@@ -18,31 +18,25 @@
 extern "C" {
 #endif
 
-extern char **environ;
+extern char** environ;
 
 /* Whether the program has rights that its user does not have. */
 static inline bool environment_is_foreign(void) { return getauxval(AT_SECURE) != 0; }
 
 /* The variable's value, for variables that can do no harm there: a number of threads, say. NULL: it is not set. */
-static inline const char *harmless_variable(const char *name) { return getenv(name); }
+static inline const char* harmless_variable(const char* name) { return getenv(name); }
 
 /* The variable's value; NULL: it is not set, or the environment is foreign. */
-static inline const char *trusted_variable(const char *name)
-{
-  return environment_is_foreign() ? NULL : getenv(name);
-}
+static inline const char* trusted_variable(const char* name) { return environment_is_foreign() ? NULL : getenv(name); }
 
 /* Takes all variables that begin with `prefix` out of a foreign environment: another library would obey them. While
  * there is one thread. */
-static inline void drop_foreign_variables(const char *prefix)
-{
+static inline void drop_foreign_variables(const char* prefix) {
   const size_t length = strlen(prefix);
-  if (!environment_is_foreign() || environ == NULL)
-    return;
-  char **to = environ;
-  for (char **from = environ; *from != NULL; ++from)
-    if (strncmp(*from, prefix, length) != 0)
-      *to++ = *from;
+  if (!environment_is_foreign() || environ == NULL) return;
+  char** to = environ;
+  for (char** from = environ; *from != NULL; ++from)
+    if (strncmp(*from, prefix, length) != 0) *to++ = *from;
   *to = NULL;
 }
 

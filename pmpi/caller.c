@@ -34,73 +34,61 @@ static const char kMpiParts[] = "mca_,libopen-pal.,libopen-rte.,libmca_common,li
 
 /* Libraries that keep global state across MPI calls: input and output. MARLINE_MPI_NEVER_SUSPEND adds to them. */
 static const char kNeverSuspend[] =
-  "libhdf5,libnetcdf,libpnetcdf,libadios,libcgns,libsilo,libmedC,libsion,libpioc,libpiof";
+    "libhdf5,libnetcdf,libpnetcdf,libadios,libcgns,libsilo,libmedC,libsion,libpioc,libpiof";
 static const char kMoreOption[] = "MARLINE_MPI_NEVER_SUSPEND";
 
 /* Defined by libmarline-trace where that is loaded: the return address of the call that it passes on in this thread. */
-__attribute__((weak, visibility("default"))) const void *marline_trace_caller(void);
+__attribute__((weak, visibility("default"))) const void* marline_trace_caller(void);
 static const char kRecorder[] = "libmarline-trace.";
 
 /* `prefixes` is a list separated by commas or colons; true if `name` begins with one of them. */
-static bool begins_with_any(const char *name, const char *prefixes)
-{
+static bool begins_with_any(const char* name, const char* prefixes) {
   while (*prefixes != '\0') {
     const size_t length = strcspn(prefixes, ",:");
-    if (length > 0 && strncmp(name, prefixes, length) == 0)
-      return true;
+    if (length > 0 && strncmp(name, prefixes, length) == 0) return true;
     prefixes += length;
     prefixes += *prefixes != '\0';
   }
   return false;
 }
 
-static Caller find_caller(const void *return_address)
-{
+static Caller find_caller(const void* return_address) {
   Dl_info caller;
   Dl_info mpi;
-  if (dladdr(return_address, &caller) == 0)
-    return kCallerUser; /* code made at run time */
-  if (dladdr(library_address(), &mpi) != 0 && caller.dli_fbase == mpi.dli_fbase)
-    return kCallerMpi;
-  const char *slash = strrchr(caller.dli_fname, '/');
-  const char *name = slash != NULL ? slash + 1 : caller.dli_fname;
-  if (begins_with_any(name, kMpiParts))
-    return kCallerMpi;
-  if (begins_with_any(name, kRecorder) && marline_trace_caller != NULL)
-    return kCallerRecorder;
-  const char *more = trusted_variable(kMoreOption);
+  if (dladdr(return_address, &caller) == 0) return kCallerUser; /* code made at run time */
+  if (dladdr(library_address(), &mpi) != 0 && caller.dli_fbase == mpi.dli_fbase) return kCallerMpi;
+  const char* slash = strrchr(caller.dli_fname, '/');
+  const char* name = slash != NULL ? slash + 1 : caller.dli_fname;
+  if (begins_with_any(name, kMpiParts)) return kCallerMpi;
+  if (begins_with_any(name, kRecorder) && marline_trace_caller != NULL) return kCallerRecorder;
+  const char* more = trusted_variable(kMoreOption);
   if (begins_with_any(name, kNeverSuspend) || (more != NULL && begins_with_any(name, more)))
     return kCallerNeverSuspends;
   return kCallerUser;
 }
 
-static Caller look_up(const void *return_address)
-{
+static Caller look_up(const void* return_address) {
   const uintptr_t site = (uintptr_t)return_address;
-  _Atomic uintptr_t *slot = &call_sites[(site >> kSiteShift) % kSlots];
+  _Atomic uintptr_t* slot = &call_sites[(site >> kSiteShift) % kSlots];
   const uintptr_t entry = atomic_load_explicit(slot, memory_order_relaxed);
-  if (entry >> kAnswerBits == site)
-    return (Caller)(entry & ((1U << kAnswerBits) - 1));
+  if (entry >> kAnswerBits == site) return (Caller)(entry & ((1U << kAnswerBits) - 1));
   const Caller answer = find_caller(return_address);
   atomic_store_explicit(slot, site << kAnswerBits | (uintptr_t)answer, memory_order_relaxed);
   return answer;
 }
 
-const char *caller_option_fault(size_t *length)
-{
-  const char *entry = trusted_variable(kMoreOption);
+const char* caller_option_fault(size_t* length) {
+  const char* entry = trusted_variable(kMoreOption);
   while (entry != NULL && *entry != '\0') {
     *length = strcspn(entry, ",:");
-    if (strcspn(entry, "/ \t\n") < *length)
-      return entry;
+    if (strcspn(entry, "/ \t\n") < *length) return entry;
     entry += *length;
     entry += *entry != '\0';
   }
   return NULL;
 }
 
-Caller caller_of(const void *return_address)
-{
+Caller caller_of(const void* return_address) {
   const Caller caller = look_up(return_address);
   return caller == kCallerRecorder ? look_up(marline_trace_caller()) : caller;
 }

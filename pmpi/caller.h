@@ -26,14 +26,14 @@ typedef enum Caller {
 } Caller;
 
 /* Whose code is at `return_address`. */
-Caller caller_of(const void *return_address);
+Caller caller_of(const void* return_address);
 
-/* The first entry of MARLINE_MPI_NEVER_SUSPEND that no file's name can begin with (a path, say), and its length; NULL if
- * there is none. */
-const char *caller_option_fault(size_t *length);
+/* The first entry of MARLINE_MPI_NEVER_SUSPEND that no file's name can begin with (a path, say), and its length; NULL
+ * if there is none. */
+const char* caller_option_fault(size_t* length);
 
 /* An address inside the MPI library. Provided by the library that caller.c is built into. */
-const void *library_address(void);
+const void* library_address(void);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,8 @@
 
 #include "factorise.h"
 
-int factorise_bad_minor(const Matrix *l) {
-  const Layout *layout = &l->layout;
+int factorise_bad_minor(const Matrix* l) {
+  const Layout* layout = &l->layout;
   int smallest = INT_MAX;
   for (int k = layout_next(0, layout->grid_cols, layout->my_col); k < layout->tiles; k += layout->grid_cols) {
     for (int m = layout_next(k, layout->grid_rows, layout->my_row); m < layout->tiles; m += layout->grid_rows) {

@@ -24,14 +24,13 @@ __attribute__((noinline)) static void task_syrk(Tile a, Tile c) {
 }
 
 __attribute__((noinline)) static void task_gemm(Tile a, Tile b, Tile c) {
-#pragma omp task untied default(none) firstprivate(a, b, c) \
-    depend(in : a.data[0], b.data[0]) depend(inout : c.data[0])
+#pragma omp task untied default(none) firstprivate(a, b, c) depend(in : a.data[0], b.data[0]) depend(inout : c.data[0])
   kernel_gemm(a, b, c);
 }
 
 /* Column k of L, and its way to the processes that read it. */
-static void create_panel_tasks(const Matrix *a, const Panel *panel, int k) {
-  const Layout *layout = &a->layout;
+static void create_panel_tasks(const Matrix* a, const Panel* panel, int k) {
+  const Layout* layout = &a->layout;
   for (int m = k; m < layout->tiles; ++m) {
     if (layout_owns(layout, m, k)) {
       if (m == k) {
@@ -45,8 +44,8 @@ static void create_panel_tasks(const Matrix *a, const Panel *panel, int k) {
 }
 
 /* The rest of the matrix, column by column: column k+1, which the next step waits for, comes first. */
-static void create_update_tasks(const Matrix *a, const Panel *panel, int k) {
-  const Layout *layout = &a->layout;
+static void create_update_tasks(const Matrix* a, const Panel* panel, int k) {
+  const Layout* layout = &a->layout;
   for (int j = layout_next(k + 1, layout->grid_cols, layout->my_col); j < layout->tiles; j += layout->grid_cols) {
     for (int i = layout_next(j, layout->grid_rows, layout->my_row); i < layout->tiles; i += layout->grid_rows) {
       if (i == j) {
@@ -58,7 +57,7 @@ static void create_update_tasks(const Matrix *a, const Panel *panel, int k) {
   }
 }
 
-void factorise(Matrix *a, const Panel *panel) {
+void factorise(Matrix* a, const Panel* panel) {
 #pragma omp parallel default(none) shared(a, panel)
 #pragma omp single
   for (int k = 0; k < a->layout.tiles; ++k) {

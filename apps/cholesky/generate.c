@@ -38,8 +38,8 @@ __attribute__((noinline)) static void task_fill(Tile tile, uint64_t seed, int n,
   fill(tile, seed, n, first_row, first_col);
 }
 
-void generate_matrix(Matrix *matrix, long long seed) {
-  const Layout *layout = &matrix->layout;
+void generate_matrix(Matrix* matrix, long long seed) {
+  const Layout* layout = &matrix->layout;
 #pragma omp parallel default(none) shared(matrix, layout, seed)
 #pragma omp single
   for (int k = layout_next(0, layout->grid_cols, layout->my_col); k < layout->tiles; k += layout->grid_cols) {

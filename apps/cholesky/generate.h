@@ -9,6 +9,6 @@
 #include "matrix.h"
 
 /* Fills the local tiles, one task each. Called by the main thread outside of parallel regions. */
-void generate_matrix(Matrix *matrix, long long seed);
+void generate_matrix(Matrix* matrix, long long seed);
 
 #endif

@@ -10,11 +10,9 @@
 #include <stddef.h>
 
 /* LAPACK's symbol in gfortran's calling convention: the length of each character argument comes last, by value. */
-extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t uplo_length);
+extern void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info, size_t uplo_length);
 
-void kernels_use_one_thread(void) {
-  openblas_set_num_threads(1);
-}
+void kernels_use_one_thread(void) { openblas_set_num_threads(1); }
 
 /* The order of a's first leading minor that is not positive, or 0. LAPACK's own answer misses a diagonal entry that
  * overflowed, which potrf meets as infinity or NaN. */
@@ -50,7 +48,7 @@ void kernel_potrf(Tile a, int first_row) {
 
 /* Carries the operand's status to the result; true if the arithmetic is to be skipped. */
 static bool pass_status(Tile operand, Tile result) {
-  double *status = tile_status(result);
+  double* status = tile_status(result);
   if (*status == 0) {
     *status = *tile_status(operand);
   }
@@ -83,7 +81,7 @@ double kernel_norm(Tile a, bool diagonal) {
   }
   double norm = 0;
   for (int j = 0; j < a.cols; ++j) {
-    const double *entry = a.data + (size_t)j * (size_t)a.rows + j;
+    const double* entry = a.data + (size_t)j * (size_t)a.rows + j;
     norm = hypot(norm, *entry);
     norm = hypot(norm, M_SQRT2 * cblas_dnrm2(a.rows - j - 1, entry + 1, 1));
   }

@@ -29,8 +29,9 @@ void kernel_gemm(Tile a, Tile b, Tile c);
 
 #pragma omp end declare target
 
-/* What a tile contributes to the Frobenius norm of the symmetric matrix: a diagonal one stands for its lower triangle and
- * that one's mirror image, any other for itself and its own. Scaled: does not overflow where the result does not. */
+/* What a tile contributes to the Frobenius norm of the symmetric matrix: a diagonal one stands for its lower triangle
+ * and that one's mirror image, any other for itself and its own. Scaled: does not overflow where the result does not.
+ */
 double kernel_norm(Tile a, bool diagonal);
 
 #endif

@@ -17,27 +17,25 @@ Layout layout_make(int n, int tile, int grid_rows, int grid_cols, int rank) {
   };
 }
 
-int layout_extent(const Layout *layout, int m) {
+int layout_extent(const Layout* layout, int m) {
   return m < layout->tiles - 1 ? layout->tile : layout->n - m * layout->tile;
 }
 
-int layout_share(const Layout *layout, int period, int residue) {
+int layout_share(const Layout* layout, int period, int residue) {
   return layout->tiles / period + (residue < layout->tiles % period ? 1 : 0);
 }
 
-int layout_next(int first, int period, int residue) {
-  return first + (residue - first % period + period) % period;
-}
+int layout_next(int first, int period, int residue) { return first + (residue - first % period + period) % period; }
 
-int layout_owner(const Layout *layout, int m, int k) {
+int layout_owner(const Layout* layout, int m, int k) {
   return m % layout->grid_rows * layout->grid_cols + k % layout->grid_cols;
 }
 
-bool layout_owns(const Layout *layout, int m, int k) {
+bool layout_owns(const Layout* layout, int m, int k) {
   return m % layout->grid_rows == layout->my_row && k % layout->grid_cols == layout->my_col;
 }
 
-bool layout_needs(const Layout *layout, int row, int col, int m, int k) {
+bool layout_needs(const Layout* layout, int row, int col, int m, int k) {
   bool along_row = row == m % layout->grid_rows && layout_next(k + 1, layout->grid_cols, col) <= m;
   bool along_col = col == m % layout->grid_cols && layout_next(m, layout->grid_rows, row) < layout->tiles;
   return along_row || along_col;

@@ -22,7 +22,7 @@
 #include "target.h"
 #include "verify.h"
 
-static void choose_grid(Options *options, const Job *job, Failure *failure) {
+static void choose_grid(Options* options, const Job* job, Failure* failure) {
   if (options->grid_rows == 0) {
     int grid[2] = {0, 0};
     MPI_Dims_create(job->ranks, 2, grid);
@@ -34,7 +34,7 @@ static void choose_grid(Options *options, const Job *job, Failure *failure) {
   }
 }
 
-static void check_tags(const Layout *layout, Failure *failure) {
+static void check_tags(const Layout* layout, Failure* failure) {
   int bound = job_largest_tag();
   long long tag = panel_largest_tag(layout);
   if (tag > bound) {
@@ -53,9 +53,9 @@ typedef struct {
   Verification verification;
 } Run;
 
-static int prepare(Run *run, const Job *job) {
+static int prepare(Run* run, const Job* job) {
   Failure failure = {0};
-  Options *options = &run->options;
+  Options* options = &run->options;
   if (options->file) {
     market_open(&run->file, options->file, &failure);
     options->n = run->file.n;
@@ -74,7 +74,7 @@ static int prepare(Run *run, const Job *job) {
   return job_agree(job, &failure);
 }
 
-static int load(Run *run, const Job *job) {
+static int load(Run* run, const Job* job) {
   Failure failure = {0};
   if (run->options.file) {
     matrix_read(&run->file, &run->matrix, &failure);
@@ -84,7 +84,7 @@ static int load(Run *run, const Job *job) {
   return job_agree(job, &failure);
 }
 
-static void factorise_once(Run *run) {
+static void factorise_once(Run* run) {
   if (run->options.target) {
     target_factorise(&run->matrix);
   } else {
@@ -93,7 +93,7 @@ static void factorise_once(Run *run) {
 }
 
 /* The time of the slowest process. */
-static double timed_factorise(Run *run) {
+static double timed_factorise(Run* run) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
   factorise_once(run);
@@ -102,8 +102,8 @@ static double timed_factorise(Run *run) {
   return seconds;
 }
 
-static int solve(Run *run, const Job *job) {
-  const Options *options = &run->options;
+static int solve(Run* run, const Job* job) {
+  const Options* options = &run->options;
   Failure failure = {0};
   if (options->check) {
     verify_keep(&run->verification, &run->matrix);
@@ -137,7 +137,7 @@ static int solve(Run *run, const Job *job) {
   return job_agree(job, &failure);
 }
 
-static int execute(Run *run, const Job *job) {
+static int execute(Run* run, const Job* job) {
   int code = prepare(run, job);
   if (code == 0) {
     code = load(run, job);
@@ -149,7 +149,7 @@ static int execute(Run *run, const Job *job) {
   return code != 0 ? code : solve(run, job);
 }
 
-static int start(Run *run, Job *job, int argc, char **argv) {
+static int start(Run* run, Job* job, int argc, char** argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   choose_grid(&run->options, job, &failure);
@@ -167,7 +167,7 @@ static int start(Run *run, Job *job, int argc, char **argv) {
   return code != 0 ? code : execute(run, job);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Job job = job_start("cholesky", &argc, &argv);
   kernels_use_one_thread();
   Run run = {0};

@@ -8,13 +8,13 @@
 #include <math.h>
 
 typedef struct {
-  Matrix *lower;
-  Matrix *mirror; /* of a general file: what stands above the diagonal, with its indices exchanged */
+  Matrix* lower;
+  Matrix* mirror; /* of a general file: what stands above the diagonal, with its indices exchanged */
 } Target;
 
-static void store(const MarketFile *file, int i, int j, double value, void *arg, Failure *failure) {
-  Target *target = arg;
-  double *place = i >= j ? matrix_entry(target->lower, i, j) : matrix_entry(target->mirror, j, i);
+static void store(const MarketFile* file, int i, int j, double value, void* arg, Failure* failure) {
+  Target* target = arg;
+  double* place = i >= j ? matrix_entry(target->lower, i, j) : matrix_entry(target->mirror, j, i);
   if (!place) {
     return; /* another process' */
   }
@@ -26,7 +26,7 @@ static void store(const MarketFile *file, int i, int j, double value, void *arg,
 }
 
 /* Replaces every NaN, an entry that was absent, by 0; or everything by NaN. */
-static void fill(Matrix *matrix, bool with_nan) {
+static void fill(Matrix* matrix, bool with_nan) {
   size_t stride = tile_stride(&matrix->layout);
   for (size_t x = 0; x < matrix->count * stride; ++x) {
     if (with_nan || isnan(matrix->slab[x])) {
@@ -35,11 +35,11 @@ static void fill(Matrix *matrix, bool with_nan) {
   }
 }
 
-static void check_symmetry(const MarketFile *file, const Matrix *lower, const Matrix *mirror, Failure *failure) {
+static void check_symmetry(const MarketFile* file, const Matrix* lower, const Matrix* mirror, Failure* failure) {
   int n = lower->layout.n;
   for (int j = 0; j < n && failure->code == 0; ++j) {
     for (int i = j + 1; i < n; ++i) {
-      const double *below = matrix_entry(lower, i, j);
+      const double* below = matrix_entry(lower, i, j);
       if (!below) {
         continue;
       }
@@ -53,7 +53,7 @@ static void check_symmetry(const MarketFile *file, const Matrix *lower, const Ma
   }
 }
 
-static void read_general(MarketFile *file, Matrix *matrix, Failure *failure) {
+static void read_general(MarketFile* file, Matrix* matrix, Failure* failure) {
   Matrix mirror;
   if (!matrix_create(&mirror, &matrix->layout)) {
     failure_note(failure, kExitInput, "not enough memory to read the upper triangle of '%s'", file->path);
@@ -69,7 +69,7 @@ static void read_general(MarketFile *file, Matrix *matrix, Failure *failure) {
   matrix_destroy(&mirror);
 }
 
-void matrix_read(MarketFile *file, Matrix *matrix, Failure *failure) {
+void matrix_read(MarketFile* file, Matrix* matrix, Failure* failure) {
   fill(matrix, true);
   if (file->general) {
     read_general(file, matrix, failure);

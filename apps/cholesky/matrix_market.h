@@ -10,6 +10,6 @@
 #include "matrix.h"
 
 /* Fills the local tiles. After a failure their content is undefined. */
-void matrix_read(MarketFile *file, Matrix *matrix, Failure *failure);
+void matrix_read(MarketFile* file, Matrix* matrix, Failure* failure);
 
 #endif

@@ -34,9 +34,9 @@ void options_print_usage(void) {
       kDefaultOrder, kLargestTile, kDefaultTile);
 }
 
-static void parse_grid(Options *options, const char *text, Failure *failure) {
+static void parse_grid(Options* options, const char* text, Failure* failure) {
   long long rows = 0, cols = 0;
-  const char *end = argument_parse(text, 1, INT_MAX, &rows);
+  const char* end = argument_parse(text, 1, INT_MAX, &rows);
   if (end && *end == 'x') {
     end = argument_parse(end + 1, 1, INT_MAX, &cols);
   }
@@ -58,7 +58,7 @@ static const struct option kLongOptions[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void apply_option(Options *options, int option, char **argv, bool *generate, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, bool* generate, Failure* failure) {
   switch (option) {
     case 'n':
       options->n = (int)argument_whole("-n", optarg, 1, kLargestOrder, failure);
@@ -68,36 +68,19 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
       options->seed = argument_whole("-s", optarg, 0, LLONG_MAX, failure);
       *generate = true;
       break;
-    case 'b':
-      options->tile = (int)argument_whole("-b", optarg, 1, kLargestTile, failure);
-      break;
-    case 'f':
-      options->file = optarg;
-      break;
-    case 'p':
-      parse_grid(options, optarg, failure);
-      break;
-    case 'r':
-      options->rounds = (int)argument_whole("-r", optarg, 1, kMostRounds, failure);
-      break;
-    case kNoCheck:
-      options->check = false;
-      break;
-    case kJson:
-      options->json = true;
-      break;
-    case kTarget:
-      options->target = true;
-      break;
-    case 'h':
-      options->help = true;
-      break;
-    default:
-      argument_refuse_option(option, argv[optind - 1], failure);
+    case 'b': options->tile = (int)argument_whole("-b", optarg, 1, kLargestTile, failure); break;
+    case 'f': options->file = optarg; break;
+    case 'p': parse_grid(options, optarg, failure); break;
+    case 'r': options->rounds = (int)argument_whole("-r", optarg, 1, kMostRounds, failure); break;
+    case kNoCheck: options->check = false; break;
+    case kJson: options->json = true; break;
+    case kTarget: options->target = true; break;
+    case 'h': options->help = true; break;
+    default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
   *options = (Options){.seed = 1, .n = kDefaultOrder, .tile = kDefaultTile, .rounds = 1, .check = true};
   bool generate = false;
   int option;

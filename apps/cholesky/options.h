@@ -10,13 +10,13 @@
 #include "failure.h"
 
 typedef struct {
-  const char *file; /* NULL: generate the matrix */
+  const char* file; /* NULL: generate the matrix */
   long long seed;
   int n;
   int tile;
   int grid_rows; /* 0: choose a grid that is nearly square */
   int grid_cols;
-  int rounds; /* times to factorise the generated matrix; the last one counts */
+  int rounds;  /* times to factorise the generated matrix; the last one counts */
   bool target; /* kernels are target tasks of the default device */
   bool check;
   bool json;
@@ -24,7 +24,7 @@ typedef struct {
 } Options;
 
 /* On a mistake, notes what is wrong and what is allowed. */
-void options_parse(Options *options, int argc, char **argv, Failure *failure);
+void options_parse(Options* options, int argc, char** argv, Failure* failure);
 
 void options_print_usage(void);
 

@@ -11,7 +11,7 @@
 
 enum { kPanels = 4 };
 
-bool panel_create(Panel *panel, const Layout *layout) {
+bool panel_create(Panel* panel, const Layout* layout) {
   *panel = (Panel){.layout = *layout};
   /* With one process along an edge of the grid, every tile that is read along that edge is the process' own. */
   if (layout->grid_cols > 1) {
@@ -28,32 +28,32 @@ bool panel_create(Panel *panel, const Layout *layout) {
   return panel->slab != NULL;
 }
 
-void panel_destroy(Panel *panel) {
+void panel_destroy(Panel* panel) {
   free(panel->slab);
   panel->slab = NULL;
 }
 
 /* A tile's tag is its place in its owner's table. Each (sender, tag) is used once per phase, so that messages match
  * whatever the order in which the tasks run. */
-static long long tile_tag(const Layout *layout, int m, int k) {
+static long long tile_tag(const Layout* layout, int m, int k) {
   long long table_cols = (layout->tiles - 1) / layout->grid_cols + 1;
   return m / layout->grid_rows * table_cols + k / layout->grid_cols;
 }
 
-long long panel_largest_tag(const Layout *layout) {
+long long panel_largest_tag(const Layout* layout) {
   bool alone = layout->grid_rows == 1 && layout->grid_cols == 1;
   return alone ? 0 : tile_tag(layout, layout->tiles - 1, layout->tiles - 1);
 }
 
-static Tile panel_buffer(const Panel *panel, int m, int k) {
-  const Layout *layout = &panel->layout;
+static Tile panel_buffer(const Panel* panel, int m, int k) {
+  const Layout* layout = &panel->layout;
   bool in_my_rows = panel->row_slots > 0 && m % layout->grid_rows == layout->my_row;
   int slot = in_my_rows ? m / layout->grid_rows : panel->row_slots + m / layout->grid_cols;
   size_t index = (size_t)(k % kPanels) * (size_t)(panel->row_slots + panel->col_slots) + (size_t)slot;
   return (Tile){panel->slab + index * tile_stride(layout), layout_extent(layout, m), layout_extent(layout, k)};
 }
 
-Tile panel_tile(const Panel *panel, const Matrix *l, int m, int k) {
+Tile panel_tile(const Panel* panel, const Matrix* l, int m, int k) {
   return layout_owns(&panel->layout, m, k) ? matrix_tile(l, m, k) : panel_buffer(panel, m, k);
 }
 
@@ -69,16 +69,16 @@ __attribute__((noinline)) static void task_recv(Tile tile, int sender, int tag) 
   MPI_Recv(tile.data, tile_message_count(tile), MPI_DOUBLE, sender, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void send_to(const Panel *panel, const Matrix *l, int m, int k, int row, int col) {
-  const Layout *layout = &panel->layout;
+static void send_to(const Panel* panel, const Matrix* l, int m, int k, int row, int col) {
+  const Layout* layout = &panel->layout;
   bool to_self = row == layout->my_row && col == layout->my_col;
   if (!to_self && layout_needs(layout, row, col, m, k)) {
     task_send(matrix_tile(l, m, k), row * layout->grid_cols + col, (int)tile_tag(layout, m, k));
   }
 }
 
-void panel_share(const Panel *panel, const Matrix *l, int m, int k) {
-  const Layout *layout = &panel->layout;
+void panel_share(const Panel* panel, const Matrix* l, int m, int k) {
+  const Layout* layout = &panel->layout;
   if (layout_owns(layout, m, k)) {
     int row = m % layout->grid_rows;
     int col = m % layout->grid_cols;

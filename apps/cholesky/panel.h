@@ -18,23 +18,23 @@
 
 typedef struct {
   Layout layout;
-  double *slab;  /* kPanels x (row_slots + col_slots) tiles; NULL if there is nothing to receive */
+  double* slab;  /* kPanels x (row_slots + col_slots) tiles; NULL if there is nothing to receive */
   int row_slots; /* tiles of this process' tile rows, by local row */
   int col_slots; /* tiles of its tile columns, by local column */
 } Panel;
 
 /* False if memory does not suffice. */
-bool panel_create(Panel *panel, const Layout *layout);
-void panel_destroy(Panel *panel);
+bool panel_create(Panel* panel, const Layout* layout);
+void panel_destroy(Panel* panel);
 
 /* The largest message tag that the exchange uses. May exceed what an int or MPI's MPI_TAG_UB holds: check first. */
-long long panel_largest_tag(const Layout *layout);
+long long panel_largest_tag(const Layout* layout);
 
 /* Creates the tasks that send tile (m, k) of l to its readers, or the one that receives it, or none. All processes call
  * this for the same (m, k) in the same order. */
-void panel_share(const Panel *panel, const Matrix *l, int m, int k);
+void panel_share(const Panel* panel, const Matrix* l, int m, int k);
 
 /* Tile (m, k) as a local reader sees it: this process' own, or the receive buffer. */
-Tile panel_tile(const Panel *panel, const Matrix *l, int m, int k);
+Tile panel_tile(const Panel* panel, const Matrix* l, int m, int k);
 
 #endif

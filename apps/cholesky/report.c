@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdio.h>
 
-static double gflops(const Report *report) {
+static double gflops(const Report* report) {
   double n = report->layout->n;
   return n * n * n / 3 / report->seconds * 1e-9;
 }
 
-static void print_lines(const Report *report) {
-  const Layout *layout = report->layout;
+static void print_lines(const Report* report) {
+  const Layout* layout = report->layout;
   if (report->file) {
     printf("input %s\n", report->file);
   } else {
@@ -23,16 +23,16 @@ static void print_lines(const Report *report) {
   printf("ranks %d\ngrid %dx%d\nthreads %d\n", report->ranks, layout->grid_rows, layout->grid_cols, report->threads);
   printf("seconds %.6f\ngflops %.3f\n", report->seconds, gflops(report));
   if (report->checked) {
-    printf("norm %.16e\nresidual %.6e\ntolerance %.6e\ncheck %s\n", report->norm, report->residual,
-           report->tolerance, report->passed ? "passed" : "failed");
+    printf("norm %.16e\nresidual %.6e\ntolerance %.6e\ncheck %s\n", report->norm, report->residual, report->tolerance,
+           report->passed ? "passed" : "failed");
   } else {
     printf("check skipped\n");
   }
 }
 
-static void print_json_string(const char *text) {
+static void print_json_string(const char* text) {
   putchar('"');
-  for (const char *c = text; *c != '\0'; ++c) {
+  for (const char* c = text; *c != '\0'; ++c) {
     if (*c == '"' || *c == '\\') {
       printf("\\%c", *c);
     } else if ((unsigned char)*c < 0x20) {
@@ -53,8 +53,8 @@ static void print_json_number(double value) {
   }
 }
 
-static void print_json(const Report *report) {
-  const Layout *layout = report->layout;
+static void print_json(const Report* report) {
+  const Layout* layout = report->layout;
   if (report->file) {
     printf("{\"input\": ");
     print_json_string(report->file);
@@ -77,7 +77,7 @@ static void print_json(const Report *report) {
   }
 }
 
-void report_print(const Report *report, bool json) {
+void report_print(const Report* report, bool json) {
   if (json) {
     print_json(report);
   } else {

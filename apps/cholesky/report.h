@@ -10,19 +10,19 @@
 #include "layout.h"
 
 typedef struct {
-  const Layout *layout;
-  const char *file; /* NULL: generated from seed */
+  const Layout* layout;
+  const char* file; /* NULL: generated from seed */
   long long seed;
   int ranks;
   int threads;
   double seconds;
   bool checked;
-  double norm;     /* of A, if checked; its residual, and the tolerance that it is held against */
+  double norm; /* of A, if checked; its residual, and the tolerance that it is held against */
   double residual;
   double tolerance;
   bool passed;
 } Report;
 
-void report_print(const Report *report, bool json);
+void report_print(const Report* report, bool json);
 
 #endif

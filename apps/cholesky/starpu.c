@@ -15,21 +15,22 @@
 #include "kernels.h"
 #include "starpu/start.h"
 
-static void stop(const char *what, int error) {
+static void stop(const char* what, int error) {
   fprintf(stderr, "cholesky: StarPU: %s (error %d)\n", what, error);
   exit(2);
 }
 
 __attribute__((constructor)) static void start_starpu(void) {
-  const char *threads = getenv("OMP_NUM_THREADS");
+  const char* threads = getenv("OMP_NUM_THREADS");
   int workers = threads ? atoi(threads) : 0;
   int error = starpu_start(workers > 0 ? workers : (int)sysconf(_SC_NPROCESSORS_ONLN));
-  if (error) stop(error == kNoFolder ? "no folder for its measurements can be made: set TMPDIR" : "it does not start", error);
+  if (error)
+    stop(error == kNoFolder ? "no folder for its measurements can be made: set TMPDIR" : "it does not start", error);
 }
 
 __attribute__((destructor)) static void stop_starpu(void) { starpu_shutdown(); }
 
-static void run_potrf(void *buffers[], void *argument) {
+static void run_potrf(void* buffers[], void* argument) {
   Tile a;
   int first_row;
   (void)buffers; /* of one memory node: they are the tiles */
@@ -37,21 +38,21 @@ static void run_potrf(void *buffers[], void *argument) {
   kernel_potrf(a, first_row);
 }
 
-static void run_trsm(void *buffers[], void *argument) {
+static void run_trsm(void* buffers[], void* argument) {
   Tile diagonal, a;
   (void)buffers;
   starpu_codelet_unpack_args(argument, &diagonal, &a);
   kernel_trsm(diagonal, a);
 }
 
-static void run_syrk(void *buffers[], void *argument) {
+static void run_syrk(void* buffers[], void* argument) {
   Tile a, c;
   (void)buffers;
   starpu_codelet_unpack_args(argument, &a, &c);
   kernel_syrk(a, c);
 }
 
-static void run_gemm(void *buffers[], void *argument) {
+static void run_gemm(void* buffers[], void* argument) {
   Tile a, b, c;
   (void)buffers;
   starpu_codelet_unpack_args(argument, &a, &b, &c);
@@ -66,10 +67,10 @@ static struct starpu_codelet syrk = {
 static struct starpu_codelet gemm = {
     .cpu_funcs = {run_gemm}, .nbuffers = 3, .modes = {STARPU_R, STARPU_R, STARPU_RW}, .name = "gemm"};
 
-static const Matrix *the_matrix;
-static starpu_data_handle_t *handles; /* tiles x tiles; of those on and below the diagonal */
+static const Matrix* the_matrix;
+static starpu_data_handle_t* handles; /* tiles x tiles; of those on and below the diagonal */
 
-static starpu_data_handle_t *handle_of(int m, int k) { return &handles[(size_t)m * the_matrix->layout.tiles + k]; }
+static starpu_data_handle_t* handle_of(int m, int k) { return &handles[(size_t)m * the_matrix->layout.tiles + k]; }
 
 static Tile tile(int m, int k) { return matrix_tile(the_matrix, m, k); }
 
@@ -100,8 +101,8 @@ static void check(int error) {
 static void submit_step(int k) {
   int tiles = the_matrix->layout.tiles, first_row = k * the_matrix->layout.tile;
   Tile diagonal = tile(k, k);
-  check(starpu_task_insert(&potrf, STARPU_VALUE, &diagonal, sizeof diagonal, STARPU_VALUE, &first_row,
-                           sizeof first_row, STARPU_RW, *handle_of(k, k), 0));
+  check(starpu_task_insert(&potrf, STARPU_VALUE, &diagonal, sizeof diagonal, STARPU_VALUE, &first_row, sizeof first_row,
+                           STARPU_RW, *handle_of(k, k), 0));
   for (int m = k + 1; m < tiles; ++m) {
     Tile a = tile(m, k);
     check(starpu_task_insert(&trsm, STARPU_VALUE, &diagonal, sizeof diagonal, STARPU_VALUE, &a, sizeof a, STARPU_R,
@@ -120,7 +121,7 @@ static void submit_step(int k) {
   }
 }
 
-void factorise(Matrix *a, const Panel *panel) {
+void factorise(Matrix* a, const Panel* panel) {
   (void)panel;
   if (a->layout.grid_rows * a->layout.grid_cols != 1) stop("it is compared on one rank", 0);
   the_matrix = a;

@@ -17,8 +17,8 @@ __attribute__((noinline)) static void task_copy(Tile to, Tile from) {
 }
 
 __attribute__((noinline)) static void task_subtract(Tile a, Tile b, Tile c, bool diagonal) {
-#pragma omp task untied default(none) firstprivate(a, b, c, diagonal) \
-    depend(in : a.data[0], b.data[0]) depend(inout : c.data[0])
+#pragma omp task untied default(none) firstprivate(a, b, c, diagonal) depend(in : a.data[0], b.data[0]) \
+    depend(inout : c.data[0])
   if (diagonal) {
     kernel_syrk(a, c);
   } else {
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void task_subtract(Tile a, Tile b, Tile c, bool
 }
 
 /* *norm is this task's alone: the sum over tiles is made afterwards, in one order whatever the schedule. */
-__attribute__((noinline)) static void task_norm(Tile a, bool diagonal, double *norm) {
+__attribute__((noinline)) static void task_norm(Tile a, bool diagonal, double* norm) {
 #pragma omp task untied default(none) firstprivate(a, diagonal, norm) depend(in : a.data[0])
   *norm = kernel_norm(a, diagonal);
 }
@@ -41,8 +41,8 @@ static double combine_norms(double mine) {
   return largest > 0 ? largest * sqrt(square) : square;
 }
 
-static void create_norm_tasks(const Matrix *a, double *norms) {
-  const Layout *layout = &a->layout;
+static void create_norm_tasks(const Matrix* a, double* norms) {
+  const Layout* layout = &a->layout;
   for (int k = layout_next(0, layout->grid_cols, layout->my_col); k < layout->tiles; k += layout->grid_cols) {
     for (int m = layout_next(k, layout->grid_rows, layout->my_row); m < layout->tiles; m += layout->grid_rows) {
       task_norm(matrix_tile(a, m, k), m == k, norms++);
@@ -51,7 +51,7 @@ static void create_norm_tasks(const Matrix *a, double *norms) {
 }
 
 /* Frobenius norm of the symmetric matrix whose lower triangle is in a. */
-static double matrix_norm(const Matrix *a, double *norms) {
+static double matrix_norm(const Matrix* a, double* norms) {
 #pragma omp parallel default(none) shared(a, norms)
 #pragma omp single
   create_norm_tasks(a, norms);
@@ -62,7 +62,7 @@ static double matrix_norm(const Matrix *a, double *norms) {
   return combine_norms(mine);
 }
 
-bool verify_create(Verification *verification, const Layout *layout) {
+bool verify_create(Verification* verification, const Layout* layout) {
   *verification = (Verification){0};
   if (!matrix_create(&verification->a, layout)) {
     return false;
@@ -75,13 +75,13 @@ bool verify_create(Verification *verification, const Layout *layout) {
   return true;
 }
 
-void verify_destroy(Verification *verification) {
+void verify_destroy(Verification* verification) {
   free(verification->norms);
   matrix_destroy(&verification->a);
 }
 
-static void create_copy_tasks(const Matrix *to, const Matrix *from) {
-  const Layout *layout = &from->layout;
+static void create_copy_tasks(const Matrix* to, const Matrix* from) {
+  const Layout* layout = &from->layout;
   for (int k = layout_next(0, layout->grid_cols, layout->my_col); k < layout->tiles; k += layout->grid_cols) {
     for (int m = layout_next(k, layout->grid_rows, layout->my_row); m < layout->tiles; m += layout->grid_rows) {
       task_copy(matrix_tile(to, m, k), matrix_tile(from, m, k));
@@ -89,7 +89,7 @@ static void create_copy_tasks(const Matrix *to, const Matrix *from) {
   }
 }
 
-void verify_keep(Verification *verification, const Matrix *a) {
+void verify_keep(Verification* verification, const Matrix* a) {
 #pragma omp parallel default(none) shared(verification, a)
 #pragma omp single
   create_copy_tasks(&verification->a, a);
@@ -97,8 +97,8 @@ void verify_keep(Verification *verification, const Matrix *a) {
 }
 
 /* Step k: everything that column k of L contributes. */
-static void create_subtract_tasks(const Matrix *a, const Matrix *l, const Panel *panel, int k) {
-  const Layout *layout = &a->layout;
+static void create_subtract_tasks(const Matrix* a, const Matrix* l, const Panel* panel, int k) {
+  const Layout* layout = &a->layout;
   for (int m = k; m < layout->tiles; ++m) {
     panel_share(panel, l, m, k);
   }
@@ -109,7 +109,7 @@ static void create_subtract_tasks(const Matrix *a, const Matrix *l, const Panel 
   }
 }
 
-double verify_residual(Verification *verification, const Matrix *l, const Panel *panel) {
+double verify_residual(Verification* verification, const Matrix* l, const Panel* panel) {
 #pragma omp parallel default(none) shared(verification, l, panel)
 #pragma omp single
   for (int k = 0; k < l->layout.tiles; ++k) {

@@ -12,20 +12,20 @@
 #include "panel.h"
 
 typedef struct {
-  Matrix a;       /* the copy of A, from which L * transpose(L) is subtracted */
-  double *norms;  /* one per local tile */
+  Matrix a;      /* the copy of A, from which L * transpose(L) is subtracted */
+  double* norms; /* one per local tile */
   double norm_a;
 } Verification;
 
 /* False, with nothing allocated, if memory does not suffice. */
-bool verify_create(Verification *verification, const Layout *layout);
-void verify_destroy(Verification *verification);
+bool verify_create(Verification* verification, const Layout* layout);
+void verify_destroy(Verification* verification);
 
 /* Keeps a copy of A and its norm. Collective. */
-void verify_keep(Verification *verification, const Matrix *a);
+void verify_keep(Verification* verification, const Matrix* a);
 
 /* The relative residual, the same on all processes; 0 if A is zero and so is the product. Collective; uses the
  * copy up. */
-double verify_residual(Verification *verification, const Matrix *l, const Panel *panel);
+double verify_residual(Verification* verification, const Matrix* l, const Panel* panel);
 
 #endif

@@ -13,27 +13,27 @@
 
 /* Named as in marline.h, without marline_. Entries that the process does not have are NULL. */
 typedef struct {
-  void (*task_depend)(const marline_dependence_t *list, size_t n);
-  marline_depend_object_t *(*depend_create)(const marline_dependence_t *list, size_t n);
-  void (*depend_destroy)(marline_depend_object_t *object);
-  void (*task_depend_object)(const marline_depend_object_t *object);
-  marline_graph_t *(*graph_begin)(int mode);
-  int (*graph_iterate)(marline_graph_t *graph);
-  void (*graph_end)(marline_graph_t *graph);
-  void (*graph_invalidate)(marline_graph_t *graph);
+  void (*task_depend)(const marline_dependence_t* list, size_t n);
+  marline_depend_object_t* (*depend_create)(const marline_dependence_t* list, size_t n);
+  void (*depend_destroy)(marline_depend_object_t* object);
+  void (*task_depend_object)(const marline_depend_object_t* object);
+  marline_graph_t* (*graph_begin)(int mode);
+  int (*graph_iterate)(marline_graph_t* graph);
+  void (*graph_end)(marline_graph_t* graph);
+  void (*graph_invalidate)(marline_graph_t* graph);
   void (*taskgroup_cancel_later)(void);
   int (*taskgroup_cancelled)(void);
-  marline_mpi_speculation_t *(*speculation_begin)(MPI_Comm comm);
-  void (*speculation_stop)(marline_mpi_speculation_t *speculation);
-  void (*speculation_end)(marline_mpi_speculation_t *speculation, marline_mpi_speculation_counts_t *counts);
-  void (*counters_read)(marline_counters_t *out, size_t bytes);
+  marline_mpi_speculation_t* (*speculation_begin)(MPI_Comm comm);
+  void (*speculation_stop)(marline_mpi_speculation_t* speculation);
+  void (*speculation_end)(marline_mpi_speculation_t* speculation, marline_mpi_speculation_counts_t* counts);
+  void (*counters_read)(marline_counters_t* out, size_t bytes);
 } Entries;
 
 Entries entries_find(void);
 
 /* All entries that a form needs, but for task_depend, graph_invalidate and taskgroup_cancel_later. */
-bool entries_have_objects(const Entries *entries);
-bool entries_have_graphs(const Entries *entries);
-bool entries_have_speculation(const Entries *entries);
+bool entries_have_objects(const Entries* entries);
+bool entries_have_graphs(const Entries* entries);
+bool entries_have_speculation(const Entries* entries);
 
 #endif

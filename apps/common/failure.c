@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void failure_note(Failure *failure, int code, const char *format, ...) {
+void failure_note(Failure* failure, int code, const char* format, ...) {
   if (failure->code != 0) {
     return;
   }

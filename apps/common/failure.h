@@ -19,6 +19,6 @@ typedef struct {
 } Failure;
 
 /* Notes what happened; the first note stays. */
-__attribute__((format(printf, 3, 4))) void failure_note(Failure *failure, int code, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void failure_note(Failure* failure, int code, const char* format, ...);
 
 #endif

@@ -12,7 +12,7 @@
 #include <omp.h>
 #endif
 
-Job job_start(const char *program, int *argc, char ***argv) {
+Job job_start(const char* program, int* argc, char*** argv) {
   Job job = {.program = program, .threads = 1};
 #ifdef _OPENMP
   job.threads = omp_get_max_threads();
@@ -23,7 +23,7 @@ Job job_start(const char *program, int *argc, char ***argv) {
   return job;
 }
 
-void job_check_thread_support(const Job *job, Failure *failure) {
+void job_check_thread_support(const Job* job, Failure* failure) {
   if (job->threads > 1 && job->thread_support < MPI_THREAD_MULTIPLE) {
     failure_note(failure, kExitInput,
                  "this MPI library does not provide MPI_THREAD_MULTIPLE, which %d threads need; set OMP_NUM_THREADS=1",
@@ -32,13 +32,13 @@ void job_check_thread_support(const Job *job, Failure *failure) {
 }
 
 int job_largest_tag(void) {
-  int *upper_bound = NULL;
+  int* upper_bound = NULL;
   int found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper_bound, &found);
   return found ? *upper_bound : SHRT_MAX; /* the least that MPI guarantees, MPI 4.0 section 9.1.2 */
 }
 
-int job_agree(const Job *job, const Failure *failure) {
+int job_agree(const Job* job, const Failure* failure) {
   struct {
     int rank;
     int code;
@@ -55,7 +55,7 @@ int job_agree(const Job *job, const Failure *failure) {
   return first.code;
 }
 
-bool job_goes_on(const Job *job, const Failure *failure, bool help, void (*print_usage)(void), int *code) {
+bool job_goes_on(const Job* job, const Failure* failure, bool help, void (*print_usage)(void), int* code) {
   *code = job_agree(job, failure);
   if (*code != 0 || !help) {
     return *code == 0;

@@ -18,18 +18,19 @@ static const double kSymmetryTolerance = 100 * DBL_EPSILON;
 
 static const long long kLargestOrder = INT_MAX / 2;
 
-static void note(const MarketFile *file, Failure *failure, const char *what) {
+static void note(const MarketFile* file, Failure* failure, const char* what) {
   failure_note(failure, kExitInput, "%s:%lld: %s", file->path, file->line, what);
 }
 
 /* Header ----------------------------------------------------------------------------------------------------------- */
 
-static void parse_banner(MarketFile *file, const char *text, Failure *failure) {
+static void parse_banner(MarketFile* file, const char* text, Failure* failure) {
   char object[16], format[16], field[16], symmetry[16];
   if (sscanf(text, "%%%%MatrixMarket %15s %15s %15s %15s", object, format, field, symmetry) != 4 ||
       strcasecmp(object, "matrix") != 0) {
-    note(file, failure, "not a Matrix Market file: the first line must be "
-                        "'%%MatrixMarket matrix array|coordinate real|integer symmetric|general'");
+    note(file, failure,
+         "not a Matrix Market file: the first line must be "
+         "'%%MatrixMarket matrix array|coordinate real|integer symmetric|general'");
     return;
   }
   file->coordinate = strcasecmp(format, "coordinate") == 0;
@@ -44,7 +45,7 @@ static void parse_banner(MarketFile *file, const char *text, Failure *failure) {
   }
 }
 
-static void parse_size(MarketFile *file, const char *text, Failure *failure) {
+static void parse_size(MarketFile* file, const char* text, Failure* failure) {
   long long rows = 0, cols = 0;
   int end = 0;
   file->entries = -1;
@@ -54,13 +55,13 @@ static void parse_size(MarketFile *file, const char *text, Failure *failure) {
     file->entries = 0;
   }
   if (end == 0 || text[end] != '\0' || rows < 1 || cols < 1 || file->entries < 0) {
-    note(file, failure, file->coordinate ? "the size line must be 'rows columns entries'"
-                                         : "the size line must be 'rows columns'");
+    note(file, failure,
+         file->coordinate ? "the size line must be 'rows columns entries'" : "the size line must be 'rows columns'");
     return;
   }
   if (rows != cols) {
-    failure_note(failure, kExitInput, "%s:%lld: the matrix is %lld x %lld; it must be square",
-                 file->path, file->line, rows, cols);
+    failure_note(failure, kExitInput, "%s:%lld: the matrix is %lld x %lld; it must be square", file->path, file->line,
+                 rows, cols);
     return;
   }
   if (rows > kLargestOrder) {
@@ -74,17 +75,15 @@ static void parse_size(MarketFile *file, const char *text, Failure *failure) {
   }
 }
 
-static bool is_comment_or_blank(const char *text) {
-  return text[0] == '%' || text[strspn(text, " \t\r\n")] == '\0';
-}
+static bool is_comment_or_blank(const char* text) { return text[0] == '%' || text[strspn(text, " \t\r\n")] == '\0'; }
 
-void market_open(MarketFile *file, const char *path, Failure *failure) {
+void market_open(MarketFile* file, const char* path, Failure* failure) {
   *file = (MarketFile){.path = path, .stream = fopen(path, "r")};
   if (!file->stream) {
     failure_note(failure, kExitInput, "cannot open '%s': %s", path, strerror(errno));
     return;
   }
-  char *text = NULL;
+  char* text = NULL;
   size_t room = 0;
   bool banner = false, size = false;
   while (!size && failure->code == 0 && getline(&text, &room, file->stream) >= 0) {
@@ -106,7 +105,7 @@ void market_open(MarketFile *file, const char *path, Failure *failure) {
   ++file->line;
 }
 
-void market_close(MarketFile *file) {
+void market_close(MarketFile* file) {
   if (file->stream) {
     fclose(file->stream);
     file->stream = NULL;
@@ -119,7 +118,7 @@ enum { kTokenRoom = 128 };
 
 /* The next word of the file; false at the end of the file. A word that does not fit is cut and ends in '~', which no
  * number does. */
-static bool next_token(MarketFile *file, char *token) {
+static bool next_token(MarketFile* file, char* token) {
   int length = 0;
   int c = getc_unlocked(file->stream);
   while (c != EOF && isspace(c)) {
@@ -141,7 +140,7 @@ static bool next_token(MarketFile *file, char *token) {
   return length > 0;
 }
 
-static bool require_token(MarketFile *file, char *token, long long entry, Failure *failure) {
+static bool require_token(MarketFile* file, char* token, long long entry, Failure* failure) {
   if (next_token(file, token)) {
     return true;
   }
@@ -150,12 +149,12 @@ static bool require_token(MarketFile *file, char *token, long long entry, Failur
   return false;
 }
 
-static bool read_value(MarketFile *file, long long entry, double *value, Failure *failure) {
+static bool read_value(MarketFile* file, long long entry, double* value, Failure* failure) {
   char token[kTokenRoom];
   if (!require_token(file, token, entry, failure)) {
     return false;
   }
-  char *end;
+  char* end;
   *value = strtod(token, &end);
   if (*end != '\0' || !isfinite(*value) || (file->integer && *value != trunc(*value))) {
     failure_note(failure, kExitInput, "%s:%lld: '%s' is not %s", file->path, file->line, token,
@@ -166,12 +165,12 @@ static bool read_value(MarketFile *file, long long entry, double *value, Failure
 }
 
 /* A row or column number, 1..n in the file; from 0 in *index. */
-static bool read_index(MarketFile *file, long long entry, int *index, Failure *failure) {
+static bool read_index(MarketFile* file, long long entry, int* index, Failure* failure) {
   char token[kTokenRoom];
   if (!require_token(file, token, entry, failure)) {
     return false;
   }
-  char *end;
+  char* end;
   long long number = strtoll(token, &end, 10);
   if (*end != '\0' || number < 1 || number > file->n) {
     failure_note(failure, kExitInput, "%s:%lld: '%s' is not a row or column from 1 to %d", file->path, file->line,
@@ -183,7 +182,7 @@ static bool read_index(MarketFile *file, long long entry, int *index, Failure *f
 }
 
 /* Where the next entry stands: in an array, column by column, of a symmetric one the lower triangle only. */
-static bool next_place(MarketFile *file, long long entry, int *i, int *j, Failure *failure) {
+static bool next_place(MarketFile* file, long long entry, int* i, int* j, Failure* failure) {
   if (file->coordinate) {
     return read_index(file, entry, i, failure) && read_index(file, entry, j, failure);
   }
@@ -194,7 +193,7 @@ static bool next_place(MarketFile *file, long long entry, int *i, int *j, Failur
   return true;
 }
 
-void market_read(MarketFile *file, MarketEntryFn take, void *arg, Failure *failure) {
+void market_read(MarketFile* file, MarketEntryFn take, void* arg, Failure* failure) {
   int i = 0, j = 0;
   double value;
   for (long long entry = 0; entry < file->entries && failure->code == 0; ++entry) {
@@ -214,6 +213,4 @@ void market_read(MarketFile *file, MarketEntryFn take, void *arg, Failure *failu
   }
 }
 
-bool market_same(double a, double b) {
-  return fabs(a - b) <= kSymmetryTolerance * fmax(fabs(a), fabs(b));
-}
+bool market_same(double a, double b) { return fabs(a - b) <= kSymmetryTolerance * fmax(fabs(a), fabs(b)); }

@@ -14,8 +14,8 @@
 #include "failure.h"
 
 typedef struct {
-  const char *path;
-  FILE *stream;
+  const char* path;
+  FILE* stream;
   long long line;    /* where reading stands, from 1 */
   int n;             /* order of the matrix */
   long long entries; /* lines of data that the header announces */
@@ -25,18 +25,18 @@ typedef struct {
 } MarketFile;
 
 /* Opens the file and reads its header. */
-void market_open(MarketFile *file, const char *path, Failure *failure);
+void market_open(MarketFile* file, const char* path, Failure* failure);
 
 /* Takes entry (i, j), from 0; i >= j in a file that is not `general`. May note a failure, which ends the reading. */
-typedef void (*MarketEntryFn)(const MarketFile *file, int i, int j, double value, void *arg, Failure *failure);
+typedef void (*MarketEntryFn)(const MarketFile* file, int i, int j, double value, void* arg, Failure* failure);
 
 /* Hands all entries to `take`, in the file's order. */
-void market_read(MarketFile *file, MarketEntryFn take, void *arg, Failure *failure);
+void market_read(MarketFile* file, MarketEntryFn take, void* arg, Failure* failure);
 
 /* Whether the two halves of a general file agree in a value: up to a few roundings. */
 bool market_same(double a, double b);
 
 /* Also after a failed market_open. */
-void market_close(MarketFile *file);
+void market_close(MarketFile* file);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels that only sleep take turns on their device, as kernels that fill it would; so the host may start the next ones
- * meanwhile, as it does on a GPU. Where several devices are one process, each has turns of its own: up to kTurns of them,
- * others share. On the device: any thread, one turn at a time.
+ * Kernels that only sleep take turns on their device, as kernels that fill it would; so the host may start the next
+ * ones meanwhile, as it does on a GPU. Where several devices are one process, each has turns of its own: up to kTurns
+ * of them, others share. On the device: any thread, one turn at a time.
  */
 #ifndef MARLINE_APPS_COMMON_TURN_H
 #define MARLINE_APPS_COMMON_TURN_H

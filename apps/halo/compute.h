@@ -10,12 +10,12 @@
 #include "forms.h"
 
 /* Creates the task of a message. */
-typedef void (*MessageTask)(const Work *work, int iteration, const Message *message);
+typedef void (*MessageTask)(const Work* work, int iteration, const Message* message);
 
 /* All tasks of all iterations. Called in a single region. */
-void create_tasks(const Work *work, MessageTask send, MessageTask receive);
+void create_tasks(const Work* work, MessageTask send, MessageTask receive);
 
 /* What a message's task names in its clause: the block that it reads, or the neighbour's row that it writes. */
-double *message_block(const Grid *grid, int iteration, const Message *message);
+double* message_block(const Grid* grid, int iteration, const Message* message);
 
 #endif

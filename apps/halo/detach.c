@@ -10,12 +10,12 @@
 #include "compute.h"
 #include "poller.h"
 
-__attribute__((noinline)) static void task_isend(const Work *work, int iteration, const Message *message) {
-  const double *row = grid_edge(work->grid, iteration, message->upper);
+__attribute__((noinline)) static void task_isend(const Work* work, int iteration, const Message* message) {
+  const double* row = grid_edge(work->grid, iteration, message->upper);
   const int columns = work->grid->columns, to = message->neighbour, tag = message->tag;
   omp_event_handle_t event = (omp_event_handle_t)0; /* set by the construct */
 #pragma omp task firstprivate(row, columns, to, tag) priority(1) detach(event) \
-    depend(in : message_block(work->grid, iteration, message)[0])
+    depend(in : message_block(work -> grid, iteration, message)[0])
   {
     MPI_Request request;
     MPI_Isend(row, columns, MPI_DOUBLE, to, tag, MPI_COMM_WORLD, &request);
@@ -23,12 +23,12 @@ __attribute__((noinline)) static void task_isend(const Work *work, int iteration
   }
 }
 
-__attribute__((noinline)) static void task_irecv(const Work *work, int iteration, const Message *message) {
-  double *row = grid_halo(work->grid, iteration, message->upper);
+__attribute__((noinline)) static void task_irecv(const Work* work, int iteration, const Message* message) {
+  double* row = grid_halo(work->grid, iteration, message->upper);
   const int columns = work->grid->columns, from = message->neighbour, tag = message->tag;
   omp_event_handle_t event = (omp_event_handle_t)0;
 #pragma omp task firstprivate(row, columns, from, tag) priority(1) detach(event) \
-    depend(out : message_block(work->grid, iteration, message)[0])
+    depend(out : message_block(work -> grid, iteration, message)[0])
   {
     MPI_Request request;
     MPI_Irecv(row, columns, MPI_DOUBLE, from, tag, MPI_COMM_WORLD, &request);
@@ -36,7 +36,7 @@ __attribute__((noinline)) static void task_irecv(const Work *work, int iteration
   }
 }
 
-void detach_run(const Work *work) {
+void detach_run(const Work* work) {
   if (!poller_start()) {
     fprintf(stderr, "halo: no thread for the poller\n");
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -8,7 +8,7 @@
 #include "grid.h"
 
 typedef struct {
-  const Grid *grid;
+  const Grid* grid;
   int ranks;
   int rank;
   int first; /* iterations first to last - 1 */
@@ -16,12 +16,12 @@ typedef struct {
 } Work;
 
 /* Exchange, wait, compute: nothing overlaps. */
-void loops_run(const Work *work);
+void loops_run(const Work* work);
 
 /* A task for each message, which makes a blocking call, and for each block. */
-void tasks_run(const Work *work);
+void tasks_run(const Work* work);
 
 /* As tasks, but a message's task starts a nonblocking call and ends; the poller (poller.h) completes it. */
-void detach_run(const Work *work);
+void detach_run(const Work* work);
 
 #endif

@@ -7,13 +7,13 @@
 #include "exchange.h"
 #include "forms.h"
 
-static void exchange(const Work *work, int iteration) {
+static void exchange(const Work* work, int iteration) {
   Message messages[kMostMessages];
   MPI_Request requests[kMostMessages];
-  const Grid *grid = work->grid;
+  const Grid* grid = work->grid;
   const int count = exchange_messages(work->ranks, work->rank, iteration, messages);
   for (int i = 0; i < count; ++i) {
-    const Message *m = &messages[i];
+    const Message* m = &messages[i];
     if (m->sends) {
       MPI_Isend(grid_edge(grid, iteration, m->upper), grid->columns, MPI_DOUBLE, m->neighbour, m->tag, MPI_COMM_WORLD,
                 &requests[i]);
@@ -25,8 +25,8 @@ static void exchange(const Work *work, int iteration) {
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
-void loops_run(const Work *work) {
-  const Grid *grid = work->grid;
+void loops_run(const Work* work) {
+  const Grid* grid = work->grid;
   for (int iteration = work->first; iteration < work->last; ++iteration) {
     exchange(work, iteration);
 #pragma omp parallel for default(none) shared(grid, iteration) schedule(static)

@@ -20,17 +20,17 @@ typedef struct {
   int done; /* iterations */
 } Run;
 
-static void (*const kRun[kForms])(const Work *) = {loops_run, tasks_run, detach_run};
+static void (*const kRun[kForms])(const Work*) = {loops_run, tasks_run, detach_run};
 
 /* The poller is one more thread that calls MPI. */
-static void check_thread_support(const Run *run, Failure *failure) {
+static void check_thread_support(const Run* run, Failure* failure) {
   Job job = run->job;
   job.threads += run->options.form == kFormDetach;
   job_check_thread_support(&job, failure);
 }
 
 /* All iterations once more. The time of the slowest process. */
-static double timed(Run *run) {
+static double timed(Run* run) {
   const int first = run->done;
   run->done += run->options.iterations;
   const Work work = {&run->grid, run->job.ranks, run->job.rank, first, run->done};
@@ -49,20 +49,20 @@ static void switch_tools(int level) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
+static int compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-static double median(double *values, int count) {
+static double median(double* values, int count) {
   qsort(values, (size_t)count, sizeof *values, compare);
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 /* Without and with tools by turns, so that both meet the same machine. False if memory does not suffice. */
-static bool measure_turns(Run *run, Report *report) {
+static bool measure_turns(Run* run, Report* report) {
   const int turns = run->options.turns;
-  double *times = calloc(3 * (size_t)turns, sizeof *times);
+  double* times = calloc(3 * (size_t)turns, sizeof *times);
   if (!times) {
     return false;
   }
@@ -81,7 +81,7 @@ static bool measure_turns(Run *run, Report *report) {
   return true;
 }
 
-static int judge(const Run *run, const Report *report) {
+static int judge(const Run* run, const Report* report) {
   Failure failure = {0};
   if (!report_passed(report)) {
     failure_note(&failure, kExitWrong, "a number is wrong by %.3e; rounding explains %.3e", report->error,
@@ -90,7 +90,7 @@ static int judge(const Run *run, const Report *report) {
   return job_agree(&run->job, &failure);
 }
 
-static int iterate(Run *run) {
+static int iterate(Run* run) {
   Report report = {.job = &run->job, .options = &run->options};
   if (run->options.turns == 0) {
     report.seconds = timed(run);
@@ -110,7 +110,7 @@ static int iterate(Run *run) {
   return code;
 }
 
-static int prepare(Run *run) {
+static int prepare(Run* run) {
   Failure failure = {0};
   if (!grid_create(&run->grid, &run->options, run->job.ranks, run->job.rank)) {
     failure_note(&failure, kExitInput, "not enough memory for %d x %d numbers per rank", run->options.rows,
@@ -119,7 +119,7 @@ static int prepare(Run *run) {
   return job_agree(&run->job, &failure);
 }
 
-static int execute(Run *run, int argc, char **argv) {
+static int execute(Run* run, int argc, char** argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   check_thread_support(run, &failure);
@@ -131,7 +131,7 @@ static int execute(Run *run, int argc, char **argv) {
   return code != 0 ? code : iterate(run);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Run run = {.job = job_start("halo", &argc, &argv)};
   const int code = execute(&run, argc, argv);
   grid_destroy(&run.grid);

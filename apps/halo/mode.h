@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the plane starts as: a product of two sines, an eigenvector of the iteration. Rows and columns of the whole plane
- * count from 1. Pure functions.
+ * What the plane starts as: a product of two sines, an eigenvector of the iteration. Rows and columns of the whole
+ * plane count from 1. Pure functions.
  */
 #ifndef HALO_MODE_H
 #define HALO_MODE_H

@@ -18,26 +18,27 @@ enum {
   kMost = 1000000,
 };
 
-static const char *const kFormNames[kForms] = {"for", "tasks", "detach"};
+static const char* const kFormNames[kForms] = {"for", "tasks", "detach"};
 
 void options_print_usage(void) {
-  printf("usage: halo [--form FORM] [--rows N] [--columns M] [--blocks B] [--iterations K] [--turns T]\n"
-         "Jacobi's iteration on a plane that MPI ranks cut into strips; neighbours exchange a row in each iteration.\n"
-         "  --form FORM      for: exchange, then a parallel for; tasks (default): each message and each block is a\n"
-         "                   task, the messages by blocking calls; detach: messages are tasks with a detach clause,\n"
-         "                   whose requests a thread of the program's own asks for\n"
-         "  --rows N         rows of each rank (default %d)\n"
-         "  --columns M      columns (default %d)\n"
-         "  --blocks B       blocks of rows of each rank, at least 2 (default %d)\n"
-         "  --iterations K   default %d\n"
-         "  --turns T        T times all iterations with the tools in front of MPI switched off (MPI_Pcontrol) and then\n"
-         "                   again with them on: how much longer does it take with a tool that delays messages?\n",
-         kDefaultRows, kDefaultColumns, kDefaultBlocks, kDefaultIterations);
+  printf(
+      "usage: halo [--form FORM] [--rows N] [--columns M] [--blocks B] [--iterations K] [--turns T]\n"
+      "Jacobi's iteration on a plane that MPI ranks cut into strips; neighbours exchange a row in each iteration.\n"
+      "  --form FORM      for: exchange, then a parallel for; tasks (default): each message and each block is a\n"
+      "                   task, the messages by blocking calls; detach: messages are tasks with a detach clause,\n"
+      "                   whose requests a thread of the program's own asks for\n"
+      "  --rows N         rows of each rank (default %d)\n"
+      "  --columns M      columns (default %d)\n"
+      "  --blocks B       blocks of rows of each rank, at least 2 (default %d)\n"
+      "  --iterations K   default %d\n"
+      "  --turns T        T times all iterations with the tools in front of MPI switched off (MPI_Pcontrol) and then\n"
+      "                   again with them on: how much longer does it take with a tool that delays messages?\n",
+      kDefaultRows, kDefaultColumns, kDefaultBlocks, kDefaultIterations);
 }
 
-const char *options_form(const Options *options) { return kFormNames[options->form]; }
+const char* options_form(const Options* options) { return kFormNames[options->form]; }
 
-static Form parse_form(const char *text, Failure *failure) {
+static Form parse_form(const char* text, Failure* failure) {
   for (int form = 0; form < kForms; ++form) {
     if (strcmp(text, kFormNames[form]) == 0) {
       return (Form)form;
@@ -60,35 +61,20 @@ static const struct option kOptions[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void apply_option(Options *options, int option, char **argv, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
-    case kForm:
-      options->form = parse_form(optarg, failure);
-      break;
-    case kRows:
-      options->rows = (int)argument_whole("--rows", optarg, 2, kMost, failure);
-      break;
-    case kColumns:
-      options->columns = (int)argument_whole("--columns", optarg, 1, kMost, failure);
-      break;
-    case kBlocks:
-      options->blocks = (int)argument_whole("--blocks", optarg, 2, kMost, failure);
-      break;
-    case kIterations:
-      options->iterations = (int)argument_whole("--iterations", optarg, 1, kMost, failure);
-      break;
-    case kTurns:
-      options->turns = (int)argument_whole("--turns", optarg, 0, kMost, failure);
-      break;
-    case kHelp:
-      options->help = true;
-      break;
-    default:
-      argument_refuse_option(option, argv[optind - 1], failure);
+    case kForm: options->form = parse_form(optarg, failure); break;
+    case kRows: options->rows = (int)argument_whole("--rows", optarg, 2, kMost, failure); break;
+    case kColumns: options->columns = (int)argument_whole("--columns", optarg, 1, kMost, failure); break;
+    case kBlocks: options->blocks = (int)argument_whole("--blocks", optarg, 2, kMost, failure); break;
+    case kIterations: options->iterations = (int)argument_whole("--iterations", optarg, 1, kMost, failure); break;
+    case kTurns: options->turns = (int)argument_whole("--turns", optarg, 0, kMost, failure); break;
+    case kHelp: options->help = true; break;
+    default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
   *options = (Options){.form = kFormTasks,
                        .rows = kDefaultRows,
                        .columns = kDefaultColumns,

@@ -22,9 +22,9 @@ typedef struct {
 } Options;
 
 /* Notes mistakes; every process reads the same command line, and so notes the same. */
-void options_parse(Options *options, int argc, char **argv, Failure *failure);
+void options_parse(Options* options, int argc, char** argv, Failure* failure);
 
-const char *options_form(const Options *options);
+const char* options_form(const Options* options);
 
 void options_print_usage(void);
 

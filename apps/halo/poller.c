@@ -22,7 +22,7 @@ static pthread_cond_t added_or_stopped = PTHREAD_COND_INITIALIZER;
 static Set added;
 static bool stopped;
 
-static void put(Set *set, MPI_Request request, omp_event_handle_t event) {
+static void put(Set* set, MPI_Request request, omp_event_handle_t event) {
   if (set->count == kMostRequests) {
     fprintf(stderr, "halo: more than %d messages are under way\n", kMostRequests);
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -39,7 +39,7 @@ void poller_add(MPI_Request request, omp_event_handle_t event) {
 }
 
 /* False if the thread is to end. */
-static bool take_over(Set *open) {
+static bool take_over(Set* open) {
   pthread_mutex_lock(&lock);
   while (open->count == 0 && added.count == 0 && !stopped) {
     pthread_cond_wait(&added_or_stopped, &lock);
@@ -52,7 +52,7 @@ static bool take_over(Set *open) {
   return open->count > 0;
 }
 
-static void ask(Set *open) {
+static void ask(Set* open) {
   int done[kMostRequests];
   int count = 0;
   MPI_Testsome(open->count, open->requests, &count, done, MPI_STATUSES_IGNORE);
@@ -69,7 +69,7 @@ static void ask(Set *open) {
   open->count = kept;
 }
 
-static void *poll(void *unused) {
+static void* poll(void* unused) {
   (void)unused;
   Set open = {.count = 0};
   while (take_over(&open)) {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 /* Written so that what is not a number fails. */
-bool report_passed(const Report *report) { return report->error <= report->tolerance; }
+bool report_passed(const Report* report) { return report->error <= report->tolerance; }
 
-void report_remarks(const Report *report) {
-  const Options *options = report->options;
+void report_remarks(const Report* report) {
+  const Options* options = report->options;
   printf("# form %s\n# ranks %d\n# threads %d\n", options_form(options), report->job->ranks, report->job->threads);
   printf("# rows %d\n# columns %d\n# blocks %d\n# iterations %d\n", options->rows, options->columns, options->blocks,
          options->iterations);
@@ -19,8 +19,8 @@ void report_remarks(const Report *report) {
   fflush(stdout);
 }
 
-void report_figures(const Report *report) {
-  const Options *options = report->options;
+void report_figures(const Report* report) {
+  const Options* options = report->options;
   const double points = (double)options->rows * options->columns * report->job->ranks;
   printf("seconds %.6f s\n", report->seconds);
   printf("iteration_us %.3f us\n", 1e6 * report->seconds / options->iterations);

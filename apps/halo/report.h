@@ -9,8 +9,8 @@
 #include "options.h"
 
 typedef struct {
-  const Job *job;
-  const Options *options;
+  const Job* job;
+  const Options* options;
   double seconds; /* of all iterations on the slowest rank; with turns: the median, with tools */
   double without; /* with turns: the median without tools, and that of the quotients */
   double growth;
@@ -18,8 +18,8 @@ typedef struct {
   double tolerance;
 } Report;
 
-bool report_passed(const Report *report);
-void report_remarks(const Report *report);
-void report_figures(const Report *report);
+bool report_passed(const Report* report);
+void report_remarks(const Report* report);
+void report_figures(const Report* report);
 
 #endif

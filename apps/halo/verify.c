@@ -9,11 +9,11 @@
 
 #include "mode.h"
 
-double verify_error(const Grid *grid, int iterations) {
+double verify_error(const Grid* grid, int iterations) {
   const double scale = pow(mode_eigenvalue(grid->all_rows, grid->columns), iterations);
   double largest = 0;
   for (int row = 1; row <= grid->rows; ++row) {
-    const double *numbers = grid_halo(grid, iterations, true) + (size_t)row * grid->stride - 1;
+    const double* numbers = grid_halo(grid, iterations, true) + (size_t)row * grid->stride - 1;
     for (int column = 1; column <= grid->columns; ++column) {
       const double start = mode_value(grid->all_rows, grid->columns, grid->first_row + row - 1, column);
       const double apart = fabs(numbers[column] - scale * start);

@@ -13,27 +13,27 @@
 
 typedef struct {
   int rank;
-  int first;      /* its part of a vector's halo: place and length; length 0: nothing comes from it */
+  int first; /* its part of a vector's halo: place and length; length 0: nothing comes from it */
   int count;
-  int sent;       /* elements that go to it; 0: none */
-  int *rows;      /* which ones: this process' rows, ascending */
-  double *buffer;
+  int sent;  /* elements that go to it; 0: none */
+  int* rows; /* which ones: this process' rows, ascending */
+  double* buffer;
 } Neighbour;
 
 typedef struct {
   int count;
-  Neighbour *neighbours;
+  Neighbour* neighbours;
 } Halo;
 
 /* Collective; false, on all processes, if memory does not suffice on some. Destroy in any case. */
-bool halo_create(Halo *halo, const Matrix *matrix, const Rows *rows);
-void halo_destroy(Halo *halo);
+bool halo_create(Halo* halo, const Matrix* matrix, const Rows* rows);
+void halo_destroy(Halo* halo);
 
 /* Blocking messages with one neighbour. */
-void halo_send(const Neighbour *to, const double *vector);
-void halo_receive(const Neighbour *from, double *vector);
+void halo_send(const Neighbour* to, const double* vector);
+void halo_receive(const Neighbour* from, double* vector);
 
 /* All of them, by the calling thread. */
-void halo_exchange(const Halo *halo, double *vector);
+void halo_exchange(const Halo* halo, double* vector);
 
 #endif

@@ -9,6 +9,6 @@
 #include "solver.h"
 
 /* separate: one loop per operation; else the product and its dot, and the two updates and theirs, share one. */
-void loops_solve(Solver *solver, bool parallel, bool separate);
+void loops_solve(Solver* solver, bool parallel, bool separate);
 
 #endif

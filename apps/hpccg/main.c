@@ -34,15 +34,13 @@ typedef struct {
   Plan plan;
 } Run;
 
-static bool has_tasks(const Run *run) {
+static bool has_tasks(const Run* run) {
   return run->options.form == kFormTasks || run->options.form == kFormPersistent;
 }
 
-static bool speculates(const Run *run) {
-  return run->options.tasks.ahead > 0;
-}
+static bool speculates(const Run* run) { return run->options.tasks.ahead > 0; }
 
-static int no_room(const Run *run, bool room) {
+static int no_room(const Run* run, bool room) {
   Failure failure = {0};
   if (!room) {
     failure_note(&failure, kExitInput, "not enough memory for this matrix; take a smaller one, or more ranks");
@@ -51,9 +49,9 @@ static int no_room(const Run *run, bool room) {
 }
 
 /* How many rows this process will have. */
-static int open_input(Run *run, int *rows) {
+static int open_input(Run* run, int* rows) {
   Failure failure = {0};
-  const Options *options = &run->options;
+  const Options* options = &run->options;
   if (options->file) {
     market_open(&run->file, options->file, &failure);
     *rows = failure.code == 0 ? market_rows(&run->file, run->job.ranks, run->job.rank) : 0;
@@ -68,7 +66,7 @@ static int open_input(Run *run, int *rows) {
   return job_agree(&run->job, &failure);
 }
 
-static int load(Run *run) {
+static int load(Run* run) {
   Failure failure = {0};
   if (run->options.file) {
     market_fill(&run->file, &run->matrix, &run->rows, &failure);
@@ -82,7 +80,7 @@ static int load(Run *run) {
   return no_room(run, room);
 }
 
-static int prepare(Run *run) {
+static int prepare(Run* run) {
   int rows = 0;
   int code = open_input(run, &rows);
   if (code == 0) {
@@ -92,7 +90,7 @@ static int prepare(Run *run) {
     code = load(run);
   }
   if (code == 0) {
-    const Options *options = &run->options;
+    const Options* options = &run->options;
     bool room = halo_create(&run->halo, &run->matrix, &run->rows) &&
                 solver_create(&run->solver, &run->matrix, &run->halo, options->iterations,
                               speculates(run) ? 0 : options->tolerance) &&
@@ -103,8 +101,8 @@ static int prepare(Run *run) {
 }
 
 /* Takes the time of the slowest process. False if memory does not suffice. */
-static bool timed_solve(Run *run, Report *report) {
-  const Options *options = &run->options;
+static bool timed_solve(Run* run, Report* report) {
+  const Options* options = &run->options;
   bool room = true;
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
@@ -120,20 +118,24 @@ static bool timed_solve(Run *run, Report *report) {
   return room;
 }
 
-static int judge(const Run *run, const Report *report) {
+static int judge(const Run* run, const Report* report) {
   Failure failure = {0};
-  const Verdict *verdict = &report->verdict;
+  const Verdict* verdict = &report->verdict;
   if (run->solver.state == kSolverBroken) {
-    failure_note(&failure, kExitWrong, "the matrix is not positive definite: iteration %d met a direction p with "
-                 "(p, A p) not above 0", run->solver.iterations + 1);
+    failure_note(&failure, kExitWrong,
+                 "the matrix is not positive definite: iteration %d met a direction p with "
+                 "(p, A p) not above 0",
+                 run->solver.iterations + 1);
     return job_agree(&run->job, &failure);
   }
   if (run->job.rank == 0) {
     report_remarks(report);
   }
   if (!verify_passed(verdict)) {
-    failure_note(&failure, kExitWrong, "the result is wrong: residual %.3e where the iterations say %.3e; error %.3e, "
-                 "bound %.3e", verdict->residual, verdict->recursive, verdict->error, verdict->bound);
+    failure_note(&failure, kExitWrong,
+                 "the result is wrong: residual %.3e where the iterations say %.3e; error %.3e, "
+                 "bound %.3e",
+                 verdict->residual, verdict->recursive, verdict->error, verdict->bound);
   }
   speculate_judge(&report->speculation, &failure);
   if (run->job.rank == 0 && run->options.history) {
@@ -146,7 +148,7 @@ static int judge(const Run *run, const Report *report) {
   return code;
 }
 
-static int solve(Run *run) {
+static int solve(Run* run) {
   long long nonzeros = (long long)run->matrix.start[run->matrix.rows];
   Report report = {.job = &run->job,
                    .options = &run->options,
@@ -162,9 +164,9 @@ static int solve(Run *run) {
   return judge(run, &report);
 }
 
-static int execute(Run *run, int argc, char **argv) {
+static int execute(Run* run, int argc, char** argv) {
   Failure failure = {0};
-  Options *options = &run->options;
+  Options* options = &run->options;
   options_parse(options, argc, argv, &failure);
   job_check_thread_support(&run->job, &failure);
   if (!options->help && has_tasks(run)) {
@@ -182,7 +184,7 @@ static int execute(Run *run, int argc, char **argv) {
   return code != 0 ? code : solve(run);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Run run = {.job = job_start("hpccg", &argc, &argv), .entries = entries_find()};
   int code = execute(&run, argc, argv);
   plan_destroy(&run.plan);

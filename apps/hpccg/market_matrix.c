@@ -15,7 +15,7 @@ typedef struct {
 } Entry;
 
 typedef struct {
-  Entry *entries;
+  Entry* entries;
   size_t count;
   size_t room;
 } List;
@@ -27,14 +27,12 @@ typedef struct {
   List columns; /* transposed */
 } Collector;
 
-int market_rows(const MarketFile *file, int ranks, int rank) {
-  return file->n / ranks + (rank < file->n % ranks);
-}
+int market_rows(const MarketFile* file, int ranks, int rank) { return file->n / ranks + (rank < file->n % ranks); }
 
-static void append(List *list, const MarketFile *file, int row, int column, double value, Failure *failure) {
+static void append(List* list, const MarketFile* file, int row, int column, double value, Failure* failure) {
   if (list->count == list->room) {
     size_t room = list->room > 0 ? 2 * list->room : 1024;
-    Entry *entries = realloc(list->entries, room * sizeof *entries);
+    Entry* entries = realloc(list->entries, room * sizeof *entries);
     if (!entries) {
       failure_note(failure, kExitInput, "not enough memory for the entries of '%s'", file->path);
       return;
@@ -45,8 +43,8 @@ static void append(List *list, const MarketFile *file, int row, int column, doub
   list->entries[list->count++] = (Entry){row, column, value, file->line};
 }
 
-static void take(const MarketFile *file, int i, int j, double value, void *arg, Failure *failure) {
-  Collector *to = arg;
+static void take(const MarketFile* file, int i, int j, double value, void* arg, Failure* failure) {
+  Collector* to = arg;
   bool my_row = i >= to->first && i < to->end;
   bool my_column = j >= to->first && j < to->end;
   if (my_row) {
@@ -59,9 +57,9 @@ static void take(const MarketFile *file, int i, int j, double value, void *arg, 
   }
 }
 
-static int compare_entries(const void *a, const void *b) {
-  const Entry *left = a;
-  const Entry *right = b;
+static int compare_entries(const void* a, const void* b) {
+  const Entry* left = a;
+  const Entry* right = b;
   if (left->row != right->row) {
     return left->row < right->row ? -1 : 1;
   }
@@ -71,19 +69,17 @@ static int compare_entries(const void *a, const void *b) {
   return (left->line > right->line) - (left->line < right->line);
 }
 
-static void sort(List *list) {
+static void sort(List* list) {
   if (list->count > 0) {
     qsort(list->entries, list->count, sizeof *list->entries, compare_entries);
   }
 }
 
-static bool same_place(const Entry *a, const Entry *b) {
-  return a->row == b->row && a->column == b->column;
-}
+static bool same_place(const Entry* a, const Entry* b) { return a->row == b->row && a->column == b->column; }
 
-static void check_twice(const MarketFile *file, const List *list, Failure *failure) {
+static void check_twice(const MarketFile* file, const List* list, Failure* failure) {
   for (size_t k = 1; k < list->count; ++k) {
-    const Entry *entry = &list->entries[k];
+    const Entry* entry = &list->entries[k];
     if (same_place(entry - 1, entry)) {
       /* In a symmetric file the process may have met it transposed. */
       int row = file->general || entry->row > entry->column ? entry->row : entry->column;
@@ -96,7 +92,7 @@ static void check_twice(const MarketFile *file, const List *list, Failure *failu
 }
 
 /* Entries that are absent from one half may be zeros in the other. */
-static void check_symmetry(const MarketFile *file, const List *rows, const List *columns, Failure *failure) {
+static void check_symmetry(const MarketFile* file, const List* rows, const List* columns, Failure* failure) {
   size_t r = 0;
   size_t c = 0;
   while ((r < rows->count || c < columns->count) && failure->code == 0) {
@@ -108,7 +104,7 @@ static void check_symmetry(const MarketFile *file, const List *rows, const List 
     }
     double below = order <= 0 ? one.value : 0;
     double above = order >= 0 ? other.value : 0;
-    const Entry *at = order <= 0 ? &one : &other;
+    const Entry* at = order <= 0 ? &one : &other;
     if (!market_same(below, above)) {
       failure_note(failure, kExitInput, "%s: not symmetric: entry (%d, %d) is %.17g, entry (%d, %d) is %.17g",
                    file->path, at->row + 1, at->column + 1, below, at->column + 1, at->row + 1, above);
@@ -118,8 +114,8 @@ static void check_symmetry(const MarketFile *file, const List *rows, const List 
   }
 }
 
-static void build(const MarketFile *file, Matrix *matrix, const Collector *from, Failure *failure) {
-  const List *list = &from->rows;
+static void build(const MarketFile* file, Matrix* matrix, const Collector* from, Failure* failure) {
+  const List* list = &from->rows;
   int rows = (int)(from->end - from->first);
   if (!matrix_create(matrix, rows, list->count)) {
     failure_note(failure, kExitInput, "not enough memory for the rows of '%s'", file->path);
@@ -136,7 +132,7 @@ static void build(const MarketFile *file, Matrix *matrix, const Collector *from,
   matrix->start[rows] = k;
 }
 
-void market_fill(MarketFile *file, Matrix *matrix, const Rows *rows, Failure *failure) {
+void market_fill(MarketFile* file, Matrix* matrix, const Rows* rows, Failure* failure) {
   Collector collector = {.first = rows->first[rows->rank], .end = rows->first[rows->rank + 1]};
   market_read(file, take, &collector, failure);
   sort(&collector.rows);

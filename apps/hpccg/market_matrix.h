@@ -11,9 +11,9 @@
 #include "matrix.h"
 
 /* Rows of the file for this process: as even as possible, the first ranks take what remains. */
-int market_rows(const MarketFile *file, int ranks, int rank);
+int market_rows(const MarketFile* file, int ranks, int rank);
 
 /* With column numbers of the whole matrix. After a failure the matrix is to be destroyed. */
-void market_fill(MarketFile *file, Matrix *matrix, const Rows *rows, Failure *failure);
+void market_fill(MarketFile* file, Matrix* matrix, const Rows* rows, Failure* failure);
 
 #endif

@@ -9,7 +9,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-bool rows_create(Rows *rows, int count) {
+bool rows_create(Rows* rows, int count) {
   MPI_Comm_size(MPI_COMM_WORLD, &rows->ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &rows->rank);
   rows->first = malloc(((size_t)rows->ranks + 1) * sizeof *rows->first);
@@ -27,12 +27,12 @@ bool rows_create(Rows *rows, int count) {
   return true;
 }
 
-void rows_destroy(Rows *rows) {
+void rows_destroy(Rows* rows) {
   free(rows->first);
   rows->first = NULL;
 }
 
-int rows_owner(const Rows *rows, long long row) {
+int rows_owner(const Rows* rows, long long row) {
   int low = 0;
   int high = rows->ranks - 1;
   while (low < high) {
@@ -46,7 +46,7 @@ int rows_owner(const Rows *rows, long long row) {
   return low;
 }
 
-bool matrix_create(Matrix *matrix, int rows, size_t nonzeros) {
+bool matrix_create(Matrix* matrix, int rows, size_t nonzeros) {
   *matrix = (Matrix){.rows = rows};
   matrix->start = malloc(((size_t)rows + 1) * sizeof *matrix->start);
   matrix->column = malloc((nonzeros + 1) * sizeof *matrix->column);
@@ -54,7 +54,7 @@ bool matrix_create(Matrix *matrix, int rows, size_t nonzeros) {
   return matrix->start && matrix->column && matrix->value;
 }
 
-void matrix_destroy(Matrix *matrix) {
+void matrix_destroy(Matrix* matrix) {
   free(matrix->start);
   free(matrix->column);
   free(matrix->value);
@@ -62,14 +62,14 @@ void matrix_destroy(Matrix *matrix) {
   *matrix = (Matrix){0};
 }
 
-static int compare_ints(const void *a, const void *b) {
-  int left = *(const int *)a;
-  int right = *(const int *)b;
+static int compare_ints(const void* a, const void* b) {
+  int left = *(const int*)a;
+  int right = *(const int*)b;
   return (left > right) - (left < right);
 }
 
 /* The numbers, each once, ascending; returns how many. */
-static int sort_unique(int *numbers, size_t count) {
+static int sort_unique(int* numbers, size_t count) {
   qsort(numbers, count, sizeof *numbers, compare_ints);
   size_t kept = 0;
   for (size_t k = 0; k < count; ++k) {
@@ -80,15 +80,15 @@ static int sort_unique(int *numbers, size_t count) {
   return (int)kept;
 }
 
-static int place_of(const Matrix *matrix, int first, int column) {
+static int place_of(const Matrix* matrix, int first, int column) {
   if (column >= first && column < first + matrix->rows) {
     return column - first;
   }
-  const int *found = bsearch(&column, matrix->halo_rows, (size_t)matrix->halo, sizeof column, compare_ints);
+  const int* found = bsearch(&column, matrix->halo_rows, (size_t)matrix->halo, sizeof column, compare_ints);
   return matrix->rows + (int)(found - matrix->halo_rows);
 }
 
-bool matrix_localise(Matrix *matrix, const Rows *rows) {
+bool matrix_localise(Matrix* matrix, const Rows* rows) {
   int first = (int)rows->first[rows->rank];
   size_t nonzeros = matrix->start[matrix->rows];
   size_t foreign = 0;
@@ -112,7 +112,7 @@ bool matrix_localise(Matrix *matrix, const Rows *rows) {
   return true;
 }
 
-double matrix_dominance(const Matrix *matrix) {
+double matrix_dominance(const Matrix* matrix) {
   double least = DBL_MAX;
   for (int row = 0; row < matrix->rows; ++row) {
     double margin = 0;

@@ -16,10 +16,10 @@ enum {
   kMostTiles = 1 << 24,
 };
 
-static const char *const kForms[] = {"sequential", "for", "tasks", "persistent", NULL};
-static const char *const kModes[] = {"barrier", "nowait", "replay", NULL};
-static const char *const kNamings[] = {"scalar", "redundant", "tiles", "minimal", NULL};
-static const char *const kPasses[] = {"clauses", "lists", "objects", NULL};
+static const char* const kForms[] = {"sequential", "for", "tasks", "persistent", NULL};
+static const char* const kModes[] = {"barrier", "nowait", "replay", NULL};
+static const char* const kNamings[] = {"scalar", "redundant", "tiles", "minimal", NULL};
+static const char* const kPasses[] = {"clauses", "lists", "objects", NULL};
 
 void options_print_usage(void) {
   printf(
@@ -42,10 +42,10 @@ void options_print_usage(void) {
       "  --history FILE      write the norm of the residual after each iteration\n");
 }
 
-static void parse_size(Options *options, Failure *failure) {
+static void parse_size(Options* options, Failure* failure) {
   long long edges[3];
   int count = 0;
-  const char *end = argument_parse(optarg, 1, kLargestEdge, &edges[count++]);
+  const char* end = argument_parse(optarg, 1, kLargestEdge, &edges[count++]);
   while (end && *end == 'x' && count < 3) {
     end = argument_parse(end + 1, 1, kLargestEdge, &edges[count++]);
   }
@@ -58,8 +58,22 @@ static void parse_size(Options *options, Failure *failure) {
 }
 
 enum {
-  kSize = 256, kFile, kForm, kMode, kTiles, kParts, kSeparate, kDependences, kPass, kIterations, kTolerance, kLag,
-  kCancel, kSpeculate, kHistory, kHelp
+  kSize = 256,
+  kFile,
+  kForm,
+  kMode,
+  kTiles,
+  kParts,
+  kSeparate,
+  kDependences,
+  kPass,
+  kIterations,
+  kTolerance,
+  kLag,
+  kCancel,
+  kSpeculate,
+  kHistory,
+  kHelp
 };
 
 static const struct option kOptions[] = {
@@ -83,71 +97,43 @@ static const struct option kOptions[] = {
 };
 
 /* True if the option was one of those that shape the task graph. */
-static bool apply_task_option(Options *options, int option, Failure *failure) {
-  Tiling *tiling = &options->tiling;
+static bool apply_task_option(Options* options, int option, Failure* failure) {
+  Tiling* tiling = &options->tiling;
   switch (option) {
-    case kMode:
-      options->tasks.mode = (GraphMode)argument_word("--mode", optarg, kModes, failure);
-      return true;
-    case kTiles:
-      tiling->tiles = (int)argument_whole("--tiles", optarg, 1, kMostTiles, failure);
-      return true;
-    case kParts:
-      tiling->parts = (int)argument_whole("--parts", optarg, 1, kMostTiles, failure);
-      return true;
-    case kDependences:
-      tiling->naming = (Naming)argument_word("--dependences", optarg, kNamings, failure);
-      return true;
-    case kPass:
-      tiling->pass = (Pass)argument_word("--pass", optarg, kPasses, failure);
-      return true;
-    case kLag:
-      options->tasks.lag = (int)argument_whole("--lag", optarg, 0, kMostIterations, failure);
-      return true;
-    case kCancel:
-      options->tasks.cancel = true;
-      return true;
+    case kMode: options->tasks.mode = (GraphMode)argument_word("--mode", optarg, kModes, failure); return true;
+    case kTiles: tiling->tiles = (int)argument_whole("--tiles", optarg, 1, kMostTiles, failure); return true;
+    case kParts: tiling->parts = (int)argument_whole("--parts", optarg, 1, kMostTiles, failure); return true;
+    case kDependences: tiling->naming = (Naming)argument_word("--dependences", optarg, kNamings, failure); return true;
+    case kPass: tiling->pass = (Pass)argument_word("--pass", optarg, kPasses, failure); return true;
+    case kLag: options->tasks.lag = (int)argument_whole("--lag", optarg, 0, kMostIterations, failure); return true;
+    case kCancel: options->tasks.cancel = true; return true;
     case kSpeculate:
       options->tasks.ahead = (int)argument_whole("--speculate", optarg, 1, kMostIterations, failure);
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 
-static void apply_option(Options *options, int option, char **argv, bool *generate, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, bool* generate, Failure* failure) {
   switch (option) {
     case kSize:
       parse_size(options, failure);
       *generate = true;
       break;
-    case kFile:
-      options->file = optarg;
-      break;
-    case kForm:
-      options->form = (Form)argument_word("--form", optarg, kForms, failure);
-      break;
-    case kSeparate:
-      options->tiling.separate = true;
-      break;
+    case kFile: options->file = optarg; break;
+    case kForm: options->form = (Form)argument_word("--form", optarg, kForms, failure); break;
+    case kSeparate: options->tiling.separate = true; break;
     case kIterations:
       options->iterations = (int)argument_whole("--iterations", optarg, 1, kMostIterations, failure);
       break;
-    case kTolerance:
-      options->tolerance = argument_real("--tolerance", optarg, 0, 1, failure);
-      break;
-    case kHistory:
-      options->history = optarg;
-      break;
-    case kHelp:
-      options->help = true;
-      break;
-    default:
-      argument_refuse_option(option, argv[optind - 1], failure);
+    case kTolerance: options->tolerance = argument_real("--tolerance", optarg, 0, 1, failure); break;
+    case kHistory: options->history = optarg; break;
+    case kHelp: options->help = true; break;
+    default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
   *options = (Options){.box = {64, 64, 64},
                        .form = kFormTasks,
                        .tiling = {.tiles = 64, .parts = 1, .naming = kNamingTiles},
@@ -166,6 +152,6 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   }
 }
 
-const char *options_form(const Options *options) { return kForms[options->form]; }
+const char* options_form(const Options* options) { return kForms[options->form]; }
 
-const char *options_naming(const Options *options) { return kNamings[options->tiling.naming]; }
+const char* options_naming(const Options* options) { return kNamings[options->tiling.naming]; }

@@ -18,17 +18,17 @@
 
 /* Gathers the dependences of one task. */
 typedef struct {
-  const Plan *plan;
-  marline_dependence_t *list;
+  const Plan* plan;
+  marline_dependence_t* list;
   size_t count;
   size_t room;
   bool failed; /* no memory */
 } Gather;
 
-static void add(Gather *to, const void *address, marline_depend_type_t type) {
+static void add(Gather* to, const void* address, marline_depend_type_t type) {
   if (to->count == to->room) {
     size_t room = to->room > 0 ? 2 * to->room : 64;
-    marline_dependence_t *list = realloc(to->list, room * sizeof *list);
+    marline_dependence_t* list = realloc(to->list, room * sizeof *list);
     if (!list) {
       to->failed = true;
       return;
@@ -36,28 +36,28 @@ static void add(Gather *to, const void *address, marline_depend_type_t type) {
     to->list = list;
     to->room = room;
   }
-  to->list[to->count++] = (marline_dependence_t){(void *)address, type};
+  to->list[to->count++] = (marline_dependence_t){(void*)address, type};
 }
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-int plan_tile_first(const Plan *plan, int tile) {
+int plan_tile_first(const Plan* plan, int tile) {
   return (int)((long long)tile * plan->tile_rows < plan->solver->matrix->rows ? tile * plan->tile_rows
                                                                               : plan->solver->matrix->rows);
 }
 
-int plan_part_first(const Plan *plan, int tile, int part) {
+int plan_part_first(const Plan* plan, int tile, int part) {
   long long row = (long long)tile * plan->tile_rows + (long long)part * plan->part_rows;
   int end = plan_tile_first(plan, tile + 1);
   return row < end ? (int)row : end;
 }
 
 /* The element that stands for its tile, or for a neighbour's part of the halo. */
-static int representative(const Plan *plan, int element) {
+static int representative(const Plan* plan, int element) {
   if (element < plan->solver->matrix->rows) {
     return element / plan->tile_rows * plan->tile_rows;
   }
-  const Halo *halo = plan->solver->halo;
+  const Halo* halo = plan->solver->halo;
   int n = 0;
   while (element >= halo->neighbours[n].first + halo->neighbours[n].count) {
     ++n;
@@ -65,38 +65,38 @@ static int representative(const Plan *plan, int element) {
   return halo->neighbours[n].first;
 }
 
-static void add_element(Gather *to, const double *vector, int element, marline_depend_type_t type) {
+static void add_element(Gather* to, const double* vector, int element, marline_depend_type_t type) {
   bool scalar = to->plan->tiling.naming == kNamingScalar;
   add(to, vector + (scalar ? element : representative(to->plan, element)), type);
 }
 
 /* Elements first .. last - 1, all of one tile or of one neighbour. */
-static void add_range(Gather *to, const double *vector, int first, int last, marline_depend_type_t type) {
+static void add_range(Gather* to, const double* vector, int first, int last, marline_depend_type_t type) {
   bool one = to->plan->tiling.naming >= kNamingTiles;
   for (int element = first; element < (one ? smaller(first + 1, last) : last); ++element) {
     add_element(to, vector, element, type);
   }
 }
 
-static void add_tile(Gather *to, const double *vector, int tile, marline_depend_type_t type) {
+static void add_tile(Gather* to, const double* vector, int tile, marline_depend_type_t type) {
   add_range(to, vector, plan_tile_first(to->plan, tile), plan_tile_first(to->plan, tile + 1), type);
 }
 
 /* What other dependences imply. */
-static void add_implied(Gather *to, const double *vector, int tile, marline_depend_type_t type) {
+static void add_implied(Gather* to, const double* vector, int tile, marline_depend_type_t type) {
   if (to->plan->tiling.naming != kNamingMinimal) {
     add_tile(to, vector, tile, type);
   }
 }
 
-static int compare_addresses(const void *a, const void *b) {
-  const char *left = ((const marline_dependence_t *)a)->address;
-  const char *right = ((const marline_dependence_t *)b)->address;
+static int compare_addresses(const void* a, const void* b) {
+  const char* left = ((const marline_dependence_t*)a)->address;
+  const char* right = ((const marline_dependence_t*)b)->address;
   return (left > right) - (left < right);
 }
 
 /* So far, all are reads. */
-static void drop_repeated(Gather *to) {
+static void drop_repeated(Gather* to) {
   if (to->count == 0 || to->plan->tiling.naming < kNamingTiles) {
     return;
   }
@@ -112,16 +112,16 @@ static void drop_repeated(Gather *to) {
 
 /* The kinds ------------------------------------------------------------------------------------------------------- */
 
-static void gather_direction(Gather *to, int tile) {
-  const Solver *solver = to->plan->solver;
+static void gather_direction(Gather* to, int tile) {
+  const Solver* solver = to->plan->solver;
   add(to, &solver->beta, MARLINE_IN);
   add_implied(to, solver->r, tile, MARLINE_IN);
   add_tile(to, solver->p, tile, MARLINE_OUT);
 }
 
-static void gather_send(Gather *to, int n) {
-  const Solver *solver = to->plan->solver;
-  const Neighbour *neighbour = &solver->halo->neighbours[n];
+static void gather_send(Gather* to, int n) {
+  const Solver* solver = to->plan->solver;
+  const Neighbour* neighbour = &solver->halo->neighbours[n];
   for (int k = 0; k < neighbour->sent; ++k) {
     add_element(to, solver->p, neighbour->rows[k], MARLINE_IN);
   }
@@ -129,19 +129,19 @@ static void gather_send(Gather *to, int n) {
   add(to, neighbour->buffer, MARLINE_OUT);
 }
 
-static void gather_receive(Gather *to, int n) {
-  const Solver *solver = to->plan->solver;
-  const Neighbour *neighbour = &solver->halo->neighbours[n];
+static void gather_receive(Gather* to, int n) {
+  const Solver* solver = to->plan->solver;
+  const Neighbour* neighbour = &solver->halo->neighbours[n];
   if (solver->enough >= 0) { /* whether there is a message to receive is known with beta */
     add(to, &solver->beta, MARLINE_IN);
   }
   add_range(to, solver->p, neighbour->first, neighbour->first + neighbour->count, MARLINE_OUT);
 }
 
-static void gather_product(Gather *to, int index) {
-  const Plan *plan = to->plan;
-  const Solver *solver = plan->solver;
-  const Matrix *matrix = solver->matrix;
+static void gather_product(Gather* to, int index) {
+  const Plan* plan = to->plan;
+  const Solver* solver = plan->solver;
+  const Matrix* matrix = solver->matrix;
   int tile = index / plan->tiling.parts;
   int first = plan_part_first(plan, tile, index % plan->tiling.parts);
   int last = plan_part_first(plan, tile, index % plan->tiling.parts + 1);
@@ -153,16 +153,16 @@ static void gather_product(Gather *to, int index) {
   add_range(to, solver->ap, first, last, alone ? MARLINE_OUT : MARLINE_INOUTSET);
 }
 
-static void gather_dot_product(Gather *to, int tile) {
-  const Plan *plan = to->plan;
+static void gather_dot_product(Gather* to, int tile) {
+  const Plan* plan = to->plan;
   add_implied(to, plan->solver->p, tile, MARLINE_IN);
   add_tile(to, plan->solver->ap, tile, MARLINE_IN);
   add(to, &plan->pap[tile], MARLINE_OUT);
 }
 
-static void gather_alpha(Gather *to, int none) {
+static void gather_alpha(Gather* to, int none) {
   (void)none;
-  const Plan *plan = to->plan;
+  const Plan* plan = to->plan;
   for (int tile = 0; tile < plan->tiling.tiles; ++tile) {
     if (plan->tiling.separate) {
       add(to, &plan->pap[tile], MARLINE_IN);
@@ -176,8 +176,8 @@ static void gather_alpha(Gather *to, int none) {
   add(to, &plan->solver->alpha, MARLINE_OUT);
 }
 
-static void gather_update(Gather *to, int tile) {
-  const Solver *solver = to->plan->solver;
+static void gather_update(Gather* to, int tile) {
+  const Solver* solver = to->plan->solver;
   add(to, &solver->alpha, MARLINE_IN);
   add_implied(to, solver->p, tile, MARLINE_IN);
   add_implied(to, solver->ap, tile, MARLINE_IN);
@@ -185,29 +185,29 @@ static void gather_update(Gather *to, int tile) {
   add_tile(to, solver->r, tile, MARLINE_OUT);
 }
 
-static void gather_update_x(Gather *to, int tile) {
-  const Solver *solver = to->plan->solver;
+static void gather_update_x(Gather* to, int tile) {
+  const Solver* solver = to->plan->solver;
   add(to, &solver->alpha, MARLINE_IN);
   add_tile(to, solver->p, tile, MARLINE_IN);
   add_implied(to, solver->x, tile, MARLINE_OUT);
 }
 
-static void gather_update_r(Gather *to, int tile) {
-  const Solver *solver = to->plan->solver;
+static void gather_update_r(Gather* to, int tile) {
+  const Solver* solver = to->plan->solver;
   add(to, &solver->alpha, MARLINE_IN);
   add_implied(to, solver->ap, tile, MARLINE_IN);
   add_tile(to, solver->r, tile, MARLINE_OUT);
 }
 
-static void gather_dot_residual(Gather *to, int tile) {
-  const Plan *plan = to->plan;
+static void gather_dot_residual(Gather* to, int tile) {
+  const Plan* plan = to->plan;
   add_tile(to, plan->solver->r, tile, MARLINE_IN);
   add(to, &plan->rr[tile], MARLINE_OUT);
 }
 
-static void gather_beta(Gather *to, int none) {
+static void gather_beta(Gather* to, int none) {
   (void)none;
-  const Plan *plan = to->plan;
+  const Plan* plan = to->plan;
   for (int tile = 0; tile < plan->tiling.tiles; ++tile) {
     if (plan->tiling.separate) {
       add(to, &plan->rr[tile], MARLINE_IN);
@@ -218,16 +218,23 @@ static void gather_beta(Gather *to, int none) {
   add(to, &plan->solver->beta, MARLINE_OUT);
 }
 
-static void (*const kGather[kKinds])(Gather *to, int index) = {
-    [kDirection] = gather_direction, [kSend] = gather_send,       [kReceive] = gather_receive,
-    [kProduct] = gather_product,     [kDotProduct] = gather_dot_product, [kAlpha] = gather_alpha,
-    [kUpdate] = gather_update,       [kUpdateX] = gather_update_x, [kUpdateR] = gather_update_r,
-    [kDotResidual] = gather_dot_residual, [kBeta] = gather_beta,
+static void (*const kGather[kKinds])(Gather* to, int index) = {
+    [kDirection] = gather_direction,
+    [kSend] = gather_send,
+    [kReceive] = gather_receive,
+    [kProduct] = gather_product,
+    [kDotProduct] = gather_dot_product,
+    [kAlpha] = gather_alpha,
+    [kUpdate] = gather_update,
+    [kUpdateX] = gather_update_x,
+    [kUpdateR] = gather_update_r,
+    [kDotResidual] = gather_dot_residual,
+    [kBeta] = gather_beta,
 };
 
 /* The plan -------------------------------------------------------------------------------------------------------- */
 
-static bool keep(Plan *plan, Dependences *to, Gather *from) {
+static bool keep(Plan* plan, Dependences* to, Gather* from) {
   to->list = malloc((from->count + 1) * sizeof *to->list);
   if (!to->list || from->failed) {
     return false;
@@ -245,7 +252,7 @@ static bool keep(Plan *plan, Dependences *to, Gather *from) {
   return true;
 }
 
-static bool create_kind(Plan *plan, Kind kind, Gather *gather) {
+static bool create_kind(Plan* plan, Kind kind, Gather* gather) {
   plan->of[kind] = calloc((size_t)plan->count[kind] + 1, sizeof *plan->of[kind]);
   for (int index = 0; index < plan->count[kind] && plan->of[kind]; ++index) {
     gather->count = 0;
@@ -257,7 +264,7 @@ static bool create_kind(Plan *plan, Kind kind, Gather *gather) {
   return plan->of[kind] != NULL;
 }
 
-static void count_tasks(Plan *plan) {
+static void count_tasks(Plan* plan) {
   int tiles = plan->tiling.tiles;
   bool separate = plan->tiling.separate;
   plan->count[kDirection] = tiles;
@@ -271,7 +278,7 @@ static void count_tasks(Plan *plan) {
       separate ? tiles : 0;
 }
 
-bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Entries *entries) {
+bool plan_create(Plan* plan, const Tiling* tiling, Solver* solver, const Entries* entries) {
   int rows = solver->matrix->rows;
   *plan = (Plan){.tiling = *tiling, .solver = solver, .entries = entries, .tile_rows = 1, .part_rows = 1};
   if (rows > 0) {
@@ -292,7 +299,7 @@ bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Entries
   return room;
 }
 
-void plan_destroy(Plan *plan) {
+void plan_destroy(Plan* plan) {
   for (Kind kind = 0; kind < kKinds; ++kind) {
     for (int index = 0; index < plan->count[kind] && plan->of[kind]; ++index) {
       if (plan->of[kind][index].object) {
@@ -307,7 +314,7 @@ void plan_destroy(Plan *plan) {
   *plan = (Plan){0};
 }
 
-int plan_tasks(const Plan *plan) {
+int plan_tasks(const Plan* plan) {
   int tasks = 0;
   for (Kind kind = 0; kind < kKinds; ++kind) {
     tasks += plan->count[kind];

@@ -28,11 +28,11 @@ typedef enum {
 
 /* Of one task: first what it reads, then what it writes, then what it writes together with its like (inoutset). */
 typedef struct {
-  marline_dependence_t *list;
+  marline_dependence_t* list;
   int reads;
   int writes;
   int sets;
-  marline_depend_object_t *object; /* for kPassObjects */
+  marline_depend_object_t* object; /* for kPassObjects */
 } Dependences;
 
 typedef enum {
@@ -42,7 +42,7 @@ typedef enum {
   kProduct,   /* by tile and part; with its dot, unless separate */
   kDotProduct,
   kAlpha,
-  kUpdate,    /* by tile; all three, unless separate */
+  kUpdate, /* by tile; all three, unless separate */
   kUpdateX,
   kUpdateR,
   kDotResidual,
@@ -60,25 +60,25 @@ typedef struct {
 
 typedef struct {
   Tiling tiling;
-  Solver *solver;
-  const Entries *entries;
+  Solver* solver;
+  const Entries* entries;
   int tile_rows;
   int part_rows;
-  Dependences *of[kKinds];
-  int count[kKinds];    /* tasks of an iteration: 0 for kinds that are not used */
+  Dependences* of[kKinds];
+  int count[kKinds];     /* tasks of an iteration: 0 for kinds that are not used */
   long long dependences; /* of an iteration */
-  double *pap;          /* sums of the parts, or of the tiles if separate; each is one task's */
-  double *rr;           /* of the tiles */
+  double* pap;           /* sums of the parts, or of the tiles if separate; each is one task's */
+  double* rr;            /* of the tiles */
 } Plan;
 
 /* False if memory does not suffice. Destroy in any case. */
-bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Entries *entries);
-void plan_destroy(Plan *plan);
+bool plan_create(Plan* plan, const Tiling* tiling, Solver* solver, const Entries* entries);
+void plan_destroy(Plan* plan);
 
 /* Rows of a tile, and of a part of it. */
-int plan_tile_first(const Plan *plan, int tile);
-int plan_part_first(const Plan *plan, int tile, int part);
+int plan_tile_first(const Plan* plan, int tile);
+int plan_part_first(const Plan* plan, int tile, int part);
 
-int plan_tasks(const Plan *plan);
+int plan_tasks(const Plan* plan);
 
 #endif

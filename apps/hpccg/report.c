@@ -9,14 +9,14 @@
 #include <string.h>
 
 /* Per iteration: the product, two dots, three scaled sums; additions and multiplications count alike. */
-static double gflops(const Report *report) {
+static double gflops(const Report* report) {
   double operations = 2.0 * (double)report->nonzeros + 10.0 * (double)report->order;
   return operations * report->solver->iterations / report->seconds * 1e-9;
 }
 
-void report_remarks(const Report *report) {
-  const Options *options = report->options;
-  const Verdict *verdict = &report->verdict;
+void report_remarks(const Report* report) {
+  const Options* options = report->options;
+  const Verdict* verdict = &report->verdict;
   if (options->file) {
     printf("# file %s\n", options->file);
   } else {
@@ -35,7 +35,7 @@ void report_remarks(const Report *report) {
     printf("# error_bound %.6e\n", verdict->bound);
   }
   if (options->tasks.ahead > 0) {
-    const SpeculationFigures *in_vain = &report->speculation;
+    const SpeculationFigures* in_vain = &report->speculation;
     printf("# receives_withdrawn %llu\n# messages_drained %llu\n# calls_refused %llu\n# collectives_completed %llu\n",
            in_vain->withdrawn, in_vain->drained, in_vain->refused, in_vain->completed);
   }
@@ -43,7 +43,7 @@ void report_remarks(const Report *report) {
   fflush(stdout);
 }
 
-void report_figures(const Report *report) {
+void report_figures(const Report* report) {
   printf("seconds %.6f s\n", report->seconds);
   printf("gflops %.3f Gflop/s\n", gflops(report));
   if (report->plan) {
@@ -59,8 +59,8 @@ void report_figures(const Report *report) {
   fflush(stdout);
 }
 
-void report_history(const char *path, const Solver *solver, Failure *failure) {
-  FILE *file = fopen(path, "w");
+void report_history(const char* path, const Solver* solver, Failure* failure) {
+  FILE* file = fopen(path, "w");
   if (!file) {
     failure_note(failure, kExitInput, "cannot open '%s': %s", path, strerror(errno));
     return;

@@ -13,22 +13,22 @@
 #include "verify.h"
 
 typedef struct {
-  const Job *job;
-  const Options *options;
-  const Solver *solver;
-  const Plan *plan; /* NULL: no tasks */
+  const Job* job;
+  const Options* options;
+  const Solver* solver;
+  const Plan* plan; /* NULL: no tasks */
   TaskFigures tasks;
   SpeculationFigures speculation;
-  long long order;     /* of the whole matrix */
+  long long order; /* of the whole matrix */
   long long nonzeros;
   double seconds;
   Verdict verdict;
 } Report;
 
-void report_remarks(const Report *report);
-void report_figures(const Report *report);
+void report_remarks(const Report* report);
+void report_figures(const Report* report);
 
 /* The norms of the residual, one line `ITERATION NORM` each, from iteration 0. Rank 0. */
-void report_history(const char *path, const Solver *solver, Failure *failure);
+void report_history(const char* path, const Solver* solver, Failure* failure);
 
 #endif

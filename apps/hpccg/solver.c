@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double *vector(int rows) {
+static double* vector(int rows) {
   size_t bytes = ((size_t)rows * sizeof(double) + 63) / 64 * 64;
   return aligned_alloc(64, bytes > 0 ? bytes : 64);
 }
@@ -22,8 +22,8 @@ static double sum_over_processes(double part) {
 }
 
 /* r = A * 1; by the team's threads, which thereby touch the vectors first. */
-static void start_vectors(Solver *solver) {
-  const Matrix *matrix = solver->matrix;
+static void start_vectors(Solver* solver) {
+  const Matrix* matrix = solver->matrix;
 #pragma omp parallel for default(none) shared(solver, matrix) schedule(static)
   for (int row = 0; row < matrix->rows; ++row) {
     double sum = 0;
@@ -38,7 +38,7 @@ static void start_vectors(Solver *solver) {
   memset(solver->p + matrix->rows, 0, (size_t)matrix->halo * sizeof(double));
 }
 
-bool solver_create(Solver *solver, const Matrix *matrix, const Halo *halo, int limit, double tolerance) {
+bool solver_create(Solver* solver, const Matrix* matrix, const Halo* halo, int limit, double tolerance) {
   int rows = matrix->rows;
   *solver = (Solver){.matrix = matrix, .halo = halo, .limit = limit};
   solver->x = vector(rows);
@@ -58,7 +58,7 @@ bool solver_create(Solver *solver, const Matrix *matrix, const Halo *halo, int l
   return true;
 }
 
-void solver_destroy(Solver *solver) {
+void solver_destroy(Solver* solver) {
   free(solver->x);
   free(solver->r);
   free(solver->p);
@@ -67,9 +67,9 @@ void solver_destroy(Solver *solver) {
   *solver = (Solver){0};
 }
 
-void solver_direction(Solver *solver, int first, int last) {
-  const double *restrict r = solver->r;
-  double *restrict p = solver->p;
+void solver_direction(Solver* solver, int first, int last) {
+  const double* restrict r = solver->r;
+  double* restrict p = solver->p;
   double beta = solver->beta;
   if (solver_state(solver) != kSolverRuns) {
     return;
@@ -80,7 +80,7 @@ void solver_direction(Solver *solver, int first, int last) {
   }
 }
 
-void solver_product(Solver *solver, int first, int last) {
+void solver_product(Solver* solver, int first, int last) {
   if (solver_state(solver) != kSolverRuns) {
     return;
   }
@@ -89,7 +89,7 @@ void solver_product(Solver *solver, int first, int last) {
   }
 }
 
-double solver_product_dot(Solver *solver, int first, int last) {
+double solver_product_dot(Solver* solver, int first, int last) {
   double sum = 0;
   if (solver_state(solver) != kSolverRuns) {
     return 0;
@@ -102,9 +102,9 @@ double solver_product_dot(Solver *solver, int first, int last) {
   return sum;
 }
 
-double solver_dot_product(const Solver *solver, int first, int last) {
-  const double *p = solver->p;
-  const double *ap = solver->ap;
+double solver_dot_product(const Solver* solver, int first, int last) {
+  const double* p = solver->p;
+  const double* ap = solver->ap;
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int i = first; i < last; ++i) {
@@ -113,8 +113,8 @@ double solver_dot_product(const Solver *solver, int first, int last) {
   return sum;
 }
 
-double solver_dot_residual(const Solver *solver, int first, int last) {
-  const double *r = solver->r;
+double solver_dot_residual(const Solver* solver, int first, int last) {
+  const double* r = solver->r;
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int i = first; i < last; ++i) {
@@ -123,9 +123,9 @@ double solver_dot_residual(const Solver *solver, int first, int last) {
   return sum;
 }
 
-void solver_update_x(Solver *solver, int first, int last) {
-  const double *restrict p = solver->p;
-  double *restrict x = solver->x;
+void solver_update_x(Solver* solver, int first, int last) {
+  const double* restrict p = solver->p;
+  double* restrict x = solver->x;
   double alpha = solver->alpha;
   if (alpha == 0) {
     return;
@@ -136,9 +136,9 @@ void solver_update_x(Solver *solver, int first, int last) {
   }
 }
 
-void solver_update_r(Solver *solver, int first, int last) {
-  const double *restrict ap = solver->ap;
-  double *restrict r = solver->r;
+void solver_update_r(Solver* solver, int first, int last) {
+  const double* restrict ap = solver->ap;
+  double* restrict r = solver->r;
   double alpha = solver->alpha;
   if (solver_state(solver) != kSolverRuns) {
     return;
@@ -149,11 +149,11 @@ void solver_update_r(Solver *solver, int first, int last) {
   }
 }
 
-double solver_update_dot(Solver *solver, int first, int last) {
-  const double *restrict p = solver->p;
-  const double *restrict ap = solver->ap;
-  double *restrict x = solver->x;
-  double *restrict r = solver->r;
+double solver_update_dot(Solver* solver, int first, int last) {
+  const double* restrict p = solver->p;
+  const double* restrict ap = solver->ap;
+  double* restrict x = solver->x;
+  double* restrict r = solver->r;
   double alpha = solver->alpha;
   double sum = 0;
   if (solver_state(solver) != kSolverRuns) {
@@ -168,11 +168,9 @@ double solver_update_dot(Solver *solver, int first, int last) {
   return sum;
 }
 
-static void set_state(Solver *solver, SolverState state) {
-  __atomic_store_n(&solver->state, state, __ATOMIC_RELAXED);
-}
+static void set_state(Solver* solver, SolverState state) { __atomic_store_n(&solver->state, state, __ATOMIC_RELAXED); }
 
-void solver_alpha(Solver *solver, double part) {
+void solver_alpha(Solver* solver, double part) {
   if (solver_state(solver) != kSolverRuns) {
     solver->alpha = 0;
     return;
@@ -189,7 +187,7 @@ void solver_alpha(Solver *solver, double part) {
 }
 
 /* All processes decide alike: a sum over all of them is the same everywhere. */
-void solver_beta(Solver *solver, double part) {
+void solver_beta(Solver* solver, double part) {
   if (solver_state(solver) != kSolverRuns) {
     return;
   }

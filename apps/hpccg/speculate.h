@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conjugate gradients whose iterations do not wait for the verdict: whether the largest element of r is small enough is a
- * maximum over all processes that no iteration needs for itself, so it is found beside the next ones. When it says that
- * iteration K was the last, later ones are under way on all processes, each somewhere else; marline_mpi_speculation_stop
- * ends them. The result is x of iteration K, whatever ran too much.
+ * Conjugate gradients whose iterations do not wait for the verdict: whether the largest element of r is small enough is
+ * a maximum over all processes that no iteration needs for itself, so it is found beside the next ones. When it says
+ * that iteration K was the last, later ones are under way on all processes, each somewhere else;
+ * marline_mpi_speculation_stop ends them. The result is x of iteration K, whatever ran too much.
  *
- * x goes on changing, so an iteration whose verdict is not known keeps a copy of it. There are `ahead` copies: iteration
- * k + ahead makes its copy where k's is, so it waits for the verdict on k; with it, sooner or later, all that follows.
+ * x goes on changing, so an iteration whose verdict is not known keeps a copy of it. There are `ahead` copies:
+ * iteration k + ahead makes its copy where k's is, so it waits for the verdict on k; with it, sooner or later, all that
+ * follows.
  */
 #ifndef HPCCG_SPECULATE_H
 #define HPCCG_SPECULATE_H
@@ -25,17 +26,17 @@ typedef struct {
   int leftovers;                /* messages that are there after the end: 0 */
 } SpeculationFigures;
 
-/* The form `tasks` with form->ahead > 0, to a largest element of r that is `tolerance` times the first. The solver has no
- * tolerance of its own. False, on all processes, if memory does not suffice on some. Collective; main thread, outside of
- * parallel regions. */
-bool speculate_solve(Plan *plan, const TaskForm *form, double tolerance, TaskFigures *figures,
-                     SpeculationFigures *speculation);
+/* The form `tasks` with form->ahead > 0, to a largest element of r that is `tolerance` times the first. The solver has
+ * no tolerance of its own. False, on all processes, if memory does not suffice on some. Collective; main thread,
+ * outside of parallel regions. */
+bool speculate_solve(Plan* plan, const TaskForm* form, double tolerance, TaskFigures* figures,
+                     SpeculationFigures* speculation);
 
 /* Notes why not, if this runtime or these options do not serve. */
-void speculate_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Entries *entries,
-                     Failure *failure);
+void speculate_check(const Tiling* tiling, const TaskForm* form, bool tolerance, const Entries* entries,
+                     Failure* failure);
 
 /* Notes a failure if what was sent was not all received or drained, or something is left. */
-void speculate_judge(const SpeculationFigures *figures, Failure *failure);
+void speculate_judge(const SpeculationFigures* figures, Failure* failure);
 
 #endif

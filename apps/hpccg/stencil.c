@@ -17,7 +17,7 @@ static Span neighbours(int at, int size) {
   return (Span){first, last - first + 1};
 }
 
-static void fill_row(Matrix *matrix, const Box *box, int row, Span z, Span y, Span x, int diagonal) {
+static void fill_row(Matrix* matrix, const Box* box, int row, Span z, Span y, Span x, int diagonal) {
   size_t at = matrix->start[row];
   for (int k = z.first; k < z.first + z.count; ++k) {
     for (int j = y.first; j < y.first + y.count; ++j) {
@@ -31,12 +31,12 @@ static void fill_row(Matrix *matrix, const Box *box, int row, Span z, Span y, Sp
 }
 
 /* In z the domain goes on through the boxes of all processes. */
-static Span span_z(const Rows *rows, const Box *box, int row) {
+static Span span_z(const Rows* rows, const Box* box, int row) {
   int plane = rows->rank * box->nz + row / (box->nx * box->ny);
   return neighbours(plane, rows->ranks * box->nz);
 }
 
-bool stencil_fill(Matrix *matrix, const Rows *rows, const Box *box) {
+bool stencil_fill(Matrix* matrix, const Rows* rows, const Box* box) {
   int count = box->nx * box->ny * box->nz;
   if (!matrix_create(matrix, count, (size_t)count * 27)) {
     return false;

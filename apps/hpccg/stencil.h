@@ -17,6 +17,6 @@ typedef struct {
 
 /* This process' rows, with column numbers of the whole matrix. False if memory does not suffice. Main thread, outside
  * of parallel regions; the team's threads touch first what they are likely to use. */
-bool stencil_fill(Matrix *matrix, const Rows *rows, const Box *box);
+bool stencil_fill(Matrix* matrix, const Rows* rows, const Box* box);
 
 #endif

@@ -9,7 +9,7 @@
 #include <mpi.h>
 #include <string.h>
 
-static double row_sum(const Matrix *matrix, int row) {
+static double row_sum(const Matrix* matrix, int row) {
   double sum = 0;
   for (size_t k = matrix->start[row]; k < matrix->start[row + 1]; ++k) {
     sum += matrix->value[k];
@@ -17,8 +17,8 @@ static double row_sum(const Matrix *matrix, int row) {
   return sum;
 }
 
-Verdict verify(Solver *solver) {
-  const Matrix *matrix = solver->matrix;
+Verdict verify(Solver* solver) {
+  const Matrix* matrix = solver->matrix;
   double squares[2] = {0, 0}; /* of b, of b - A x */
   double largest[2] = {0, 0}; /* of |b - A x|, of |x - 1| */
   double dominance = matrix_dominance(matrix);
@@ -45,7 +45,7 @@ Verdict verify(Solver *solver) {
 }
 
 /* Written so that what is not a number fails. */
-bool verify_passed(const Verdict *verdict) {
+bool verify_passed(const Verdict* verdict) {
   bool same = fabs(verdict->residual - verdict->recursive) <= kResidualTolerance * verdict->norm_b;
   return same && (verdict->bound < 0 || verdict->error <= verdict->bound);
 }

@@ -20,8 +20,8 @@ typedef struct {
 static const double kResidualTolerance = 1e-10;
 
 /* Uses p up. */
-Verdict verify(Solver *solver);
+Verdict verify(Solver* solver);
 
-bool verify_passed(const Verdict *verdict);
+bool verify_passed(const Verdict* verdict);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef LULESH_CONSTANTS_H
 #define LULESH_CONSTANTS_H
 
-#define EDGE_LENGTH 1.125      /* of the cube */
+#define EDGE_LENGTH 1.125        /* of the cube */
 #define ENERGY_AT_45 3.948746e+7 /* in the origin's element, for 45 elements per edge of the whole cube */
 #define STOP_TIME 1e-2
 

@@ -12,12 +12,10 @@ static Range part_of(int32_t begin, int32_t end, int number, int count) {
 }
 
 /* Share i begins at floor(whole i / shares): the last i of which this is not behind `at`. */
-int cut_block_of(const Cut *cut, int32_t at) {
-  return (int)((((int64_t)at + 1) * cut->shares - 1) / cut->whole);
-}
+int cut_block_of(const Cut* cut, int32_t at) { return (int)((((int64_t)at + 1) * cut->shares - 1) / cut->whole); }
 
 /* The first place of an ascending list whose entry is not below `value`. */
-static int32_t lower_bound(const int32_t *list, int32_t begin, int32_t end, int32_t value) {
+static int32_t lower_bound(const int32_t* list, int32_t begin, int32_t end, int32_t value) {
   while (begin < end) {
     int32_t middle = begin + (end - begin) / 2;
     if (list[middle] < value) {
@@ -30,24 +28,24 @@ static int32_t lower_bound(const int32_t *list, int32_t begin, int32_t end, int3
 }
 
 /* What is in a range of values. */
-static Range within(const int32_t *list, int32_t begin, int32_t end, Range values) {
+static Range within(const int32_t* list, int32_t begin, int32_t end, Range values) {
   return (Range){lower_bound(list, begin, end, values.begin), lower_bound(list, begin, end, values.end)};
 }
 
-static void share_nodes(Share *share, const Mesh *mesh, int number, int count) {
+static void share_nodes(Share* share, const Mesh* mesh, int number, int count) {
   share->nodes = part_of(0, mesh->nodes, number, count);
   for (int axis = 0; axis < 3; ++axis) {
     share->plane[axis] = within(mesh->symmetry[axis], 0, mesh->symmetric[axis], share->nodes);
   }
 }
 
-static bool create(Cut *cut, int32_t whole, int shares) {
+static bool create(Cut* cut, int32_t whole, int shares) {
   *cut = (Cut){.shares = shares < whole ? shares : whole, .whole = whole};
   cut->share = calloc((size_t)cut->shares, sizeof *cut->share);
   return cut->share != NULL;
 }
 
-bool cut_nodes(Cut *cut, const Mesh *mesh, int shares) {
+bool cut_nodes(Cut* cut, const Mesh* mesh, int shares) {
   if (!create(cut, mesh->nodes, shares)) {
     return false;
   }
@@ -58,16 +56,16 @@ bool cut_nodes(Cut *cut, const Mesh *mesh, int shares) {
 }
 
 /* Non-empty parts only: there are no more than elements, nor than regions in each share. */
-bool cut_elements(Cut *cut, const Mesh *mesh, const Regions *regions, int shares) {
+bool cut_elements(Cut* cut, const Mesh* mesh, const Regions* regions, int shares) {
   if (!create(cut, mesh->elements, shares)) {
     return false;
   }
   int64_t most = (int64_t)regions->count * cut->shares;
   most = most < mesh->elements ? most : mesh->elements;
   cut->part = malloc((size_t)most * sizeof *cut->part);
-  Part *next = cut->part;
+  Part* next = cut->part;
   for (int i = 0; i < cut->shares && cut->part; ++i) {
-    Share *share = &cut->share[i];
+    Share* share = &cut->share[i];
     share->elements = part_of(0, mesh->elements, i, cut->shares);
     share->part = next;
     for (int region = 0; region < regions->count; ++region) {
@@ -81,13 +79,13 @@ bool cut_elements(Cut *cut, const Mesh *mesh, const Regions *regions, int shares
   return cut->part != NULL;
 }
 
-bool cut_for_threads(Cut *cut, const Mesh *mesh, const Regions *regions, int shares) {
+bool cut_for_threads(Cut* cut, const Mesh* mesh, const Regions* regions, int shares) {
   *cut = (Cut){.shares = shares};
   cut->share = calloc((size_t)shares, sizeof *cut->share);
   cut->part = malloc((size_t)shares * (size_t)regions->count * sizeof *cut->part);
   for (int i = 0; i < shares && cut->share && cut->part; ++i) {
-    Share *share = &cut->share[i];
-    Part *part = cut->part + (size_t)i * (size_t)regions->count;
+    Share* share = &cut->share[i];
+    Part* part = cut->part + (size_t)i * (size_t)regions->count;
     share_nodes(share, mesh, i, shares);
     share->elements = part_of(0, mesh->elements, i, shares);
     for (int region = 0; region < regions->count; ++region) {
@@ -100,7 +98,7 @@ bool cut_for_threads(Cut *cut, const Mesh *mesh, const Regions *regions, int sha
   return cut->share && cut->part;
 }
 
-void cut_destroy(Cut *cut) {
+void cut_destroy(Cut* cut) {
   free(cut->share);
   free(cut->part);
   *cut = (Cut){0};

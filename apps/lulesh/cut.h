@@ -10,21 +10,21 @@
 #include "phases.h"
 
 typedef struct {
-  Share *share;
+  Share* share;
   int shares;
   int32_t whole; /* nodes or elements */
-  Part *part;    /* of all shares */
+  Part* part;    /* of all shares */
 } Cut;
 
 /* For threads: each gets an equal range of nodes, of elements, and of each region, since regions are not equally dear.
  * For blocks: `shares` ranges of nodes or of elements, no more than there are; of the regions a block has what lies in
  * it. False: not enough memory. Destroy in any case. */
-bool cut_for_threads(Cut *cut, const Mesh *mesh, const Regions *regions, int shares);
-bool cut_nodes(Cut *cut, const Mesh *mesh, int shares);
-bool cut_elements(Cut *cut, const Mesh *mesh, const Regions *regions, int shares);
-void cut_destroy(Cut *cut);
+bool cut_for_threads(Cut* cut, const Mesh* mesh, const Regions* regions, int shares);
+bool cut_nodes(Cut* cut, const Mesh* mesh, int shares);
+bool cut_elements(Cut* cut, const Mesh* mesh, const Regions* regions, int shares);
+void cut_destroy(Cut* cut);
 
 /* The block that has a node or an element. */
-int cut_block_of(const Cut *cut, int32_t at);
+int cut_block_of(const Cut* cut, int32_t at);
 
 #endif

@@ -12,7 +12,7 @@ static const int kDirections[kMostNeighbours][3] = {
     {1, 1, 0},    {0, 1, 1},   {1, 0, 1},   {-1, 1, 0}, {0, -1, 1},  {-1, 0, 1}, {1, -1, 0},  {0, 1, -1},  {1, 0, -1},
     {-1, -1, -1}, {-1, -1, 1}, {1, -1, -1}, {1, -1, 1}, {-1, 1, -1}, {-1, 1, 1}, {1, 1, -1},  {1, 1, 1}};
 
-static bool exists(const Place *place, const int *direction) {
+static bool exists(const Place* place, const int* direction) {
   const int at[3] = {place->column, place->row, place->plane};
   for (int a = 0; a < 3; ++a) {
     if (at[a] + direction[a] < 0 || at[a] + direction[a] >= place->per_edge) {
@@ -22,7 +22,7 @@ static bool exists(const Place *place, const int *direction) {
   return true;
 }
 
-static bool list_nodes(Border *border, const Mesh *mesh) {
+static bool list_nodes(Border* border, const Mesh* mesh) {
   int m = mesh->edge + 1, begin[3], end[3];
   int32_t count = 1;
   for (int a = 0; a < 3; ++a) {
@@ -45,7 +45,7 @@ static bool list_nodes(Border *border, const Mesh *mesh) {
 }
 
 /* -1: the border is no face. */
-static int face_of(const int *direction) {
+static int face_of(const int* direction) {
   int face = -1, axes = 0;
   for (int a = 0; a < 3; ++a) {
     if (direction[a] != 0) {
@@ -57,7 +57,7 @@ static int face_of(const int *direction) {
 }
 
 /* Ghosts lie behind the elements in the order of the faces here. */
-static bool list_elements(Border *border, const Mesh *mesh, int32_t *ghosts) {
+static bool list_elements(Border* border, const Mesh* mesh, int32_t* ghosts) {
   int face = face_of(border->direction), n = mesh->edge;
   if (face < 0) {
     return true;
@@ -76,8 +76,8 @@ static bool list_elements(Border *border, const Mesh *mesh, int32_t *ghosts) {
   return true;
 }
 
-static bool border_create(Border *border, const Mesh *mesh, const int *direction, int32_t *ghosts) {
-  const Place *place = &mesh->place;
+static bool border_create(Border* border, const Mesh* mesh, const int* direction, int32_t* ghosts) {
+  const Place* place = &mesh->place;
   int rank = place->rank + direction[0] + place->per_edge * (direction[1] + place->per_edge * direction[2]);
   *border = (Border){.rank = rank, .direction = {direction[0], direction[1], direction[2]}};
   return list_nodes(border, mesh) && list_elements(border, mesh, ghosts);
@@ -88,13 +88,13 @@ static bool border_create(Border *border, const Mesh *mesh, const int *direction
 static const int kFields[kExchanges] = {[kMass] = 1, [kForces] = 3, [kMotion] = 6, [kGradients] = 3};
 
 /* A neighbour in such a direction owns what is shared with it, unless another one further on does. */
-static bool is_onward(const int *direction) { return direction[0] >= 0 && direction[1] >= 0 && direction[2] >= 0; }
+static bool is_onward(const int* direction) { return direction[0] >= 0 && direction[1] >= 0 && direction[2] >= 0; }
 
-static bool is_back(const int *direction) { return direction[0] <= 0 && direction[1] <= 0 && direction[2] <= 0; }
+static bool is_back(const int* direction) { return direction[0] <= 0 && direction[1] <= 0 && direction[2] <= 0; }
 
-static int axes_of(const int *direction) { return (direction[0] != 0) + (direction[1] != 0) + (direction[2] != 0); }
+static int axes_of(const int* direction) { return (direction[0] != 0) + (direction[1] != 0) + (direction[2] != 0); }
 
-static Message part_of(const Border *border, ExchangeKind kind, int number, int parts) {
+static Message part_of(const Border* border, ExchangeKind kind, int number, int parts) {
   bool faces = kind == kGradients;
   int64_t whole = faces ? border->elements : border->nodes;
   int32_t begin = (int32_t)(whole * number / parts), end = (int32_t)(whole * (number + 1) / parts);
@@ -109,7 +109,7 @@ static Message part_of(const Border *border, ExchangeKind kind, int number, int 
 }
 
 /* No more messages than nodes or elements; none of motion with a neighbour that neither owns nor takes any. */
-static int parts_of(const Border *border, ExchangeKind kind, int per_face, int per_edge) {
+static int parts_of(const Border* border, ExchangeKind kind, int per_face, int per_edge) {
   const int wanted[] = {0, per_face, per_edge, 1};
   int parts = wanted[axes_of(border->direction)];
   int32_t most = kind == kGradients ? border->elements : border->nodes;
@@ -119,7 +119,7 @@ static int parts_of(const Border *border, ExchangeKind kind, int per_face, int p
   return parts < most ? parts : most;
 }
 
-static bool list_messages(Exchange *exchange, ExchangeKind kind, int per_face, int per_edge) {
+static bool list_messages(Exchange* exchange, ExchangeKind kind, int per_face, int per_edge) {
   int most = per_face > per_edge ? per_face : per_edge;
   exchange->message[kind] = malloc(((size_t)exchange->count * (size_t)most + 1) * sizeof(Message));
   if (!exchange->message[kind]) {
@@ -135,11 +135,11 @@ static bool list_messages(Exchange *exchange, ExchangeKind kind, int per_face, i
 }
 
 /* With a null pointer, counts only. */
-static int64_t give_buffers(Exchange *exchange, double *memory) {
+static int64_t give_buffers(Exchange* exchange, double* memory) {
   int64_t used = 0;
   for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
     for (int i = 0; i < exchange->messages[kind]; ++i) {
-      Message *message = &exchange->message[kind][i];
+      Message* message = &exchange->message[kind][i];
       int64_t length = (int64_t)kFields[kind] * message->count;
       if (memory) {
         message->out = memory + used;
@@ -152,19 +152,19 @@ static int64_t give_buffers(Exchange *exchange, double *memory) {
 }
 
 /* Two for each message of a kind, null where none goes or comes: MPI leaves them null behind it. */
-static MPI_Request *create_requests(const Exchange *exchange) {
+static MPI_Request* create_requests(const Exchange* exchange) {
   int most = 0;
   for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
     most = exchange->messages[kind] > most ? exchange->messages[kind] : most;
   }
-  MPI_Request *request = malloc((2 * (size_t)most + 1) * sizeof *request);
+  MPI_Request* request = malloc((2 * (size_t)most + 1) * sizeof *request);
   for (int i = 0; i < 2 * most && request; ++i) {
     request[i] = MPI_REQUEST_NULL;
   }
   return request;
 }
 
-bool exchange_create(Exchange *exchange, const Mesh *mesh, int per_face, int per_edge) {
+bool exchange_create(Exchange* exchange, const Mesh* mesh, int per_face, int per_edge) {
   *exchange = (Exchange){.mesh = mesh, .comm = MPI_COMM_WORLD};
   int32_t ghosts = 0;
   for (int i = 0; i < kMostNeighbours; ++i) {
@@ -186,7 +186,7 @@ bool exchange_create(Exchange *exchange, const Mesh *mesh, int per_face, int per
   return exchange->memory && exchange->request;
 }
 
-void exchange_destroy(Exchange *exchange) {
+void exchange_destroy(Exchange* exchange) {
   for (int i = 0; i < exchange->count; ++i) {
     free(exchange->border[i].node);
     free(exchange->border[i].element);
@@ -198,14 +198,14 @@ void exchange_destroy(Exchange *exchange) {
   free(exchange->request);
 }
 
-double exchange_bytes(const Mesh *mesh) {
+double exchange_bytes(const Mesh* mesh) {
   double nodes = 6.0 * (mesh->edge + 2) * (mesh->edge + 2); /* of all borders, edges and corners more than once */
   return mesh->place.per_edge > 1 ? nodes * (2 * (1 + 3 + 6 + 3) * sizeof(double) + 2 * sizeof(int32_t)) : 0;
 }
 
 /* Their steps ----------------------------------------------------------------------------------------------------- */
 
-static void fields_of(ExchangeKind kind, const Fields *fields, double *list[kMostFields]) {
+static void fields_of(ExchangeKind kind, const Fields* fields, double* list[kMostFields]) {
   for (int a = 0; a < 3; ++a) {
     switch (kind) {
       case kForces: list[a] = fields->force[a]; break;
@@ -219,7 +219,7 @@ static void fields_of(ExchangeKind kind, const Fields *fields, double *list[kMos
   }
 }
 
-static void pack(const Message *message, const Fields *fields) {
+static void pack(const Message* message, const Fields* fields) {
   double *list[kMostFields], *next = message->out;
   fields_of(message->kind, fields, list);
   for (int f = 0; f < kFields[message->kind]; ++f) {
@@ -229,12 +229,12 @@ static void pack(const Message *message, const Fields *fields) {
   }
 }
 
-void message_apply(const Message *message, Fields *fields) {
-  double *list[kMostFields];
-  const double *next = message->in;
+void message_apply(const Message* message, Fields* fields) {
+  double* list[kMostFields];
+  const double* next = message->in;
   fields_of(message->kind, fields, list);
   for (int f = 0; f < kFields[message->kind]; ++f) {
-    double *field = list[f];
+    double* field = list[f];
     for (int32_t i = 0; i < message->count; ++i, ++next) {
       switch (message->kind) {
         case kGradients: field[message->ghosts + i] = *next; break;
@@ -245,19 +245,19 @@ void message_apply(const Message *message, Fields *fields) {
   }
 }
 
-static int length_of(const Message *message) { return kFields[message->kind] * message->count; }
+static int length_of(const Message* message) { return kFields[message->kind] * message->count; }
 
-void message_send(const Exchange *exchange, const Message *message, Fields *fields) {
+void message_send(const Exchange* exchange, const Message* message, Fields* fields) {
   pack(message, fields);
   MPI_Send(message->out, length_of(message), MPI_DOUBLE, message->rank, message->tag, exchange->comm);
 }
 
-void message_receive(const Exchange *exchange, const Message *message) {
+void message_receive(const Exchange* exchange, const Message* message) {
   MPI_Recv(message->in, length_of(message), MPI_DOUBLE, message->rank, message->tag, exchange->comm, MPI_STATUS_IGNORE);
 }
 
-void exchange_all(Exchange *exchange, ExchangeKind kind, Fields *fields) {
-  const Message *message = exchange->message[kind];
+void exchange_all(Exchange* exchange, ExchangeKind kind, Fields* fields) {
+  const Message* message = exchange->message[kind];
   int count = exchange->messages[kind];
   for (int i = 0; i < count; ++i) {
     if (message[i].comes) {

@@ -28,46 +28,46 @@ typedef enum {
 typedef struct {
   ExchangeKind kind;
   int rank, tag;
-  bool goes, comes;        /* motion goes one way */
-  int32_t count, *at;      /* nodes or elements that are sent; received ones, but ghosts, go there, too */
-  int32_t ghosts;          /* gradients only: the first of the slots behind the elements that they go to */
+  bool goes, comes;   /* motion goes one way */
+  int32_t count, *at; /* nodes or elements that are sent; received ones, but ghosts, go there, too */
+  int32_t ghosts;     /* gradients only: the first of the slots behind the elements that they go to */
   double *out, *in;
 } Message;
 
 /* The border with one neighbour. */
 typedef struct {
   int rank;
-  int direction[3];             /* -1, 0 or 1 in columns, rows, planes */
-  int32_t nodes, *node;         /* that both have, in ascending order */
+  int direction[3];                   /* -1, 0 or 1 in columns, rows, planes */
+  int32_t nodes, *node;               /* that both have, in ascending order */
   int32_t elements, *element, ghosts; /* of ours, if a face is shared; and where the other's lie */
 } Border;
 
 typedef struct {
-  const Mesh *mesh;
+  const Mesh* mesh;
   MPI_Comm comm;
   int count;
   Border border[kMostNeighbours]; /* in the order in which sums are made: faces, edges, corners */
-  Message *message[kExchanges];   /* in the same order */
+  Message* message[kExchanges];   /* in the same order */
   int messages[kExchanges];
-  double *memory;                 /* of the buffers */
-  MPI_Request *request;           /* of exchange_all: one thread's */
+  double* memory;       /* of the buffers */
+  MPI_Request* request; /* of exchange_all: one thread's */
 } Exchange;
 
 /* `per_face`, `per_edge`: messages per exchange with a neighbour. False: not enough memory; exchange_destroy frees what
  * there is. */
-bool exchange_create(Exchange *exchange, const Mesh *mesh, int per_face, int per_edge);
-void exchange_destroy(Exchange *exchange);
+bool exchange_create(Exchange* exchange, const Mesh* mesh, int per_face, int per_edge);
+void exchange_destroy(Exchange* exchange);
 
 /* Bytes that exchange_create takes, at most; from the mesh's sizes alone. */
-double exchange_bytes(const Mesh *mesh);
+double exchange_bytes(const Mesh* mesh);
 
 /* The steps of a message. All of a kind are packed before any of that kind is applied, as neighbours want this
  * process's own part of a sum; and they are applied in their order where they concern the same node. Any thread. */
-void message_send(const Exchange *exchange, const Message *message, Fields *fields);
-void message_receive(const Exchange *exchange, const Message *message);
-void message_apply(const Message *message, Fields *fields);
+void message_send(const Exchange* exchange, const Message* message, Fields* fields);
+void message_receive(const Exchange* exchange, const Message* message);
+void message_apply(const Message* message, Fields* fields);
 
 /* All messages of a kind. Collective. */
-void exchange_all(Exchange *exchange, ExchangeKind kind, Fields *fields);
+void exchange_all(Exchange* exchange, ExchangeKind kind, Fields* fields);
 
 #endif

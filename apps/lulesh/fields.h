@@ -26,8 +26,8 @@ typedef struct {
 } Material;
 
 typedef struct {
-  const Mesh *mesh;
-  const Regions *regions;
+  const Mesh* mesh;
+  const Regions* regions;
 
   /* Of nodes. */
   double *position[3], *velocity[3], *acceleration[3], *force[3], *node_mass;
@@ -38,7 +38,7 @@ typedef struct {
 
   /* Of elements, between loops. */
   double *stress[3], *determinant, *strain[3], *spacing[3], *clamped_volume;
-  double *gradient[3];                          /* with slots for ghosts */
+  double* gradient[3];                          /* with slots for ghosts */
   double *corner_force[3], *hourglass_force[3]; /* by corner; of the stress, and against the hourglass modes */
   double *corner_derivative[3], *corner_position[3];
   Material material;
@@ -48,30 +48,30 @@ typedef struct {
   int cycle;
   int failure; /* kSound, or why the run must stop; fields_fail writes, fields_failure reads */
 
-  struct Watch *watch; /* NULL, or who is told of each loop instead of its execution: see phases.h */
+  struct Watch* watch; /* NULL, or who is told of each loop instead of its execution: see phases.h */
 
-  double *memory;     /* all of the arrays */
-  double *temporary;  /* those of them that last from loop to loop only, up to the end */
+  double* memory;    /* all of the arrays */
+  double* temporary; /* those of them that last from loop to loop only, up to the end */
   size_t bytes;
 } Fields;
 
 /* Bytes that fields_create takes; from the mesh's sizes alone. */
-double fields_bytes(const Mesh *mesh);
+double fields_bytes(const Mesh* mesh);
 
 /* The state at time 0; node_mass is still this process's part. Memory is first touched by the threads that use it: the
  * threads of a parallel region, in equal ranges. False: not enough memory. */
-bool fields_create(Fields *fields, const Mesh *mesh, const Regions *regions);
-void fields_destroy(Fields *fields);
+bool fields_create(Fields* fields, const Mesh* mesh, const Regions* regions);
+void fields_destroy(Fields* fields);
 
-/* Gives the memory of the arrays between loops back to the system, and takes it again, as programs do that allocate them
- * in each cycle. Between two cycles. */
-void fields_allocate_anew(Fields *fields);
+/* Gives the memory of the arrays between loops back to the system, and takes it again, as programs do that allocate
+ * them in each cycle. Between two cycles. */
+void fields_allocate_anew(Fields* fields);
 
 /* Notes why the run must stop; tells it. Any thread. */
-void fields_fail(Fields *fields, int failure);
-int fields_failure(const Fields *fields);
+void fields_fail(Fields* fields, int failure);
+int fields_failure(const Fields* fields);
 
 /* Makes a limit smaller. Any thread; the result does not depend on the order. */
-void fields_lower(double *limit, double value);
+void fields_lower(double* limit, double value);
 
 #endif

@@ -20,22 +20,22 @@ enum { kIndexTable = kMostAccesses, kListTable, kFaceTable };
 
 typedef struct {
   Watch watch;
-  uint64_t *piece;
+  uint64_t* piece;
   size_t count, room;
   bool failed; /* no memory */
   uint64_t last[kStreams];
 } Walk;
 
-static void touch(Walk *walk, int access, int stream, const void *address, bool writes) {
+static void touch(Walk* walk, int access, int stream, const void* address, bool writes) {
   uint64_t piece = (uint64_t)(uintptr_t)address / kGranule | (writes ? WRITTEN : 0);
-  uint64_t *last = &walk->last[access * kStreamsOfAccess + stream];
+  uint64_t* last = &walk->last[access * kStreamsOfAccess + stream];
   if (piece == *last) {
     return;
   }
   *last = piece;
   if (walk->count == walk->room) {
     size_t room = walk->room > 0 ? 2 * walk->room : 4096;
-    uint64_t *pieces = realloc(walk->piece, room * sizeof *pieces);
+    uint64_t* pieces = realloc(walk->piece, room * sizeof *pieces);
     if (!pieces) {
       walk->failed = true;
       return;
@@ -46,7 +46,7 @@ static void touch(Walk *walk, int access, int stream, const void *address, bool 
   walk->piece[walk->count++] = piece;
 }
 
-static void touch_faces(Walk *walk, int number, const Access *access, const double *array, int axis, const Mesh *mesh,
+static void touch_faces(Walk* walk, int number, const Access* access, const double* array, int axis, const Mesh* mesh,
                         int32_t element) {
   for (int side = 0; side < 2; ++side) {
     int face = 2 * axis + side;
@@ -58,7 +58,7 @@ static void touch_faces(Walk *walk, int number, const Access *access, const doub
   }
 }
 
-static void touch_corners(Walk *walk, int number, const Access *access, const double *array, int axis, const Mesh *mesh,
+static void touch_corners(Walk* walk, int number, const Access* access, const double* array, int axis, const Mesh* mesh,
                           int32_t node) {
   touch(walk, kIndexTable, 0, &mesh->first_corner[node], false);
   for (int64_t at = mesh->first_corner[node]; at < mesh->first_corner[node + 1]; ++at) {
@@ -69,11 +69,11 @@ static void touch_corners(Walk *walk, int number, const Access *access, const do
 }
 
 /* One access at one index, in one direction. */
-static void touch_access(Walk *walk, const Fields *fields, const LoopInfo *info, int number, int axis, int32_t i) {
-  const Mesh *mesh = fields->mesh;
-  const Access *access = &info->access[number];
-  const double *array = ((double *const *)((const char *)fields + access->offset))[axis];
-  const int32_t *list = fields->regions->element;
+static void touch_access(Walk* walk, const Fields* fields, const LoopInfo* info, int number, int axis, int32_t i) {
+  const Mesh* mesh = fields->mesh;
+  const Access* access = &info->access[number];
+  const double* array = ((double* const*)((const char*)fields + access->offset))[axis];
+  const int32_t* list = fields->regions->element;
   int first = axis * kCorners;
   switch (access->through) {
     case kSame: touch(walk, number, first, &array[i], access->writes); break;
@@ -99,7 +99,7 @@ static void touch_access(Walk *walk, const Fields *fields, const LoopInfo *info,
 }
 
 /* From one direction to behind another. */
-static void walk_range(Walk *walk, const Fields *fields, const LoopInfo *info, Range range, int from, int to) {
+static void walk_range(Walk* walk, const Fields* fields, const LoopInfo* info, Range range, int from, int to) {
   for (int32_t i = range.begin; i < range.end; ++i) {
     for (int number = 0; info->access[number].through != kNothing; ++number) {
       int arrays = info->access[number].arrays;
@@ -113,9 +113,9 @@ static void walk_range(Walk *walk, const Fields *fields, const LoopInfo *info, R
   }
 }
 
-static void walk_loop(Watch *watch, Fields *fields, Loop *loop, Range range) {
-  Walk *walk = (Walk *)watch;
-  const LoopInfo *info = loop_info(loop);
+static void walk_loop(Watch* watch, Fields* fields, Loop* loop, Range range) {
+  Walk* walk = (Walk*)watch;
+  const LoopInfo* info = loop_info(loop);
   memset(walk->last, 0, sizeof walk->last);
   if (!info->by_axis) {
     walk_range(walk, fields, info, range, 0, 3);
@@ -130,17 +130,17 @@ static void walk_loop(Watch *watch, Fields *fields, Loop *loop, Range range) {
 
 typedef struct {
   Walk walk;
-  FILE *file;
-  Fields *fields;
+  FILE* file;
+  Fields* fields;
 } Writer;
 
-static void describe(Writer *writer, const char *name, int phase, size_t before) {
+static void describe(Writer* writer, const char* name, int phase, size_t before) {
   fprintf(writer->file, "task %s %d %zu\n", name, phase, writer->walk.count - before);
 }
 
-static void walk_threads(Writer *writer, const Cut *cut) {
+static void walk_threads(Writer* writer, const Cut* cut) {
   static const struct {
-    const char *name;
+    const char* name;
     Phase *first, *second;
   } phases[] = {{"forces", phase_forces, NULL},         {"gather", phase_gather, NULL},
                 {"move", phase_accelerate, phase_move}, {"kinematics", phase_kinematics, NULL},
@@ -158,8 +158,8 @@ static void walk_threads(Writer *writer, const Cut *cut) {
 }
 
 /* What the tasks of a kind do; those of messages, and the step, touch too little to count. */
-static void walk_task(Writer *writer, const Plan *plan, TaskKind kind, int index) {
-  Fields *fields = writer->fields;
+static void walk_task(Writer* writer, const Plan* plan, TaskKind kind, int index) {
+  Fields* fields = writer->fields;
   const Share *nodes = &plan->nodes.share[index], *elements = &plan->elements.share[index];
   switch (kind) {
     case kTaskForces: phase_forces(fields, elements); break;
@@ -177,10 +177,10 @@ static void walk_task(Writer *writer, const Plan *plan, TaskKind kind, int index
   }
 }
 
-static void walk_tasks(Writer *writer, const Plan *plan) {
-  static const char *const names[kTaskKinds] = {
-      "step", "receive", "forces", "gather", "send_forces", "add_forces", "accelerate", "move", "send_motion",
-      "set_motion", "kinematics", "send_gradients", "material"};
+static void walk_tasks(Writer* writer, const Plan* plan) {
+  static const char* const names[kTaskKinds] = {"step",       "receive",        "forces",  "gather",      "send_forces",
+                                                "add_forces", "accelerate",     "move",    "send_motion", "set_motion",
+                                                "kinematics", "send_gradients", "material"};
   for (TaskKind kind = 0; kind < kTaskKinds; ++kind) {
     for (int i = plan->first[kind]; i < plan->first[kind + 1]; ++i) {
       size_t before = writer->walk.count;
@@ -190,7 +190,7 @@ static void walk_tasks(Writer *writer, const Plan *plan) {
   }
 }
 
-void footprint_write(const char *path, Fields *fields, const Cut *cut, const Plan *plan, Failure *failure) {
+void footprint_write(const char* path, Fields* fields, const Cut* cut, const Plan* plan, Failure* failure) {
   Writer writer = {.walk = {.watch.loop = walk_loop}, .file = fopen(path, "wb"), .fields = fields};
   if (!writer.file) {
     failure_note(failure, kExitInput, "--footprint %s: cannot be written: %s", path, strerror(errno));
@@ -205,8 +205,8 @@ void footprint_write(const char *path, Fields *fields, const Cut *cut, const Pla
   }
   fields->watch = NULL;
   fprintf(writer.file, "numbers\n");
-  bool written = fwrite(writer.walk.piece, sizeof *writer.walk.piece, writer.walk.count, writer.file) ==
-                 writer.walk.count;
+  bool written =
+      fwrite(writer.walk.piece, sizeof *writer.walk.piece, writer.walk.count, writer.file) == writer.walk.count;
   written = fclose(writer.file) == 0 && written;
   if (writer.walk.failed || !written) {
     failure_note(failure, kExitInput, "--footprint %s: %s", path,

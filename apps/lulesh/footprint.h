@@ -25,6 +25,6 @@
 enum { kGranule = 64 }; /* a cache line */
 
 /* One of `cut` and `plan` is given: of the forms without tasks, and of the others. Main thread. */
-void footprint_write(const char *path, Fields *fields, const Cut *cut, const Plan *plan, Failure *failure);
+void footprint_write(const char* path, Fields* fields, const Cut* cut, const Plan* plan, Failure* failure);
 
 #endif

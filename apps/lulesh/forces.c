@@ -11,9 +11,9 @@
 #include "loops.h"
 
 /* Writes force. */
-void clear_forces(Fields *fields, int32_t begin, int32_t end) {
+void clear_forces(Fields* fields, int32_t begin, int32_t end) {
   for (int a = 0; a < 3; ++a) {
-    double *restrict force = fields->force[a];
+    double* restrict force = fields->force[a];
     for (int32_t node = begin; node < end; ++node) {
       force[node] = 0;
     }
@@ -21,10 +21,10 @@ void clear_forces(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* Reads pressure, viscosity. Writes stress. */
-void init_stress(Fields *fields, int32_t begin, int32_t end) {
-  const double *restrict pressure = fields->pressure, *restrict viscosity = fields->viscosity;
+void init_stress(Fields* fields, int32_t begin, int32_t end) {
+  const double* restrict pressure = fields->pressure, * restrict viscosity = fields->viscosity;
   for (int a = 0; a < 3; ++a) {
-    double *restrict stress = fields->stress[a];
+    double* restrict stress = fields->stress[a];
     for (int32_t element = begin; element < end; ++element) {
       stress[element] = -pressure[element] - viscosity[element];
     }
@@ -32,8 +32,8 @@ void init_stress(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* Reads position by node, stress. Writes determinant, corner_force. */
-void stress_forces(Fields *fields, int32_t begin, int32_t end) {
-  const Mesh *mesh = fields->mesh;
+void stress_forces(Fields* fields, int32_t begin, int32_t end) {
+  const Mesh* mesh = fields->mesh;
   for (int32_t element = begin; element < end; ++element) {
     Corners at, normal;
     double unused[3][4];
@@ -42,7 +42,7 @@ void stress_forces(Fields *fields, int32_t begin, int32_t end) {
     corner_normals(at, normal);
     for (int a = 0; a < 3; ++a) {
       double stress = -fields->stress[a][element];
-      double *restrict force = &fields->corner_force[a][(int64_t)kCorners * element];
+      double* restrict force = &fields->corner_force[a][(int64_t)kCorners * element];
       for (int k = 0; k < kCorners; ++k) {
         force[k] = stress * normal[a][k];
       }
@@ -50,7 +50,7 @@ void stress_forces(Fields *fields, int32_t begin, int32_t end) {
   }
 }
 
-static double sum_of_corners(const Mesh *mesh, const double *corner_force, int32_t node) {
+static double sum_of_corners(const Mesh* mesh, const double* corner_force, int32_t node) {
   double sum = 0;
   for (int64_t at = mesh->first_corner[node]; at < mesh->first_corner[node + 1]; ++at) {
     sum += corner_force[mesh->corner[at]];
@@ -59,7 +59,7 @@ static double sum_of_corners(const Mesh *mesh, const double *corner_force, int32
 }
 
 /* Reads corner_force by node. Writes force. */
-void gather_stress(Fields *fields, int32_t begin, int32_t end) {
+void gather_stress(Fields* fields, int32_t begin, int32_t end) {
   for (int32_t node = begin; node < end; ++node) {
     for (int a = 0; a < 3; ++a) {
       fields->force[a][node] = sum_of_corners(fields->mesh, fields->corner_force[a], node);
@@ -68,7 +68,7 @@ void gather_stress(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* Reads determinant. */
-void check_determinant(Fields *fields, int32_t begin, int32_t end) {
+void check_determinant(Fields* fields, int32_t begin, int32_t end) {
   int bad = 0;
   for (int32_t element = begin; element < end; ++element) {
     bad |= !(fields->determinant[element] > 0);
@@ -80,8 +80,8 @@ void check_determinant(Fields *fields, int32_t begin, int32_t end) {
 
 /* Reads position by node, first_volume, volume. Writes corner_derivative, corner_position, determinant, which is the
  * volume from here on. */
-void hourglass_geometry(Fields *fields, int32_t begin, int32_t end) {
-  const Mesh *mesh = fields->mesh;
+void hourglass_geometry(Fields* fields, int32_t begin, int32_t end) {
+  const Mesh* mesh = fields->mesh;
   int bad = 0;
   for (int32_t element = begin; element < end; ++element) {
     Corners at, derivative;
@@ -109,12 +109,12 @@ static const double kModes[4][kCorners] = {{1, 1, -1, -1, -1, -1, 1, 1},
                                            {-1, 1, -1, 1, 1, -1, 1, -1}};
 
 /* The modes less what a linear field has of them. */
-static void hourglass_modes(const Fields *fields, int64_t first, double volume, double mode[4][kCorners]) {
+static void hourglass_modes(const Fields* fields, int64_t first, double volume, double mode[4][kCorners]) {
   double inverse = 1.0 / volume;
   for (int m = 0; m < 4; ++m) {
     double part[3] = {0, 0, 0};
     for (int a = 0; a < 3; ++a) {
-      const double *position = &fields->corner_position[a][first];
+      const double* position = &fields->corner_position[a][first];
       for (int k = 0; k < kCorners; ++k) {
         part[a] += kModes[m][k] * position[k];
       }
@@ -128,8 +128,8 @@ static void hourglass_modes(const Fields *fields, int64_t first, double volume, 
 }
 
 /* Reads determinant, corner_derivative, corner_position, sound, mass, velocity by node. Writes hourglass_force. */
-void hourglass_forces(Fields *fields, int32_t begin, int32_t end) {
-  const Mesh *mesh = fields->mesh;
+void hourglass_forces(Fields* fields, int32_t begin, int32_t end) {
+  const Mesh* mesh = fields->mesh;
   for (int32_t element = begin; element < end; ++element) {
     int64_t first = (int64_t)kCorners * element;
     double mode[4][kCorners], volume = fields->determinant[element];
@@ -144,16 +144,17 @@ void hourglass_forces(Fields *fields, int32_t begin, int32_t end) {
           speed[m] += mode[m][k] * velocity[a][k];
         }
       }
-      double *restrict force = &fields->hourglass_force[a][first];
+      double* restrict force = &fields->hourglass_force[a][first];
       for (int k = 0; k < kCorners; ++k) {
-        force[k] = factor * (mode[0][k] * speed[0] + mode[1][k] * speed[1] + mode[2][k] * speed[2] + mode[3][k] * speed[3]);
+        force[k] =
+            factor * (mode[0][k] * speed[0] + mode[1][k] * speed[1] + mode[2][k] * speed[2] + mode[3][k] * speed[3]);
       }
     }
   }
 }
 
 /* Reads hourglass_force by node. Changes force. */
-void gather_hourglass(Fields *fields, int32_t begin, int32_t end) {
+void gather_hourglass(Fields* fields, int32_t begin, int32_t end) {
   for (int32_t node = begin; node < end; ++node) {
     for (int a = 0; a < 3; ++a) {
       fields->force[a][node] += sum_of_corners(fields->mesh, fields->hourglass_force[a], node);

@@ -12,10 +12,10 @@
 #include "fields.h"
 
 typedef struct {
-  Fields *fields;
-  Exchange *exchange;
-  const Cut *cut;     /* of the forms without tasks */
-  MPI_Comm steps;     /* apart from messages */
+  Fields* fields;
+  Exchange* exchange;
+  const Cut* cut; /* of the forms without tasks */
+  MPI_Comm steps; /* apart from messages */
   int most_cycles;
   bool prints_cycles; /* by this process */
   bool allocates;     /* the arrays between loops, in each cycle; of the forms without tasks */
@@ -28,15 +28,15 @@ typedef struct {
 /* Finds the length of the next step from all processes' limits, and begins the cycle; or finds that the run has ended:
  * at the stop time, with the last cycle that is allowed, or by a failure. The same on all processes. False: it has
  * ended. Collective. */
-bool simulation_advance(Simulation *simulation);
+bool simulation_advance(Simulation* simulation);
 
 /* What the last simulation_advance has found. Relaxed: dependences, waits and messages order it. */
-static inline bool simulation_ended(const Simulation *simulation) {
+static inline bool simulation_ended(const Simulation* simulation) {
   return __atomic_load_n(&simulation->ended, __ATOMIC_RELAXED);
 }
 
 /* The forms `serial` and `for` advance until the end. Collective. The main thread calls MPI. */
-void serial_run(Simulation *simulation);
-void loops_run(Simulation *simulation);
+void serial_run(Simulation* simulation);
+void loops_run(Simulation* simulation);
 
 #endif

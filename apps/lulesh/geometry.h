@@ -25,7 +25,9 @@ static inline Vector vector_sum(Vector a, Vector b) { return (Vector){a.x + b.x,
 
 static inline Vector vector_difference(Vector a, Vector b) { return (Vector){a.x - b.x, a.y - b.y, a.z - b.z}; }
 
-static inline Vector vector_scaled(double factor, Vector a) { return (Vector){factor * a.x, factor * a.y, factor * a.z}; }
+static inline Vector vector_scaled(double factor, Vector a) {
+  return (Vector){factor * a.x, factor * a.y, factor * a.z};
+}
 
 static inline Vector vector_cross(Vector a, Vector b) {
   return (Vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
@@ -47,7 +49,7 @@ static inline double hexahedron_volume(const Corners at) {
 }
 
 /* How a coordinate changes along xi, eta, zeta in the middle: from the four diagonals. */
-static inline Vector jacobian_row(const double *at) {
+static inline Vector jacobian_row(const double* at) {
   double d60 = at[6] - at[0], d53 = at[5] - at[3], d71 = at[7] - at[1], d42 = at[4] - at[2];
   return (Vector){0.125 * (d60 + d53 - d71 - d42), 0.125 * (d60 - d53 + d71 - d42), 0.125 * (d60 + d53 + d71 + d42)};
 }
@@ -95,7 +97,7 @@ static inline void corner_normals(const Corners at, Corners normal) {
   add_face_normal(at, normal, 4, 7, 6, 5);
 }
 
-static inline double volume_derivative(const double *u, const double *w, const int *n) {
+static inline double volume_derivative(const double* u, const double* w, const int* n) {
   return ((u[n[1]] + u[n[2]]) * (w[n[0]] + w[n[1]]) - (u[n[0]] + u[n[1]]) * (w[n[1]] + w[n[2]]) +
           (u[n[0]] + u[n[4]]) * (w[n[3]] + w[n[4]]) - (u[n[3]] + u[n[4]]) * (w[n[0]] + w[n[4]]) -
           (u[n[2]] + u[n[5]]) * (w[n[3]] + w[n[5]]) + (u[n[3]] + u[n[5]]) * (w[n[2]] + w[n[5]])) /
@@ -104,8 +106,9 @@ static inline double volume_derivative(const double *u, const double *w, const i
 
 /* How the volume changes with each coordinate of each corner. */
 static inline void volume_derivatives(const Corners at, Corners derivative) {
-  static const int kOthers[kCorners][6] = {{1, 2, 3, 4, 5, 7}, {2, 3, 0, 5, 6, 4}, {3, 0, 1, 6, 7, 5}, {0, 1, 2, 7, 4, 6},
-                                           {7, 6, 5, 0, 3, 1}, {4, 7, 6, 1, 0, 2}, {5, 4, 7, 2, 1, 3}, {6, 5, 4, 3, 2, 0}};
+  static const int kOthers[kCorners][6] = {{1, 2, 3, 4, 5, 7}, {2, 3, 0, 5, 6, 4}, {3, 0, 1, 6, 7, 5},
+                                           {0, 1, 2, 7, 4, 6}, {7, 6, 5, 0, 3, 1}, {4, 7, 6, 1, 0, 2},
+                                           {5, 4, 7, 2, 1, 3}, {6, 5, 4, 3, 2, 0}};
   for (int k = 0; k < kCorners; ++k) {
     for (int a = 0; a < 3; ++a) {
       derivative[a][k] = volume_derivative(at[(a + 1) % 3], at[(a + 2) % 3], kOthers[k]);
@@ -133,7 +136,7 @@ static inline double characteristic_length(const Corners at, double volume) {
 }
 
 /* The values of an element's nodes. */
-static inline void gather(const int32_t *node, double *const *of_nodes, Corners values) {
+static inline void gather(const int32_t* node, double* const* of_nodes, Corners values) {
   for (int a = 0; a < 3; ++a) {
     for (int k = 0; k < kCorners; ++k) {
       values[a][k] = of_nodes[a][node[k]];

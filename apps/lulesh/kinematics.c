@@ -24,8 +24,8 @@ static void strain_rates(Corners at, const Corners velocity, double half_step, d
 }
 
 /* Reads position, velocity by node, first_volume, volume, step. Writes new_volume, volume_change, length, strain. */
-void kinematics(Fields *fields, int32_t begin, int32_t end) {
-  const Mesh *mesh = fields->mesh;
+void kinematics(Fields* fields, int32_t begin, int32_t end) {
+  const Mesh* mesh = fields->mesh;
   for (int32_t element = begin; element < end; ++element) {
     Corners at, velocity;
     double rate[3];
@@ -43,7 +43,7 @@ void kinematics(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* Reads strain, new_volume. Writes volume_rate, strain without it. */
-void split_strain(Fields *fields, int32_t begin, int32_t end) {
+void split_strain(Fields* fields, int32_t begin, int32_t end) {
   int bad = 0;
   for (int32_t element = begin; element < end; ++element) {
     double rate = fields->strain[0][element] + fields->strain[1][element] + fields->strain[2][element];
@@ -59,11 +59,12 @@ void split_strain(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* The difference of a quantity's averages over two opposite faces. */
-static Vector face_to_face(const Corners of, const int *to, const int *from) {
+static Vector face_to_face(const Corners of, const int* to, const int* from) {
   double part[3];
   for (int a = 0; a < 3; ++a) {
-    const double *v = of[a];
-    part[a] = 0.25 * ((v[to[0]] + v[to[1]] + v[to[2]] + v[to[3]]) - (v[from[0]] + v[from[1]] + v[from[2]] + v[from[3]]));
+    const double* v = of[a];
+    part[a] =
+        0.25 * ((v[to[0]] + v[to[1]] + v[to[2]] + v[to[3]]) - (v[from[0]] + v[from[1]] + v[from[2]] + v[from[3]]));
   }
   return (Vector){part[0], part[1], part[2]};
 }
@@ -72,8 +73,8 @@ static const int kTo[3][4] = {{1, 2, 6, 5}, {3, 2, 6, 7}, {4, 5, 6, 7}};
 static const int kFrom[3][4] = {{0, 3, 7, 4}, {0, 1, 5, 4}, {0, 1, 2, 3}};
 
 /* Reads position, velocity by node, first_volume, new_volume. Writes spacing, gradient. */
-void gradients(Fields *fields, int32_t begin, int32_t end) {
-  const Mesh *mesh = fields->mesh;
+void gradients(Fields* fields, int32_t begin, int32_t end) {
+  const Mesh* mesh = fields->mesh;
   for (int32_t element = begin; element < end; ++element) {
     Corners at, velocity;
     gather(mesh->node[element], fields->position, at);

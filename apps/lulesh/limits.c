@@ -8,7 +8,7 @@
 #include "loops.h"
 
 /* Over places in the regions' list. Reads sound, volume_rate, length. Lowers courant. */
-void courant_limit(Fields *fields, int32_t begin, int32_t end) {
+void courant_limit(Fields* fields, int32_t begin, int32_t end) {
   double least = NO_LIMIT;
   for (int32_t at = begin; at < end; ++at) {
     int32_t element = fields->regions->element[at];
@@ -20,7 +20,7 @@ void courant_limit(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* Over places in the regions' list. Reads volume_rate. Lowers hydro. */
-void hydro_limit(Fields *fields, int32_t begin, int32_t end) {
+void hydro_limit(Fields* fields, int32_t begin, int32_t end) {
   double least = NO_LIMIT;
   for (int32_t at = begin; at < end; ++at) {
     double rate = fields->volume_rate[fields->regions->element[at]];
@@ -29,7 +29,7 @@ void hydro_limit(Fields *fields, int32_t begin, int32_t end) {
   fields_lower(&fields->hydro, least);
 }
 
-double step_limit(const Fields *fields) {
+double step_limit(const Fields* fields) {
   double limit = NO_LIMIT;
   if (fields->courant < limit) {
     limit = fields->courant / 2.0;
@@ -52,7 +52,7 @@ static double grown(double before, double limit) {
 }
 
 /* The last steps: no tiny one is left over. */
-void advance_time(Fields *fields, double limit) {
+void advance_time(Fields* fields, double limit) {
   double remaining = STOP_TIME - fields->time;
   if (fields->cycle > 0) {
     fields->step = grown(fields->step, limit);

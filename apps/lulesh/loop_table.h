@@ -12,14 +12,14 @@
 
 /* How a loop comes from its index to an array's. */
 typedef enum {
-  kNothing,      /* behind the last access of a loop */
-  kSame,         /* the index itself */
-  kOwnCorners,   /* the 8 corners of the element */
-  kItsNodes,     /* the 8 nodes of the element */
-  kItsCorners,   /* the corners that meet at the node */
-  kOfPlace,      /* the element at a place in the regions' list */
-  kBeyondFaces,  /* the elements beyond the two faces along an axis, of the element at a place */
-  kOfPlane,      /* the node at a place in a plane's list */
+  kNothing,     /* behind the last access of a loop */
+  kSame,        /* the index itself */
+  kOwnCorners,  /* the 8 corners of the element */
+  kItsNodes,    /* the 8 nodes of the element */
+  kItsCorners,  /* the corners that meet at the node */
+  kOfPlace,     /* the element at a place in the regions' list */
+  kBeyondFaces, /* the elements beyond the two faces along an axis, of the element at a place */
+  kOfPlane,     /* the node at a place in a plane's list */
 } Through;
 
 typedef struct {
@@ -32,10 +32,10 @@ typedef struct {
 enum { kMostAccesses = 12 };
 
 typedef struct {
-  const char *name;
-  Loop *loop;
-  int axis;      /* of the loops over a plane's list */
-  bool by_axis;  /* goes over its range once per direction */
+  const char* name;
+  Loop* loop;
+  int axis;     /* of the loops over a plane's list */
+  bool by_axis; /* goes over its range once per direction */
   Access access[kMostAccesses + 1];
 } LoopInfo;
 
@@ -43,6 +43,6 @@ typedef struct {
 extern const LoopInfo kLoops[];
 
 /* NULL: it is not in the table, which is a mistake there. */
-const LoopInfo *loop_info(Loop *loop);
+const LoopInfo* loop_info(Loop* loop);
 
 #endif

@@ -24,15 +24,15 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void time_loop(Watch *watch, Fields *fields, Loop *loop, Range range) {
-  LoopTimes *times = (LoopTimes *)watch;
+static void time_loop(Watch* watch, Fields* fields, Loop* loop, Range range) {
+  LoopTimes* times = (LoopTimes*)watch;
   double start = now();
   loop(fields, range.begin, range.end);
   times->seconds[loop_info(loop) - kLoops] += now() - start;
 }
 
-LoopTimes *loop_times_begin(Fields *fields) {
-  LoopTimes *times = calloc(1, sizeof *times);
+LoopTimes* loop_times_begin(Fields* fields) {
+  LoopTimes* times = calloc(1, sizeof *times);
   if (times) {
     times->watch.loop = time_loop;
     fields->watch = &times->watch;
@@ -40,10 +40,10 @@ LoopTimes *loop_times_begin(Fields *fields) {
   return times;
 }
 
-void loop_times_print(const LoopTimes *times, int cycles) {
-  for (const LoopInfo *info = kLoops; info->name; ++info) {
+void loop_times_print(const LoopTimes* times, int cycles) {
+  for (const LoopInfo* info = kLoops; info->name; ++info) {
     printf("loop_%s %.6g us\n", info->name, 1e6 * times->seconds[info - kLoops] / cycles);
   }
 }
 
-void loop_times_end(LoopTimes *times) { free(times); }
+void loop_times_end(LoopTimes* times) { free(times); }

@@ -9,10 +9,10 @@
 
 /* From now on loops are timed; NULL: not enough memory. Freed by loop_times_end. */
 typedef struct LoopTimes LoopTimes;
-LoopTimes *loop_times_begin(Fields *fields);
+LoopTimes* loop_times_begin(Fields* fields);
 
 /* Prints a figure for each loop: microseconds per cycle. */
-void loop_times_print(const LoopTimes *times, int cycles);
-void loop_times_end(LoopTimes *times);
+void loop_times_print(const LoopTimes* times, int cycles);
+void loop_times_end(LoopTimes* times);
 
 #endif

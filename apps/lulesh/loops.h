@@ -9,7 +9,7 @@
 
 #include "fields.h"
 
-typedef void Loop(Fields *fields, int32_t begin, int32_t end);
+typedef void Loop(Fields* fields, int32_t begin, int32_t end);
 
 /* forces.c: over nodes (1, 4, 8) and elements; independent of the length of the step. */
 Loop clear_forces, init_stress, stress_forces, gather_stress, check_determinant, hourglass_geometry, hourglass_forces,
@@ -35,7 +35,7 @@ Loop courant_limit, hydro_limit;
 
 /* limits.c: the length of the next step, and its number; `limit` is the least of all processes. Not in the first cycle:
  * it takes the step that fields_create has set. */
-double step_limit(const Fields *fields);
-void advance_time(Fields *fields, double limit);
+double step_limit(const Fields* fields);
+void advance_time(Fields* fields, double limit);
 
 #endif

@@ -35,10 +35,10 @@ typedef struct {
   MPI_Comm steps;
 } Run;
 
-static bool speaks(const Run *run) { return run->job.rank == 0 && !run->options.quiet; }
+static bool speaks(const Run* run) { return run->job.rank == 0 && !run->options.quiet; }
 
-static Tiling tiling_of(const Run *run) {
-  const Options *options = &run->options;
+static Tiling tiling_of(const Run* run) {
+  const Options* options = &run->options;
   return (Tiling){.element_tasks = options->element_tasks,
                   .node_tasks = options->node_tasks,
                   .naming = (Naming)options->naming,
@@ -47,8 +47,8 @@ static Tiling tiling_of(const Run *run) {
                   .messages = options->form != kFormBsp};
 }
 
-static bool create(Run *run) {
-  const Options *options = &run->options;
+static bool create(Run* run) {
+  const Options* options = &run->options;
   bool room = mesh_create(&run->mesh) &&
               regions_create(&run->regions, run->mesh.elements, options->regions, options->balance, options->cost,
                              run->job.rank) &&
@@ -58,13 +58,13 @@ static bool create(Run *run) {
     Tiling tiling = tiling_of(run);
     return plan_create(&run->plan, &tiling, &run->fields, &run->exchange, &run->entries);
   }
-  return room && cut_for_threads(&run->cut, &run->mesh, &run->regions,
-                                 options->form == kFormSerial ? 1 : run->job.threads);
+  return room &&
+         cut_for_threads(&run->cut, &run->mesh, &run->regions, options->form == kFormSerial ? 1 : run->job.threads);
 }
 
-static int prepare(Run *run) {
+static int prepare(Run* run) {
   Failure failure = {0};
-  const Options *options = &run->options;
+  const Options* options = &run->options;
   if (mesh_per_edge(run->job.ranks) == 0) {
     failure_note(&failure, kExitInput, "%d ranks do not make a cube of cubes; take 1, 8, 27, 64, ...", run->job.ranks);
     return job_agree(&run->job, &failure);
@@ -75,19 +75,21 @@ static int prepare(Run *run) {
     report_memory(&report);
   }
   if (!create(run)) {
-    failure_note(&failure, kExitInput, "not enough memory for %d^3 elements, which take %.0f MiB and more; take a "
-                 "smaller -s", options->size, report.bytes / 1048576);
+    failure_note(&failure, kExitInput,
+                 "not enough memory for %d^3 elements, which take %.0f MiB and more; take a "
+                 "smaller -s",
+                 options->size, report.bytes / 1048576);
   }
   return job_agree(&run->job, &failure);
 }
 
 /* The first step of all processes is that of rank 0: rounding gives others another one. */
-static void share_start(Run *run) {
+static void share_start(Run* run) {
   exchange_all(&run->exchange, kMass, &run->fields);
   MPI_Bcast(&run->fields.step, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-static void advance(const Run *run, TaskRun *tasks) {
+static void advance(const Run* run, TaskRun* tasks) {
   switch (run->options.form) {
     case kFormSerial: serial_run(&tasks->simulation); break;
     case kFormLoops: loops_run(&tasks->simulation); break;
@@ -99,7 +101,7 @@ static void advance(const Run *run, TaskRun *tasks) {
 }
 
 /* The time of the slowest process. */
-static double timed(const Run *run, TaskRun *tasks) {
+static double timed(const Run* run, TaskRun* tasks) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
   advance(run, tasks);
@@ -109,7 +111,7 @@ static double timed(const Run *run, TaskRun *tasks) {
 }
 
 /* Tasks of a cycle that did not take place may have met anything: what counts is what the processes agreed on. */
-static int judge(const Run *run, const TaskRun *tasks) {
+static int judge(const Run* run, const TaskRun* tasks) {
   Failure failure = {0};
   int reason = simulation_ended(&tasks->simulation) ? tasks->simulation.failure : fields_failure(&run->fields);
   if (reason == kBadVolume) {
@@ -118,27 +120,36 @@ static int judge(const Run *run, const TaskRun *tasks) {
     failure_note(&failure, kExitWrong, "the artificial viscosity of an element is too large in cycle %d",
                  run->fields.cycle);
   } else if (tasks->no_room) {
-    failure_note(&failure, kExitInput, "not enough memory to cut the mesh anew; leave out --remesh, or take a smaller "
+    failure_note(&failure, kExitInput,
+                 "not enough memory to cut the mesh anew; leave out --remesh, or take a smaller "
                  "-s");
   }
   speculative_judge(tasks, &failure);
   return job_agree(&run->job, &failure);
 }
 
-static int simulate(Run *run) {
-  TaskRun tasks = {
-      .simulation = {.fields = &run->fields, .exchange = &run->exchange, .cut = &run->cut, .steps = run->steps,
-                     .most_cycles = run->options.cycles, .prints_cycles = run->options.prints_cycles && speaks(run),
-                     .allocates = run->options.allocates_each_cycle},
-      .plan = &run->plan, .entries = &run->entries, .graph_mode = run->options.graph_mode,
-      .remesh = run->options.remesh, .creation_us = run->options.creation_us};
-  Report report = {.options = &run->options, .ranks = run->job.ranks, .threads = run->job.threads,
+static int simulate(Run* run) {
+  TaskRun tasks = {.simulation = {.fields = &run->fields,
+                                  .exchange = &run->exchange,
+                                  .cut = &run->cut,
+                                  .steps = run->steps,
+                                  .most_cycles = run->options.cycles,
+                                  .prints_cycles = run->options.prints_cycles && speaks(run),
+                                  .allocates = run->options.allocates_each_cycle},
+                   .plan = &run->plan,
+                   .entries = &run->entries,
+                   .graph_mode = run->options.graph_mode,
+                   .remesh = run->options.remesh,
+                   .creation_us = run->options.creation_us};
+  Report report = {.options = &run->options,
+                   .ranks = run->job.ranks,
+                   .threads = run->job.threads,
                    .tasks = options_have_tasks(&run->options) ? &tasks : NULL};
   if (speaks(run)) {
     report_begin(&report);
   }
   share_start(run);
-  LoopTimes *times = run->options.times_loops ? loop_times_begin(&run->fields) : NULL;
+  LoopTimes* times = run->options.times_loops ? loop_times_begin(&run->fields) : NULL;
   report.seconds = timed(run, &tasks);
   int code = judge(run, &tasks);
   uint64_t hash = report_hash(&run->fields) * (uint64_t)(2 * run->job.rank + 1); /* the place counts, too */
@@ -153,21 +164,23 @@ static int simulate(Run *run) {
   return code;
 }
 
-static int write_footprint(Run *run) {
+static int write_footprint(Run* run) {
   Failure failure = {0};
   bool tasks = options_have_tasks(&run->options);
   footprint_write(run->options.footprint, &run->fields, &run->cut, tasks ? &run->plan : NULL, &failure);
   return job_agree(&run->job, &failure);
 }
 
-static void check_runtime(const Run *run, Failure *failure) {
-  const Entries *entries = &run->entries;
+static void check_runtime(const Run* run, Failure* failure) {
+  const Entries* entries = &run->entries;
   if (run->options.form == kFormPersistent && !(entries_have_graphs(entries) && entries->graph_invalidate)) {
-    failure_note(failure, kExitInput, "--form persistent needs marline_graph_begin, which this runtime does not have: "
+    failure_note(failure, kExitInput,
+                 "--form persistent needs marline_graph_begin, which this runtime does not have: "
                  "start the program with `marline run`, or take --form tasks");
   }
   if (run->options.form == kFormSpeculative && !entries_have_speculation(entries)) {
-    failure_note(failure, kExitInput, "--form speculative needs marline_mpi_speculation_begin, which this process does "
+    failure_note(failure, kExitInput,
+                 "--form speculative needs marline_mpi_speculation_begin, which this process does "
                  "not have: start the program with `marline run`, or take --form tasks");
   }
   if (run->options.footprint && run->job.ranks > 1) {
@@ -178,7 +191,7 @@ static void check_runtime(const Run *run, Failure *failure) {
   }
 }
 
-static int execute(Run *run, int argc, char **argv) {
+static int execute(Run* run, int argc, char** argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   if (!run->options.help) {
@@ -200,7 +213,7 @@ static int execute(Run *run, int argc, char **argv) {
   return run->options.footprint ? write_footprint(run) : simulate(run);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Run run = {.job = job_start("lulesh", &argc, &argv), .entries = entries_find()};
   MPI_Comm_dup(MPI_COMM_WORLD, &run.steps);
   int code = execute(&run, argc, argv);

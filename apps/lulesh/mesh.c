@@ -28,16 +28,16 @@ Place mesh_place(int rank, int ranks) {
   return (Place){rank, edge, rank % edge, rank / edge % edge, rank / (edge * edge)};
 }
 
-double mesh_coordinate(const Mesh *mesh, int at, int of_process) {
+double mesh_coordinate(const Mesh* mesh, int at, int of_process) {
   return EDGE_LENGTH * (of_process * mesh->edge + at) / (mesh->edge * mesh->place.per_edge);
 }
 
-static void number_nodes(Mesh *mesh) {
+static void number_nodes(Mesh* mesh) {
   int n = mesh->edge, m = n + 1;
 #pragma omp parallel for schedule(static)
   for (int32_t element = 0; element < mesh->elements; ++element) {
     for (int k = 0; k < kCorners; ++k) {
-      const int *at = kOffset[k];
+      const int* at = kOffset[k];
       mesh->node[element][k] =
           (element % n + at[0]) + m * (element / n % n + at[1]) + m * m * (element / (n * n) + at[2]);
     }
@@ -45,7 +45,7 @@ static void number_nodes(Mesh *mesh) {
 }
 
 /* Which corners meet at a node: counted, then entered in ascending order. */
-static void list_corners(Mesh *mesh) {
+static void list_corners(Mesh* mesh) {
   for (int64_t at = 0; at < (int64_t)kCorners * mesh->elements; ++at) {
     ++mesh->first_corner[mesh->node[at / kCorners][at % kCorners] + 1];
   }
@@ -62,7 +62,7 @@ static void list_corners(Mesh *mesh) {
   mesh->first_corner[0] = 0;
 }
 
-static Beyond beyond_face(const Mesh *mesh, int face) {
+static Beyond beyond_face(const Mesh* mesh, int face) {
   const int at[3] = {mesh->place.column, mesh->place.row, mesh->place.plane};
   if (face % 2 == 0) {
     return at[face / 2] == 0 ? kSymmetry : kCommunicated;
@@ -70,7 +70,7 @@ static Beyond beyond_face(const Mesh *mesh, int face) {
   return at[face / 2] == mesh->place.per_edge - 1 ? kFree : kCommunicated;
 }
 
-int32_t mesh_element_at_face(const Mesh *mesh, int face, int slow, int fast) {
+int32_t mesh_element_at_face(const Mesh* mesh, int face, int slow, int fast) {
   int n = mesh->edge, end = face % 2 == 0 ? 0 : n - 1;
   switch (face / 2) {
     case 0: return end + n * fast + n * n * slow;
@@ -79,7 +79,7 @@ int32_t mesh_element_at_face(const Mesh *mesh, int face, int slow, int fast) {
   }
 }
 
-static void find_neighbours(Mesh *mesh) {
+static void find_neighbours(Mesh* mesh) {
   int n = mesh->edge;
   const int32_t step[kFaces] = {-1, 1, -n, n, -n * n, n * n};
 #pragma omp parallel for schedule(static)
@@ -103,7 +103,7 @@ static void find_neighbours(Mesh *mesh) {
   }
 }
 
-static void find_symmetry(Mesh *mesh) {
+static void find_symmetry(Mesh* mesh) {
   int m = mesh->edge + 1;
   const int at[3] = {mesh->place.column, mesh->place.row, mesh->place.plane};
   const int32_t fast[3] = {m, 1, 1}, slow[3] = {m * m, m * m, m};
@@ -124,14 +124,14 @@ Mesh mesh_of(Place place, int edge) {
   return mesh;
 }
 
-double mesh_bytes(const Mesh *mesh) {
+double mesh_bytes(const Mesh* mesh) {
   double by_element =
       sizeof *mesh->node + kCorners * sizeof *mesh->corner + sizeof *mesh->beyond + sizeof *mesh->neighbour;
   double plane = (mesh->edge + 1.0) * (mesh->edge + 1.0);
   return mesh->elements * by_element + mesh->nodes * (double)sizeof *mesh->first_corner + 3 * plane * sizeof(int32_t);
 }
 
-bool mesh_create(Mesh *mesh) {
+bool mesh_create(Mesh* mesh) {
   int m = mesh->edge + 1;
   size_t elements = (size_t)mesh->elements, nodes = (size_t)mesh->nodes;
   mesh->node = malloc(elements * sizeof *mesh->node);
@@ -154,7 +154,7 @@ bool mesh_create(Mesh *mesh) {
   return true;
 }
 
-void mesh_destroy(Mesh *mesh) {
+void mesh_destroy(Mesh* mesh) {
   free(mesh->node);
   free(mesh->first_corner);
   free(mesh->corner);

@@ -19,25 +19,25 @@ typedef enum { kInterior, kSymmetry, kFree, kCommunicated } Beyond;
 
 /* Where a process is among the others. */
 typedef struct {
-  int rank, per_edge;        /* per_edge^3 processes */
+  int rank, per_edge; /* per_edge^3 processes */
   int column, row, plane;
 } Place;
 
 typedef struct {
   Place place;
-  int edge;                  /* elements along an edge of this process's cube */
+  int edge; /* elements along an edge of this process's cube */
   int32_t elements, nodes;
-  int32_t ghosts;            /* slots behind the elements, for those of neighbours that share a face */
+  int32_t ghosts; /* slots behind the elements, for those of neighbours that share a face */
 
   int32_t (*node)[kCorners]; /* of each element */
-  int64_t *first_corner;     /* nodes + 1: where a node's corners begin in the next */
-  int64_t *corner;           /* 8 * element + corner, ascending for each node */
+  int64_t* first_corner;     /* nodes + 1: where a node's corners begin in the next */
+  int64_t* corner;           /* 8 * element + corner, ascending for each node */
 
-  uint8_t (*beyond)[kFaces];      /* Beyond, of each element */
-  int32_t (*neighbour)[kFaces];   /* the element or ghost beyond each face; unused at symmetry and free ones */
+  uint8_t (*beyond)[kFaces];    /* Beyond, of each element */
+  int32_t (*neighbour)[kFaces]; /* the element or ghost beyond each face; unused at symmetry and free ones */
 
-  int32_t symmetric[3];      /* nodes of the planes x = 0, y = 0, z = 0 that this process has */
-  int32_t *symmetry[3];
+  int32_t symmetric[3]; /* nodes of the planes x = 0, y = 0, z = 0 that this process has */
+  int32_t* symmetry[3];
 } Mesh;
 
 Place mesh_place(int rank, int ranks);
@@ -47,16 +47,16 @@ int mesh_per_edge(int ranks);
 
 /* A mesh with its sizes, and no tables yet; and the bytes that these take. */
 Mesh mesh_of(Place place, int edge);
-double mesh_bytes(const Mesh *mesh);
+double mesh_bytes(const Mesh* mesh);
 
 /* Makes the tables. False: not enough memory; what there is is freed by mesh_destroy all the same. */
-bool mesh_create(Mesh *mesh);
-void mesh_destroy(Mesh *mesh);
+bool mesh_create(Mesh* mesh);
+void mesh_destroy(Mesh* mesh);
 
 /* The element at place (slow, fast) of this process's face, in the order of the ghosts beyond it. */
-int32_t mesh_element_at_face(const Mesh *mesh, int face, int slow, int fast);
+int32_t mesh_element_at_face(const Mesh* mesh, int face, int slow, int fast);
 
 /* The coordinate of the nodes of a column, row or plane of this process. */
-double mesh_coordinate(const Mesh *mesh, int at, int of_process);
+double mesh_coordinate(const Mesh* mesh, int at, int of_process);
 
 #endif

@@ -13,52 +13,76 @@
 #include "argument.h"
 
 enum {
-  kLargestSize = 645, kMostCycles = 9999999, kMostRegions = 100000, kMostBalance = 10, kMostCost = 1000000,
-  kMostTasks = 100000, kMostRequests = 1000, kMostCreation = 1000000
+  kLargestSize = 645,
+  kMostCycles = 9999999,
+  kMostRegions = 100000,
+  kMostBalance = 10,
+  kMostCost = 1000000,
+  kMostTasks = 100000,
+  kMostRequests = 1000,
+  kMostCreation = 1000000
 };
 
-static const char *const kForms[] = {"serial", "for", "tasks", "persistent", "bsp", "speculative", NULL};
-static const char *const kModes[] = {"barrier", "nowait", "replay", NULL}; /* as marline_graph_begin numbers them */
-static const char *const kNamings[] = {"tiles", "minimal", NULL};
-static const char *const kAddresses[] = {"tiles", "data", NULL};
-static const char *const kAllocations[] = {"once", "cycle", NULL};
-static const char *const kPasses[] = {"objects", "clauses", NULL};
+static const char* const kForms[] = {"serial", "for", "tasks", "persistent", "bsp", "speculative", NULL};
+static const char* const kModes[] = {"barrier", "nowait", "replay", NULL}; /* as marline_graph_begin numbers them */
+static const char* const kNamings[] = {"tiles", "minimal", NULL};
+static const char* const kAddresses[] = {"tiles", "data", NULL};
+static const char* const kAllocations[] = {"once", "cycle", NULL};
+static const char* const kPasses[] = {"objects", "clauses", NULL};
 
-const char *options_form(const Options *options) { return kForms[options->form]; }
+const char* options_form(const Options* options) { return kForms[options->form]; }
 
-bool options_have_tasks(const Options *options) { return options->form >= kFormTasks; }
+bool options_have_tasks(const Options* options) { return options->form >= kFormTasks; }
 
 void options_print_usage(void) {
-  printf("usage: lulesh [-s N] [-i CYCLES] [-r REGIONS] [-b BALANCE] [-c COST] [-p] [-q] [--form FORM] [options]\n"
-         "A blast in an ideal gas on a moving mesh (LULESH 2.0): 1, 8, 27, ... MPI ranks x OpenMP threads.\n"
-         "  -s N        elements along an edge of each rank's cube, 1 to %d (default 30)\n"
-         "  -i CYCLES   at most so many cycles (default %d)\n"
-         "  -r REGIONS  1 to %d (default 11)\n"
-         "  -b BALANCE  region i gets elements in proportion to i^BALANCE, 0 to %d (default 1)\n"
-         "  -c COST     of the dearer regions, 0 to %d (default 1)\n"
-         "  -p          print cycle, time and step of each cycle\n"
-         "  -q          print nothing\n"
-         "  -f, -v      of the reference's pictures: read, and without effect\n"
-         "  --form FORM serial: one thread; for: parallel loops (default); tasks, persistent, bsp, speculative:\n"
-         "              dependent tasks\n",
-         kLargestSize, kMostCycles, kMostRegions, kMostBalance, kMostCost);
-  printf("  -tel N      tasks per loop over elements; auto (default): 16 or more, of at most 8192 elements\n"
-         "  -tnl N      tasks per loop over nodes, likewise\n"
-         "  -rpf N      messages per exchange with a neighbour at a face (default 1)\n"
-         "  -rpe N      messages per exchange with a neighbour at an edge (default 1)\n"
-         "  --mode MODE         of a persistent graph: barrier, nowait (default), replay\n"
-         "  --remesh CYCLES     with persistent: cut the mesh into other blocks every so many cycles\n"
-         "  --dependences NAMES tiles: all that a task touches; minimal (default): without those that others imply\n"
-         "  --addresses OF      dependences name tiles: their numbers (default); data: what is first in a block's data\n"
-         "  --pass HOW          objects: prepared once (default where the runtime can); clauses: depend clauses\n");
-  printf("For measurements:\n"
-         "  --creation-us US    each creation of a task takes so many microseconds longer\n"
-         "  --allocate WHEN     with serial and for, arrays that last from loop to loop: once (default), or each cycle\n"
-         "  --loop-times        with serial: how long each loop takes\n"
-         "  --footprint FILE    write which memory each task of a cycle touches, and end; one process\n");
+  printf(
+      "usage: lulesh [-s N] [-i CYCLES] [-r REGIONS] [-b BALANCE] [-c COST] [-p] [-q] [--form FORM] [options]\n"
+      "A blast in an ideal gas on a moving mesh (LULESH 2.0): 1, 8, 27, ... MPI ranks x OpenMP threads.\n"
+      "  -s N        elements along an edge of each rank's cube, 1 to %d (default 30)\n"
+      "  -i CYCLES   at most so many cycles (default %d)\n"
+      "  -r REGIONS  1 to %d (default 11)\n"
+      "  -b BALANCE  region i gets elements in proportion to i^BALANCE, 0 to %d (default 1)\n"
+      "  -c COST     of the dearer regions, 0 to %d (default 1)\n"
+      "  -p          print cycle, time and step of each cycle\n"
+      "  -q          print nothing\n"
+      "  -f, -v      of the reference's pictures: read, and without effect\n"
+      "  --form FORM serial: one thread; for: parallel loops (default); tasks, persistent, bsp, speculative:\n"
+      "              dependent tasks\n",
+      kLargestSize, kMostCycles, kMostRegions, kMostBalance, kMostCost);
+  printf(
+      "  -tel N      tasks per loop over elements; auto (default): 16 or more, of at most 8192 elements\n"
+      "  -tnl N      tasks per loop over nodes, likewise\n"
+      "  -rpf N      messages per exchange with a neighbour at a face (default 1)\n"
+      "  -rpe N      messages per exchange with a neighbour at an edge (default 1)\n"
+      "  --mode MODE         of a persistent graph: barrier, nowait (default), replay\n"
+      "  --remesh CYCLES     with persistent: cut the mesh into other blocks every so many cycles\n"
+      "  --dependences NAMES tiles: all that a task touches; minimal (default): without those that others imply\n"
+      "  --addresses OF      dependences name tiles: their numbers (default); data: what is first in a block's data\n"
+      "  --pass HOW          objects: prepared once (default where the runtime can); clauses: depend clauses\n");
+  printf(
+      "For measurements:\n"
+      "  --creation-us US    each creation of a task takes so many microseconds longer\n"
+      "  --allocate WHEN     with serial and for, arrays that last from loop to loop: once (default), or each cycle\n"
+      "  --loop-times        with serial: how long each loop takes\n"
+      "  --footprint FILE    write which memory each task of a cycle touches, and end; one process\n");
 }
 
-enum { kForm = 256, kTel, kTnl, kRpf, kRpe, kMode, kRemesh, kDependences, kOf, kHow, kCreation, kAllocate, kTimes, kFootprint };
+enum {
+  kForm = 256,
+  kTel,
+  kTnl,
+  kRpf,
+  kRpe,
+  kMode,
+  kRemesh,
+  kDependences,
+  kOf,
+  kHow,
+  kCreation,
+  kAllocate,
+  kTimes,
+  kFootprint
+};
 
 static const struct option kLong[] = {{"form", required_argument, NULL, kForm},
                                       {"tel", required_argument, NULL, kTel},
@@ -77,12 +101,12 @@ static const struct option kLong[] = {{"form", required_argument, NULL, kForm},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
-static int read_tasks(const char *option, Failure *failure) {
+static int read_tasks(const char* option, Failure* failure) {
   return strcmp(optarg, "auto") == 0 ? 0 : (int)argument_whole(option, optarg, 1, kMostTasks, failure);
 }
 
 /* True if the option was one of those of tasks and messages. */
-static bool apply_task_option(Options *options, int option, Failure *failure) {
+static bool apply_task_option(Options* options, int option, Failure* failure) {
   switch (option) {
     case kTel: options->element_tasks = read_tasks("-tel", failure); return true;
     case kTnl: options->node_tasks = read_tasks("-tnl", failure); return true;
@@ -98,7 +122,7 @@ static bool apply_task_option(Options *options, int option, Failure *failure) {
 }
 
 /* True if the option was one of those of measurements. */
-static bool apply_measuring(Options *options, int option, Failure *failure) {
+static bool apply_measuring(Options* options, int option, Failure* failure) {
   switch (option) {
     case kCreation:
       options->creation_us = (double)argument_whole("--creation-us", optarg, 0, kMostCreation, failure);
@@ -112,7 +136,7 @@ static bool apply_measuring(Options *options, int option, Failure *failure) {
   }
 }
 
-static void apply_option(Options *options, int option, char **argv, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
     case 's': options->size = (int)argument_whole("-s", optarg, 1, kLargestSize, failure); break;
     case 'i': options->cycles = (int)argument_whole("-i", optarg, 1, kMostCycles, failure); break;
@@ -130,20 +154,23 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
 }
 
 /* Regions are drawn by random numbers below the sum of their weights. */
-static void check_weights(const Options *options, Failure *failure) {
+static void check_weights(const Options* options, Failure* failure) {
   double sum = 0;
   for (int i = 1; i <= options->regions; ++i) {
     sum += pow(i, options->balance);
   }
   if (sum > INT_MAX) {
-    failure_note(failure, kExitInput, "the weights of %d regions with -b %d have the sum %.3g, of more than %d; take fewer "
-                 "regions", options->regions, options->balance, sum, INT_MAX);
+    failure_note(failure, kExitInput,
+                 "the weights of %d regions with -b %d have the sum %.3g, of more than %d; take fewer "
+                 "regions",
+                 options->regions, options->balance, sum, INT_MAX);
   }
 }
 
-static void check_measuring(const Options *options, Failure *failure) {
+static void check_measuring(const Options* options, Failure* failure) {
   if (options->allocates_each_cycle && options_have_tasks(options)) {
-    failure_note(failure, kExitInput, "--allocate cycle goes with --form serial and for: no other form has a moment "
+    failure_note(failure, kExitInput,
+                 "--allocate cycle goes with --form serial and for: no other form has a moment "
                  "between two cycles");
   }
   if (options->times_loops && options->form != kFormSerial) {
@@ -151,9 +178,17 @@ static void check_measuring(const Options *options, Failure *failure) {
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
-  *options = (Options){.size = 30, .cycles = kMostCycles, .regions = 11, .balance = 1, .cost = 1, .form = kFormLoops,
-                       .per_face = 1, .per_edge = 1, .graph_mode = 1, .naming = 1};
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
+  *options = (Options){.size = 30,
+                       .cycles = kMostCycles,
+                       .regions = 11,
+                       .balance = 1,
+                       .cost = 1,
+                       .form = kFormLoops,
+                       .per_face = 1,
+                       .per_edge = 1,
+                       .graph_mode = 1,
+                       .naming = 1};
   int option;
   while ((option = getopt_long_only(argc, argv, ":s:i:r:b:c:f:vpqh", kLong, NULL)) != -1) {
     if (!apply_task_option(options, option, failure) && !apply_measuring(options, option, failure)) {
@@ -164,7 +199,8 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   check_weights(options, failure);
   check_measuring(options, failure);
   if (options->remesh > 0 && options->form != kFormPersistent) {
-    failure_note(failure, kExitInput, "--remesh shows how a persistent graph is made anew: it goes with --form "
+    failure_note(failure, kExitInput,
+                 "--remesh shows how a persistent graph is made anew: it goes with --form "
                  "persistent");
   }
 }

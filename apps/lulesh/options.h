@@ -12,29 +12,29 @@
 typedef enum { kFormSerial, kFormLoops, kFormTasks, kFormPersistent, kFormBsp, kFormSpeculative } FormName;
 
 typedef struct {
-  int size;    /* elements along an edge of each process's cube */
-  int cycles;  /* at most */
+  int size;   /* elements along an edge of each process's cube */
+  int cycles; /* at most */
   int regions, balance, cost;
   bool prints_cycles, quiet, help;
   FormName form;
 
-  int element_tasks, node_tasks; /* per loop; 0: chosen by the size */
-  int per_face, per_edge;        /* messages */
+  int element_tasks, node_tasks;           /* per loop; 0: chosen by the size */
+  int per_face, per_edge;                  /* messages */
   int naming, addresses, graph_mode, pass; /* places in the lists of words: see plan.h, marline_graph_begin, Pass */
   int remesh;
   double creation_us;        /* that each creation of a task takes longer */
   bool allocates_each_cycle; /* the arrays between loops */
   bool times_loops;
-  const char *footprint;     /* the file to write it to, or NULL */
+  const char* footprint; /* the file to write it to, or NULL */
 } Options;
 
 typedef enum { kPassObjects, kPassClauses } Pass;
 
 /* On a mistake, notes what is wrong and what is allowed. */
-void options_parse(Options *options, int argc, char **argv, Failure *failure);
+void options_parse(Options* options, int argc, char** argv, Failure* failure);
 
-const char *options_form(const Options *options);
-bool options_have_tasks(const Options *options);
+const char* options_form(const Options* options);
+bool options_have_tasks(const Options* options);
 
 void options_print_usage(void);
 

@@ -5,14 +5,14 @@
 #include "phases.h"
 
 /* As often as the region is dear. */
-static Loop *const kMaterial[] = {
-    pack_material, compress,       compress_at_least, compress_at_most, clear_work,    energy_half,
-    bulk_half,     pressure_half,  viscosity_half,    energy_work,      bulk_full,     pressure_full,
-    energy_full,   bulk_full,      pressure_full,     viscosity_full,
+static Loop* const kMaterial[] = {
+    pack_material, compress,      compress_at_least, compress_at_most, clear_work, energy_half,
+    bulk_half,     pressure_half, viscosity_half,    energy_work,      bulk_full,  pressure_full,
+    energy_full,   bulk_full,     pressure_full,     viscosity_full,
 };
 enum { kMaterialLoops = sizeof kMaterial / sizeof *kMaterial };
 
-static void run(Fields *fields, Loop *loop, Range range) {
+static void run(Fields* fields, Loop* loop, Range range) {
   if (range.begin >= range.end) {
     return;
   }
@@ -23,13 +23,13 @@ static void run(Fields *fields, Loop *loop, Range range) {
   }
 }
 
-static void run_parts(Fields *fields, Loop *loop, const Share *share) {
+static void run_parts(Fields* fields, Loop* loop, const Share* share) {
   for (int i = 0; i < share->parts; ++i) {
     run(fields, loop, share->part[i].places);
   }
 }
 
-void phase_forces(Fields *fields, const Share *share) {
+void phase_forces(Fields* fields, const Share* share) {
   run(fields, init_stress, share->elements);
   run(fields, stress_forces, share->elements);
   run(fields, check_determinant, share->elements);
@@ -37,31 +37,31 @@ void phase_forces(Fields *fields, const Share *share) {
   run(fields, hourglass_forces, share->elements);
 }
 
-void phase_gather(Fields *fields, const Share *share) {
+void phase_gather(Fields* fields, const Share* share) {
   run(fields, clear_forces, share->nodes);
   run(fields, gather_stress, share->nodes);
   run(fields, gather_hourglass, share->nodes);
 }
 
-void phase_accelerate(Fields *fields, const Share *share) {
+void phase_accelerate(Fields* fields, const Share* share) {
   run(fields, accelerate, share->nodes);
   run(fields, hold_x, share->plane[0]);
   run(fields, hold_y, share->plane[1]);
   run(fields, hold_z, share->plane[2]);
 }
 
-void phase_move(Fields *fields, const Share *share) {
+void phase_move(Fields* fields, const Share* share) {
   run(fields, change_velocity, share->nodes);
   run(fields, change_position, share->nodes);
 }
 
-void phase_kinematics(Fields *fields, const Share *share) {
+void phase_kinematics(Fields* fields, const Share* share) {
   run(fields, kinematics, share->elements);
   run(fields, split_strain, share->elements);
   run(fields, gradients, share->elements);
 }
 
-void phase_viscosity(Fields *fields, const Share *share) {
+void phase_viscosity(Fields* fields, const Share* share) {
   run_parts(fields, region_viscosity, share);
   run(fields, check_viscosity, share->elements);
   run(fields, copy_volume, share->elements);
@@ -70,7 +70,7 @@ void phase_viscosity(Fields *fields, const Share *share) {
   run(fields, check_volume, share->elements);
 }
 
-void phase_material(Fields *fields, const Share *share) {
+void phase_material(Fields* fields, const Share* share) {
   for (int i = 0; i < share->parts; ++i) {
     for (int time = 0; time < share->part[i].times; ++time) {
       for (int loop = 0; loop < kMaterialLoops; ++loop) {

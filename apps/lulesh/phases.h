@@ -22,16 +22,16 @@ typedef struct {
 /* What of each loop: nodes, those of the planes of symmetry among them, elements, and these by region. */
 typedef struct {
   Range nodes, plane[3], elements;
-  const Part *part;
+  const Part* part;
   int parts;
 } Share;
 
 /* Is told of each loop and its range, which is not empty, in place of its execution. */
 typedef struct Watch {
-  void (*loop)(struct Watch *watch, Fields *fields, Loop *loop, Range range);
+  void (*loop)(struct Watch* watch, Fields* fields, Loop* loop, Range range);
 } Watch;
 
-typedef void Phase(Fields *fields, const Share *share);
+typedef void Phase(Fields* fields, const Share* share);
 
 /* Of elements: forces on their corners. Needs no length of the step; nor do the next two. */
 Phase phase_forces;

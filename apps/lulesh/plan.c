@@ -35,23 +35,31 @@ int plan_automatic_blocks(int32_t count) {
 
 /* Where tiles of a sort begin. */
 enum {
-  kStepTile, kStateTiles, kCornerTiles, kForceTiles, kPlaceTiles, kKinematicTiles, kArrivedTiles, kSentTiles, kTileSorts
+  kStepTile,
+  kStateTiles,
+  kCornerTiles,
+  kForceTiles,
+  kPlaceTiles,
+  kKinematicTiles,
+  kArrivedTiles,
+  kSentTiles,
+  kTileSorts
 };
 
 /* Gathers the dependences of one task. */
 typedef struct {
-  Plan *plan;
+  Plan* plan;
   int32_t base[kTileSorts + 1];
-  int *last; /* by tile: the task that has named it */
+  int* last; /* by tile: the task that has named it */
   int task;
-  marline_dependence_t *list;
+  marline_dependence_t* list;
   size_t count, room;
   char *nodes_at_border, *elements_at_border; /* by block */
-  bool failed; /* no memory */
+  bool failed;                                /* no memory */
 } Gather;
 
 /* A task's writes are added before its reads: a tile that it reads and writes is written. */
-static void add(Gather *to, int sort, int32_t index, marline_depend_type_t type) {
+static void add(Gather* to, int sort, int32_t index, marline_depend_type_t type) {
   int32_t tile = to->base[sort] + index;
   ++to->plan->before_filtering;
   if (to->last[tile] == to->task) {
@@ -60,7 +68,7 @@ static void add(Gather *to, int sort, int32_t index, marline_depend_type_t type)
   to->last[tile] = to->task;
   if (to->count == to->room) {
     size_t room = to->room > 0 ? 2 * to->room : 64;
-    marline_dependence_t *list = realloc(to->list, room * sizeof *list);
+    marline_dependence_t* list = realloc(to->list, room * sizeof *list);
     if (!list) {
       to->failed = true;
       return;
@@ -72,12 +80,12 @@ static void add(Gather *to, int sort, int32_t index, marline_depend_type_t type)
 }
 
 /* What other dependences imply. */
-static bool names_all(const Gather *to) { return to->plan->tiling.naming == kNamingTiles; }
+static bool names_all(const Gather* to) { return to->plan->tiling.naming == kNamingTiles; }
 
 /* The kinds ------------------------------------------------------------------------------------------------------- */
 
-static void add_places_of_elements(Gather *to, int block) {
-  const Plan *plan = to->plan;
+static void add_places_of_elements(Gather* to, int block) {
+  const Plan* plan = to->plan;
   Range range = plan->elements.share[block].elements;
   for (int32_t element = range.begin; element < range.end; ++element) {
     for (int k = 0; k < kCorners; ++k) {
@@ -86,7 +94,7 @@ static void add_places_of_elements(Gather *to, int block) {
   }
 }
 
-static void gather_step(Gather *to, int none) {
+static void gather_step(Gather* to, int none) {
   (void)none;
   add(to, kStepTile, 0, MARLINE_OUT);
   for (int block = 0; block < to->plan->elements.shares; ++block) {
@@ -95,7 +103,7 @@ static void gather_step(Gather *to, int none) {
 }
 
 /* Messages of a kind have consecutive numbers among those of all kinds. */
-static int32_t number_of(const Exchange *exchange, ExchangeKind kind, int index) {
+static int32_t number_of(const Exchange* exchange, ExchangeKind kind, int index) {
   int32_t number = index;
   for (ExchangeKind before = 0; before < kind; ++before) {
     number += exchange->messages[before];
@@ -104,9 +112,9 @@ static int32_t number_of(const Exchange *exchange, ExchangeKind kind, int index)
 }
 
 /* Whether there is a message of motion or gradients is known with the step; forces are sent in each cycle. */
-static void gather_receive(Gather *to, int index) {
-  const Exchange *exchange = to->plan->exchange;
-  const Message *message = to->plan->received[index];
+static void gather_receive(Gather* to, int index) {
+  const Exchange* exchange = to->plan->exchange;
+  const Message* message = to->plan->received[index];
   int among_its_kind = (int)(message - exchange->message[message->kind]);
   add(to, kArrivedTiles, number_of(exchange, message->kind, among_its_kind), MARLINE_OUT);
   if (message->kind != kForces) {
@@ -114,7 +122,7 @@ static void gather_receive(Gather *to, int index) {
   }
 }
 
-static void gather_forces(Gather *to, int block) {
+static void gather_forces(Gather* to, int block) {
   add(to, kCornerTiles, block, MARLINE_OUT);
   add(to, kStateTiles, block, MARLINE_IN);
   if (names_all(to)) {
@@ -122,9 +130,9 @@ static void gather_forces(Gather *to, int block) {
   }
 }
 
-static void gather_gather(Gather *to, int block) {
-  const Plan *plan = to->plan;
-  const Mesh *mesh = plan->mesh;
+static void gather_gather(Gather* to, int block) {
+  const Plan* plan = to->plan;
+  const Mesh* mesh = plan->mesh;
   Range range = plan->nodes.share[block].nodes;
   add(to, kForceTiles, block, MARLINE_OUT);
   for (int64_t at = mesh->first_corner[range.begin]; at < mesh->first_corner[range.end]; ++at) {
@@ -133,9 +141,9 @@ static void gather_gather(Gather *to, int block) {
 }
 
 /* The tiles of a message's nodes or elements. */
-static void add_tiles(Gather *to, const Message *message, int sort, marline_depend_type_t type) {
-  const Plan *plan = to->plan;
-  const Cut *cut = sort == kKinematicTiles ? &plan->elements : &plan->nodes;
+static void add_tiles(Gather* to, const Message* message, int sort, marline_depend_type_t type) {
+  const Plan* plan = to->plan;
+  const Cut* cut = sort == kKinematicTiles ? &plan->elements : &plan->nodes;
   for (int32_t i = 0; i < message->count; ++i) {
     add(to, sort, cut_block_of(cut, message->at[i]), type);
   }
@@ -147,35 +155,35 @@ static int sort_of(ExchangeKind kind) {
   return sorts[kind];
 }
 
-static void gather_send(Gather *to, ExchangeKind kind, int index) {
-  const Exchange *exchange = to->plan->exchange;
+static void gather_send(Gather* to, ExchangeKind kind, int index) {
+  const Exchange* exchange = to->plan->exchange;
   if (names_all(to)) {
     add(to, kSentTiles, number_of(exchange, kind, index), MARLINE_OUT);
   }
   add_tiles(to, &exchange->message[kind][index], sort_of(kind), MARLINE_IN);
 }
 
-static void gather_apply(Gather *to, ExchangeKind kind, int index) {
-  const Exchange *exchange = to->plan->exchange;
+static void gather_apply(Gather* to, ExchangeKind kind, int index) {
+  const Exchange* exchange = to->plan->exchange;
   add_tiles(to, &exchange->message[kind][index], sort_of(kind), MARLINE_OUT);
   add(to, kArrivedTiles, number_of(exchange, kind, index), MARLINE_IN);
 }
 
-static void gather_send_forces(Gather *to, int index) { gather_send(to, kForces, index); }
-static void gather_send_motion(Gather *to, int index) { gather_send(to, kMotion, index); }
-static void gather_send_gradients(Gather *to, int index) { gather_send(to, kGradients, index); }
-static void gather_add_forces(Gather *to, int index) { gather_apply(to, kForces, index); }
-static void gather_set_motion(Gather *to, int index) { gather_apply(to, kMotion, index); }
+static void gather_send_forces(Gather* to, int index) { gather_send(to, kForces, index); }
+static void gather_send_motion(Gather* to, int index) { gather_send(to, kMotion, index); }
+static void gather_send_gradients(Gather* to, int index) { gather_send(to, kGradients, index); }
+static void gather_add_forces(Gather* to, int index) { gather_apply(to, kForces, index); }
+static void gather_set_motion(Gather* to, int index) { gather_apply(to, kMotion, index); }
 
-static void gather_accelerate(Gather *to, int block) { add(to, kForceTiles, block, MARLINE_OUT); }
+static void gather_accelerate(Gather* to, int block) { add(to, kForceTiles, block, MARLINE_OUT); }
 
-static void gather_move(Gather *to, int block) {
+static void gather_move(Gather* to, int block) {
   add(to, kPlaceTiles, block, MARLINE_OUT);
   add(to, kForceTiles, block, MARLINE_IN);
   add(to, kStepTile, 0, MARLINE_IN);
 }
 
-static void gather_kinematics(Gather *to, int block) {
+static void gather_kinematics(Gather* to, int block) {
   add(to, kKinematicTiles, block, MARLINE_OUT);
   add_places_of_elements(to, block);
   if (names_all(to)) {
@@ -185,7 +193,7 @@ static void gather_kinematics(Gather *to, int block) {
 }
 
 /* The message that brings a ghost. */
-static int message_with(const Exchange *exchange, int32_t ghost) {
+static int message_with(const Exchange* exchange, int32_t ghost) {
   int index = 0;
   while (ghost >= exchange->message[kGradients][index].ghosts + exchange->message[kGradients][index].count) {
     ++index;
@@ -193,9 +201,9 @@ static int message_with(const Exchange *exchange, int32_t ghost) {
   return index;
 }
 
-static void gather_material(Gather *to, int block) {
-  const Plan *plan = to->plan;
-  const Mesh *mesh = plan->mesh;
+static void gather_material(Gather* to, int block) {
+  const Plan* plan = to->plan;
+  const Mesh* mesh = plan->mesh;
   Range range = plan->elements.share[block].elements;
   add(to, kStateTiles, block, MARLINE_OUT);
   for (int32_t element = range.begin; element < range.end; ++element) {
@@ -215,7 +223,7 @@ static void gather_material(Gather *to, int block) {
   }
 }
 
-static void (*const kGather[kTaskKinds])(Gather *to, int index) = {
+static void (*const kGather[kTaskKinds])(Gather* to, int index) = {
     [kTaskStep] = gather_step,
     [kTaskReceive] = gather_receive,
     [kTaskForces] = gather_forces,
@@ -236,10 +244,10 @@ static void (*const kGather[kTaskKinds])(Gather *to, int index) = {
 enum { kUsual, kLeadsToMessage, kIsMessage };
 
 /* Blocks that a message takes something of. */
-static char *at_border(const Exchange *exchange, ExchangeKind kind, const Cut *cut) {
-  char *marks = calloc((size_t)cut->shares, 1);
+static char* at_border(const Exchange* exchange, ExchangeKind kind, const Cut* cut) {
+  char* marks = calloc((size_t)cut->shares, 1);
   for (int i = 0; i < exchange->messages[kind] && marks; ++i) {
-    const Message *message = &exchange->message[kind][i];
+    const Message* message = &exchange->message[kind][i];
     for (int32_t k = 0; k < message->count; ++k) {
       marks[cut_block_of(cut, message->at[k])] = 1;
     }
@@ -249,7 +257,7 @@ static char *at_border(const Exchange *exchange, ExchangeKind kind, const Cut *c
 
 /* What sends comes first, then the blocks at the border, which lead to that. Without messages there are no priorities
  * at all: they would only disturb the order in which a scheduler follows data. */
-static int priority_of(const Gather *from, TaskKind kind, int index) {
+static int priority_of(const Gather* from, TaskKind kind, int index) {
   if (!from->plan->tiling.messages || from->plan->exchange->count == 0) {
     return kUsual;
   }
@@ -266,7 +274,7 @@ static int priority_of(const Gather *from, TaskKind kind, int index) {
 
 /* The plan -------------------------------------------------------------------------------------------------------- */
 
-static void split(PlannedTask *task, const Gather *from) {
+static void split(PlannedTask* task, const Gather* from) {
   for (size_t k = 0; k < from->count; ++k) {
     if (from->list[k].type == MARLINE_IN) {
       task->list[task->reads++] = from->list[k];
@@ -279,9 +287,9 @@ static void split(PlannedTask *task, const Gather *from) {
   }
 }
 
-static bool plan_task(Gather *from, TaskKind kind, int index) {
-  Plan *plan = from->plan;
-  PlannedTask *task = &plan->task[from->task];
+static bool plan_task(Gather* from, TaskKind kind, int index) {
+  Plan* plan = from->plan;
+  PlannedTask* task = &plan->task[from->task];
   from->count = 0;
   kGather[kind](from, index);
   *task = (PlannedTask){.index = index, .priority = priority_of(from, kind, index)};
@@ -299,8 +307,8 @@ static bool plan_task(Gather *from, TaskKind kind, int index) {
 }
 
 /* Blocks, or messages: of these only some, see `takes_place`. */
-static int most_of(const Plan *plan, TaskKind kind) {
-  const int *messages = plan->exchange->messages;
+static int most_of(const Plan* plan, TaskKind kind) {
+  const int* messages = plan->exchange->messages;
   switch (kind) {
     case kTaskStep: return 1;
     case kTaskReceive: return messages[kForces] + messages[kMotion] + messages[kGradients];
@@ -316,8 +324,8 @@ static int most_of(const Plan *plan, TaskKind kind) {
   }
 }
 
-static bool takes_place(const Plan *plan, TaskKind kind, int index) {
-  const Exchange *exchange = plan->exchange;
+static bool takes_place(const Plan* plan, TaskKind kind, int index) {
+  const Exchange* exchange = plan->exchange;
   switch (kind) {
     case kTaskReceive: return plan->tiling.messages && plan->received[index]->comes;
     case kTaskSendForces:
@@ -330,8 +338,8 @@ static bool takes_place(const Plan *plan, TaskKind kind, int index) {
   }
 }
 
-static bool plan_all(Gather *from) {
-  Plan *plan = from->plan;
+static bool plan_all(Gather* from) {
+  Plan* plan = from->plan;
   for (TaskKind kind = 0; kind < kTaskKinds; ++kind) {
     plan->first[kind] = from->task;
     for (int index = 0; index < most_of(plan, kind); ++index) {
@@ -346,10 +354,10 @@ static bool plan_all(Gather *from) {
 }
 
 /* All kinds that tasks exchange, one after the other. */
-static bool list_received(Plan *plan) {
-  const Exchange *exchange = plan->exchange;
+static bool list_received(Plan* plan) {
+  const Exchange* exchange = plan->exchange;
   plan->received = malloc(((size_t)most_of(plan, kTaskReceive) + 1) * sizeof *plan->received);
-  const Message **next = plan->received;
+  const Message** next = plan->received;
   for (ExchangeKind kind = kForces; kind <= kGradients && next; ++kind) {
     for (int i = 0; i < exchange->messages[kind]; ++i) {
       *next++ = &exchange->message[kind][i];
@@ -358,30 +366,34 @@ static bool list_received(Plan *plan) {
   return plan->received != NULL;
 }
 
-static void number_tiles(Gather *to) {
-  const Plan *plan = to->plan;
+static void number_tiles(Gather* to) {
+  const Plan* plan = to->plan;
   int messages = most_of(plan, kTaskReceive) + plan->exchange->messages[kMass];
-  const int count[kTileSorts] = {
-      [kStepTile] = 1, [kStateTiles] = plan->elements.shares, [kCornerTiles] = plan->elements.shares,
-      [kForceTiles] = plan->nodes.shares, [kPlaceTiles] = plan->nodes.shares, [kKinematicTiles] = plan->elements.shares,
-      [kArrivedTiles] = messages, [kSentTiles] = messages};
+  const int count[kTileSorts] = {[kStepTile] = 1,
+                                 [kStateTiles] = plan->elements.shares,
+                                 [kCornerTiles] = plan->elements.shares,
+                                 [kForceTiles] = plan->nodes.shares,
+                                 [kPlaceTiles] = plan->nodes.shares,
+                                 [kKinematicTiles] = plan->elements.shares,
+                                 [kArrivedTiles] = messages,
+                                 [kSentTiles] = messages};
   for (int sort = 0; sort < kTileSorts; ++sort) {
     to->base[sort + 1] = to->base[sort] + count[sort];
   }
 }
 
 /* Tiles of a sort begin where the first value of each block does; `values` per node or element. */
-static void name_by_data(Gather *to, int sort, double *array, const Cut *cut, bool nodes, int values) {
+static void name_by_data(Gather* to, int sort, double* array, const Cut* cut, bool nodes, int values) {
   for (int block = 0; block < cut->shares; ++block) {
-    const Share *share = &cut->share[block];
+    const Share* share = &cut->share[block];
     to->plan->address[to->base[sort] + block] =
         &array[(int64_t)values * (nodes ? share->nodes.begin : share->elements.begin)];
   }
 }
 
 /* What belongs to no block keeps its number's address. */
-static void name_tiles(Gather *to, const Fields *fields) {
-  Plan *plan = to->plan;
+static void name_tiles(Gather* to, const Fields* fields) {
+  Plan* plan = to->plan;
   for (int32_t tile = 0; tile < to->base[kTileSorts]; ++tile) {
     plan->address[tile] = &plan->tile[tile];
   }
@@ -394,8 +406,8 @@ static void name_tiles(Gather *to, const Fields *fields) {
   }
 }
 
-static bool prepare(Gather *gather, const Fields *fields) {
-  Plan *plan = gather->plan;
+static bool prepare(Gather* gather, const Fields* fields) {
+  Plan* plan = gather->plan;
   size_t tasks = 0;
   for (TaskKind kind = 0; kind < kTaskKinds; ++kind) {
     tasks += (size_t)most_of(plan, kind);
@@ -414,14 +426,15 @@ static bool prepare(Gather *gather, const Fields *fields) {
   }
   gather->nodes_at_border = at_border(plan->exchange, kForces, &plan->nodes);
   gather->elements_at_border = at_border(plan->exchange, kGradients, &plan->elements);
-  return plan->tile && plan->address && plan->task && gather->last && gather->nodes_at_border && gather->elements_at_border;
+  return plan->tile && plan->address && plan->task && gather->last && gather->nodes_at_border &&
+         gather->elements_at_border;
 }
 
-bool plan_create(Plan *plan, const Tiling *tiling, const Fields *fields, const Exchange *exchange,
-                 const Entries *entries) {
-  const Mesh *mesh = fields->mesh;
+bool plan_create(Plan* plan, const Tiling* tiling, const Fields* fields, const Exchange* exchange,
+                 const Entries* entries) {
+  const Mesh* mesh = fields->mesh;
   *plan = (Plan){.tiling = *tiling, .entries = entries, .exchange = exchange, .mesh = mesh};
-  Tiling *cut = &plan->tiling;
+  Tiling* cut = &plan->tiling;
   cut->element_tasks = cut->element_tasks > 0 ? cut->element_tasks : plan_automatic_blocks(mesh->elements);
   cut->node_tasks = cut->node_tasks > 0 ? cut->node_tasks : plan_automatic_blocks(mesh->nodes);
   Gather gather = {.plan = plan};
@@ -437,7 +450,7 @@ bool plan_create(Plan *plan, const Tiling *tiling, const Fields *fields, const E
   return room;
 }
 
-void plan_destroy(Plan *plan) {
+void plan_destroy(Plan* plan) {
   for (int i = 0; i < plan_tasks(plan); ++i) {
     if (plan->task[i].object) {
       plan->entries->depend_destroy(plan->task[i].object);
@@ -453,4 +466,4 @@ void plan_destroy(Plan *plan) {
   *plan = (Plan){0};
 }
 
-char *plan_step_tile(const Plan *plan) { return (char *)&plan->tile[kStepTile]; }
+char* plan_step_tile(const Plan* plan) { return (char*)&plan->tile[kStepTile]; }

@@ -15,19 +15,19 @@
 
 /* In the order in which they are created. */
 typedef enum {
-  kTaskStep,          /* the length of the step: a reduction over all processes */
-  kTaskReceive,       /* a message of any kind; gradients go straight to their ghosts */
-  kTaskForces,        /* by block of elements */
-  kTaskGather,        /* by block of nodes */
+  kTaskStep,    /* the length of the step: a reduction over all processes */
+  kTaskReceive, /* a message of any kind; gradients go straight to their ghosts */
+  kTaskForces,  /* by block of elements */
+  kTaskGather,  /* by block of nodes */
   kTaskSendForces,
   kTaskAddForces,
-  kTaskAccelerate,    /* by block of nodes; only if neighbours' forces are added before */
-  kTaskMove,          /* by block of nodes */
+  kTaskAccelerate, /* by block of nodes; only if neighbours' forces are added before */
+  kTaskMove,       /* by block of nodes */
   kTaskSendMotion,
   kTaskSetMotion,
-  kTaskKinematics,    /* by block of elements */
+  kTaskKinematics, /* by block of elements */
   kTaskSendGradients,
-  kTaskMaterial,      /* by block of elements */
+  kTaskMaterial, /* by block of elements */
   kTaskKinds
 } TaskKind;
 
@@ -51,24 +51,24 @@ typedef struct {
 
 /* First what the task reads, then what it writes. */
 typedef struct {
-  marline_dependence_t *list;
+  marline_dependence_t* list;
   int reads, writes;
-  marline_depend_object_t *object; /* or NULL */
+  marline_depend_object_t* object; /* or NULL */
   int priority;
   int index; /* block, or message among those of its kind of task */
 } PlannedTask;
 
 typedef struct {
   Tiling tiling;
-  const Entries *entries;
-  const Exchange *exchange;
-  const Mesh *mesh;
+  const Entries* entries;
+  const Exchange* exchange;
+  const Mesh* mesh;
   Cut nodes, elements;
-  PlannedTask *task;          /* of a cycle, by kind */
+  PlannedTask* task;          /* of a cycle, by kind */
   int first[kTaskKinds + 1];  /* of each kind */
-  const Message **received;   /* by the tasks kTaskReceive */
-  int64_t *tile;              /* only their addresses matter */
-  void **address;             /* by tile: that dependences name */
+  const Message** received;   /* by the tasks kTaskReceive */
+  int64_t* tile;              /* only their addresses matter */
+  void** address;             /* by tile: that dependences name */
   long long dependences;      /* of a cycle */
   long long before_filtering; /* had each access that these stand for named its tile */
 } Plan;
@@ -77,16 +77,16 @@ typedef struct {
 int plan_automatic_blocks(int32_t count);
 
 /* False: not enough memory. Destroy in any case, when all tasks have ended. */
-bool plan_create(Plan *plan, const Tiling *tiling, const Fields *fields, const Exchange *exchange,
-                 const Entries *entries);
-void plan_destroy(Plan *plan);
+bool plan_create(Plan* plan, const Tiling* tiling, const Fields* fields, const Exchange* exchange,
+                 const Entries* entries);
+void plan_destroy(Plan* plan);
 
 /* False: no neighbour has a part of the forces, so gather's tasks accelerate as well. */
-static inline bool plan_sums_forces(const Plan *plan) { return plan->exchange->messages[kForces] > 0; }
+static inline bool plan_sums_forces(const Plan* plan) { return plan->exchange->messages[kForces] > 0; }
 
-static inline int plan_tasks(const Plan *plan) { return plan->first[kTaskKinds]; }
+static inline int plan_tasks(const Plan* plan) { return plan->first[kTaskKinds]; }
 
 /* The tile that the length of the step is; writable, as clauses want it. */
-char *plan_step_tile(const Plan *plan);
+char* plan_step_tile(const Plan* plan);
 
 #endif

@@ -16,14 +16,14 @@ typedef struct {
   int at;
 } Random;
 
-static uint32_t random_step(Random *random) {
+static uint32_t random_step(Random* random) {
   int at = random->at;
   random->last[at] += random->last[(at + kLag - 3) % kLag];
   random->at = (at + 1) % kLag;
   return random->last[at];
 }
 
-static int random_next(Random *random) { return (int)(random_step(random) >> 1); }
+static int random_next(Random* random) { return (int)(random_step(random) >> 1); }
 
 static Random random_seed(int seed) {
   Random random = {.at = 0};
@@ -41,10 +41,10 @@ static Random random_seed(int seed) {
 }
 
 /* The lengths of runs: with a chance of (limit - the one before) in a thousand, `least` and up to `spread` - 1 more. */
-static int32_t draw_length(Random *random) {
+static int32_t draw_length(Random* random) {
   static const struct {
     int limit, least, spread;
-  } kLengths[] = {{773, 1, 15},   {937, 16, 16},   {970, 32, 32},    {974, 64, 64},
+  } kLengths[] = {{773, 1, 15},    {937, 16, 16},   {970, 32, 32},    {974, 64, 64},
                   {978, 128, 128}, {981, 256, 256}, {1000, 512, 1537}};
   int chance = random_next(random) % 1000, i = 0;
   while (chance >= kLengths[i].limit) {
@@ -54,7 +54,7 @@ static int32_t draw_length(Random *random) {
 }
 
 /* Another region than `before`, by weights whose sums are `sum`. */
-static int draw_region(Random *random, const long long *sum, int count, int rank, int before) {
+static int draw_region(Random* random, const long long* sum, int count, int rank, int before) {
   int region = before;
   while (region == before) {
     long long value = random_next(random) % sum[count];
@@ -67,7 +67,7 @@ static int draw_region(Random *random, const long long *sum, int count, int rank
   return region;
 }
 
-static void assign(int *region_of, int32_t elements, int count, int rank, const long long *sum) {
+static void assign(int* region_of, int32_t elements, int count, int rank, const long long* sum) {
   Random random = random_seed(rank);
   int region = -1;
   for (int32_t at = 0; at < elements;) {
@@ -79,7 +79,7 @@ static void assign(int *region_of, int32_t elements, int count, int rank, const 
 }
 
 /* Sums of the weights 1^balance, 2^balance, ..., each cut to a whole number. */
-static void add_weights(long long *sum, int count, int balance) {
+static void add_weights(long long* sum, int count, int balance) {
   sum[0] = 0;
   for (int i = 1; i <= count; ++i) {
     sum[i] = (long long)((double)sum[i - 1] + pow(i, balance));
@@ -93,7 +93,7 @@ static int times_of(int region, int count, int cost) {
   return region < count - (count + 15) / 20 ? 1 + cost : 10 * (1 + cost);
 }
 
-static void sort_into_lists(Regions *regions, const int *region_of, int32_t elements) {
+static void sort_into_lists(Regions* regions, const int* region_of, int32_t elements) {
   for (int32_t element = 0; element < elements; ++element) {
     ++regions->begin[region_of[element] + 1];
   }
@@ -109,13 +109,13 @@ static void sort_into_lists(Regions *regions, const int *region_of, int32_t elem
   regions->begin[0] = 0;
 }
 
-bool regions_create(Regions *regions, int32_t elements, int count, int balance, int cost, int rank) {
+bool regions_create(Regions* regions, int32_t elements, int count, int balance, int cost, int rank) {
   *regions = (Regions){.count = count};
   regions->begin = calloc((size_t)count + 1, sizeof *regions->begin);
   regions->element = malloc((size_t)elements * sizeof *regions->element);
   regions->times = malloc((size_t)count * sizeof *regions->times);
-  int *region_of = calloc((size_t)elements, sizeof *region_of);
-  long long *sum = malloc(((size_t)count + 1) * sizeof *sum);
+  int* region_of = calloc((size_t)elements, sizeof *region_of);
+  long long* sum = malloc(((size_t)count + 1) * sizeof *sum);
   bool complete = regions->begin && regions->element && regions->times && region_of && sum;
   if (complete) {
     add_weights(sum, count, balance);
@@ -132,7 +132,7 @@ bool regions_create(Regions *regions, int32_t elements, int count, int balance, 
   return complete;
 }
 
-void regions_destroy(Regions *regions) {
+void regions_destroy(Regions* regions) {
   free(regions->begin);
   free(regions->element);
   free(regions->times);

@@ -12,14 +12,14 @@
 
 typedef struct {
   int count;
-  int32_t *begin;   /* count + 1: where a region begins in the next */
-  int32_t *element; /* ascending in each region */
-  int *times;       /* that the equation of state is evaluated */
+  int32_t* begin;   /* count + 1: where a region begins in the next */
+  int32_t* element; /* ascending in each region */
+  int* times;       /* that the equation of state is evaluated */
 } Regions;
 
 /* `balance`: region i gets a part of the elements in proportion to i^balance. `cost`: of the dearer regions. False: not
  * enough memory; regions_destroy frees what there is. */
-bool regions_create(Regions *regions, int32_t elements, int count, int balance, int cost, int rank);
-void regions_destroy(Regions *regions);
+bool regions_create(Regions* regions, int32_t elements, int count, int balance, int cost, int rank);
+void regions_destroy(Regions* regions);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* FNV-1a, word by word. */
-static uint64_t hash_array(uint64_t hash, const double *array, int64_t count) {
+static uint64_t hash_array(uint64_t hash, const double* array, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     uint64_t bits;
     memcpy(&bits, &array[i], sizeof bits);
@@ -18,9 +18,9 @@ static uint64_t hash_array(uint64_t hash, const double *array, int64_t count) {
   return hash;
 }
 
-uint64_t report_hash(const Fields *f) {
+uint64_t report_hash(const Fields* f) {
   uint64_t hash = 14695981039346656037u;
-  const double *of_elements[] = {f->energy, f->pressure, f->viscosity, f->linear, f->quadratic, f->volume, f->sound};
+  const double* of_elements[] = {f->energy, f->pressure, f->viscosity, f->linear, f->quadratic, f->volume, f->sound};
   for (size_t i = 0; i < sizeof of_elements / sizeof *of_elements; ++i) {
     hash = hash_array(hash, of_elements[i], f->mesh->elements);
   }
@@ -31,21 +31,21 @@ uint64_t report_hash(const Fields *f) {
   return hash;
 }
 
-void report_memory(const Report *report) {
+void report_memory(const Report* report) {
   printf("# memory_mib %.1f\n", report->bytes / 1048576);
   fflush(stdout);
 }
 
 /* What the tasks of a cycle are, and how many dependences they would have if each access named one. */
-static void print_plan(const Plan *plan) {
+static void print_plan(const Plan* plan) {
   printf("# tel %d\n# tnl %d\n# tasks_per_cycle %d\n", plan->tiling.element_tasks, plan->tiling.node_tasks,
          plan_tasks(plan));
   printf("# dependences_per_cycle %lld\n# before_filtering %lld\n# passed_as %s\n", plan->dependences,
          plan->before_filtering, plan->tiling.objects ? "objects" : "clauses");
 }
 
-void report_begin(const Report *report) {
-  const Options *options = report->options;
+void report_begin(const Report* report) {
+  const Options* options = report->options;
   int64_t elements = (int64_t)options->size * options->size * options->size;
   printf("# form %s\n# size %d\n# ranks %d\n# threads %d\n# elements %lld\n", options_form(options), options->size,
          report->ranks, report->threads, (long long)(elements * report->ranks));
@@ -57,7 +57,7 @@ void report_begin(const Report *report) {
 }
 
 /* The energies of the plane z = 0 mirrored at its diagonal. Quotients of zeros are no numbers, and do not count. */
-static void print_symmetry(const Fields *fields) {
+static void print_symmetry(const Fields* fields) {
   int n = fields->mesh->edge;
   double largest = 0, sum = 0, largest_relative = 0;
   for (int j = 0; j < n; ++j) {
@@ -73,9 +73,9 @@ static void print_symmetry(const Fields *fields) {
 }
 
 /* Time of the threads per task, and collisions in the table of dependences per cycle. */
-static void print_tasks(const Report *report, int cycle) {
-  const TaskRun *run = report->tasks;
-  const marline_mpi_speculation_counts_t *in_vain = &run->speculation;
+static void print_tasks(const Report* report, int cycle) {
+  const TaskRun* run = report->tasks;
+  const marline_mpi_speculation_counts_t* in_vain = &run->speculation;
   if (in_vain->sent > 0) {
     printf("# receives_withdrawn %llu\n# messages_drained %llu\n# calls_refused %llu\n",
            (unsigned long long)in_vain->withdrawn, (unsigned long long)in_vain->drained,
@@ -90,7 +90,7 @@ static void print_tasks(const Report *report, int cycle) {
   }
 }
 
-void report_end(const Report *report, const Fields *fields) {
+void report_end(const Report* report, const Fields* fields) {
   double elements = fields->mesh->elements;
   double grind = report->seconds * 1e6 / (fields->cycle * elements);
   printf("# cycles %d\n# origin_energy %.6e\n# origin_energy_exactly %.17g\n", fields->cycle, fields->energy[0],

@@ -13,21 +13,21 @@
 #include "tasks.h"
 
 typedef struct {
-  const Options *options;
+  const Options* options;
   int ranks, threads;
-  double seconds; /* of the slowest process, without start and end */
-  uint64_t hash;  /* of all processes' fields */
-  double bytes;   /* that each process will need, at least */
-  const TaskRun *tasks; /* of rank 0; NULL: none */
+  double seconds;       /* of the slowest process, without start and end */
+  uint64_t hash;        /* of all processes' fields */
+  double bytes;         /* that each process will need, at least */
+  const TaskRun* tasks; /* of rank 0; NULL: none */
 } Report;
 
 /* A hash of what this process's nodes and elements have at the end: equal only if all bits are. */
-uint64_t report_hash(const Fields *fields);
+uint64_t report_hash(const Fields* fields);
 
 /* Before memory is taken, before the run, and after it. The figure of merit is in thousands of elements and cycles per
  * second, as the reference has it, which calls its unit z/s all the same. */
-void report_memory(const Report *report);
-void report_begin(const Report *report);
-void report_end(const Report *report, const Fields *fields);
+void report_memory(const Report* report);
+void report_begin(const Report* report);
+void report_end(const Report* report, const Fields* fields);
 
 #endif

@@ -13,9 +13,9 @@
 #include "tasks.h"
 
 /* Advances until the end, and counts in run->speculation. Collective; main thread, outside of parallel regions. */
-void speculative_run(TaskRun *run);
+void speculative_run(TaskRun* run);
 
 /* Notes a failure if what was sent was not all received or drained, or something is left. */
-void speculative_judge(const TaskRun *run, Failure *failure);
+void speculative_judge(const TaskRun* run, Failure* failure);
 
 #endif

@@ -13,8 +13,8 @@
 #include "forms.h"
 #include "loops.h"
 
-bool simulation_advance(Simulation *simulation) {
-  Fields *fields = simulation->fields;
+bool simulation_advance(Simulation* simulation) {
+  Fields* fields = simulation->fields;
   double limit = NO_LIMIT;
   if (fields->cycle > 0) {
     double mine[2] = {step_limit(fields), fields_failure(fields)}, least[2];
@@ -35,9 +35,9 @@ bool simulation_advance(Simulation *simulation) {
 
 /* Two phases between two exchanges of messages; the second may be none. `apart`: it reads what other threads' first
  * wrote. */
-typedef void RunPhases(Simulation *simulation, Phase *first, Phase *second, bool apart);
+typedef void RunPhases(Simulation* simulation, Phase* first, Phase* second, bool apart);
 
-static void run_alone(Simulation *simulation, Phase *first, Phase *second, bool apart) {
+static void run_alone(Simulation* simulation, Phase* first, Phase* second, bool apart) {
   (void)apart;
   first(simulation->fields, simulation->cut->share);
   if (second) {
@@ -47,14 +47,14 @@ static void run_alone(Simulation *simulation, Phase *first, Phase *second, bool 
 
 #ifdef _OPENMP
 /* Thread by thread a share; more than one if there are fewer threads than asked for. */
-static void run_shares(const Simulation *simulation, Phase *phase) {
-  const Cut *cut = simulation->cut;
+static void run_shares(const Simulation* simulation, Phase* phase) {
+  const Cut* cut = simulation->cut;
   for (int i = omp_get_thread_num(); i < cut->shares; i += omp_get_num_threads()) {
     phase(simulation->fields, &cut->share[i]);
   }
 }
 
-static void run_shared(Simulation *simulation, Phase *first, Phase *second, bool apart) {
+static void run_shared(Simulation* simulation, Phase* first, Phase* second, bool apart) {
 #pragma omp parallel default(none) shared(simulation, first, second, apart)
   {
     run_shares(simulation, first);
@@ -67,12 +67,12 @@ static void run_shared(Simulation *simulation, Phase *first, Phase *second, bool
   }
 }
 #else
-static RunPhases *const run_shared = run_alone;
+static RunPhases* const run_shared = run_alone;
 #endif
 
-static void simulate(Simulation *simulation, RunPhases *run) {
-  Fields *fields = simulation->fields;
-  Exchange *exchange = simulation->exchange;
+static void simulate(Simulation* simulation, RunPhases* run) {
+  Fields* fields = simulation->fields;
+  Exchange* exchange = simulation->exchange;
   while (simulation_advance(simulation)) {
     if (simulation->allocates) {
       fields_allocate_anew(fields);
@@ -87,6 +87,6 @@ static void simulate(Simulation *simulation, RunPhases *run) {
   }
 }
 
-void serial_run(Simulation *simulation) { simulate(simulation, run_alone); }
+void serial_run(Simulation* simulation) { simulate(simulation, run_alone); }
 
-void loops_run(Simulation *simulation) { simulate(simulation, run_shared); }
+void loops_run(Simulation* simulation) { simulate(simulation, run_shared); }

@@ -19,19 +19,19 @@
 /* For tasks that wait for the step. The next step does not change this before they have read it: for most a dependence
  * says so; for those that send, their message, as the next step is known to nobody before the receiver has computed
  * with it. */
-static bool ended(const TaskRun *run) { return simulation_ended(&run->simulation); }
+static bool ended(const TaskRun* run) { return simulation_ended(&run->simulation); }
 
-static const Message *message_of(const TaskRun *run, ExchangeKind kind, int index) {
+static const Message* message_of(const TaskRun* run, ExchangeKind kind, int index) {
   return &run->plan->exchange->message[kind][index];
 }
 
-static void run_step(TaskRun *run, int none) {
+static void run_step(TaskRun* run, int none) {
   (void)none;
   simulation_advance(&run->simulation);
 }
 
-static void run_receive(TaskRun *run, int index) {
-  const Message *message = run->plan->received[index];
+static void run_receive(TaskRun* run, int index) {
+  const Message* message = run->plan->received[index];
   if (message->kind == kForces || !ended(run)) {
     message_receive(run->plan->exchange, message);
     if (message->kind == kGradients) {
@@ -40,60 +40,60 @@ static void run_receive(TaskRun *run, int index) {
   }
 }
 
-static void run_forces(TaskRun *run, int block) {
+static void run_forces(TaskRun* run, int block) {
   phase_forces(run->simulation.fields, &run->plan->elements.share[block]);
 }
 
-static void run_gather(TaskRun *run, int block) {
+static void run_gather(TaskRun* run, int block) {
   phase_gather(run->simulation.fields, &run->plan->nodes.share[block]);
   if (!plan_sums_forces(run->plan)) {
     phase_accelerate(run->simulation.fields, &run->plan->nodes.share[block]);
   }
 }
 
-static void run_send_forces(TaskRun *run, int index) {
+static void run_send_forces(TaskRun* run, int index) {
   message_send(run->plan->exchange, message_of(run, kForces, index), run->simulation.fields);
 }
 
-static void run_add_forces(TaskRun *run, int index) {
+static void run_add_forces(TaskRun* run, int index) {
   message_apply(message_of(run, kForces, index), run->simulation.fields);
 }
 
-static void run_accelerate(TaskRun *run, int block) {
+static void run_accelerate(TaskRun* run, int block) {
   phase_accelerate(run->simulation.fields, &run->plan->nodes.share[block]);
 }
 
-static void run_move(TaskRun *run, int block) {
+static void run_move(TaskRun* run, int block) {
   if (!ended(run)) {
     phase_move(run->simulation.fields, &run->plan->nodes.share[block]);
   }
 }
 
-static void run_send_motion(TaskRun *run, int index) {
+static void run_send_motion(TaskRun* run, int index) {
   if (!ended(run)) {
     message_send(run->plan->exchange, message_of(run, kMotion, index), run->simulation.fields);
   }
 }
 
-static void run_set_motion(TaskRun *run, int index) {
+static void run_set_motion(TaskRun* run, int index) {
   if (!ended(run)) {
     message_apply(message_of(run, kMotion, index), run->simulation.fields);
   }
 }
 
-static void run_kinematics(TaskRun *run, int block) {
+static void run_kinematics(TaskRun* run, int block) {
   if (!ended(run)) {
     phase_kinematics(run->simulation.fields, &run->plan->elements.share[block]);
   }
 }
 
-static void run_send_gradients(TaskRun *run, int index) {
+static void run_send_gradients(TaskRun* run, int index) {
   if (!ended(run)) {
     message_send(run->plan->exchange, message_of(run, kGradients, index), run->simulation.fields);
   }
 }
 
-static void run_material(TaskRun *run, int block) {
+static void run_material(TaskRun* run, int block) {
   if (!ended(run)) {
     phase_viscosity(run->simulation.fields, &run->plan->elements.share[block]);
     phase_material(run->simulation.fields, &run->plan->elements.share[block]);
@@ -106,21 +106,21 @@ static void run_material(TaskRun *run, int block) {
 #define PRAGMA(text) PRAGMA_OF(text)
 
 /* task_KIND creates the task that runs run_KIND(run, task->index). */
-#define TASK_KIND(kind)                                                                                  \
-  __attribute__((noinline)) static void task_##kind(TaskRun *run, const PlannedTask *task) {             \
-    const marline_dependence_t *list = task->list;                                                       \
-    int reads = task->reads, writes = task->writes, index = task->index, priority = task->priority;      \
-    (void)list, (void)reads, (void)writes, (void)priority; /* GCC does not count clauses as uses */      \
-    if (task->object) {                                                                                  \
-      run->entries->task_depend_object(task->object);                                                    \
-      PRAGMA(omp task untied default(none) firstprivate(run, index) priority(priority))                  \
-      run_##kind(run, index);                                                                            \
-    } else {                                                                                             \
-      PRAGMA(omp task untied default(none) firstprivate(run, index) priority(priority)                   \
-                 depend(iterator(int i = 0 : reads), in : *(char *)list[i].address)                      \
-                     depend(iterator(int i = 0 : writes), out : *(char *)list[reads + i].address))       \
-      run_##kind(run, index);                                                                            \
-    }                                                                                                    \
+#define TASK_KIND(kind)                                                                             \
+  __attribute__((noinline)) static void task_##kind(TaskRun* run, const PlannedTask* task) {        \
+    const marline_dependence_t* list = task->list;                                                  \
+    int reads = task->reads, writes = task->writes, index = task->index, priority = task->priority; \
+    (void)list, (void)reads, (void)writes, (void)priority; /* GCC does not count clauses as uses */ \
+    if (task->object) {                                                                             \
+      run->entries->task_depend_object(task->object);                                               \
+      PRAGMA(omp task untied default(none) firstprivate(run, index) priority(priority))             \
+      run_##kind(run, index);                                                                       \
+    } else {                                                                                        \
+      PRAGMA(omp task untied default(none) firstprivate(run, index) priority(priority)              \
+                 depend(iterator(int i = 0 : reads), in : *(char*)list[i].address)                  \
+                     depend(iterator(int i = 0 : writes), out : *(char*)list[reads + i].address))   \
+      run_##kind(run, index);                                                                       \
+    }                                                                                               \
   }
 
 TASK_KIND(step)
@@ -137,9 +137,9 @@ TASK_KIND(kinematics)
 TASK_KIND(send_gradients)
 TASK_KIND(material)
 
-typedef void Create(TaskRun *run, const PlannedTask *task);
+typedef void Create(TaskRun* run, const PlannedTask* task);
 
-static Create *const kCreate[kTaskKinds] = {
+static Create* const kCreate[kTaskKinds] = {
     [kTaskStep] = task_step,
     [kTaskReceive] = task_receive,
     [kTaskForces] = task_forces,
@@ -161,8 +161,8 @@ static void spend(double microseconds) {
   }
 }
 
-void tasks_create(TaskRun *run, TaskKind first, TaskKind last) {
-  const Plan *plan = run->plan;
+void tasks_create(TaskRun* run, TaskKind first, TaskKind last) {
+  const Plan* plan = run->plan;
   double start = omp_get_wtime();
   for (TaskKind kind = first; kind <= last; ++kind) {
     for (int i = plan->first[kind]; i < plan->first[kind + 1]; ++i) {
@@ -181,14 +181,14 @@ void tasks_create(TaskRun *run, TaskKind first, TaskKind last) {
 /* Charts tell cycles apart by the region "cycle" (marline report --color-by cycle). */
 
 /* A cycle, and whether it takes place. */
-static void create_cycle(TaskRun *run) {
-  const char *step = plan_step_tile(run->plan);
+static void create_cycle(TaskRun* run) {
+  const char* step = plan_step_tile(run->plan);
   (void)step;
   tasks_create(run, kTaskStep, kTaskMaterial);
 #pragma omp taskwait depend(in : *step)
 }
 
-static void create_tasks(TaskRun *run) {
+static void create_tasks(TaskRun* run) {
   for (int k = 0; k < run->simulation.most_cycles && !simulation_ended(&run->simulation); ++k) {
     marline_region_begin("cycle");
     create_cycle(run);
@@ -196,10 +196,10 @@ static void create_tasks(TaskRun *run) {
   }
 }
 
-/* The mesh is cut anew, into half as many blocks, then twice as many again, by turns: what an adaptive mesh would do when
- * it has changed. Called when no task is left. */
-static void cut_anew(TaskRun *run, int time) {
-  Plan *plan = run->plan;
+/* The mesh is cut anew, into half as many blocks, then twice as many again, by turns: what an adaptive mesh would do
+ * when it has changed. Called when no task is left. */
+static void cut_anew(TaskRun* run, int time) {
+  Plan* plan = run->plan;
   Plan before = *plan;
   Tiling tiling = plan->tiling;
   tiling.element_tasks = time % 2 == 1 ? (tiling.element_tasks + 1) / 2 : 2 * tiling.element_tasks;
@@ -213,8 +213,8 @@ static void cut_anew(TaskRun *run, int time) {
 }
 
 /* A graph that was invalidated is recorded anew by the next iteration, which begins when all before it have ended. */
-static void create_persistent(TaskRun *run) {
-  marline_graph_t *graph = run->entries->graph_begin(run->graph_mode);
+static void create_persistent(TaskRun* run) {
+  marline_graph_t* graph = run->entries->graph_begin(run->graph_mode);
   for (int k = 0; k < run->simulation.most_cycles && !simulation_ended(&run->simulation); ++k) {
     bool changed = run->remesh > 0 && k > 0 && k % run->remesh == 0;
     if (changed) {
@@ -234,8 +234,8 @@ static void create_persistent(TaskRun *run) {
   run->entries->graph_end(graph);
 }
 
-static void create_bsp(TaskRun *run) {
-  Simulation *simulation = &run->simulation;
+static void create_bsp(TaskRun* run) {
+  Simulation* simulation = &run->simulation;
   while (simulation_advance(simulation)) {
     marline_region_begin("cycle");
     tasks_create(run, kTaskForces, kTaskGather);
@@ -253,7 +253,7 @@ static void create_bsp(TaskRun *run) {
   }
 }
 
-marline_counters_t tasks_counters(const Entries *entries) {
+marline_counters_t tasks_counters(const Entries* entries) {
   marline_counters_t counters = {0};
   if (entries->counters_read) {
     entries->counters_read(&counters, sizeof counters);
@@ -261,14 +261,14 @@ marline_counters_t tasks_counters(const Entries *entries) {
   return counters;
 }
 
-void tasks_count_since(TaskRun *run, const marline_counters_t *before) {
+void tasks_count_since(TaskRun* run, const marline_counters_t* before) {
   run->counted = tasks_counters(run->entries);
   run->counted.edges -= before->edges;
   run->counted.pruned -= before->pruned;
   run->counted.probes -= before->probes;
 }
 
-static void run_with(TaskRun *run, void (*create)(TaskRun *run)) {
+static void run_with(TaskRun* run, void (*create)(TaskRun* run)) {
   marline_counters_t before = tasks_counters(run->entries);
 #pragma omp parallel default(none) shared(run, create)
 #pragma omp single
@@ -276,6 +276,6 @@ static void run_with(TaskRun *run, void (*create)(TaskRun *run)) {
   tasks_count_since(run, &before);
 }
 
-void tasks_run(TaskRun *run) { run_with(run, create_tasks); }
-void persistent_run(TaskRun *run) { run_with(run, create_persistent); }
-void bsp_run(TaskRun *run) { run_with(run, create_bsp); }
+void tasks_run(TaskRun* run) { run_with(run, create_tasks); }
+void persistent_run(TaskRun* run) { run_with(run, create_persistent); }
+void bsp_run(TaskRun* run) { run_with(run, create_bsp); }

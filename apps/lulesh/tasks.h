@@ -18,31 +18,31 @@
 
 typedef struct {
   Simulation simulation;
-  Plan *plan;
-  const Entries *entries;
-  int graph_mode; /* of the form `persistent` */
-  int remesh;     /* of that form: cycles after which the mesh is cut anew; 0: never */
-  bool no_room;   /* for that */
+  Plan* plan;
+  const Entries* entries;
+  int graph_mode;     /* of the form `persistent` */
+  int remesh;         /* of that form: cycles after which the mesh is cut anew; 0: never */
+  bool no_room;       /* for that */
   double creation_us; /* that each creation takes longer */
 
   /* Filled by the forms. */
-  double discovery;      /* seconds in which tasks were created */
-  long long created;     /* tasks */
+  double discovery;  /* seconds in which tasks were created */
+  long long created; /* tasks */
   marline_counters_t counted;
   marline_mpi_speculation_counts_t speculation; /* of all processes */
-  unsigned long long left; /* messages that are there after the end of speculation: 0 */
+  unsigned long long left;                      /* messages that are there after the end of speculation: 0 */
 } TaskRun;
 
 /* Advance until the end. Collective; main thread, outside of parallel regions. */
-void tasks_run(TaskRun *run);
-void persistent_run(TaskRun *run);
-void bsp_run(TaskRun *run);
+void tasks_run(TaskRun* run);
+void persistent_run(TaskRun* run);
+void bsp_run(TaskRun* run);
 
 /* Creates the tasks of these kinds. */
-void tasks_create(TaskRun *run, TaskKind first, TaskKind last);
+void tasks_create(TaskRun* run, TaskKind first, TaskKind last);
 
 /* What the runtime has counted since; zeros where it does not. */
-marline_counters_t tasks_counters(const Entries *entries);
-void tasks_count_since(TaskRun *run, const marline_counters_t *before);
+marline_counters_t tasks_counters(const Entries* entries);
+void tasks_count_since(TaskRun* run, const marline_counters_t* before);
 
 #endif

@@ -8,7 +8,7 @@
 #include "loops.h"
 
 /* The gradient beyond a face, as the limiter takes it. */
-static double beyond_face(const Mesh *mesh, const double *gradient, int32_t element, int face) {
+static double beyond_face(const Mesh* mesh, const double* gradient, int32_t element, int face) {
   switch (mesh->beyond[element][face]) {
     case kSymmetry: return gradient[element];
     case kFree: return 0;
@@ -16,7 +16,7 @@ static double beyond_face(const Mesh *mesh, const double *gradient, int32_t elem
   }
 }
 
-static double smoothness(const Mesh *mesh, const double *gradient, int32_t element, int axis) {
+static double smoothness(const Mesh* mesh, const double* gradient, int32_t element, int axis) {
   double scale = 1.0 / (gradient[element] + TINY);
   double low = scale * beyond_face(mesh, gradient, element, 2 * axis);
   double high = scale * beyond_face(mesh, gradient, element, 2 * axis + 1);
@@ -28,8 +28,8 @@ static double smoothness(const Mesh *mesh, const double *gradient, int32_t eleme
 
 /* Over places in the regions' list. Reads gradient of the element and its neighbours, spacing, volume_rate, mass,
  * first_volume, new_volume. Writes linear, quadratic. */
-void region_viscosity(Fields *fields, int32_t begin, int32_t end) {
-  const Mesh *mesh = fields->mesh;
+void region_viscosity(Fields* fields, int32_t begin, int32_t end) {
+  const Mesh* mesh = fields->mesh;
   for (int32_t at = begin; at < end; ++at) {
     int32_t element = fields->regions->element[at];
     double linear = 0, quadratic = 0;
@@ -47,7 +47,7 @@ void region_viscosity(Fields *fields, int32_t begin, int32_t end) {
 }
 
 /* Reads viscosity, of the cycle before. */
-void check_viscosity(Fields *fields, int32_t begin, int32_t end) {
+void check_viscosity(Fields* fields, int32_t begin, int32_t end) {
   int bad = 0;
   for (int32_t element = begin; element < end; ++element) {
     bad |= fields->viscosity[element] > VISCOSITY_STOP;

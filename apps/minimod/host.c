@@ -8,10 +8,10 @@
 #include "rest.h"
 #include "wave.h"
 
-static void compute(const Grid *grid, const Slab *slab, int step, int part, bool parallel) {
-  const Shape *shape = &slab->shape;
-  const float *now = slab->fields[step % 2];
-  float *next = slab->fields[(step + 1) % 2];
+static void compute(const Grid* grid, const Slab* slab, int step, int part, bool parallel) {
+  const Shape* shape = &slab->shape;
+  const float* now = slab->fields[step % 2];
+  float* next = slab->fields[(step + 1) % 2];
   const float source = (float)wave_source(grid->options, step * grid->options->courant);
   int first, last;
   grid_part(slab, part, &first, &last);
@@ -23,7 +23,7 @@ static void compute(const Grid *grid, const Slab *slab, int step, int part, bool
   }
 }
 
-void host_part(const Grid *grid, const Slab *slab, int step, int part) {
+void host_part(const Grid* grid, const Slab* slab, int step, int part) {
   if (grid->options->sleep > 0) {
     int first, last;
     grid_part(slab, part, &first, &last);
@@ -33,6 +33,6 @@ void host_part(const Grid *grid, const Slab *slab, int step, int part) {
   }
 }
 
-void host_part_serial(const Grid *grid, const Slab *slab, int step, int part) {
+void host_part_serial(const Grid* grid, const Slab* slab, int step, int part) {
   compute(grid, slab, step, part, false);
 }

@@ -8,9 +8,9 @@
 #include "grid.h"
 
 /* One step on a part of a slab, by the threads of a parallel loop. */
-void host_part(const Grid *grid, const Slab *slab, int step, int part);
+void host_part(const Grid* grid, const Slab* slab, int step, int part);
 
 /* The same, computed by one thread. */
-void host_part_serial(const Grid *grid, const Slab *slab, int step, int part);
+void host_part_serial(const Grid* grid, const Slab* slab, int step, int part);
 
 #endif

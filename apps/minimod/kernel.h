@@ -26,24 +26,24 @@
 #pragma omp declare target
 
 /* Of a field; x, y, z from -kHalo. */
-static inline size_t kernel_index(const Shape *shape, int x, int y, int z) {
+static inline size_t kernel_index(const Shape* shape, int x, int y, int z) {
   const size_t rows = (size_t)shape->ny + 2 * kHalo, points = (size_t)shape->nz + 2 * kHalo;
   return ((size_t)(x + kHalo) * rows + (size_t)(y + kHalo)) * points + (size_t)(z + kHalo);
 }
 
 /* The negative values of [first, last) of a row go to row (x, y). */
-static inline void kernel_image_row(const Shape *shape, float *next, const float *row, int x, int y, int first,
+static inline void kernel_image_row(const Shape* shape, float* next, const float* row, int x, int y, int first,
                                     int last) {
-  float *image = next + kernel_index(shape, x, y, 0);
+  float* image = next + kernel_index(shape, x, y, 0);
   for (int z = first; z < last; ++z) {
     image[z] = -row[z];
   }
 }
 
 /* kHalo - 1 points on each side have an image: the border itself is zero, and stays so. */
-static inline void kernel_images(const Shape *shape, float *next, int x, int y, int first, int last) {
+static inline void kernel_images(const Shape* shape, float* next, int x, int y, int first, int last) {
   const int last_x = shape->first + shape->nx == shape->all ? shape->nx : 2 * shape->nx; /* 2 nx: no plane is near it */
-  float *row = next + kernel_index(shape, x, y, 0);
+  float* row = next + kernel_index(shape, x, y, 0);
   if (shape->first + x < kHalo - 1) kernel_image_row(shape, next, row, -2 - x, y, first, last);
   if (x > last_x - kHalo) kernel_image_row(shape, next, row, 2 * last_x - x, y, first, last);
   if (y < kHalo - 1) kernel_image_row(shape, next, row, x, -2 - y, first, last);
@@ -54,19 +54,19 @@ static inline void kernel_images(const Shape *shape, float *next, int x, int y, 
 
 /* Points [first, last) of row (x, y). `factors`: k of each point of the slab. `damping`: the parts of d by x (of the
  * whole grid), y and z, one behind the other; their sum is d. `source`: s at this time. */
-static inline void kernel_chunk(const Shape *shape, float *restrict next, const float *restrict now,
-                                const float *restrict factors, const float *restrict damping, int x, int y, int first,
+static inline void kernel_chunk(const Shape* shape, float* restrict next, const float* restrict now,
+                                const float* restrict factors, const float* restrict damping, int x, int y, int first,
                                 int last, float source) {
   const size_t row = kernel_index(shape, x, y, 0);
   const ptrdiff_t plane = (ptrdiff_t)kernel_index(shape, x + 1, y, 0) - (ptrdiff_t)row;
   const ptrdiff_t line = (ptrdiff_t)shape->nz + 2 * kHalo;
   const float *u = now + row, *k = factors + ((size_t)x * (size_t)shape->ny + (size_t)y) * (size_t)shape->nz;
   const float damping_xy = damping[shape->first + x] + damping[shape->all + y];
-  const float *damping_z = damping + shape->all + shape->ny;
-  float *v = next + row;
+  const float* damping_z = damping + shape->all + shape->ny;
+  float* v = next + row;
 #pragma omp simd
   for (int z = first; z < last; ++z) {
-    const float *at = u + z;
+    const float* at = u + z;
     const float d = damping_xy + damping_z[z];
     float sum = 3 * kernel_weight(0) * at[0];
     for (int i = 1; i <= kHalo; ++i) {

@@ -21,8 +21,8 @@ typedef struct {
   Grid grid;
 } Run;
 
-static void prepare(Run *run, Failure *failure) {
-  const Options *options = &run->options;
+static void prepare(Run* run, Failure* failure) {
+  const Options* options = &run->options;
   verify_check_options(options, failure);
   run->slabs = options->host ? 1 : devices_count(options, failure);
   if (failure->code == 0 && options->grid[0] / run->slabs < grid_fewest_planes(run->slabs)) {
@@ -38,7 +38,7 @@ static void prepare(Run *run, Failure *failure) {
   }
 }
 
-static double steps_on_host(Run *run) {
+static double steps_on_host(Run* run) {
   const double start = omp_get_wtime();
   for (int step = 0; step < run->options.steps; ++step) {
     host_part(&run->grid, &run->grid.slab[0], step, kInner);
@@ -46,7 +46,7 @@ static double steps_on_host(Run *run) {
   return omp_get_wtime() - start;
 }
 
-static void steps_on_devices(Run *run, double seconds[kWorks], Failure *failure) {
+static void steps_on_devices(Run* run, double seconds[kWorks], Failure* failure) {
   const int turns = run->options.overlap ? kOverlapTurns : 1, works = run->options.overlap ? kWorks : kWorkAll + 1;
   devices_enter(&run->grid, failure);
   for (int i = 0; i < turns * works && failure->code == 0; ++i) {
@@ -58,8 +58,8 @@ static void steps_on_devices(Run *run, double seconds[kWorks], Failure *failure)
   devices_leave(&run->grid, run->options.steps);
 }
 
-static void simulate(Run *run, Failure *failure) {
-  const Options *options = &run->options;
+static void simulate(Run* run, Failure* failure) {
+  const Options* options = &run->options;
   Report report = {.options = options,
                    .kind = options->host ? "slabs" : "devices",
                    .slabs = run->slabs,
@@ -85,7 +85,7 @@ static void simulate(Run *run, Failure *failure) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Run run = {0};
   Failure failure = {0};
   options_parse(&run.options, argc, argv, &failure);

@@ -21,9 +21,9 @@ typedef struct {
 } Run;
 
 /* The halos of the field that `step` reads: begins what goes to the neighbour on one side and comes from it. */
-static int begin_exchange(const Run *run, int step, bool above, MPI_Request *requests) {
-  const Slab *slab = &run->grid.slab[0];
-  float *field = slab->fields[step % 2];
+static int begin_exchange(const Run* run, int step, bool above, MPI_Request* requests) {
+  const Slab* slab = &run->grid.slab[0];
+  float* field = slab->fields[step % 2];
   const int count = (int)(kHalo * slab->plane_size);
   const int neighbour = run->job.rank + (above ? 1 : -1);
   if (!(above ? slab->above : slab->below)) {
@@ -36,13 +36,13 @@ static int begin_exchange(const Run *run, int step, bool above, MPI_Request *req
   return 2;
 }
 
-static void compute(const Run *run, int step, int part, Work work) {
+static void compute(const Run* run, int step, int part, Work work) {
   if (work != kWorkHalos) {
     host_part(&run->grid, &run->grid.slab[0], step, part);
   }
 }
 
-static void make_step(const Run *run, int step, Work work) {
+static void make_step(const Run* run, int step, Work work) {
   const bool exchange = work != kWorkKernels;
   MPI_Request requests[4];
   compute(run, step, kLower, work);
@@ -53,7 +53,7 @@ static void make_step(const Run *run, int step, Work work) {
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
-static double timed_steps(const Run *run, Work work) {
+static double timed_steps(const Run* run, Work work) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   for (int step = 0; step < run->options.steps; ++step) {
@@ -64,7 +64,7 @@ static double timed_steps(const Run *run, Work work) {
   return seconds;
 }
 
-static void make_steps(const Run *run, double seconds[kWorks]) {
+static void make_steps(const Run* run, double seconds[kWorks]) {
   const int turns = run->options.overlap ? kOverlapTurns : 1, works = run->options.overlap ? kWorks : kWorkAll + 1;
   for (int i = 0; i < turns * works; ++i) {
     const Work work = (Work)(i % works);
@@ -72,16 +72,16 @@ static void make_steps(const Run *run, double seconds[kWorks]) {
   }
 }
 
-static void reduce(Findings *findings) {
+static void reduce(Findings* findings) {
   MPI_Allreduce(MPI_IN_PLACE, &findings->differing, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &findings->largest_difference, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 _Static_assert(sizeof(Findings) == 5 * sizeof(double) && offsetof(Findings, largest_difference) == 3 * sizeof(double),
                "three sums, two maxima");
 
-static int simulate(Run *run) {
+static int simulate(Run* run) {
   Failure failure = {0};
-  const Options *options = &run->options;
+  const Options* options = &run->options;
   Report report = {.options = options, .kind = "ranks", .slabs = run->job.ranks, .threads = run->job.threads};
   make_steps(run, report.seconds);
   if (!verify_grid(&run->grid, &report.findings)) {
@@ -100,9 +100,9 @@ static int simulate(Run *run) {
   return code;
 }
 
-static int prepare(Run *run) {
+static int prepare(Run* run) {
   Failure failure = {0};
-  const Options *options = &run->options;
+  const Options* options = &run->options;
   const int ranks = run->job.ranks;
   const int first = grid_cut(options, ranks, run->job.rank), end = grid_cut(options, ranks, run->job.rank + 1);
   verify_check_options(options, &failure);
@@ -120,7 +120,7 @@ static int prepare(Run *run) {
   return job_agree(&run->job, &failure);
 }
 
-static int execute(Run *run, int argc, char **argv) {
+static int execute(Run* run, int argc, char** argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   if (run->options.device_option) {
@@ -139,7 +139,7 @@ static int execute(Run *run, int argc, char **argv) {
   return code != 0 ? code : simulate(run);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Run run = {.job = job_start("minimod-mpi", &argc, &argv)};
   const int code = execute(&run, argc, argv);
   grid_destroy(&run.grid);

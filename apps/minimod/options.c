@@ -22,40 +22,42 @@ static const double kDefaultCourant = 0.25;
 static const double kLargestCourant = 0.45; /* 2 / sqrt(3 * 6.502) is 0.4529: beyond it the shortest wave grows */
 static const double kDefaultWavelength = 10;
 
-static const char *const kFormNames[kForms] = {"copies", "updates"};
-static const char *const kModelNames[kModels] = {"uniform", "layers"};
-static const char *const kStartNames[kStarts] = {"point", "mode"};
+static const char* const kFormNames[kForms] = {"copies", "updates"};
+static const char* const kModelNames[kModels] = {"uniform", "layers"};
+static const char* const kStartNames[kStarts] = {"point", "mode"};
 
-const char *options_form(const Options *options) { return kFormNames[options->form]; }
-const char *options_model(const Options *options) { return kModelNames[options->model]; }
-const char *options_start(const Options *options) { return kStartNames[options->start]; }
+const char* options_form(const Options* options) { return kFormNames[options->form]; }
+const char* options_model(const Options* options) { return kModelNames[options->model]; }
+const char* options_start(const Options* options) { return kStartNames[options->start]; }
 
 void options_print_usage(bool mpi) {
-  printf("usage: minimod%s [OPTIONS]\n"
-         "Waves of pressure in a box, cut along x into one slab per %s.\n"
-         "  --grid N or XxYxZ     points (default %d each way)\n"
-         "  --steps K             time steps (default %d)\n"
-         "  --courant C           what a wave travels in a step, in grid spacings, up to %g (default %g)\n"
-         "  --model MODEL         uniform (default) or layers: four layers along z, of different speeds\n"
-         "  --start START         point (default): a source in the middle; mode: a standing wave\n"
-         "  --wavelength W        of the source's strongest frequency, in grid spacings (default %g)\n"
-         "  --sponge W            points on each side that absorb waves (default 0: the border reflects)\n"
-         "  --sleep MS            kernels sleep that long per step and slab instead of computing\n"
-         "  --overlap             also time kernels and halos alone, and say which part of the latter is hidden\n"
-         "  --exact               compare with the exact solution in a uniform medium\n"
-         "  --serial              compare with a serial run, bit for bit\n",
-         mpi ? "-mpi" : "", mpi ? "MPI rank" : "device", kDefaultPoints, kDefaultSteps, kLargestCourant,
-         kDefaultCourant, kDefaultWavelength);
+  printf(
+      "usage: minimod%s [OPTIONS]\n"
+      "Waves of pressure in a box, cut along x into one slab per %s.\n"
+      "  --grid N or XxYxZ     points (default %d each way)\n"
+      "  --steps K             time steps (default %d)\n"
+      "  --courant C           what a wave travels in a step, in grid spacings, up to %g (default %g)\n"
+      "  --model MODEL         uniform (default) or layers: four layers along z, of different speeds\n"
+      "  --start START         point (default): a source in the middle; mode: a standing wave\n"
+      "  --wavelength W        of the source's strongest frequency, in grid spacings (default %g)\n"
+      "  --sponge W            points on each side that absorb waves (default 0: the border reflects)\n"
+      "  --sleep MS            kernels sleep that long per step and slab instead of computing\n"
+      "  --overlap             also time kernels and halos alone, and say which part of the latter is hidden\n"
+      "  --exact               compare with the exact solution in a uniform medium\n"
+      "  --serial              compare with a serial run, bit for bit\n",
+      mpi ? "-mpi" : "", mpi ? "MPI rank" : "device", kDefaultPoints, kDefaultSteps, kLargestCourant, kDefaultCourant,
+      kDefaultWavelength);
   if (!mpi) {
-    printf("  --devices D           how many devices (default all)\n"
-           "  --form FORM           copies (default): halos go from device to device; updates: through the host\n"
-           "  --host                no devices: a parallel loop per step\n"
-           "  --chunk C             points along z that one device thread computes (default: all; 1 for GPUs)\n"
-           "  --picture FILE        writes the pressure in the middle x-z plane, a PGM\n");
+    printf(
+        "  --devices D           how many devices (default all)\n"
+        "  --form FORM           copies (default): halos go from device to device; updates: through the host\n"
+        "  --host                no devices: a parallel loop per step\n"
+        "  --chunk C             points along z that one device thread computes (default: all; 1 for GPUs)\n"
+        "  --picture FILE        writes the pressure in the middle x-z plane, a PGM\n");
   }
 }
 
-static int parse_name(const char *option, const char *text, const char *const names[], int count, Failure *failure) {
+static int parse_name(const char* option, const char* text, const char* const names[], int count, Failure* failure) {
   for (int i = 0; i < count; ++i) {
     if (strcmp(text, names[i]) == 0) {
       return i;
@@ -65,9 +67,9 @@ static int parse_name(const char *option, const char *text, const char *const na
   return 0;
 }
 
-static void parse_grid(Options *options, const char *text, Failure *failure) {
+static void parse_grid(Options* options, const char* text, Failure* failure) {
   long long points[3];
-  const char *end = text;
+  const char* end = text;
   int count = 0;
   while (end && count < 3) {
     end = argument_parse(end, kFewestPoints, kMostPoints, &points[count++]);
@@ -87,8 +89,23 @@ static void parse_grid(Options *options, const char *text, Failure *failure) {
 }
 
 enum {
-  kGrid = 256, kSteps, kCourant, kModel, kStart, kWavelength, kSponge, kSleep, kOverlap, kExact, kSerial, kHelp,
-  kDevices, kForm, kHost, kChunk, kPicture, /* of minimod only */
+  kGrid = 256,
+  kSteps,
+  kCourant,
+  kModel,
+  kStart,
+  kWavelength,
+  kSponge,
+  kSleep,
+  kOverlap,
+  kExact,
+  kSerial,
+  kHelp,
+  kDevices,
+  kForm,
+  kHost,
+  kChunk,
+  kPicture, /* of minimod only */
 };
 
 static const struct option kOptions[] = {
@@ -112,64 +129,31 @@ static const struct option kOptions[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void apply_device_option(Options *options, int option, Failure *failure) {
+static void apply_device_option(Options* options, int option, Failure* failure) {
   options->device_option = kOptions[option - kGrid].name;
   switch (option) {
-    case kDevices:
-      options->devices = (int)argument_whole("--devices", optarg, 1, kMost, failure);
-      break;
-    case kForm:
-      options->form = (Form)parse_name("--form", optarg, kFormNames, kForms, failure);
-      break;
-    case kHost:
-      options->host = true;
-      break;
-    case kChunk:
-      options->chunk = (int)argument_whole("--chunk", optarg, 1, kMostPoints, failure);
-      break;
-    default:
-      options->picture = optarg;
+    case kDevices: options->devices = (int)argument_whole("--devices", optarg, 1, kMost, failure); break;
+    case kForm: options->form = (Form)parse_name("--form", optarg, kFormNames, kForms, failure); break;
+    case kHost: options->host = true; break;
+    case kChunk: options->chunk = (int)argument_whole("--chunk", optarg, 1, kMostPoints, failure); break;
+    default: options->picture = optarg;
   }
 }
 
-static void apply_option(Options *options, int option, char **argv, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
-    case kGrid:
-      parse_grid(options, optarg, failure);
-      break;
-    case kSteps:
-      options->steps = (int)argument_whole("--steps", optarg, 1, kMost, failure);
-      break;
-    case kCourant:
-      options->courant = argument_real("--courant", optarg, 0.001, kLargestCourant, failure);
-      break;
-    case kModel:
-      options->model = (Model)parse_name("--model", optarg, kModelNames, kModels, failure);
-      break;
-    case kStart:
-      options->start = (Start)parse_name("--start", optarg, kStartNames, kStarts, failure);
-      break;
-    case kWavelength:
-      options->wavelength = argument_real("--wavelength", optarg, 4, kMost, failure);
-      break;
-    case kSponge:
-      options->sponge = (int)argument_whole("--sponge", optarg, 0, kMostPoints, failure);
-      break;
-    case kSleep:
-      options->sleep = argument_real("--sleep", optarg, 0.001, kMost, failure);
-      break;
-    case kOverlap:
-      options->overlap = true;
-      break;
-    case kExact:
-      options->exact = true;
-      break;
-    case kSerial:
-      options->serial = true;
-      break;
-    case kHelp:
-      options->help = true;
-      break;
+    case kGrid: parse_grid(options, optarg, failure); break;
+    case kSteps: options->steps = (int)argument_whole("--steps", optarg, 1, kMost, failure); break;
+    case kCourant: options->courant = argument_real("--courant", optarg, 0.001, kLargestCourant, failure); break;
+    case kModel: options->model = (Model)parse_name("--model", optarg, kModelNames, kModels, failure); break;
+    case kStart: options->start = (Start)parse_name("--start", optarg, kStartNames, kStarts, failure); break;
+    case kWavelength: options->wavelength = argument_real("--wavelength", optarg, 4, kMost, failure); break;
+    case kSponge: options->sponge = (int)argument_whole("--sponge", optarg, 0, kMostPoints, failure); break;
+    case kSleep: options->sleep = argument_real("--sleep", optarg, 0.001, kMost, failure); break;
+    case kOverlap: options->overlap = true; break;
+    case kExact: options->exact = true; break;
+    case kSerial: options->serial = true; break;
+    case kHelp: options->help = true; break;
     default:
       if (option >= kDevices && option <= kPicture) {
         apply_device_option(options, option, failure);
@@ -179,7 +163,7 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
   }
 }
 
-static void check_together(const Options *options, Failure *failure) {
+static void check_together(const Options* options, Failure* failure) {
   for (int i = 0; i < 3; ++i) {
     if (2 * options->sponge > options->grid[i]) {
       failure_note(failure, kExitInput, "--sponge %d does not fit twice into %d points", options->sponge,
@@ -188,7 +172,9 @@ static void check_together(const Options *options, Failure *failure) {
   }
   if (options->sleep > 0 && (options->exact || options->serial || options->picture)) {
     failure_note(failure, kExitInput, "--sleep computes nothing, so there is no result for %s",
-                 options->exact ? "--exact" : options->serial ? "--serial" : "--picture");
+                 options->exact    ? "--exact"
+                 : options->serial ? "--serial"
+                                   : "--picture");
   }
   if (options->overlap && (options->sleep == 0 || options->host)) {
     failure_note(failure, kExitInput, "--overlap leaves halos and kernels out in turns: it needs --sleep, and devices");
@@ -206,7 +192,7 @@ static void check_together(const Options *options, Failure *failure) {
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
   *options = (Options){.grid = {kDefaultPoints, kDefaultPoints, kDefaultPoints},
                        .steps = kDefaultSteps,
                        .courant = kDefaultCourant,

@@ -31,16 +31,16 @@ typedef struct {
   bool host;
   int devices; /* 0: all */
   int chunk;   /* points; 0: whole rows */
-  const char *picture;
-  const char *device_option; /* one of these that was given, or NULL */
+  const char* picture;
+  const char* device_option; /* one of these that was given, or NULL */
 } Options;
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure);
+void options_parse(Options* options, int argc, char** argv, Failure* failure);
 
 /* Names, as the options take them. */
-const char *options_form(const Options *options);
-const char *options_model(const Options *options);
-const char *options_start(const Options *options);
+const char* options_form(const Options* options);
+const char* options_model(const Options* options);
+const char* options_start(const Options* options);
 
 void options_print_usage(bool mpi);
 

@@ -11,16 +11,16 @@
 
 #include "kernel.h"
 
-static float pressure(const Grid *grid, int x, int z) {
+static float pressure(const Grid* grid, int x, int z) {
   int i = 0;
   while (x >= grid->slab[i].shape.first + grid->slab[i].shape.nx) {
     ++i;
   }
-  const Shape *shape = &grid->slab[i].shape;
+  const Shape* shape = &grid->slab[i].shape;
   return grid->slab[i].fields[grid->options->steps % 2][kernel_index(shape, x - shape->first, shape->ny / 2, z)];
 }
 
-static float largest(const Grid *grid) {
+static float largest(const Grid* grid) {
   float most = 0;
   for (int x = 0; x < grid->options->grid[0]; ++x) {
     for (int z = 0; z < grid->options->grid[2]; ++z) {
@@ -34,8 +34,8 @@ static int grey(float value, float most) {
   return (int)lround(127.5 + 127.5 * copysign(sqrt(fabs((double)value / most)), value));
 }
 
-void picture_write(const Grid *grid, const char *path, Failure *failure) {
-  FILE *file = fopen(path, "wb");
+void picture_write(const Grid* grid, const char* path, Failure* failure) {
+  FILE* file = fopen(path, "wb");
   if (!file) {
     failure_note(failure, kExitInput, "--picture: cannot open '%s': %s", path, strerror(errno));
     return;

@@ -9,6 +9,6 @@
 #include "grid.h"
 
 /* A PGM file. Zero is grey, and the weaker half of the range is drawn with most of the contrast. */
-void picture_write(const Grid *grid, const char *path, Failure *failure);
+void picture_write(const Grid* grid, const char* path, Failure* failure);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-void report_remarks(const Report *report) {
-  const Options *options = report->options;
-  const int *grid = options->grid;
+void report_remarks(const Report* report) {
+  const Options* options = report->options;
+  const int* grid = options->grid;
   printf("# %s %d\n# threads %d\n", report->kind, report->slabs, report->threads);
   printf("# grid %dx%dx%d\n# steps %d\n# courant %g\n", grid[0], grid[1], grid[2], options->steps, options->courant);
   printf("# model %s\n# start %s\n", options_model(options), options_start(options));
@@ -26,16 +26,16 @@ void report_remarks(const Report *report) {
 }
 
 /* Of the halos' own time, what a step takes less than both halves one after the other. */
-static void report_overlap(const Report *report) {
-  const double *seconds = report->seconds;
+static void report_overlap(const Report* report) {
+  const double* seconds = report->seconds;
   const double hidden = seconds[kWorkKernels] + seconds[kWorkHalos] - seconds[kWorkAll];
   printf("kernels_us %.3f us\n", 1e6 * seconds[kWorkKernels] / report->options->steps);
   printf("halos_us %.3f us\n", 1e6 * seconds[kWorkHalos] / report->options->steps);
   printf("overlap %.2f %%\n", 100 * hidden / seconds[kWorkHalos]);
 }
 
-void report_figures(const Report *report) {
-  const Options *options = report->options;
+void report_figures(const Report* report) {
+  const Options* options = report->options;
   const double points = (double)options->grid[0] * options->grid[1] * options->grid[2];
   if (options->exact || options->serial) {
     printf("check passed\n");

@@ -9,15 +9,15 @@
 #include "work.h"
 
 typedef struct {
-  const Options *options;
-  const char *kind; /* what each slab belongs to: devices, ranks */
+  const Options* options;
+  const char* kind; /* what each slab belongs to: devices, ranks */
   int slabs;
   int threads;
   double seconds[kWorks]; /* of a series of steps; but for kWorkAll with --overlap only */
   Findings findings;
 } Report;
 
-void report_remarks(const Report *report);
-void report_figures(const Report *report);
+void report_remarks(const Report* report);
+void report_figures(const Report* report);
 
 #endif

@@ -13,7 +13,7 @@
 #include "turn.h"
 
 /* Microseconds of a part: its share of the slab's time. */
-static inline unsigned rest_time(const Options *options, const Shape *shape, int planes) {
+static inline unsigned rest_time(const Options* options, const Shape* shape, int planes) {
   return (unsigned)(1000 * options->sleep * planes / shape->nx);
 }
 

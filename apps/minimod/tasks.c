@@ -17,11 +17,10 @@
 #include "wave.h"
 
 /* Functions that create a task are not inlined: the code address at the creation tells tools which kind it is. */
-__attribute__((noinline)) static void task_part(const Grid *grid, Slab *slab, int step, int part, int first,
-                                                int last) {
+__attribute__((noinline)) static void task_part(const Grid* grid, Slab* slab, int step, int part, int first, int last) {
   const float *now = slab->fields[step % 2], *factors = slab->factors, *damping = grid->damping;
-  float *next = slab->fields[(step + 1) % 2];
-  const Shape *shape = &slab->shape;
+  float* next = slab->fields[(step + 1) % 2];
+  const Shape* shape = &slab->shape;
   const size_t size = slab->field_size, factor_size = slab->factor_size, damping_size = grid->damping_size;
   const int rows = shape->ny, points = shape->nz;
   const int chunk = grid->options->chunk > 0 && grid->options->chunk < points ? grid->options->chunk : points;
@@ -29,8 +28,8 @@ __attribute__((noinline)) static void task_part(const Grid *grid, Slab *slab, in
   const float source = (float)wave_source(grid->options, step * grid->options->courant);
   char *before = grid_token(slab, step, part - 1), *here = grid_token(slab, step, part);
   char *behind = grid_token(slab, step, part + 1), *made = grid_token(slab, step + 1, part);
-#pragma omp target teams distribute parallel for collapse(3) nowait device(slab->device) \
-    map(alloc : now[0:size], next[0:size], factors[0:factor_size], damping[0:damping_size], shape[0:1]) \
+#pragma omp target teams distribute parallel for collapse(3) nowait device(slab->device)                          \
+    map(alloc : now[0 : size], next[0 : size], factors[0 : factor_size], damping[0 : damping_size], shape[0 : 1]) \
     depend(in : *before, *here, *behind) depend(out : *made)
   for (int x = first; x < last; ++x) {
     for (int y = 0; y < rows; ++y) {
@@ -42,8 +41,7 @@ __attribute__((noinline)) static void task_part(const Grid *grid, Slab *slab, in
   }
 }
 
-__attribute__((noinline)) static void task_rest(const Grid *grid, Slab *slab, int step, int part, int first,
-                                                int last) {
+__attribute__((noinline)) static void task_rest(const Grid* grid, Slab* slab, int step, int part, int first, int last) {
   const unsigned time = rest_time(grid->options, &slab->shape, last - first);
   char *before = grid_token(slab, step, part - 1), *here = grid_token(slab, step, part);
   char *behind = grid_token(slab, step, part + 1), *made = grid_token(slab, step + 1, part);
@@ -53,7 +51,7 @@ __attribute__((noinline)) static void task_rest(const Grid *grid, Slab *slab, in
 }
 
 /* In a kernel's place, so that the halos of a step wait for those before. */
-__attribute__((noinline)) static void task_nothing(Slab *slab, int step, int part) {
+__attribute__((noinline)) static void task_nothing(Slab* slab, int step, int part) {
   char *before = grid_token(slab, step, part - 1), *here = grid_token(slab, step, part);
   char *behind = grid_token(slab, step, part + 1), *made = grid_token(slab, step + 1, part);
 #pragma omp task depend(in : *before, *here, *behind) depend(out : *made)
@@ -61,7 +59,7 @@ __attribute__((noinline)) static void task_nothing(Slab *slab, int step, int par
   }
 }
 
-static void create_part(const Grid *grid, Slab *slab, int step, int part, Work work) {
+static void create_part(const Grid* grid, Slab* slab, int step, int part, Work work) {
   int first, last;
   grid_part(slab, part, &first, &last);
   if (first < last && work == kWorkHalos) {
@@ -72,11 +70,11 @@ static void create_part(const Grid *grid, Slab *slab, int step, int part, Work w
 }
 
 /* A part of `from`'s field that step `step` reads becomes a halo of its neighbour's: one block, as x is the slowest. */
-__attribute__((noinline)) static void task_copy(Slab *from, Slab *to, int step, int part, int halo, int *failed) {
+__attribute__((noinline)) static void task_copy(Slab* from, Slab* to, int step, int part, int halo, int* failed) {
   const size_t bytes = kHalo * from->plane_size * sizeof(float);
   const size_t source = sizeof(float) * grid_region(from, part), target = sizeof(float) * grid_region(to, halo);
-  const char *made = grid_token(from, step, part);
-  char *needed = grid_token(to, step, halo);
+  const char* made = grid_token(from, step, part);
+  char* needed = grid_token(to, step, halo);
 #pragma omp task default(none) firstprivate(from, to, step, bytes, source, target, failed) depend(in : *made) \
     depend(out : *needed)
   if (omp_target_memcpy(to->there[step % 2], from->there[step % 2], bytes, target, source, to->device, from->device)) {
@@ -86,20 +84,20 @@ __attribute__((noinline)) static void task_copy(Slab *from, Slab *to, int step, 
 }
 
 /* The same through the host, where slabs are parts of one field: the part and the halo are the same numbers. */
-__attribute__((noinline)) static void task_update(Slab *from, Slab *to, int step, int part, int halo) {
+__attribute__((noinline)) static void task_update(Slab* from, Slab* to, int step, int part, int halo) {
   const size_t count = kHalo * from->plane_size;
-  float *planes = from->fields[step % 2] + grid_region(from, part);
+  float* planes = from->fields[step % 2] + grid_region(from, part);
   const int source = from->device, target = to->device;
-  const char *made = grid_token(from, step, part);
-  char *needed = grid_token(to, step, halo);
+  const char* made = grid_token(from, step, part);
+  char* needed = grid_token(to, step, halo);
 #pragma omp task default(none) firstprivate(planes, count, source, target) depend(in : *made) depend(out : *needed)
   {
-#pragma omp target update from(planes[0:count]) device(source)
-#pragma omp target update to(planes[0:count]) device(target)
+#pragma omp target update from(planes[0 : count]) device(source)
+#pragma omp target update to(planes[0 : count]) device(target)
   }
 }
 
-static void create_exchange(const Grid *grid, Slab *from, Slab *to, int step, bool upwards, int *failed) {
+static void create_exchange(const Grid* grid, Slab* from, Slab* to, int step, bool upwards, int* failed) {
   const int part = upwards ? kUpper : kLower, halo = upwards ? kLowerHalo : kUpperHalo;
   if (grid->options->form == kFormUpdates) {
     task_update(from, to, step, part, halo);
@@ -109,8 +107,8 @@ static void create_exchange(const Grid *grid, Slab *from, Slab *to, int step, bo
 }
 
 /* What others wait for comes first. */
-static void create_step(const Grid *grid, int step, Work work, int *failed) {
-  Slab *slab = grid->slab;
+static void create_step(const Grid* grid, int step, Work work, int* failed) {
+  Slab* slab = grid->slab;
   for (int i = 0; i < grid->slabs; ++i) {
     create_part(grid, &slab[i], step, kLower, work);
     create_part(grid, &slab[i], step, kUpper, work);
@@ -124,7 +122,7 @@ static void create_step(const Grid *grid, int step, Work work, int *failed) {
   }
 }
 
-void tasks_run(Grid *grid, Work work, Failure *failure) {
+void tasks_run(Grid* grid, Work work, Failure* failure) {
   int failed = 0;
 #pragma omp parallel default(none) shared(grid, work, failed)
 #pragma omp single

@@ -10,6 +10,6 @@
 #include "work.h"
 
 /* All steps, or a half of each. Called by the main thread. Notes a failure if a copy does not succeed. */
-void tasks_run(Grid *grid, Work work, Failure *failure);
+void tasks_run(Grid* grid, Work work, Failure* failure);
 
 #endif

@@ -16,12 +16,12 @@ static const double kPi = 3.14159265358979323846;
 static const double kNear = 6; /* so close to the source the grid's wave is not yet what it becomes */
 
 /* A function of the point with this value; the place is counted in the whole grid. */
-typedef void (*Visit)(const Options *options, const int place[3], float value, Findings *findings);
+typedef void (*Visit)(const Options* options, const int place[3], float value, Findings* findings);
 
-static void visit_points(const Grid *grid, Visit visit, Findings *findings) {
+static void visit_points(const Grid* grid, Visit visit, Findings* findings) {
   for (int i = 0; i < grid->slabs; ++i) {
-    const Shape *shape = &grid->slab[i].shape;
-    const float *field = grid->slab[i].fields[grid->options->steps % 2];
+    const Shape* shape = &grid->slab[i].shape;
+    const float* field = grid->slab[i].fields[grid->options->steps % 2];
     for (int x = 0; x < shape->nx; ++x) {
       for (int y = 0; y < shape->ny; ++y) {
         for (int z = 0; z < shape->nz; ++z) {
@@ -36,7 +36,7 @@ static void visit_points(const Grid *grid, Visit visit, Findings *findings) {
 /* The standing wave ------------------------------------------------------------------------------------------------ */
 
 /* Written so that what is not a number is the largest. */
-static void visit_mode(const Options *options, const int place[3], float value, Findings *findings) {
+static void visit_mode(const Options* options, const int place[3], float value, Findings* findings) {
   const double wave = cos(options->steps * wave_mode_angle(options)) * wave_mode(options, place[0], place[1], place[2]);
   const double error = fabs(value - wave);
   if (!(error <= findings->largest_error)) {
@@ -51,7 +51,7 @@ static double distance(const int place[3], const int source[3]) {
 }
 
 /* How far the wave goes from the source to this point by way of the nearest border, or of the sponge. */
-static double reflected_distance(const Options *options, const int place[3], const int source[3]) {
+static double reflected_distance(const Options* options, const int place[3], const int source[3]) {
   double shortest = INFINITY;
   for (int direction = 0; direction < 3; ++direction) {
     const int borders[2] = {options->sponge - 1, options->grid[direction] - options->sponge};
@@ -66,7 +66,7 @@ static double reflected_distance(const Options *options, const int place[3], con
 }
 
 /* Points that no reflection has reached: u = s(t - r) / (4 pi r). */
-static void visit_point(const Options *options, const int place[3], float value, Findings *findings) {
+static void visit_point(const Options* options, const int place[3], float value, Findings* findings) {
   const int source[3] = {options->grid[0] / 2, options->grid[1] / 2, options->grid[2] / 2};
   const double time = options->steps * options->courant, r = distance(place, source);
   if (r >= kNear && reflected_distance(options, place, source) >= time) {
@@ -77,7 +77,7 @@ static void visit_point(const Options *options, const int place[3], float value,
 }
 
 /* The sum of exact squares over all space: that of the wavelet, times 4 pi r^2 / (4 pi r)^2. */
-static double complete_sum(const Options *options) {
+static double complete_sum(const Options* options) {
   double sum = 0;
   for (double time = 0; time < 3 * options->wavelength; time += 0.1) {
     sum += 0.1 * pow(wave_source(options, time), 2) / (4 * kPi);
@@ -87,12 +87,12 @@ static double complete_sum(const Options *options) {
 
 /* The serial run --------------------------------------------------------------------------------------------------- */
 
-static void compare_slab(const Slab *slab, const Slab *serial, int steps, Findings *findings) {
-  const Shape *shape = &slab->shape;
+static void compare_slab(const Slab* slab, const Slab* serial, int steps, Findings* findings) {
+  const Shape* shape = &slab->shape;
   for (int x = 0; x < shape->nx; ++x) {
     for (int y = 0; y < shape->ny; ++y) {
-      const float *mine = slab->fields[steps % 2] + kernel_index(shape, x, y, 0);
-      const float *right = serial->fields[steps % 2] + kernel_index(&serial->shape, shape->first + x, y, 0);
+      const float* mine = slab->fields[steps % 2] + kernel_index(shape, x, y, 0);
+      const float* right = serial->fields[steps % 2] + kernel_index(&serial->shape, shape->first + x, y, 0);
       for (int z = 0; z < shape->nz; ++z) {
         if (memcmp(&mine[z], &right[z], sizeof *mine) != 0) {
           ++findings->differing;
@@ -103,8 +103,8 @@ static void compare_slab(const Slab *slab, const Slab *serial, int steps, Findin
   }
 }
 
-static bool compare_serial(const Grid *grid, Findings *findings) {
-  const Options *options = grid->options;
+static bool compare_serial(const Grid* grid, Findings* findings) {
+  const Options* options = grid->options;
   Grid serial;
   const bool made = grid_create(&serial, options, 0, options->grid[0], 1);
   for (int step = 0; made && step < options->steps; ++step) {
@@ -117,7 +117,7 @@ static bool compare_serial(const Grid *grid, Findings *findings) {
   return made;
 }
 
-bool verify_grid(const Grid *grid, Findings *findings) {
+bool verify_grid(const Grid* grid, Findings* findings) {
   *findings = (Findings){0};
   if (grid->options->exact) {
     visit_points(grid, grid->options->start == kStartMode ? visit_mode : visit_point, findings);
@@ -127,18 +127,18 @@ bool verify_grid(const Grid *grid, Findings *findings) {
 
 /* Judgement -------------------------------------------------------------------------------------------------------- */
 
-double verify_error(const Options *options, const Findings *findings) {
+double verify_error(const Options* options, const Findings* findings) {
   return options->start == kStartMode ? findings->largest_error : sqrt(findings->error_sum / findings->exact_sum);
 }
 
-double verify_tolerance(const Options *options) {
+double verify_tolerance(const Options* options) {
   if (options->start == kStartMode) {
     return FLT_EPSILON * (options->steps + 16.0);
   }
   return 1.5 * wave_misfit(options, options->steps * options->courant) + 1e-4;
 }
 
-void verify_check_options(const Options *options, Failure *failure) {
+void verify_check_options(const Options* options, Failure* failure) {
   const int fewest = (int)ceil((2 * options->wavelength + kNear) / options->courant);
   if (options->exact && options->start == kStartPoint && options->steps < fewest) {
     failure_note(failure, kExitInput, "--exact: after %d steps the wave has hardly left the source; take %d or more",
@@ -147,7 +147,7 @@ void verify_check_options(const Options *options, Failure *failure) {
 }
 
 /* Written so that what is not a number fails. */
-void verify_judge(const Options *options, const Findings *findings, Failure *failure) {
+void verify_judge(const Options* options, const Findings* findings, Failure* failure) {
   if (options->serial && findings->differing > 0) {
     failure_note(failure, kExitWrong, "%.0f points differ from the serial run, by up to %.3e", findings->differing,
                  findings->largest_difference);

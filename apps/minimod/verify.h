@@ -18,16 +18,16 @@ typedef struct {
 } Findings;
 
 /* Makes the comparisons that the options ask for with the grid's slabs. False if memory does not suffice. */
-bool verify_grid(const Grid *grid, Findings *findings);
+bool verify_grid(const Grid* grid, Findings* findings);
 
 /* The error of the start's solution, and what is allowed. */
-double verify_error(const Options *options, const Findings *findings);
-double verify_tolerance(const Options *options);
+double verify_error(const Options* options, const Findings* findings);
+double verify_tolerance(const Options* options);
 
 /* Notes options with which the comparison would say nothing. */
-void verify_check_options(const Options *options, Failure *failure);
+void verify_check_options(const Options* options, Failure* failure);
 
 /* Notes what is wrong. */
-void verify_judge(const Options *options, const Findings *findings, Failure *failure);
+void verify_judge(const Options* options, const Findings* findings, Failure* failure);
 
 #endif

@@ -10,18 +10,18 @@
 
 static const double kPi = 3.14159265358979323846;
 
-double wave_source(const Options *options, double time) {
+double wave_source(const Options* options, double time) {
   const double a = kPi * (time - 1.5 * options->wavelength) / options->wavelength;
   return (1 - 2 * a * a) * exp(-a * a);
 }
 
-double wave_speed(const Options *options, int z) {
+double wave_speed(const Options* options, int z) {
   static const double kSpeeds[] = {0.55, 1, 0.7, 0.85};
   return options->model == kModelLayers ? kSpeeds[4LL * z / options->grid[2]] : 1;
 }
 
 /* A wave that crosses the sponge and comes back has lost all but the part e^-7. */
-double wave_damping(const Options *options, int points, int place) {
+double wave_damping(const Options* options, int points, int place) {
   const int from_border = place < points / 2 ? place : points - 1 - place;
   if (from_border >= options->sponge) {
     return 0;
@@ -41,8 +41,8 @@ static double angle(int points, int place) {
   return kPi * (double)(half_waves * place % (2 * (points + 1LL))) / (points + 1);
 }
 
-double wave_mode(const Options *options, int x, int y, int z) {
-  const int *grid = options->grid;
+double wave_mode(const Options* options, int x, int y, int z) {
+  const int* grid = options->grid;
   return sin(angle(grid[0], x + 1)) * sin(angle(grid[1], y + 1)) * sin(angle(grid[2], z + 1));
 }
 
@@ -56,7 +56,7 @@ static double second_difference(double angle_per_point) {
 }
 
 /* next + previous = 2 cos(angle) now = (2 + k L) now */
-double wave_mode_angle(const Options *options) {
+double wave_mode_angle(const Options* options) {
   const float factor = (float)(options->courant * options->courant);
   double sum = 0;
   for (int i = 0; i < 3; ++i) {
@@ -69,12 +69,12 @@ double wave_mode_angle(const Options *options) {
 
 /* By which part the grid's wave of this frequency is faster: the time step makes it faster, the spacing slower. 3/11 is
  * the mean over all directions; along an axis it is 1. */
-static double phase_error(const Options *options, double frequency) {
+static double phase_error(const Options* options, double frequency) {
   const double per_step = frequency * options->courant;
   return per_step * per_step / 24 - 3.0 / 11 * pow(frequency, 8) / 6300;
 }
 
-double wave_misfit(const Options *options, double time) {
+double wave_misfit(const Options* options, double time) {
   enum { kFrequencies = 400 };
   const double strongest = 2 * kPi / options->wavelength, step = 4 * strongest / kFrequencies;
   const double way = time - 1.5 * options->wavelength; /* of the wavelet's peak */

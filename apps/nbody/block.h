@@ -17,26 +17,26 @@
 enum { kCacheLine = 64, kLineDoubles = kCacheLine / sizeof(double), kQuantities = 4 };
 
 typedef struct {
-  double *data;
+  double* data;
   int count;  /* bodies */
   int stride; /* numbers from one quantity to the next: count, rounded up to cache lines */
 } Block;
 
 /* Room for `blocks` blocks of up to `largest` bodies; `data` is NULL if that is none. */
 typedef struct {
-  double *data;
+  double* data;
   size_t room; /* numbers from one block to the next */
 } Slab;
 
 /* False if memory does not suffice. */
-bool slab_create(Slab *slab, size_t blocks, int largest);
-void slab_destroy(Slab *slab);
+bool slab_create(Slab* slab, size_t blocks, int largest);
+void slab_destroy(Slab* slab);
 
 /* Block `index` of the slab, seen as one of `count` bodies. */
-Block slab_block(const Slab *slab, size_t index, int count);
+Block slab_block(const Slab* slab, size_t index, int count);
 
 /* Quantity q of a block. */
-static inline double *block_quantity(Block block, int q) { return block.data + (size_t)q * (size_t)block.stride; }
+static inline double* block_quantity(Block block, int q) { return block.data + (size_t)q * (size_t)block.stride; }
 
 /* What a message carries. */
 static inline int block_message_count(Block block) { return kQuantities * block.stride; }

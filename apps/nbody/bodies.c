@@ -23,13 +23,13 @@ static uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-static double draw(Random *random) {
+static double draw(Random* random) {
   random->state += 0x9e3779b97f4a7c15u;
   return (double)(mix(random->state) >> 11) * 0x1p-53;
 }
 
 /* A vector of the given length in a random direction. */
-static void draw_direction(Random *random, double length, double vector[3]) {
+static void draw_direction(Random* random, double length, double vector[3]) {
   double cosine = 2 * draw(random) - 1;
   double angle = 2 * M_PI * draw(random);
   double across = length * sqrt(1 - cosine * cosine);
@@ -38,7 +38,7 @@ static void draw_direction(Random *random, double length, double vector[3]) {
   vector[2] = length * cosine;
 }
 
-static double draw_radius(Random *random) {
+static double draw_radius(Random* random) {
   double radius;
   do {
     radius = 1 / sqrt(pow(1 - draw(random), -2.0 / 3) - 1);
@@ -47,7 +47,7 @@ static double draw_radius(Random *random) {
 }
 
 /* The speed as a part of the escape speed: density q^2 (1 - q^2)^(7/2), which stays below 0.1. */
-static double draw_speed(Random *random) {
+static double draw_speed(Random* random) {
   double q, height;
   do {
     q = draw(random);
@@ -87,8 +87,8 @@ __attribute__((noinline)) static void task_fill(Block position, Block velocity, 
   fill(position, velocity, force, seed, first, bodies);
 }
 
-void bodies_fill(Bodies *bodies, long long seed) {
-  const Layout *layout = bodies->layout;
+void bodies_fill(Bodies* bodies, long long seed) {
+  const Layout* layout = bodies->layout;
 #pragma omp parallel default(none) shared(bodies, layout, seed)
 #pragma omp single
   for (int b = 0; b < bodies->blocks; ++b) {
@@ -97,7 +97,7 @@ void bodies_fill(Bodies *bodies, long long seed) {
   }
 }
 
-bool bodies_create(Bodies *bodies, const Layout *layout) {
+bool bodies_create(Bodies* bodies, const Layout* layout) {
   *bodies = (Bodies){.layout = layout, .blocks = layout_blocks(layout, layout->rank)};
   size_t blocks = (size_t)bodies->blocks;
   return slab_create(&bodies->positions, blocks, layout->largest_block) &&
@@ -105,24 +105,22 @@ bool bodies_create(Bodies *bodies, const Layout *layout) {
          slab_create(&bodies->forces, blocks, layout->largest_block);
 }
 
-void bodies_destroy(Bodies *bodies) {
+void bodies_destroy(Bodies* bodies) {
   slab_destroy(&bodies->positions);
   slab_destroy(&bodies->velocities);
   slab_destroy(&bodies->forces);
 }
 
-static int count_of(const Bodies *bodies, int b) {
+static int count_of(const Bodies* bodies, int b) {
   return layout_block_bodies(bodies->layout, bodies->layout->rank, b);
 }
 
-Block bodies_position(const Bodies *bodies, int b) {
+Block bodies_position(const Bodies* bodies, int b) {
   return slab_block(&bodies->positions, (size_t)b, count_of(bodies, b));
 }
 
-Block bodies_velocity(const Bodies *bodies, int b) {
+Block bodies_velocity(const Bodies* bodies, int b) {
   return slab_block(&bodies->velocities, (size_t)b, count_of(bodies, b));
 }
 
-Block bodies_force(const Bodies *bodies, int b) {
-  return slab_block(&bodies->forces, (size_t)b, count_of(bodies, b));
-}
+Block bodies_force(const Bodies* bodies, int b) { return slab_block(&bodies->forces, (size_t)b, count_of(bodies, b)); }

@@ -13,7 +13,7 @@
 #include "layout.h"
 
 typedef struct {
-  const Layout *layout;
+  const Layout* layout;
   int blocks; /* of this process */
   Slab positions;
   Slab velocities;
@@ -28,16 +28,16 @@ typedef struct {
 } Body;
 
 /* False if memory does not suffice; destroy in any case. */
-bool bodies_create(Bodies *bodies, const Layout *layout);
-void bodies_destroy(Bodies *bodies);
+bool bodies_create(Bodies* bodies, const Layout* layout);
+void bodies_destroy(Bodies* bodies);
 
 /* Block b of this process. */
-Block bodies_position(const Bodies *bodies, int b);
-Block bodies_velocity(const Bodies *bodies, int b);
-Block bodies_force(const Bodies *bodies, int b);
+Block bodies_position(const Bodies* bodies, int b);
+Block bodies_velocity(const Bodies* bodies, int b);
+Block bodies_force(const Bodies* bodies, int b);
 
 /* Fills the blocks by tasks: the thread that writes a block first decides on which memory node it lies. */
-void bodies_fill(Bodies *bodies, long long seed);
+void bodies_fill(Bodies* bodies, long long seed);
 
 /* Body `number` of a cluster of `bodies`. */
 Body body_at_start(long long seed, int number, int bodies);

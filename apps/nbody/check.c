@@ -14,7 +14,7 @@ static double length(const double vector[3]) {
   return sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]);
 }
 
-static void add_body(Totals *totals, const Body *body, double potential, double weight) {
+static void add_body(Totals* totals, const Body* body, double potential, double weight) {
   totals->kinetic += 0.5 * body->mass * length(body->velocity) * length(body->velocity);
   totals->potential += 0.5 * body->mass * potential;
   totals->motion += body->mass * length(body->velocity);
@@ -25,7 +25,7 @@ static void add_body(Totals *totals, const Body *body, double potential, double 
 }
 
 /* Body i of block b as it is now. */
-static Body body_now(const Bodies *bodies, int b, int i) {
+static Body body_now(const Bodies* bodies, int b, int i) {
   Body body = {.mass = block_quantity(bodies_position(bodies, b), 3)[i]};
   for (int axis = 0; axis < 3; ++axis) {
     body.position[axis] = block_quantity(bodies_position(bodies, b), axis)[i];
@@ -34,8 +34,8 @@ static Body body_now(const Bodies *bodies, int b, int i) {
   return body;
 }
 
-Totals check_totals(const Bodies *bodies, double softening) {
-  const Layout *layout = bodies->layout;
+Totals check_totals(const Bodies* bodies, double softening) {
+  const Layout* layout = bodies->layout;
   Totals totals = {0};
   for (int b = 0; b < bodies->blocks; ++b) {
     Block force = bodies_force(bodies, b);
@@ -51,7 +51,7 @@ Totals check_totals(const Bodies *bodies, double softening) {
   return totals;
 }
 
-double check_momentum_change(const Totals *before, const Totals *after) {
+double check_momentum_change(const Totals* before, const Totals* after) {
   double change[3];
   for (int axis = 0; axis < 3; ++axis) {
     change[axis] = after->momentum[axis] - before->momentum[axis];
@@ -59,11 +59,11 @@ double check_momentum_change(const Totals *before, const Totals *after) {
   return length(change);
 }
 
-double check_momentum_tolerance(const Totals *after, int bodies, int steps) {
+double check_momentum_tolerance(const Totals* after, int bodies, int steps) {
   return (2.0 * steps + 2) * bodies * DBL_EPSILON * after->motion;
 }
 
-double check_energy_drift(const Totals *before, const Totals *after) {
+double check_energy_drift(const Totals* before, const Totals* after) {
   double scale = before->kinetic + fabs(before->potential);
   return fabs(after->kinetic + after->potential - before->kinetic - before->potential) / scale;
 }
@@ -78,8 +78,8 @@ static double larger(double largest, double value, double expected) {
   return apart <= largest ? largest : isnan(apart) ? INFINITY : apart;
 }
 
-static double largest_difference(const Bodies *bodies, const Body *expected) {
-  const Layout *layout = bodies->layout;
+static double largest_difference(const Bodies* bodies, const Body* expected) {
+  const Layout* layout = bodies->layout;
   double largest = 0;
   for (int b = 0; b < bodies->blocks; ++b) {
     int first = layout_block_first(layout, layout->rank, b);
@@ -95,8 +95,8 @@ static double largest_difference(const Bodies *bodies, const Body *expected) {
   return largest;
 }
 
-double check_difference(const Bodies *bodies, long long seed, double softening, double dt, int steps) {
-  Body *expected = reference_simulate(seed, bodies->layout->bodies, softening, dt, steps);
+double check_difference(const Bodies* bodies, long long seed, double softening, double dt, int steps) {
+  Body* expected = reference_simulate(seed, bodies->layout->bodies, softening, dt, steps);
   struct {
     double difference;
     double missing;

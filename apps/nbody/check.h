@@ -19,17 +19,17 @@ typedef struct {
 } Totals;
 
 /* The state's sums; its forces must be those of its positions. softening is a length. */
-Totals check_totals(const Bodies *bodies, double softening);
+Totals check_totals(const Bodies* bodies, double softening);
 
 /* How far the momentum is from where it was, and how far rounding can bring it: the sum of n forces on a body has a
  * relative error of n eps at most (to first order), and a step has two kicks; two more for the sums themselves. */
-double check_momentum_change(const Totals *before, const Totals *after);
-double check_momentum_tolerance(const Totals *after, int bodies, int steps);
+double check_momentum_change(const Totals* before, const Totals* after);
+double check_momentum_tolerance(const Totals* after, int bodies, int steps);
 
 /* The change of the energy as a part of kinetic plus absolute potential energy, and the tolerance. Leapfrog's energy
  * error does not grow: it swings within a part of order (w dt)^2 / 8 for the highest frequency w of the system. The
  * softening (check_softening) keeps w near 1, so the tolerance is dt^2; n eps is for rounding. */
-double check_energy_drift(const Totals *before, const Totals *after);
+double check_energy_drift(const Totals* before, const Totals* after);
 double check_energy_tolerance(int bodies, double dt);
 
 /* The mean distance of neighbours, n^(-1/3) in the cluster's unit. A close pair then swings no faster than the cluster
@@ -39,7 +39,7 @@ double check_softening(int bodies);
 /* The largest difference, in a coordinate or a velocity, between the bodies and a serial simulation from the start.
  * Each process makes the whole of it and compares its own bodies. Negative if memory does not suffice on some process.
  * */
-double check_difference(const Bodies *bodies, long long seed, double softening, double dt, int steps);
+double check_difference(const Bodies* bodies, long long seed, double softening, double dt, int steps);
 
 /* What check_difference may be: rounding, n eps at most (to first order) for the few thousand bodies that one verifies,
  * and little growth in the short time that options.c admits. One pair left out of one step of the default length shows

@@ -15,8 +15,8 @@
 
 NBODY_VECTOR_VERSIONS
 void kernel_forces(Block targets, Block sources, Block force, double softening) {
-  const double *restrict x = block_quantity(sources, 0), *restrict y = block_quantity(sources, 1);
-  const double *restrict z = block_quantity(sources, 2), *restrict mass = block_quantity(sources, 3);
+  const double* restrict x = block_quantity(sources, 0), * restrict y = block_quantity(sources, 1);
+  const double* restrict z = block_quantity(sources, 2), * restrict mass = block_quantity(sources, 3);
   for (int i = 0; i < targets.count; ++i) {
     double xi = block_quantity(targets, 0)[i], yi = block_quantity(targets, 1)[i], zi = block_quantity(targets, 2)[i];
     double ax = 0, ay = 0, az = 0, potential = 0;
@@ -41,8 +41,8 @@ void kernel_forces(Block targets, Block sources, Block force, double softening) 
 void kernel_drift(Block position, Block velocity, Block force, double dt) {
   kernel_kick(velocity, force, dt);
   for (int axis = 0; axis < 3; ++axis) {
-    double *restrict x = block_quantity(position, axis);
-    const double *restrict v = block_quantity(velocity, axis);
+    double* restrict x = block_quantity(position, axis);
+    const double* restrict v = block_quantity(velocity, axis);
     for (int i = 0; i < position.count; ++i) {
       x[i] += dt * v[i];
     }
@@ -52,8 +52,8 @@ void kernel_drift(Block position, Block velocity, Block force, double dt) {
 
 void kernel_kick(Block velocity, Block force, double dt) {
   for (int axis = 0; axis < 3; ++axis) {
-    double *restrict v = block_quantity(velocity, axis);
-    const double *restrict a = block_quantity(force, axis);
+    double* restrict v = block_quantity(velocity, axis);
+    const double* restrict a = block_quantity(force, axis);
     for (int i = 0; i < velocity.count; ++i) {
       v[i] += 0.5 * dt * a[i];
     }

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char *name_of(const Labels *labels, LabelKind kind, int hop) {
+static char* name_of(const Labels* labels, LabelKind kind, int hop) {
   return labels->names[(size_t)hop * kLabelKinds + kind];
 }
 
-bool labels_create(Labels *labels, int hops) {
-  static const char *const kNames[kLabelKinds] = {
+bool labels_create(Labels* labels, int hops) {
+  static const char* const kNames[kLabelKinds] = {
       [kLabelSend] = "send", [kLabelRecv] = "receive", [kLabelForces] = "forces"};
   labels->names = calloc((size_t)hops * kLabelKinds, sizeof *labels->names);
   if (!labels->names) {
@@ -27,12 +27,12 @@ bool labels_create(Labels *labels, int hops) {
   return true;
 }
 
-void labels_destroy(Labels *labels) {
+void labels_destroy(Labels* labels) {
   free(labels->names);
   labels->names = NULL;
 }
 
-void label_next_task(const Labels *labels, LabelKind kind, int hop) {
+void label_next_task(const Labels* labels, LabelKind kind, int hop) {
   if (labels->names) {
     marline_name_task(name_of(labels, kind, hop), 0);
   }

@@ -18,10 +18,10 @@ typedef struct {
 } Labels;
 
 /* False if memory does not suffice. */
-bool labels_create(Labels *labels, int hops);
-void labels_destroy(Labels *labels);
+bool labels_create(Labels* labels, int hops);
+void labels_destroy(Labels* labels);
 
 /* Names the next task that the calling task creates; nothing without labels. */
-void label_next_task(const Labels *labels, LabelKind kind, int hop);
+void label_next_task(const Labels* labels, LabelKind kind, int hop);
 
 #endif

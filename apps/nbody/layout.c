@@ -29,24 +29,24 @@ Layout layout_make(int bodies, int block, double imbalance, int ranks, int rank)
   return layout;
 }
 
-int layout_first(const Layout *layout, int rank) {
+int layout_first(const Layout* layout, int rank) {
   return before(layout->bodies, rank, layout->ranks, layout->imbalance);
 }
 
-int layout_bodies(const Layout *layout, int rank) {
+int layout_bodies(const Layout* layout, int rank) {
   return layout_first(layout, rank + 1) - layout_first(layout, rank);
 }
 
-int layout_blocks(const Layout *layout, int rank) {
+int layout_blocks(const Layout* layout, int rank) {
   int bodies = layout_bodies(layout, rank);
   return bodies / layout->block + (bodies % layout->block > 0 ? 1 : 0);
 }
 
-int layout_block_first(const Layout *layout, int rank, int b) {
+int layout_block_first(const Layout* layout, int rank, int b) {
   int blocks = layout_blocks(layout, rank);
   return layout_first(layout, rank) + before(layout_bodies(layout, rank), b, blocks, layout->imbalance);
 }
 
-int layout_block_bodies(const Layout *layout, int rank, int b) {
+int layout_block_bodies(const Layout* layout, int rank, int b) {
   return layout_block_first(layout, rank, b + 1) - layout_block_first(layout, rank, b);
 }

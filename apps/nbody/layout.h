@@ -25,14 +25,14 @@ typedef struct {
 Layout layout_make(int bodies, int block, double imbalance, int ranks, int rank);
 
 /* The first body of a rank, 0 <= rank <= ranks: rank r owns the bodies from first(r) to first(r + 1) - 1. */
-int layout_first(const Layout *layout, int rank);
+int layout_first(const Layout* layout, int rank);
 
 /* Bodies and blocks of a rank; either may be 0. */
-int layout_bodies(const Layout *layout, int rank);
-int layout_blocks(const Layout *layout, int rank);
+int layout_bodies(const Layout* layout, int rank);
+int layout_blocks(const Layout* layout, int rank);
 
 /* The first body of block b of a rank, 0 <= b <= blocks, and how many bodies the block has. */
-int layout_block_first(const Layout *layout, int rank, int b);
-int layout_block_bodies(const Layout *layout, int rank, int b);
+int layout_block_first(const Layout* layout, int rank, int b);
+int layout_block_bodies(const Layout* layout, int rank, int b);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct {
 } Run;
 
 /* What every process finds alike, without asking the others. */
-static void check_tags(const Layout *layout, Failure *failure) {
+static void check_tags(const Layout* layout, Failure* failure) {
   int bound = job_largest_tag();
   long long tag = ring_largest_tag(layout);
   if (tag > bound) {
@@ -36,9 +36,9 @@ static void check_tags(const Layout *layout, Failure *failure) {
   }
 }
 
-static int prepare(Run *run) {
+static int prepare(Run* run) {
   Failure failure = {0};
-  const Options *options = &run->options;
+  const Options* options = &run->options;
   run->layout = layout_make(options->bodies, options->block, options->imbalance, run->job.ranks, run->job.rank);
   check_tags(&run->layout, &failure);
   if (failure.code == 0 && (!bodies_create(&run->bodies, &run->layout) ||
@@ -51,7 +51,7 @@ static int prepare(Run *run) {
 }
 
 /* The time of the slowest process. */
-static double timed_steps(const Simulation *simulation, int steps) {
+static double timed_steps(const Simulation* simulation, int steps) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
   simulate_steps(simulation, steps);
@@ -61,9 +61,9 @@ static double timed_steps(const Simulation *simulation, int steps) {
 }
 
 /* Written so that a result which is not a number fails. */
-static int judge(const Run *run, const Report *report) {
+static int judge(const Run* run, const Report* report) {
   Failure failure = {0};
-  const Options *options = &run->options;
+  const Options* options = &run->options;
   double rounding = check_momentum_tolerance(&report->after, options->bodies, options->steps);
   if (!(report->momentum_change <= rounding)) {
     failure_note(&failure, kExitWrong, "the momentum changed by %.3e; rounding explains %.3e", report->momentum_change,
@@ -85,8 +85,8 @@ static int judge(const Run *run, const Report *report) {
   return job_agree(&run->job, &failure);
 }
 
-static int simulate(Run *run) {
-  const Options *options = &run->options;
+static int simulate(Run* run) {
+  const Options* options = &run->options;
   Report report = {.options = options,
                    .layout = &run->layout,
                    .threads = run->job.threads,
@@ -113,7 +113,7 @@ static int simulate(Run *run) {
   return code;
 }
 
-static int execute(Run *run, int argc, char **argv) {
+static int execute(Run* run, int argc, char** argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   job_check_thread_support(&run->job, &failure);
@@ -125,7 +125,7 @@ static int execute(Run *run, int argc, char **argv) {
   return code != 0 ? code : simulate(run);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Run run = {.job = job_start("nbody", &argc, &argv)};
   int code = execute(&run, argc, argv);
   ring_destroy(&run.ring);

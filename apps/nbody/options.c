@@ -44,65 +44,39 @@ void options_print_usage(void) {
 enum { kBodies = 256, kSteps, kBlock, kImbalance, kDt, kSeed, kVerify, kLabels, kHelp };
 
 static const struct option kOptions[] = {
-    {"bodies", required_argument, NULL, kBodies},
-    {"steps", required_argument, NULL, kSteps},
-    {"block", required_argument, NULL, kBlock},
-    {"imbalance", required_argument, NULL, kImbalance},
-    {"dt", required_argument, NULL, kDt},
-    {"seed", required_argument, NULL, kSeed},
-    {"verify", no_argument, NULL, kVerify},
-    {"labels", no_argument, NULL, kLabels},
-    {"help", no_argument, NULL, kHelp},
-    {NULL, 0, NULL, 0},
+    {"bodies", required_argument, NULL, kBodies}, {"steps", required_argument, NULL, kSteps},
+    {"block", required_argument, NULL, kBlock},   {"imbalance", required_argument, NULL, kImbalance},
+    {"dt", required_argument, NULL, kDt},         {"seed", required_argument, NULL, kSeed},
+    {"verify", no_argument, NULL, kVerify},       {"labels", no_argument, NULL, kLabels},
+    {"help", no_argument, NULL, kHelp},           {NULL, 0, NULL, 0},
 };
 
-static void apply_option(Options *options, int option, char **argv, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
-    case kBodies:
-      options->bodies = (int)argument_whole("--bodies", optarg, 1, kMostBodies, failure);
-      break;
-    case kSteps:
-      options->steps = (int)argument_whole("--steps", optarg, 1, kMostSteps, failure);
-      break;
-    case kBlock:
-      options->block = (int)argument_whole("--block", optarg, 1, kLargestBlock, failure);
-      break;
-    case kImbalance:
-      options->imbalance = argument_real("--imbalance", optarg, 0, 1, failure);
-      break;
-    case kDt:
-      options->dt = argument_real("--dt", optarg, 1e-9, kLongestDt, failure);
-      break;
-    case kSeed:
-      options->seed = argument_whole("--seed", optarg, 0, LLONG_MAX, failure);
-      break;
-    case kVerify:
-      options->verify = true;
-      break;
-    case kLabels:
-      options->labels = true;
-      break;
-    case kHelp:
-      options->help = true;
-      break;
-    default:
-      argument_refuse_option(option, argv[optind - 1], failure);
+    case kBodies: options->bodies = (int)argument_whole("--bodies", optarg, 1, kMostBodies, failure); break;
+    case kSteps: options->steps = (int)argument_whole("--steps", optarg, 1, kMostSteps, failure); break;
+    case kBlock: options->block = (int)argument_whole("--block", optarg, 1, kLargestBlock, failure); break;
+    case kImbalance: options->imbalance = argument_real("--imbalance", optarg, 0, 1, failure); break;
+    case kDt: options->dt = argument_real("--dt", optarg, 1e-9, kLongestDt, failure); break;
+    case kSeed: options->seed = argument_whole("--seed", optarg, 0, LLONG_MAX, failure); break;
+    case kVerify: options->verify = true; break;
+    case kLabels: options->labels = true; break;
+    case kHelp: options->help = true; break;
+    default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
-  *options = (Options){.bodies = kDefaultBodies,
-                       .steps = kDefaultSteps,
-                       .block = kDefaultBlock,
-                       .dt = kDefaultDt,
-                       .seed = 1};
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
+  *options =
+      (Options){.bodies = kDefaultBodies, .steps = kDefaultSteps, .block = kDefaultBlock, .dt = kDefaultDt, .seed = 1};
   int option;
   while ((option = getopt_long(argc, argv, ":", kOptions, NULL)) != -1) {
     apply_option(options, option, argv, failure);
   }
   argument_refuse_more(argc - optind, argv + optind, failure);
   if (options->verify && options->steps * options->dt > kLongestVerified * (1 + 1e-9)) {
-    failure_note(failure, kExitInput, "--verify compares trajectories over a time of at most %g, not %d steps of %g: take fewer steps",
-            kLongestVerified, options->steps, options->dt);
+    failure_note(failure, kExitInput,
+                 "--verify compares trajectories over a time of at most %g, not %d steps of %g: take fewer steps",
+                 kLongestVerified, options->steps, options->dt);
   }
 }

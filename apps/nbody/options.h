@@ -22,7 +22,7 @@ typedef struct {
 } Options;
 
 /* On a mistake, notes what is wrong and what is allowed. */
-void options_parse(Options *options, int argc, char **argv, Failure *failure);
+void options_parse(Options* options, int argc, char** argv, Failure* failure);
 
 void options_print_usage(void);
 

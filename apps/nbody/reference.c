@@ -11,7 +11,7 @@
 typedef double Vector[3];
 
 /* Action and reaction of one pair. */
-static void attract(const Body *a, const Body *b, double softening, Vector of_a, Vector of_b) {
+static void attract(const Body* a, const Body* b, double softening, Vector of_a, Vector of_b) {
   Vector apart;
   double square = softening * softening;
   for (int axis = 0; axis < 3; ++axis) {
@@ -25,7 +25,7 @@ static void attract(const Body *a, const Body *b, double softening, Vector of_a,
   }
 }
 
-static void accelerate(const Body *bodies, int count, double softening, Vector *accelerations) {
+static void accelerate(const Body* bodies, int count, double softening, Vector* accelerations) {
   memset(accelerations, 0, (size_t)count * sizeof *accelerations);
   for (int i = 0; i < count; ++i) {
     for (int j = i + 1; j < count; ++j) {
@@ -34,7 +34,7 @@ static void accelerate(const Body *bodies, int count, double softening, Vector *
   }
 }
 
-static void kick(Body *bodies, int count, Vector *accelerations, double time) {
+static void kick(Body* bodies, int count, Vector* accelerations, double time) {
   for (int i = 0; i < count; ++i) {
     for (int axis = 0; axis < 3; ++axis) {
       bodies[i].velocity[axis] += accelerations[i][axis] * time;
@@ -42,7 +42,7 @@ static void kick(Body *bodies, int count, Vector *accelerations, double time) {
   }
 }
 
-static void drift(Body *bodies, int count, double time) {
+static void drift(Body* bodies, int count, double time) {
   for (int i = 0; i < count; ++i) {
     for (int axis = 0; axis < 3; ++axis) {
       bodies[i].position[axis] += bodies[i].velocity[axis] * time;
@@ -50,7 +50,7 @@ static void drift(Body *bodies, int count, double time) {
   }
 }
 
-static void simulate(Body *bodies, int count, double softening, double dt, int steps, Vector *accelerations) {
+static void simulate(Body* bodies, int count, double softening, double dt, int steps, Vector* accelerations) {
   accelerate(bodies, count, softening, accelerations);
   for (int step = 0; step < steps; ++step) {
     kick(bodies, count, accelerations, dt / 2);
@@ -60,9 +60,9 @@ static void simulate(Body *bodies, int count, double softening, double dt, int s
   }
 }
 
-Body *reference_simulate(long long seed, int bodies, double softening, double dt, int steps) {
-  Body *all = malloc((size_t)bodies * sizeof *all);
-  Vector *accelerations = malloc((size_t)bodies * sizeof *accelerations);
+Body* reference_simulate(long long seed, int bodies, double softening, double dt, int steps) {
+  Body* all = malloc((size_t)bodies * sizeof *all);
+  Vector* accelerations = malloc((size_t)bodies * sizeof *accelerations);
   if (all && accelerations) {
     for (int i = 0; i < bodies; ++i) {
       all[i] = body_at_start(seed, i, bodies);
@@ -76,4 +76,4 @@ Body *reference_simulate(long long seed, int bodies, double softening, double dt
   return all;
 }
 
-void reference_free(Body *bodies) { free(bodies); }
+void reference_free(Body* bodies) { free(bodies); }

@@ -9,7 +9,7 @@
 #include "bodies.h"
 
 /* All bodies after `steps` steps; NULL if memory does not suffice. softening is a length. */
-Body *reference_simulate(long long seed, int bodies, double softening, double dt, int steps);
-void reference_free(Body *bodies);
+Body* reference_simulate(long long seed, int bodies, double softening, double dt, int steps);
+void reference_free(Body* bodies);
 
 #endif

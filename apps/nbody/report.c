@@ -8,7 +8,7 @@
 
 #include "kernels.h"
 
-static void print_shares(const Layout *layout) {
+static void print_shares(const Layout* layout) {
   printf("# bodies_per_rank");
   for (int rank = 0; rank < layout->ranks; ++rank) {
     printf(" %d", layout_bodies(layout, rank));
@@ -20,8 +20,8 @@ static void print_shares(const Layout *layout) {
   printf("\n");
 }
 
-void report_remarks(const Report *report) {
-  const Options *options = report->options;
+void report_remarks(const Report* report) {
+  const Options* options = report->options;
   printf("# bodies %d\n# steps %d\n# block %d\n", options->bodies, options->steps, options->block);
   printf("# imbalance %g\n# dt %g\n# seed %lld\n", options->imbalance, options->dt, options->seed);
   printf("# ranks %d\n# threads %d\n", report->layout->ranks, report->threads);
@@ -36,7 +36,7 @@ void report_remarks(const Report *report) {
   fflush(stdout);
 }
 
-void report_figures(const Report *report) {
+void report_figures(const Report* report) {
   double bodies = report->options->bodies;
   double rate = bodies * bodies * report->options->steps / report->seconds;
   printf("elapsed_s %.6f s\n", report->seconds);

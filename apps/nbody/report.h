@@ -13,8 +13,8 @@
 #include "options.h"
 
 typedef struct {
-  const Options *options;
-  const Layout *layout;
+  const Options* options;
+  const Layout* layout;
   int threads; /* of rank 0 */
   double softening;
   double seconds;
@@ -26,7 +26,7 @@ typedef struct {
   double difference;
 } Report;
 
-void report_remarks(const Report *report);
-void report_figures(const Report *report);
+void report_remarks(const Report* report);
+void report_figures(const Report* report);
 
 #endif

@@ -10,19 +10,19 @@
 
 enum { kSets = 2 };
 
-bool ring_create(Ring *ring, const Bodies *bodies, const Labels *labels) {
-  const Layout *layout = bodies->layout;
+bool ring_create(Ring* ring, const Bodies* bodies, const Labels* labels) {
+  const Layout* layout = bodies->layout;
   *ring = (Ring){.bodies = bodies, .labels = labels};
   size_t blocks = layout->ranks > 1 ? (size_t)layout->most_blocks * kSets : 0;
   return slab_create(&ring->buffers, blocks, layout->largest_block);
 }
 
-void ring_destroy(Ring *ring) { slab_destroy(&ring->buffers); }
+void ring_destroy(Ring* ring) { slab_destroy(&ring->buffers); }
 
-int ring_owner(const Layout *layout, int hop) { return (layout->rank - hop + layout->ranks) % layout->ranks; }
+int ring_owner(const Layout* layout, int hop) { return (layout->rank - hop + layout->ranks) % layout->ranks; }
 
-Block ring_block(const Ring *ring, int hop, int b) {
-  const Layout *layout = ring->bodies->layout;
+Block ring_block(const Ring* ring, int hop, int b) {
+  const Layout* layout = ring->bodies->layout;
   if (hop == 0) {
     return bodies_position(ring->bodies, b);
   }
@@ -33,9 +33,9 @@ Block ring_block(const Ring *ring, int hop, int b) {
 /* The receiver's hop belongs to the tag: a rank may have sent on a block of a later hop while one of this hop still
  * waits for a thread. Steps need no part in it: a block's message of the next step comes after this one's, on both
  * sides, by the dependences. */
-static long long message_tag(const Layout *layout, int hop, int b) { return (long long)hop * layout->most_blocks + b; }
+static long long message_tag(const Layout* layout, int hop, int b) { return (long long)hop * layout->most_blocks + b; }
 
-long long ring_largest_tag(const Layout *layout) {
+long long ring_largest_tag(const Layout* layout) {
   return layout->ranks == 1 ? 0 : message_tag(layout, layout->ranks - 1, layout->most_blocks - 1);
 }
 
@@ -51,24 +51,24 @@ __attribute__((noinline)) static void task_recv(Block block, int sender, int tag
   MPI_Recv(block.data, block_message_count(block), MPI_DOUBLE, sender, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void send_on(const Ring *ring, int hop, int b) {
-  const Layout *layout = ring->bodies->layout;
+static void send_on(const Ring* ring, int hop, int b) {
+  const Layout* layout = ring->bodies->layout;
   if (b < layout_blocks(layout, ring_owner(layout, hop - 1))) {
     label_next_task(ring->labels, kLabelSend, hop);
     task_send(ring_block(ring, hop - 1, b), (layout->rank + 1) % layout->ranks, (int)message_tag(layout, hop, b));
   }
 }
 
-static void receive(const Ring *ring, int hop, int b) {
-  const Layout *layout = ring->bodies->layout;
+static void receive(const Ring* ring, int hop, int b) {
+  const Layout* layout = ring->bodies->layout;
   if (b < layout_blocks(layout, ring_owner(layout, hop))) {
     label_next_task(ring->labels, kLabelRecv, hop);
     task_recv(ring_block(ring, hop, b), ring_owner(layout, 1), (int)message_tag(layout, hop, b));
   }
 }
 
-void ring_exchange(const Ring *ring, int hop) {
-  const Layout *layout = ring->bodies->layout;
+void ring_exchange(const Ring* ring, int hop) {
+  const Layout* layout = ring->bodies->layout;
   for (int b = 0; b < layout->most_blocks; ++b) {
     if (layout->rank % 2 == 0) {
       send_on(ring, hop, b);

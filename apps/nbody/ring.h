@@ -20,26 +20,26 @@
 #include "labels.h"
 
 typedef struct {
-  const Bodies *bodies;
-  const Labels *labels;
+  const Bodies* bodies;
+  const Labels* labels;
   Slab buffers; /* 2 x most_blocks; empty if there is one rank */
 } Ring;
 
 /* False if memory does not suffice. */
-bool ring_create(Ring *ring, const Bodies *bodies, const Labels *labels);
-void ring_destroy(Ring *ring);
+bool ring_create(Ring* ring, const Bodies* bodies, const Labels* labels);
+void ring_destroy(Ring* ring);
 
 /* The largest message tag that is used. May exceed what MPI's MPI_TAG_UB holds: check first. */
-long long ring_largest_tag(const Layout *layout);
+long long ring_largest_tag(const Layout* layout);
 
 /* Whose blocks this rank sees at a hop. */
-int ring_owner(const Layout *layout, int hop);
+int ring_owner(const Layout* layout, int hop);
 
 /* Positions of block b of that owner: this process' own, or the receive buffer. */
-Block ring_block(const Ring *ring, int hop, int b);
+Block ring_block(const Ring* ring, int hop, int b);
 
 /* Creates the tasks that bring the blocks of a hop, 1 <= hop < ranks, and those that send on what the right neighbour
  * sees at that hop. */
-void ring_exchange(const Ring *ring, int hop);
+void ring_exchange(const Ring* ring, int hop);
 
 #endif

@@ -23,14 +23,14 @@ __attribute__((noinline)) static void task_forces(Block targets, Block sources, 
 }
 
 __attribute__((noinline)) static void task_kick(Block velocity, Block force, double dt) {
-#pragma omp task untied default(none) firstprivate(velocity, force, dt) \
-    depend(in : force.data[0]) depend(inout : velocity.data[0])
+#pragma omp task untied default(none) firstprivate(velocity, force, dt) depend(in : force.data[0]) \
+    depend(inout : velocity.data[0])
   kernel_kick(velocity, force, dt);
 }
 
 /* What the blocks of one hop do to this process' own. */
-static void create_hop_tasks(const Simulation *simulation, int hop) {
-  const Bodies *bodies = simulation->bodies;
+static void create_hop_tasks(const Simulation* simulation, int hop) {
+  const Bodies* bodies = simulation->bodies;
   int sources = layout_blocks(bodies->layout, ring_owner(bodies->layout, hop));
   for (int s = 0; s < sources; ++s) {
     for (int t = 0; t < bodies->blocks; ++t) {
@@ -42,7 +42,7 @@ static void create_hop_tasks(const Simulation *simulation, int hop) {
 }
 
 /* The blocks of a hop are on their way while those of the hop before are at work. */
-static void create_force_tasks(const Simulation *simulation) {
+static void create_force_tasks(const Simulation* simulation) {
   int hops = simulation->bodies->layout->ranks;
   for (int hop = 0; hop < hops; ++hop) {
     if (hop + 1 < hops) {
@@ -52,8 +52,8 @@ static void create_force_tasks(const Simulation *simulation) {
   }
 }
 
-static void create_step_tasks(const Simulation *simulation) {
-  const Bodies *bodies = simulation->bodies;
+static void create_step_tasks(const Simulation* simulation) {
+  const Bodies* bodies = simulation->bodies;
   for (int b = 0; b < bodies->blocks; ++b) {
     task_drift(bodies_position(bodies, b), bodies_velocity(bodies, b), bodies_force(bodies, b), simulation->dt);
   }
@@ -63,13 +63,13 @@ static void create_step_tasks(const Simulation *simulation) {
   }
 }
 
-void simulate_forces(const Simulation *simulation) {
+void simulate_forces(const Simulation* simulation) {
 #pragma omp parallel default(none) shared(simulation)
 #pragma omp single
   create_force_tasks(simulation);
 }
 
-void simulate_steps(const Simulation *simulation, int steps) {
+void simulate_steps(const Simulation* simulation, int steps) {
 #pragma omp parallel default(none) shared(simulation, steps)
 #pragma omp single
   for (int step = 0; step < steps; ++step) {

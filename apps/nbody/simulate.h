@@ -10,17 +10,17 @@
 #include "ring.h"
 
 typedef struct {
-  const Bodies *bodies;
-  const Ring *ring;
-  const Labels *labels;
+  const Bodies* bodies;
+  const Ring* ring;
+  const Labels* labels;
   double softening; /* a length */
   double dt;
 } Simulation;
 
 /* Forces of the initial state; its `force` blocks must be 0. */
-void simulate_forces(const Simulation *simulation);
+void simulate_forces(const Simulation* simulation);
 
 /* Steps, from a state with forces to a state with forces. */
-void simulate_steps(const Simulation *simulation, int steps);
+void simulate_steps(const Simulation* simulation, int steps);
 
 #endif

@@ -121,64 +121,30 @@ static void parse_devices(Options* options, const char* text, Failure* failure) 
 /* What the survey is. */
 static void apply_survey_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
-    case kModel:
-      options->model = (ModelKind)argument_word("--model", optarg, kModels, failure);
-      break;
-    case kGrid:
-      parse_grid(options, optarg, failure);
-      break;
-    case kSpacing:
-      options->spacing = argument_real("--spacing", optarg, 0.01, 1000, failure);
-      break;
-    case kFrequency:
-      options->frequency = argument_real("--frequency", optarg, 0.01, 1e6, failure);
-      break;
-    case kTime:
-      options->time = argument_real("--time", optarg, 1e-6, 1e4, failure);
-      break;
-    case kShots:
-      options->shots = (int)argument_whole("--shots", optarg, 1, kMostShots, failure);
-      break;
-    case kAperture:
-      options->aperture = argument_real("--aperture", optarg, 1e-3, 1e9, failure);
-      break;
-    case kSponge:
-      options->sponge = (int)argument_whole("--sponge", optarg, 1, kMostSponge, failure);
-      break;
-    default:
-      argument_refuse_option(option, argv[optind - 1], failure);
+    case kModel: options->model = (ModelKind)argument_word("--model", optarg, kModels, failure); break;
+    case kGrid: parse_grid(options, optarg, failure); break;
+    case kSpacing: options->spacing = argument_real("--spacing", optarg, 0.01, 1000, failure); break;
+    case kFrequency: options->frequency = argument_real("--frequency", optarg, 0.01, 1e6, failure); break;
+    case kTime: options->time = argument_real("--time", optarg, 1e-6, 1e4, failure); break;
+    case kShots: options->shots = (int)argument_whole("--shots", optarg, 1, kMostShots, failure); break;
+    case kAperture: options->aperture = argument_real("--aperture", optarg, 1e-3, 1e9, failure); break;
+    case kSponge: options->sponge = (int)argument_whole("--sponge", optarg, 1, kMostSponge, failure); break;
+    default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
 /* How it is run. */
 static void apply_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
-    case kForm:
-      options->form = (Form)argument_word("--form", optarg, kForms, failure);
-      break;
-    case kDevices:
-      parse_devices(options, optarg, failure);
-      break;
-    case kThreads:
-      options->threads = (int)argument_whole("--threads", optarg, 1, kMostThreads, failure);
-      break;
-    case kSleep:
-      options->sleep_ms = argument_real("--sleep", optarg, 1e-3, kLongestSleep, failure);
-      break;
-    case kWorkers:
-      options->workers = (int)argument_whole("--workers", optarg, 1, kMostDevices, failure);
-      break;
-    case kCheck:
-      options->check = true;
-      break;
-    case 'o':
-      options->output = optarg;
-      break;
-    case kHelp:
-      options->help = true;
-      break;
-    default:
-      apply_survey_option(options, option, argv, failure);
+    case kForm: options->form = (Form)argument_word("--form", optarg, kForms, failure); break;
+    case kDevices: parse_devices(options, optarg, failure); break;
+    case kThreads: options->threads = (int)argument_whole("--threads", optarg, 1, kMostThreads, failure); break;
+    case kSleep: options->sleep_ms = argument_real("--sleep", optarg, 1e-3, kLongestSleep, failure); break;
+    case kWorkers: options->workers = (int)argument_whole("--workers", optarg, 1, kMostDevices, failure); break;
+    case kCheck: options->check = true; break;
+    case 'o': options->output = optarg; break;
+    case kHelp: options->help = true; break;
+    default: apply_survey_option(options, option, argv, failure);
   }
 }
 

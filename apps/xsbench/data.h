@@ -41,10 +41,10 @@ typedef struct {
   GridKind grid;
   int nuclides;
   int gridpoints;             /* of each nuclide */
-  const Point *points;        /* nuclides x gridpoints, ascending within a nuclide */
-  const double *energies;     /* unionised: of all points, ascending */
-  const int *index;           /* rows x nuclides: the last point not above the row's energy, at most the last but one */
-  const Materials *materials; /* one */
+  const Point* points;        /* nuclides x gridpoints, ascending within a nuclide */
+  const double* energies;     /* unionised: of all points, ascending */
+  const int* index;           /* rows x nuclides: the last point not above the row's energy, at most the last but one */
+  const Materials* materials; /* one */
 } Tables;
 
 #endif

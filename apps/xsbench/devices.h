@@ -25,9 +25,9 @@ typedef struct {
 
 /* How many devices there are to use if `wanted` are wanted, 0 for all; each has run a region when this returns. Notes a
  * failure if there are too few, or if a region has run on the host. */
-int devices_prepare(int wanted, Failure *failure);
+int devices_prepare(int wanted, Failure* failure);
 
 /* False if there is not enough memory. */
-bool devices_run(const Tables *tables, const Work *work, Outcome *outcome);
+bool devices_run(const Tables* tables, const Work* work, Outcome* outcome);
 
 #endif

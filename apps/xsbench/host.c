@@ -6,7 +6,7 @@
 
 #include "lookup.h"
 
-unsigned long long host_run(const Tables *tables, long long lookups) {
+unsigned long long host_run(const Tables* tables, long long lookups) {
   unsigned long long sum = 0;
 #pragma omp parallel for schedule(dynamic, 100) reduction(+ : sum)
   for (long long lookup = 0; lookup < lookups; ++lookup) {

@@ -8,6 +8,6 @@
 #include "tables.h"
 
 /* The sum of the channels of lookups 0 to `lookups` - 1. */
-unsigned long long host_run(const Tables *tables, long long lookups);
+unsigned long long host_run(const Tables* tables, long long lookups);
 
 #endif

@@ -15,7 +15,7 @@ enum { kLookupSeed = 1070, kNumbersPerLookup = 2 };
 #pragma omp declare target
 
 /* The last of the places from low to high - 1 whose energy is not above e; low if there is none. */
-static inline long long lookup_search(const double *energies, int stride, long long low, long long high, double e) {
+static inline long long lookup_search(const double* energies, int stride, long long low, long long high, double e) {
   while (high - low > 1) {
     const long long middle = low + (high - low) / 2;
     if (energies[middle * stride] > e) {
@@ -28,7 +28,7 @@ static inline long long lookup_search(const double *energies, int stride, long l
 }
 
 /* The row of the index for energy e. */
-static inline long long lookup_row(const Tables *tables, double e) {
+static inline long long lookup_row(const Tables* tables, double e) {
   if (tables->grid == kGridUnionised) {
     return lookup_search(tables->energies, 1, 0, (long long)tables->nuclides * tables->gridpoints, e);
   }
@@ -37,11 +37,11 @@ static inline long long lookup_row(const Tables *tables, double e) {
 }
 
 /* The lower of the two points of a nuclide between which e lies. */
-static inline const Point *lookup_point(const Tables *tables, int nuclide, long long row, double e) {
-  const Point *points = tables->points + (long long)nuclide * tables->gridpoints;
+static inline const Point* lookup_point(const Tables* tables, int nuclide, long long row, double e) {
+  const Point* points = tables->points + (long long)nuclide * tables->gridpoints;
   long long low = 0, high = tables->gridpoints - 1;
   if (tables->grid != kGridNuclide) {
-    const int *place = tables->index + row * tables->nuclides + nuclide;
+    const int* place = tables->index + row * tables->nuclides + nuclide;
     if (tables->grid == kGridUnionised) {
       return points + *place;
     }
@@ -51,8 +51,8 @@ static inline const Point *lookup_point(const Tables *tables, int nuclide, long 
   return points + lookup_search(&points->energy, sizeof *points / sizeof(double), low, high, e);
 }
 
-static inline void lookup_sum(const Tables *tables, int material, double e, double *sums) {
-  const Materials *materials = tables->materials;
+static inline void lookup_sum(const Tables* tables, int material, double e, double* sums) {
+  const Materials* materials = tables->materials;
   const long long row = tables->grid == kGridNuclide ? 0 : lookup_row(tables, e);
   for (int k = 0; k < materials->count[material]; ++k) {
     const Point *below = lookup_point(tables, materials->nuclide[material][k], row, e), *above = below + 1;
@@ -65,7 +65,7 @@ static inline void lookup_sum(const Tables *tables, int material, double e, doub
 }
 
 /* The fuel gets what the other materials leave. */
-static inline int lookup_material(const Materials *materials, double choice) {
+static inline int lookup_material(const Materials* materials, double choice) {
   for (int material = 1; material < kMaterials; ++material) {
     if (choice < materials->up_to[material]) {
       return material;
@@ -75,7 +75,7 @@ static inline int lookup_material(const Materials *materials, double choice) {
 }
 
 /* The lookup's contribution to the checksum: the number, from 1, of the channel with the largest sum. */
-static inline unsigned long long lookup_channel(const Tables *tables, long long lookup) {
+static inline unsigned long long lookup_channel(const Tables* tables, long long lookup) {
   uint64_t state = random_skip(kLookupSeed, kNumbersPerLookup * (uint64_t)lookup);
   const double e = random_next(&state), choice = random_next(&state);
   double sums[kChannels] = {0};

@@ -11,7 +11,7 @@
 #include "options.h"
 #include "report.h"
 
-static Work work_of(const Options *options, Failure *failure) {
+static Work work_of(const Options* options, Failure* failure) {
   Work work = {.kernels = options->kernels, .lookups = options->lookups, .sleep_ms = options->sleep_ms};
   if (!options->host) {
     work.devices = devices_prepare(options->devices, failure);
@@ -23,15 +23,15 @@ static Work work_of(const Options *options, Failure *failure) {
   return work;
 }
 
-static void run_on_host(const Tables *tables, const Work *work, Outcome *outcome) {
+static void run_on_host(const Tables* tables, const Work* work, Outcome* outcome) {
   const double start = omp_get_wtime();
   outcome->sum = host_run(tables, work->lookups);
   outcome->seconds = outcome->kernels = omp_get_wtime() - start;
 }
 
 /* What the sum must be. */
-static void expect(const Tables *tables, Report *report) {
-  const Options *options = report->options;
+static void expect(const Tables* tables, Report* report) {
+  const Options* options = report->options;
   const unsigned long long published = options_published(options, report->work.lookups);
   if (options->sleep_ms > 0) {
     report->compared = "the number of lookups";
@@ -48,7 +48,7 @@ static void expect(const Tables *tables, Report *report) {
   }
 }
 
-static void judge(const Report *report, Failure *failure) {
+static void judge(const Report* report, Failure* failure) {
   const unsigned long long checksum = report_checksum(report->outcome.sum);
   if (report->compared && checksum != report->expected) {
     failure_note(failure, kExitWrong, "the checksum is %llu; by %s it is %llu", checksum, report->compared,
@@ -56,7 +56,7 @@ static void judge(const Report *report, Failure *failure) {
   }
 }
 
-static void look_up(const Tables *tables, Report *report, Failure *failure) {
+static void look_up(const Tables* tables, Report* report, Failure* failure) {
   if (report->options->host) {
     run_on_host(tables, &report->work, &report->outcome);
   } else if (!devices_run(tables, &report->work, &report->outcome)) {
@@ -72,7 +72,7 @@ static void look_up(const Tables *tables, Report *report, Failure *failure) {
   }
 }
 
-static void run(const Options *options, Failure *failure) {
+static void run(const Options* options, Failure* failure) {
   Report report = {.options = options, .work = work_of(options, failure)};
   if (failure->code != 0) {
     return;
@@ -84,13 +84,15 @@ static void run(const Options *options, Failure *failure) {
   if (tables_create(&tables, options->grid, nuclides, options->gridpoints)) {
     look_up(&tables, &report, failure);
   } else {
-    failure_note(failure, kExitInput, "not enough memory for tables of %.0f MB; take a smaller --size or --gridpoints, "
-                 "or another --grid", 1e-6 * report.bytes);
+    failure_note(failure, kExitInput,
+                 "not enough memory for tables of %.0f MB; take a smaller --size or --gridpoints, "
+                 "or another --grid",
+                 1e-6 * report.bytes);
   }
   tables_destroy(&tables);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Failure failure = {0};
   Options options;
   options_parse(&options, argc, argv, &failure);

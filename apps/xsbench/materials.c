@@ -27,7 +27,7 @@ static const Part kTraces = {3, {6, 16, 17}};
 
 typedef struct {
   int volume; /* per mille of the core; 0: the rest */
-  const Part *parts[kMostParts];
+  const Part* parts[kMostParts];
 } Recipe;
 
 static const Recipe kRecipes[kMaterials] = {
@@ -45,12 +45,12 @@ static const Recipe kRecipes[kMaterials] = {
     {13, {&kWater, &kCladding}},                   /* their bottom */
 };
 
-static int append(int *nuclides, int count, const Part *part) {
+static int append(int* nuclides, int count, const Part* part) {
   memcpy(nuclides + count, part->nuclide, (size_t)part->count * sizeof *nuclides);
   return count + part->count;
 }
 
-static int compose(int *list, const Recipe *recipe, int nuclides) {
+static int compose(int* list, const Recipe* recipe, int nuclides) {
   int count = 0;
   for (int part = 0; part < kMostParts && recipe->parts[part]; ++part) {
     count = append(list, count, recipe->parts[part]);
@@ -63,7 +63,7 @@ static int compose(int *list, const Recipe *recipe, int nuclides) {
   return count;
 }
 
-void materials_fill(Materials *materials, int nuclides) {
+void materials_fill(Materials* materials, int nuclides) {
   int volume = 0;
   uint64_t state = kDensitySeed;
   memset(materials, 0, sizeof *materials);

@@ -9,6 +9,6 @@
 
 #include "data.h"
 
-void materials_fill(Materials *materials, int nuclides);
+void materials_fill(Materials* materials, int nuclides);
 
 #endif

@@ -23,10 +23,10 @@ static const double kLongestSleep = 1e7;
 /* Of kDefaultLookups lookups with kDefaultGridpoints, by events, in double precision: XSBench version 20. */
 static const unsigned long long kPublished[] = {[kSizeSmall] = 945990, [kSizeLarge] = 952131};
 
-static const char *const kSizes[] = {"small", "large", NULL};
-static const char *const kGridNames[] = {"unionised", "nuclide", "hash", NULL};
-static const char *const kScalings[] = {"strong", "weak", NULL};
-static const char *const kChecks[] = {"known", "host", "none", NULL};
+static const char* const kSizes[] = {"small", "large", NULL};
+static const char* const kGridNames[] = {"unionised", "nuclide", "hash", NULL};
+static const char* const kScalings[] = {"strong", "weak", NULL};
+static const char* const kChecks[] = {"known", "host", "none", NULL};
 
 void options_print_usage(void) {
   printf(
@@ -64,50 +64,27 @@ static const struct option kOptions[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void apply_option(Options *options, int option, char **argv, Failure *failure) {
+static void apply_option(Options* options, int option, char** argv, Failure* failure) {
   switch (option) {
-    case kSize:
-      options->size = (Size)argument_word("--size", optarg, kSizes, failure);
-      break;
-    case kGrid:
-      options->grid = (GridKind)argument_word("--grid", optarg, kGridNames, failure);
-      break;
+    case kSize: options->size = (Size)argument_word("--size", optarg, kSizes, failure); break;
+    case kGrid: options->grid = (GridKind)argument_word("--grid", optarg, kGridNames, failure); break;
     case kGridpoints:
       options->gridpoints = (int)argument_whole("--gridpoints", optarg, 2, kMostGridpoints, failure);
       break;
-    case kLookups:
-      options->lookups = argument_whole("--lookups", optarg, 1, kMostLookups, failure);
-      break;
-    case kDevices:
-      options->devices = (int)argument_whole("--devices", optarg, 0, kMostDevices, failure);
-      break;
-    case kKernels:
-      options->kernels = (int)argument_whole("--kernels", optarg, 1, kMostKernels, failure);
-      break;
-    case kScaling:
-      options->weak = argument_word("--scaling", optarg, kScalings, failure) != 0;
-      break;
-    case kHost:
-      options->host = true;
-      break;
-    case kSleep:
-      options->sleep_ms = argument_real("--sleep", optarg, 1e-3, kLongestSleep, failure);
-      break;
-    case kCheck:
-      options->check = (Check)argument_word("--check", optarg, kChecks, failure);
-      break;
-    case kExpect:
-      options->expected = argument_whole("--expect", optarg, 0, kMostLookups, failure);
-      break;
-    case kHelp:
-      options->help = true;
-      break;
-    default:
-      argument_refuse_option(option, argv[optind - 1], failure);
+    case kLookups: options->lookups = argument_whole("--lookups", optarg, 1, kMostLookups, failure); break;
+    case kDevices: options->devices = (int)argument_whole("--devices", optarg, 0, kMostDevices, failure); break;
+    case kKernels: options->kernels = (int)argument_whole("--kernels", optarg, 1, kMostKernels, failure); break;
+    case kScaling: options->weak = argument_word("--scaling", optarg, kScalings, failure) != 0; break;
+    case kHost: options->host = true; break;
+    case kSleep: options->sleep_ms = argument_real("--sleep", optarg, 1e-3, kLongestSleep, failure); break;
+    case kCheck: options->check = (Check)argument_word("--check", optarg, kChecks, failure); break;
+    case kExpect: options->expected = argument_whole("--expect", optarg, 0, kMostLookups, failure); break;
+    case kHelp: options->help = true; break;
+    default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
-void options_parse(Options *options, int argc, char **argv, Failure *failure) {
+void options_parse(Options* options, int argc, char** argv, Failure* failure) {
   *options = (Options){.gridpoints = kDefaultGridpoints, .lookups = kDefaultLookups, .kernels = 1, .expected = -1};
   int option;
   while ((option = getopt_long(argc, argv, ":", kOptions, NULL)) != -1) {
@@ -119,17 +96,15 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   }
 }
 
-int options_nuclides(const Options *options) {
-  return options->size == kSizeLarge ? kLargeNuclides : kSmallNuclides;
-}
+int options_nuclides(const Options* options) { return options->size == kSizeLarge ? kLargeNuclides : kSmallNuclides; }
 
-unsigned long long options_published(const Options *options, long long lookups) {
+unsigned long long options_published(const Options* options, long long lookups) {
   const bool published = lookups == kDefaultLookups && options->gridpoints == kDefaultGridpoints;
   return published ? kPublished[options->size] : 0;
 }
 
-const char *options_size(const Options *options) { return kSizes[options->size]; }
+const char* options_size(const Options* options) { return kSizes[options->size]; }
 
-const char *options_grid(const Options *options) { return kGridNames[options->grid]; }
+const char* options_grid(const Options* options) { return kGridNames[options->grid]; }
 
-const char *options_scaling(const Options *options) { return kScalings[options->weak]; }
+const char* options_scaling(const Options* options) { return kScalings[options->weak]; }

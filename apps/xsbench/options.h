@@ -33,17 +33,17 @@ typedef struct {
 } Options;
 
 /* On a mistake, notes what is wrong and what is allowed. */
-void options_parse(Options *options, int argc, char **argv, Failure *failure);
+void options_parse(Options* options, int argc, char** argv, Failure* failure);
 
-int options_nuclides(const Options *options);
+int options_nuclides(const Options* options);
 
 /* The published checksum of this problem; 0 if there is none. */
-unsigned long long options_published(const Options *options, long long lookups);
+unsigned long long options_published(const Options* options, long long lookups);
 
 /* The words that select them. */
-const char *options_size(const Options *options);
-const char *options_grid(const Options *options);
-const char *options_scaling(const Options *options);
+const char* options_size(const Options* options);
+const char* options_grid(const Options* options);
+const char* options_scaling(const Options* options);
 
 void options_print_usage(void);
 

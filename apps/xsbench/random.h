@@ -14,7 +14,7 @@ static const uint64_t kRandomFactor = 2806196910506780709u;
 static const uint64_t kRandomMask = ((uint64_t)1 << 63) - 1;
 
 /* The next number, from 0 to 1. */
-static inline double random_next(uint64_t *state) {
+static inline double random_next(uint64_t* state) {
   *state = (kRandomFactor * *state + 1) & kRandomMask;
   return (double)*state * 0x1p-63;
 }

@@ -10,8 +10,8 @@ enum { kChecksumModulus = 999983 };
 
 unsigned long long report_checksum(unsigned long long sum) { return sum % kChecksumModulus; }
 
-void report_remarks(const Report *report) {
-  const Options *options = report->options;
+void report_remarks(const Report* report) {
+  const Options* options = report->options;
   printf("# size %s\n# nuclides %d\n# gridpoints %d\n", options_size(options), options_nuclides(options),
          options->gridpoints);
   printf("# grid %s\n# table_bytes %.0f\n# lookups %lld\n", options_grid(options), report->bytes, report->work.lookups);
@@ -28,8 +28,8 @@ void report_remarks(const Report *report) {
   fflush(stdout);
 }
 
-void report_figures(const Report *report) {
-  const Outcome *outcome = &report->outcome;
+void report_figures(const Report* report) {
+  const Outcome* outcome = &report->outcome;
   printf("seconds %.6f s\n", outcome->seconds);
   if (!report->options->host) {
     printf("enter_s %.6f s\nkernels_s %.6f s\n", outcome->enter, outcome->kernels);

@@ -10,18 +10,18 @@
 #include "options.h"
 
 typedef struct {
-  const Options *options;
+  const Options* options;
   Work work;
   Outcome outcome;
   double bytes;                /* of the tables */
-  const char *compared;        /* with what; NULL: with nothing */
+  const char* compared;        /* with what; NULL: with nothing */
   unsigned long long expected; /* what the checksum is compared with */
 } Report;
 
 /* XSBench's checksum of a sum of channels. */
 unsigned long long report_checksum(unsigned long long sum);
 
-void report_remarks(const Report *report);
-void report_figures(const Report *report);
+void report_remarks(const Report* report);
+void report_figures(const Report* report);
 
 #endif

@@ -20,23 +20,23 @@ Lengths tables_lengths(GridKind grid, int nuclides, int gridpoints) {
                    .index = rows > 0 ? rows * (size_t)nuclides : 1};
 }
 
-double tables_bytes(const Lengths *lengths) {
+double tables_bytes(const Lengths* lengths) {
   return (double)(lengths->points * sizeof(Point) + lengths->energies * sizeof(double) + lengths->index * sizeof(int) +
                   sizeof(Materials));
 }
 
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b; /* energies come first in what is sorted */
+static int compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b; /* energies come first in what is sorted */
   return (x > y) - (x < y);
 }
 
 /* Each nuclide's points are drawn in the order in which they will not stay. */
-static void fill_points(Point *points, int nuclides, int gridpoints) {
+static void fill_points(Point* points, int nuclides, int gridpoints) {
 #pragma omp parallel for schedule(dynamic)
   for (int nuclide = 0; nuclide < nuclides; ++nuclide) {
     const size_t first = (size_t)nuclide * (size_t)gridpoints;
     uint64_t state = random_skip(kTablesSeed, first * kNumbersPerPoint);
-    for (Point *point = points + first; point < points + first + gridpoints; ++point) {
+    for (Point* point = points + first; point < points + first + gridpoints; ++point) {
       point->energy = random_next(&state);
       for (int channel = 0; channel < kChannels; ++channel) {
         point->section[channel] = random_next(&state);
@@ -52,10 +52,10 @@ typedef struct {
 } Step;
 
 /* From row to row, one nuclide is at its next point: that whose energy the row has. */
-static bool index_union(const Point *points, int nuclides, int gridpoints, double *energies, int *index) {
+static bool index_union(const Point* points, int nuclides, int gridpoints, double* energies, int* index) {
   const size_t count = (size_t)nuclides * (size_t)gridpoints;
-  Step *steps = malloc(count * sizeof *steps);
-  int *place = malloc((size_t)nuclides * sizeof *place);
+  Step* steps = malloc(count * sizeof *steps);
+  int* place = malloc((size_t)nuclides * sizeof *place);
   const bool room = steps && place;
   for (size_t k = 0; room && k < count; ++k) {
     steps[k] = (Step){points[k].energy, (int)(k / (size_t)gridpoints)};
@@ -77,24 +77,24 @@ static bool index_union(const Point *points, int nuclides, int gridpoints, doubl
   return room;
 }
 
-static void index_bins(const Point *points, int nuclides, int gridpoints, int *index) {
+static void index_bins(const Point* points, int nuclides, int gridpoints, int* index) {
 #pragma omp parallel for
   for (int bin = 0; bin <= kHashBins; ++bin) {
     const double e = (double)bin / kHashBins;
     for (int nuclide = 0; nuclide < nuclides; ++nuclide) {
-      const Point *grid = points + (size_t)nuclide * (size_t)gridpoints;
+      const Point* grid = points + (size_t)nuclide * (size_t)gridpoints;
       index[(size_t)bin * (size_t)nuclides + (size_t)nuclide] =
           (int)lookup_search(&grid->energy, sizeof *grid / sizeof(double), 0, gridpoints - 1, e);
     }
   }
 }
 
-bool tables_create(Tables *tables, GridKind grid, int nuclides, int gridpoints) {
+bool tables_create(Tables* tables, GridKind grid, int nuclides, int gridpoints) {
   const Lengths lengths = tables_lengths(grid, nuclides, gridpoints);
-  Point *points = malloc(lengths.points * sizeof *points);
-  double *energies = calloc(lengths.energies, sizeof *energies);
-  int *index = calloc(lengths.index, sizeof *index);
-  Materials *materials = malloc(sizeof *materials);
+  Point* points = malloc(lengths.points * sizeof *points);
+  double* energies = calloc(lengths.energies, sizeof *energies);
+  int* index = calloc(lengths.index, sizeof *index);
+  Materials* materials = malloc(sizeof *materials);
   *tables = (Tables){grid, nuclides, gridpoints, points, energies, index, materials};
   if (!points || !energies || !index || !materials) {
     return false;
@@ -107,9 +107,9 @@ bool tables_create(Tables *tables, GridKind grid, int nuclides, int gridpoints) 
   return grid != kGridUnionised || index_union(points, nuclides, gridpoints, energies, index);
 }
 
-void tables_destroy(Tables *tables) {
-  free((void *)tables->points);
-  free((void *)tables->energies);
-  free((void *)tables->index);
-  free((void *)tables->materials);
+void tables_destroy(Tables* tables) {
+  free((void*)tables->points);
+  free((void*)tables->energies);
+  free((void*)tables->index);
+  free((void*)tables->materials);
 }

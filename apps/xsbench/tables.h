@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The making of what lookups read (data.h): created by the host, read only after that, mapped to each device as a whole:
- * four arrays, none of which is empty or holds a pointer.
+ * The making of what lookups read (data.h): created by the host, read only after that, mapped to each device as a
+ * whole: four arrays, none of which is empty or holds a pointer.
  *
  * All numbers are drawn at random, energies too, from 0 to 1. Only their amount and their use are those of a reactor.
  */
@@ -23,10 +23,10 @@ typedef struct {
 Lengths tables_lengths(GridKind grid, int nuclides, int gridpoints);
 
 /* Bytes that a device needs for them. */
-double tables_bytes(const Lengths *lengths);
+double tables_bytes(const Lengths* lengths);
 
 /* False if there is not enough memory. */
-bool tables_create(Tables *tables, GridKind grid, int nuclides, int gridpoints);
-void tables_destroy(Tables *tables);
+bool tables_create(Tables* tables, GridKind grid, int nuclides, int gridpoints);
+void tables_destroy(Tables* tables);
 
 #endif

@@ -63,21 +63,11 @@ class Run {
     while (machine_.pop(event)) {
       now_ = event.time;
       switch (event.what) {
-        case kCreate:
-          create();
-          break;
-        case kArrive:
-          arrive(event);
-          break;
-        case kHandle:
-          handle(event);
-          break;
-        case kTaskEnd:
-          end_task(event);
-          break;
-        case kLook:
-          look(event);
-          break;
+        case kCreate: create(); break;
+        case kArrive: arrive(event); break;
+        case kHandle: handle(event); break;
+        case kTaskEnd: end_task(event); break;
+        case kLook: look(event); break;
       }
     }
     return outcome();
@@ -340,13 +330,13 @@ class Run {
   static constexpr size_t kIterationsAhead = 2;  // besides the one that is created
   // Iterations that overlap may end in bunches, so many count; fewer where each has very many tasks.
   static constexpr size_t kFewTasks = 10'000;
-  static constexpr int kAtOnce = 64;             // replayed tasks for each of the model's events
+  static constexpr int kAtOnce = 64;  // replayed tasks for each of the model's events
 
   Workload work_;
   Costs costs_;
   bool repeats_;
-  // Of the iterations that are replayed, the first three may begin while nodes still do what recorded ones have left, and
-  // the last ones have none behind them that nodes work on at the same time.
+  // Of the iterations that are replayed, the first three may begin while nodes still do what recorded ones have left,
+  // and the last ones have none behind them that nodes work on at the same time.
   size_t measured_ = work_.tasks() <= kFewTasks ? 24 : 4, replays_wanted_ = 3 + measured_ + kIterationsAhead;
   size_t most_iterations_ = replays_wanted_ + 11;
   Machine machine_;
@@ -359,9 +349,9 @@ class Run {
   std::vector<TaskNumber> before_, now_row_;      // tasks of the last step and of this one
   std::vector<std::vector<TaskNumber>> readers_;  // by buffer: its last writer, and who has read that
   std::vector<bool> has_buffer_;
-  std::vector<Place> order_;                      // of the tasks of an iteration
+  std::vector<Place> order_;  // of the tasks of an iteration
   std::vector<Iteration> iterations_;
-  std::map<TaskNumber, size_t> replays_;          // the first number of each: which iteration it is
+  std::map<TaskNumber, size_t> replays_;  // the first number of each: which iteration it is
   long step_ = 0, column_ = 0;
   uint64_t task_ = 0;  // of the iteration
   size_t iteration_ = 0, replayed_ = 0;

@@ -19,16 +19,16 @@ extern "C" {
 namespace cluster {
 
 struct Costs {
-  double message = 1.5;      // of a processor, for each message sent or received
-  double latency = 2;        // of the link
-  double bandwidth = 12500;  // of a port, bytes per us, in each direction
-  double header = 64;        // bytes of a message without data
-  double packet = 4096;      // bytes that are sent as one
-  double head_task = 0.6;    // what a task costs node 0, without messages
-  double head_input = 0.7;   // and for each of its inputs
-  double head_again = 0.045; // and a replayed task of which a word has changed
-  double in_frame = 0.1;     // a further message to the same node, sent at the same time
-  double task = 0.5;         // what a task costs the core that runs it
+  double message = 1.5;       // of a processor, for each message sent or received
+  double latency = 2;         // of the link
+  double bandwidth = 12500;   // of a port, bytes per us, in each direction
+  double header = 64;         // bytes of a message without data
+  double packet = 4096;       // bytes that are sent as one
+  double head_task = 0.6;     // what a task costs node 0, without messages
+  double head_input = 0.7;    // and for each of its inputs
+  double head_again = 0.045;  // and a replayed task of which a word has changed
+  double in_frame = 0.1;      // a further message to the same node, sent at the same time
+  double task = 0.5;          // what a task costs the core that runs it
   double compare = 0;       // bytes per us that a core compares behind a task; 0: writes are known, nothing is compared
   double insert_local = 3;  // StarPU-MPI: to insert a task of the own node,
   double insert_remote = 0.3;  // and one of another node
@@ -47,7 +47,7 @@ struct Workload {
   long buffers = 2;       // Marline: of each column, written in turns
   uint64_t window = 0;    // Marline: tasks that are known before one is planned
   bool withdraw = true;   // and whether idle nodes stand in
-  long iterations = 1;    // others: of the graph, one behind the other, of which none reads what another one has written
+  long iterations = 1;  // others: of the graph, one behind the other, of which none reads what another one has written
 
   // Of all iterations.
   long steps() const { return graph.steps * iterations; }
@@ -121,9 +121,9 @@ class Machine {
   Server& processor(size_t node) { return processors_[node]; }
 
   // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
-  // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer ones, which
-  // it delays: it waits only for such ones of its sender, and for what that has sent to the same node before. Those of many
-  // senders do not wait for one another at a receiver, whose processor takes longer for each.
+  // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer
+  // ones, which it delays: it waits only for such ones of its sender, and for what that has sent to the same node
+  // before. Those of many senders do not wait for one another at a receiver, whose processor takes longer for each.
   double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
     ++messages;
     bytes_moved += static_cast<uint64_t>(bytes);
@@ -155,8 +155,8 @@ class Machine {
   uint64_t order_ = 0;
 };
 
-// The real core of the cluster; `repeats`: the workload is an iteration of a persistent graph. The outcome is that of one
-// iteration, from the end of the one before, when the graph is replayed.
+// The real core of the cluster; `repeats`: the workload is an iteration of a persistent graph. The outcome is that of
+// one iteration, from the end of the one before, when the graph is replayed.
 Outcome run_marline(const Workload& work, const Costs& costs, bool repeats);
 // One head thread waits for each task under way, and orders all messages.
 Outcome run_ompc(const Workload& work, const Costs& costs);

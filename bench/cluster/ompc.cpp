@@ -40,15 +40,9 @@ class Ompc {
     while (machine_.pop(event)) {
       now_ = event.time;
       switch (event.what) {
-        case kAtNode:
-          reach_node(event);
-          break;
-        case kTaskEnd:
-          end(event);
-          break;
-        case kOrder:
-          order(event.a);
-          break;
+        case kAtNode: reach_node(event); break;
+        case kTaskEnd: end(event); break;
+        case kOrder: order(event.a); break;
         case kDone:  // the answer has come to the head, whose processor takes it
           machine_.push(machine_.processor(0).take(now_, costs_.message), kOrder, 0, event.a);
           break;

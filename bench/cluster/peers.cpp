@@ -49,12 +49,8 @@ class StarPu {
           machine_.push(machine_.processor(event.node).take(now_, costs_.message), kBegin, event.node, event.a,
                         event.b);
           break;
-        case kBegin:
-          take(event);
-          break;
-        case kTaskEnd:
-          end(event);
-          break;
+        case kBegin: take(event); break;
+        case kTaskEnd: end(event); break;
       }
     }
     return {.time = now_, .messages = machine_.messages, .bytes = machine_.bytes_moved};
@@ -159,9 +155,7 @@ class Mpi {
         case kArrive:
           if (inputs_.come(event.a)) go_on(core);
           break;
-        case kTaskEnd:
-          end(core, event.a);
-          break;
+        case kTaskEnd: end(core, event.a); break;
         default:  // its messages are sent
           cores_[core].is_busy = false;
           go_on(core);

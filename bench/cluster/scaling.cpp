@@ -54,9 +54,8 @@ bool set_cost(Costs& costs, const std::string& name, double value) {
 
 bool set_work(Workload& work, const std::string& name, double value) {
   const std::pair<const char*, size_t*> counts[] = {{"--nodes", &work.nodes}, {"--cores", &work.cores}};
-  const std::pair<const char*, long*> numbers[] = {{"--steps", &work.graph.steps},
-                                                  {"--buffers", &work.buffers},
-                                                  {"--iterations", &work.iterations}};
+  const std::pair<const char*, long*> numbers[] = {
+      {"--steps", &work.graph.steps}, {"--buffers", &work.buffers}, {"--iterations", &work.iterations}};
   const std::pair<const char*, uint64_t*> words[] = {
       {"--bytes", &work.bytes}, {"--window", &work.window}, {"--seed", &work.graph.seed}};
   const std::pair<const char*, double*> times[] = {{"--task-us", &work.task}, {"--imbalance", &work.imbalance}};

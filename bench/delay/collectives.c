@@ -6,16 +6,13 @@
 #include "held.h"
 #include "next.h"
 
-static int blocking(int error)
-{
+static int blocking(int error) {
   linger(0);
   return error;
 }
 
-static int nonblocking(int error, const MPI_Request *request)
-{
-  if (error == MPI_SUCCESS)
-    held_add(*request, 0);
+static int nonblocking(int error, const MPI_Request* request) {
+  if (error == MPI_SUCCESS) held_add(*request, 0);
   return error;
 }
 
@@ -23,16 +20,12 @@ static int nonblocking(int error, const MPI_Request *request)
 #define LIST(...) __VA_ARGS__
 
 /* MPI_NAME and MPI_INAME with these parameters, passed on as these arguments. */
-#define COLLECTIVE(name, nonblocking_name, parameters, arguments)                                                      \
-  int MPI_##name(parameters)                                                                                           \
-  {                                                                                                                    \
-    return blocking(next.name(arguments));                                                                             \
-  }                                                                                                                    \
-  ALIAS(name);                                                                                                         \
-  int MPI_##nonblocking_name(parameters, MPI_Request *request)                                                         \
-  {                                                                                                                    \
-    return nonblocking(next.nonblocking_name(arguments, request), request);                                            \
-  }                                                                                                                    \
+#define COLLECTIVE(name, nonblocking_name, parameters, arguments)           \
+  int MPI_##name(parameters) { return blocking(next.name(arguments)); }     \
+  ALIAS(name);                                                              \
+  int MPI_##nonblocking_name(parameters, MPI_Request* request) {            \
+    return nonblocking(next.nonblocking_name(arguments, request), request); \
+  }                                                                         \
   ALIAS(nonblocking_name)
 
 #define EACH const void *send, int send_count, MPI_Datatype send_type
@@ -44,7 +37,7 @@ static int nonblocking(int error, const MPI_Request *request)
 #define REDUCED const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op
 
 COLLECTIVE(Barrier, Ibarrier, LIST(MPI_Comm comm), comm);
-COLLECTIVE(Bcast, Ibcast, LIST(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm),
+COLLECTIVE(Bcast, Ibcast, LIST(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm),
            LIST(data, count, type, root, comm));
 COLLECTIVE(Reduce, Ireduce, LIST(REDUCED, int root, MPI_Comm comm), LIST(send, recv, count, type, op, root, comm));
 COLLECTIVE(Allreduce, Iallreduce, LIST(REDUCED, MPI_Comm comm), LIST(send, recv, count, type, op, comm));
@@ -67,7 +60,7 @@ COLLECTIVE(Alltoallv, Ialltoallv, LIST(PARTS, INTO_PARTS, MPI_Comm comm),
 COLLECTIVE(Alltoallw, Ialltoallw, LIST(EACH_TYPE, INTO_TYPE, MPI_Comm comm),
            LIST(send, send_counts, send_places, send_types, recv, recv_counts, recv_places, recv_types, comm));
 COLLECTIVE(Reduce_scatter, Ireduce_scatter,
-           LIST(const void *send, void *recv, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           LIST(const void* send, void* recv, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
            LIST(send, recv, counts, type, op, comm));
 COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, LIST(REDUCED, MPI_Comm comm),
            LIST(send, recv, count, type, op, comm));

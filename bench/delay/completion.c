@@ -14,16 +14,14 @@ enum { kOnStack = 64 };
 
 /* The requests of a call without those that are held back. */
 typedef struct Others {
-  MPI_Request *requests;
+  MPI_Request* requests;
   int held;
   MPI_Request on_stack[kOnStack];
 } Others;
 
-static void others_make(Others *others, int count, const MPI_Request *requests)
-{
+static void others_make(Others* others, int count, const MPI_Request* requests) {
   others->requests = count <= kOnStack ? others->on_stack : malloc((size_t)count * sizeof(MPI_Request));
-  if (others->requests == NULL)
-    abort();
+  if (others->requests == NULL) abort();
   others->held = 0;
   for (int i = 0; i < count; ++i) {
     const bool is_held = held(requests[i]);
@@ -32,43 +30,33 @@ static void others_make(Others *others, int count, const MPI_Request *requests)
   }
 }
 
-static void others_free(Others *others)
-{
-  if (others->requests != others->on_stack)
-    free(others->requests);
+static void others_free(Others* others) {
+  if (others->requests != others->on_stack) free(others->requests);
 }
 
 /* Questions -------------------------------------------------------------------------------------------------------- */
 
-int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-  if (!held(*request))
-    return next.Test(request, flag, status);
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (!held(*request)) return next.Test(request, flag, status);
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-  if (!held(request))
-    return next.Request_get_status(request, flag, status);
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (!held(request)) return next.Request_get_status(request, flag, status);
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-  if (!any_held(count, requests))
-    return next.Testall(count, requests, flag, statuses);
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (!any_held(count, requests)) return next.Testall(count, requests, flag, statuses);
   *flag = 0;
   delay_progress();
   return MPI_SUCCESS;
 }
 
-int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
-{
-  if (!delay_is_on())
-    return next.Testany(count, requests, index, flag, status);
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (!delay_is_on()) return next.Testany(count, requests, index, flag, status);
   Others others;
   others_make(&others, count, requests);
   const int error = next.Testany(count, others.requests, index, flag, status);
@@ -80,41 +68,31 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
   return error;
 }
 
-int MPI_Testsome(int count, MPI_Request requests[], int *found, int indices[], MPI_Status statuses[])
-{
-  if (!delay_is_on())
-    return next.Testsome(count, requests, found, indices, statuses);
+int MPI_Testsome(int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]) {
+  if (!delay_is_on()) return next.Testsome(count, requests, found, indices, statuses);
   Others others;
   others_make(&others, count, requests);
   const int error = next.Testsome(count, others.requests, found, indices, statuses);
-  if (*found == MPI_UNDEFINED && others.held > 0)
-    *found = 0;
-  for (int i = 0; *found != MPI_UNDEFINED && i < *found; ++i)
-    requests[indices[i]] = others.requests[indices[i]];
+  if (*found == MPI_UNDEFINED && others.held > 0) *found = 0;
+  for (int i = 0; *found != MPI_UNDEFINED && i < *found; ++i) requests[indices[i]] = others.requests[indices[i]];
   others_free(&others);
   return error;
 }
 
 /* Waits ------------------------------------------------------------------------------------------------------------ */
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
-{
-  while (held(*request))
-    delay_pause();
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  while (held(*request)) delay_pause();
   return next.Wait(request, status);
 }
 
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
-{
-  while (any_held(count, requests))
-    delay_pause();
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  while (any_held(count, requests)) delay_pause();
   return next.Waitall(count, requests, statuses);
 }
 
-int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
-{
-  if (!any_held(count, requests))
-    return next.Waitany(count, requests, index, status);
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (!any_held(count, requests)) return next.Waitany(count, requests, index, status);
   int flag = 0;
   int error = PMPI_Testany(count, requests, index, &flag, status);
   while (error == MPI_SUCCESS && !flag) {
@@ -124,10 +102,8 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
   return error;
 }
 
-int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[], MPI_Status statuses[])
-{
-  if (!any_held(count, requests))
-    return next.Waitsome(count, requests, found, indices, statuses);
+int MPI_Waitsome(int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]) {
+  if (!any_held(count, requests)) return next.Waitsome(count, requests, found, indices, statuses);
   int error = PMPI_Testsome(count, requests, found, indices, statuses);
   while (error == MPI_SUCCESS && *found == 0) {
     delay_pause();
@@ -136,8 +112,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[], M
   return error;
 }
 
-int MPI_Request_free(MPI_Request *request)
-{
+int MPI_Request_free(MPI_Request* request) {
   held_forget(*request);
   return next.Request_free(request);
 }

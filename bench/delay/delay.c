@@ -12,15 +12,14 @@
 #include "links.h"
 #include "next.h"
 
-static int64_t delay_ns;              /* written by delay_start() */
-static _Atomic int64_t delay_in_force; /* that or 0; written by the thread that calls MPI_Pcontrol, read by all: relaxed */
+static int64_t delay_ns; /* written by delay_start() */
+static _Atomic int64_t
+    delay_in_force; /* that or 0; written by the thread that calls MPI_Pcontrol, read by all: relaxed */
 
-void delay_start(void)
-{
-  const char *text = getenv("MPI_DELAY_US");
-  if (text == NULL || *text == '\0')
-    return;
-  char *end = NULL;
+void delay_start(void) {
+  const char* text = getenv("MPI_DELAY_US");
+  if (text == NULL || *text == '\0') return;
+  char* end = NULL;
   const double us = strtod(text, &end);
   if (*end != '\0' || !(us >= 0 && us <= 1e9)) {
     fprintf(stderr, "mpi-delay: MPI_DELAY_US takes microseconds from 0 to 1e9, not '%s'\n", text);
@@ -30,30 +29,21 @@ void delay_start(void)
   delay_switch(true);
 }
 
-bool delay_is_on(void)
-{
-  return delay_ns > 0 || links_are_there();
-}
+bool delay_is_on(void) { return delay_ns > 0 || links_are_there(); }
 
-void delay_switch(bool on)
-{
+void delay_switch(bool on) {
   atomic_store_explicit(&delay_in_force, on ? delay_ns : 0, memory_order_relaxed);
   links_switch(on);
 }
 
-int64_t delay_length(void)
-{
-  return atomic_load_explicit(&delay_in_force, memory_order_relaxed);
-}
+int64_t delay_length(void) { return atomic_load_explicit(&delay_in_force, memory_order_relaxed); }
 
-void delay_progress(void)
-{
+void delay_progress(void) {
   int flag = 0;
   next.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-void delay_pause(void)
-{
+void delay_pause(void) {
   delay_progress();
   sched_yield();
 }

@@ -16,8 +16,8 @@ void delay_start(void);
 /* False without a delay and without links: every call goes straight through. Constant after delay_start(). */
 bool delay_is_on(void);
 
-/* MPI_Pcontrol: with `on` false messages are due at once, while all else stays as it is, its cost included. To be called
- * while no message is under way. */
+/* MPI_Pcontrol: with `on` false messages are due at once, while all else stays as it is, its cost included. To be
+ * called while no message is under way. */
 void delay_switch(bool on);
 
 /* How long it is now, in nanoseconds: 0 while it is switched off, and with links. */

@@ -22,7 +22,7 @@ void held_forget(MPI_Request request);
 
 /* True if the request must be taken for incomplete. */
 bool held(MPI_Request request);
-bool any_held(int count, const MPI_Request *requests);
+bool any_held(int count, const MPI_Request* requests);
 
 /* For a call that has blocked in MPI: returns when a message with that stamp, or one seen now, is due. */
 void linger(uint64_t stamp);

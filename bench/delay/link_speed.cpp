@@ -23,5 +23,6 @@ uint64_t link_pass(const Link* link, void* busy, uint64_t sent, uint64_t bytes) 
   speed.latency = link->latency;
   speed.bandwidth = link->bandwidth;
   std::atomic<uint64_t> out{0}, in{0};
-  return marline::offload::wire::pass_link(speed, {static_cast<std::atomic<uint64_t>*>(busy), &out, &in}, sent, bytes, false);
+  return marline::offload::wire::pass_link(speed, {static_cast<std::atomic<uint64_t>*>(busy), &out, &in}, sent, bytes,
+                                           false);
 }

@@ -17,10 +17,10 @@ typedef struct Link {
 } Link;
 
 /* Null; or, for a text that is no list, where it stops to be one. */
-const char *link_read(const char *text, const char *node, const char *other, Link *link);
+const char* link_read(const char* text, const char* node, const char* other, Link* link);
 
 /* When a message that is sent at `sent` has arrived. Moves `*busy`, a lock-free atomic of 64 bits. */
-uint64_t link_pass(const Link *link, void *busy, uint64_t sent, uint64_t bytes);
+uint64_t link_pass(const Link* link, void* busy, uint64_t sent, uint64_t bytes);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Links between made-up nodes, by MPI_LINK and MPI_NODES_AS: the model, the list and the arithmetic are those of
- * MARLINE_LINK (offload/wire/model/link_speed.hpp, which is compiled into this library, too). The sender takes the link of
- * the two nodes before it calls MPI, and so knows when the message will have arrived. All processes are on one machine.
- * Any thread after links_start().
+ * MARLINE_LINK (offload/wire/model/link_speed.hpp, which is compiled into this library, too). The sender takes the link
+ * of the two nodes before it calls MPI, and so knows when the message will have arrived. All processes are on one
+ * machine. Any thread after links_start().
  */
 #ifndef MARLINE_DELAY_LINKS_H
 #define MARLINE_DELAY_LINKS_H
@@ -21,7 +21,8 @@ bool links_are_there(void);
 /* MPI_Pcontrol: whether links are slow just now. */
 void links_switch(bool on);
 
-/* When a message between these ranks of MPI_COMM_WORLD has arrived that is sent now; moves what the link is busy until. */
+/* When a message between these ranks of MPI_COMM_WORLD has arrived that is sent now; moves what the link is busy until.
+ */
 int64_t links_send(int from, int to, int64_t bytes);
 
 /* When all that has been sent to this process' node has arrived: for a message whose own time has been lost. */
@@ -31,6 +32,6 @@ int64_t links_last(void);
 int64_t links_latency(void);
 
 /* Ends the job with a line if there are links: `what` cannot be timed on them. */
-void links_refuse(const char *what);
+void links_refuse(const char* what);
 
 #endif

@@ -9,8 +9,7 @@
 #include <time.h>
 
 /* Nanoseconds of CLOCK_MONOTONIC, which all processes of a node share. */
-static inline int64_t delay_now(void)
-{
+static inline int64_t delay_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;

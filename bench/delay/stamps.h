@@ -4,14 +4,15 @@
  * time of its send on the receiver's board before it calls MPI, so the time is there before the message is.
  *
  * Which note belongs to which receive: MPI matches messages of one sender, communicator and tag with the receives for
- * them in order; so sender and receiver count each on its own, and the number, with sender, communicator and tag, is the
- * note's name. A receive that could take a message from others' sequences (any source, any tag, a matched probe, a
+ * them in order; so sender and receiver count each on its own, and the number, with sender, communicator and tag, is
+ * the note's name. A receive that could take a message from others' sequences (any source, any tag, a matched probe, a
  * persistent or a cancelled one) makes the counts useless: from then on this process trusts no note.
  *
  * A board is a table without collision lists: a lost note makes the receiver take the time at which it sees the
  * message, which is never too early. The same holds for other nodes and for communicators that are not known here
- * (known are MPI_COMM_WORLD and what MPI_Comm_dup, _split, _split_type, _create and MPI_Cart_create made of known ones).
- * Two threads that send with one tag to one receiver at once may swap their notes, which differ by the length of a call.
+ * (known are MPI_COMM_WORLD and what MPI_Comm_dup, _split, _split_type, _create and MPI_Cart_create made of known
+ * ones). Two threads that send with one tag to one receiver at once may swap their notes, which differ by the length of
+ * a call.
  */
 #ifndef MARLINE_DELAY_STAMPS_H
 #define MARLINE_DELAY_STAMPS_H
@@ -33,7 +34,7 @@ void stamps_send(int destination, int tag, MPI_Comm comm, int count, MPI_Datatyp
 uint64_t stamps_receive(int source, int tag, MPI_Comm comm);
 
 /* A receive after which the counts are useless, by its name: with links the job ends. */
-void stamps_distrust(const char *call);
+void stamps_distrust(const char* call);
 
 /* The time by this process' board, in nanoseconds; -1 if it is not there. */
 int64_t stamps_read(uint64_t stamp, int64_t now);

@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * B5 of "Suspending OpenMP tasks on asynchronous events" (Pereira et al., IWOMP 2022, listing 1.2): one thread creates T
- * triplets of deferred device constructs, ordered by dependences within a triplet: an update to the device of n numbers, a
- * kernel of n * n / 2 steps, an update from the device. Up to T triplets are under way at once. The listing's loop from t*n
- * to n is empty for t >= 1; here the kernel's pointers are moved by t*n instead, as its text means.
+ * B5 of "Suspending OpenMP tasks on asynchronous events" (Pereira et al., IWOMP 2022, listing 1.2): one thread creates
+ * T triplets of deferred device constructs, ordered by dependences within a triplet: an update to the device of n
+ * numbers, a kernel of n * n / 2 steps, an update from the device. Up to T triplets are under way at once. The
+ * listing's loop from t*n to n is empty for t >= 1; here the kernel's pointers are moved by t*n instead, as its text
+ * means.
  *
- * Figures: `b5_N`, wall time per triplet, and `b5_cpu_N`, the program's CPU time per triplet, for N = --from (2^4), twice
- * that, ... up to --to (2^9; the paper's is 2^16). All of y is checked after each sample. --triplets sets T (64).
- * The numbers that are copied lie in memory that is pinned (LLVM's routine for it), as for a driver that copies while the
- * caller goes on; --pageable: in malloc's. --modelled is for emulated devices that do not compute (MARLINE_EMULATOR_MODEL_ABOVE=0): then the emulator's counts say
- * whether each sample made T kernels and T copies each way.
+ * Figures: `b5_N`, wall time per triplet, and `b5_cpu_N`, the program's CPU time per triplet, for N = --from (2^4),
+ * twice that, ... up to --to (2^9; the paper's is 2^16). All of y is checked after each sample. --triplets sets T (64).
+ * The numbers that are copied lie in memory that is pinned (LLVM's routine for it), as for a driver that copies while
+ * the caller goes on; --pageable: in malloc's. --modelled is for emulated devices that do not compute
+ * (MARLINE_EMULATOR_MODEL_ABOVE=0): then the emulator's counts say whether each sample made T kernels and T copies each
+ * way.
  */
 #include "device.h"
 
 enum { kFewSamples = 5, kSamples = 21, kSmallest = 16, kLargest = 1 << 16, kSlow = 1 << 13 };
 
 static int modelled, pageable;
-extern void *llvm_omp_target_alloc_host(size_t bytes, int device);
-extern void llvm_omp_target_free_host(void *memory, int device);
+extern void* llvm_omp_target_alloc_host(size_t bytes, int device);
+extern void llvm_omp_target_free_host(void* memory, int device);
 
-static void b5(double a, const double *x, double *y, int triplets, int n) {
+static void b5(double a, const double* x, double* y, int triplets, int n) {
 #pragma omp parallel
 #pragma omp single
   for (int t = 0; t < triplets; ++t) {
-    double *part = y + (size_t)t * (size_t)n;
+    double* part = y + (size_t)t * (size_t)n;
 #pragma omp target update to(part[0 : n]) nowait depend(inout : part[0])
 #pragma omp target teams distribute parallel for nowait depend(inout : part[0]) map(alloc : part[0 : n], x[0 : n])
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j <= i; ++j)
-        part[i] += a * x[j];
+      for (int j = 0; j <= i; ++j) part[i] += a * x[j];
 #pragma omp target update from(part[0 : n]) nowait depend(inout : part[0])
   }
 }
 
 /* x[j] = 1, a = 1: element i grows by i + 1 each time. */
-static void check_numbers(const double *y, int triplets, int n, int times) {
+static void check_numbers(const double* y, int triplets, int n, int times) {
   for (int t = 0; t < triplets; ++t)
     for (int i = 0; i < n; ++i)
-      if (y[(size_t)t * (size_t)n + (size_t)i] != (double)times * (i + 1)) bench_fail("b5: wrong numbers for n = %d", n);
+      if (y[(size_t)t * (size_t)n + (size_t)i] != (double)times * (i + 1))
+        bench_fail("b5: wrong numbers for n = %d", n);
 }
 
 /* `before`: kernels, copies to the device and from it, before the sample. */
-static void check_counts(const unsigned long long *before, int triplets, int n) {
+static void check_counts(const unsigned long long* before, int triplets, int n) {
   for (int what = kKernels; what <= kCopiesToHost; ++what)
     if (device_count(what) - before[what] != (unsigned long long)triplets)
-      bench_fail("b5: %llu operations of kind %d, not %d, for n = %d", device_count(what) - before[what], what, triplets, n);
+      bench_fail("b5: %llu operations of kind %d, not %d, for n = %d", device_count(what) - before[what], what,
+                 triplets, n);
 }
 
-static void sample(const double *x, double *y, int triplets, int n, int times) {
+static void sample(const double* x, double* y, int triplets, int n, int times) {
   unsigned long long before[kCounts];
   for (int what = kKernels; what <= kCopiesToHost; ++what) before[what] = device_count(what);
   b5(1, x, y, triplets, n);
@@ -87,7 +90,7 @@ static void measure(int triplets, int n) {
     llvm_omp_target_free_host(y, omp_get_default_device());
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int triplets = 64, first = kSmallest, last = 512;
   for (int i = 1; i < argc; ++i) {
     if (!strcmp(argv[i], "--modelled"))

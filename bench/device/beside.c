@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * omp_target_memcpy of 64 MiB beside NVIDIA's own copy of the same bytes (cuMemcpyHtoD, cuMemcpyDtoH), in turns, on a real
- * GPU: from and to memory that is pinned or not, by the initial thread and in a task (`_task`).
+ * omp_target_memcpy of 64 MiB beside NVIDIA's own copy of the same bytes (cuMemcpyHtoD, cuMemcpyDtoH), in turns, on a
+ * real GPU: from and to memory that is pinned or not, by the initial thread and in a task (`_task`).
  *
- * Figures: `pinned_to`, `pageable_from`, ... in GB/s, and `_driver` that of NVIDIA's copy; `_share`, `_task_share`: the speed
- * over NVIDIA's; all are medians of nine rounds.
+ * Figures: `pinned_to`, `pageable_from`, ... in GB/s, and `_driver` that of NVIDIA's copy; `_share`, `_task_share`: the
+ * speed over NVIDIA's; all are medians of nine rounds.
  */
 #include "device.h"
 
@@ -12,27 +12,27 @@
 
 enum { kRounds = 9 };
 static const size_t kBytes = 64 << 20;
-extern void *llvm_omp_target_alloc_host(size_t bytes, int device);
-extern void llvm_omp_target_free_host(void *memory, int device);
+extern void* llvm_omp_target_alloc_host(size_t bytes, int device);
+extern void llvm_omp_target_free_host(void* memory, int device);
 
 static struct {
-  int (*retain)(void **, int), (*set)(void *);
-  int (*to)(uint64_t, const void *, size_t), (*from)(void *, uint64_t, size_t);
-  void *context;
+  int (*retain)(void**, int), (*set)(void*);
+  int (*to)(uint64_t, const void*, size_t), (*from)(void*, uint64_t, size_t);
+  void* context;
 } cuda;
 
 static void open_driver(void) {
-  void *driver = dlopen("libcuda.so", RTLD_NOW);
+  void* driver = dlopen("libcuda.so", RTLD_NOW);
   if (!driver) bench_fail("beside: no CUDA driver");
-  cuda.retain = (int (*)(void **, int))dlsym(driver, "cuDevicePrimaryCtxRetain");
-  cuda.set = (int (*)(void *))dlsym(driver, "cuCtxSetCurrent");
-  cuda.to = (int (*)(uint64_t, const void *, size_t))dlsym(driver, "cuMemcpyHtoD_v2");
-  cuda.from = (int (*)(void *, uint64_t, size_t))dlsym(driver, "cuMemcpyDtoH_v2");
+  cuda.retain = (int (*)(void**, int))dlsym(driver, "cuDevicePrimaryCtxRetain");
+  cuda.set = (int (*)(void*))dlsym(driver, "cuCtxSetCurrent");
+  cuda.to = (int (*)(uint64_t, const void*, size_t))dlsym(driver, "cuMemcpyHtoD_v2");
+  cuda.from = (int (*)(void*, uint64_t, size_t))dlsym(driver, "cuMemcpyDtoH_v2");
   if (!cuda.retain || !cuda.set || !cuda.to || !cuda.from) bench_fail("beside: the driver lacks a function");
   if (cuda.retain(&cuda.context, 0)) bench_fail("beside: no context");
 }
 
-static double by_driver(int is_to, char *memory, char *there) {
+static double by_driver(int is_to, char* memory, char* there) {
   cuda.set(cuda.context);
   double begin = bench_now();
   int fault = is_to ? cuda.to((uint64_t)there, memory, kBytes) : cuda.from(memory, (uint64_t)there, kBytes);
@@ -40,7 +40,7 @@ static double by_driver(int is_to, char *memory, char *there) {
   return bench_now() - begin;
 }
 
-static double by_routine(int is_to, char *memory, char *there) {
+static double by_routine(int is_to, char* memory, char* there) {
   int device = omp_get_default_device(), host = omp_get_initial_device();
   double begin = bench_now();
   int fault = is_to ? omp_target_memcpy(there, memory, kBytes, 0, 0, device, host)
@@ -49,7 +49,7 @@ static double by_routine(int is_to, char *memory, char *there) {
   return bench_now() - begin;
 }
 
-static double in_task(int is_to, char *memory, char *there) {
+static double in_task(int is_to, char* memory, char* there) {
   double took = 0;
 #pragma omp parallel
 #pragma omp single
@@ -58,18 +58,20 @@ static double in_task(int is_to, char *memory, char *there) {
   return took;
 }
 
-static void measure(const char *kind, int is_to, char *memory, char *there) {
+static void measure(const char* kind, int is_to, char* memory, char* there) {
   double driver[kRounds], routine[kRounds], task[kRounds];
   char name[kBenchLine];
   for (int round = -1; round < kRounds; ++round) {
-    double spent[3] = {by_driver(is_to, memory, there), by_routine(is_to, memory, there), in_task(is_to, memory, there)};
+    double spent[3] = {by_driver(is_to, memory, there), by_routine(is_to, memory, there),
+                       in_task(is_to, memory, there)};
     if (round < 0) continue;
     driver[round] = spent[0];
     routine[round] = spent[1];
     task[round] = spent[2];
   }
-  const char *way = is_to ? "to" : "from";
-  double against = bench_median(driver, kRounds), alone = bench_median(routine, kRounds), suspended = bench_median(task, kRounds);
+  const char* way = is_to ? "to" : "from";
+  double against = bench_median(driver, kRounds), alone = bench_median(routine, kRounds),
+         suspended = bench_median(task, kRounds);
   snprintf(name, sizeof name, "%s_%s_driver", kind, way);
   bench_say(name, (double)kBytes / against, "GB/s");
   snprintf(name, sizeof name, "%s_%s", kind, way);
@@ -86,7 +88,8 @@ int main(void) {
   device_begin();
   open_driver();
   int device = omp_get_default_device();
-  char *there = omp_target_alloc(kBytes, device), *pinned = llvm_omp_target_alloc_host(kBytes, device), *other = malloc(kBytes);
+  char *there = omp_target_alloc(kBytes, device), *pinned = llvm_omp_target_alloc_host(kBytes, device),
+       *other = malloc(kBytes);
   if (!there || !pinned || !other) bench_fail("beside: not enough memory");
   memset(pinned, 1, kBytes);
   memset(other, 2, kBytes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A chain of deferred regions, each of which adds one to all numbers of an array that is mapped already: on a device, and on
- * one that consists of several (MARLINE_DEVICES=cluster:gpu).
+ * A chain of deferred regions, each of which adds one to all numbers of an array that is mapped already: on a device,
+ * and on one that consists of several (MARLINE_DEVICES=cluster:gpu).
  *
  *     chain REGIONS KIB [apart]     apart: in turn on the members of such a device
  *
- * Figures in ms: `enter`, `target enter data` of the array; `first`, the first chain; `chain`, the median of the next ones;
- * `exit`, `target exit data`, which brings the array back.
+ * Figures in ms: `enter`, `target enter data` of the array; `first`, the first chain; `chain`, the median of the next
+ * ones; `exit`, `target exit data`, which brings the array back.
  */
 #include "device.h"
 
@@ -14,7 +14,7 @@ enum { kChains = 5, kChainsApart = 2 };
 
 static double milliseconds(void) { return 1e-6 * bench_now(); }
 
-static void chain(double *x, long n, long regions, int members) {
+static void chain(double* x, long n, long regions, int members) {
 #pragma omp parallel
 #pragma omp single
   for (long r = 0; r < regions; ++r) {
@@ -24,7 +24,7 @@ static void chain(double *x, long n, long regions, int members) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int is_apart = argc == 4 && !strcmp(argv[3], "apart");
   if (argc != 3 && !is_apart) bench_fail("usage: %s REGIONS KIB [apart]", argv[0]);
   long regions = device_number("REGIONS", argv[1], 1000000), n = device_number("KIB", argv[2], 1 << 24) << 7;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies between the program and a device by omp_target_memcpy, beside memcpy between two blocks of the program, in turns:
- * 64 MiB (--mib), far beyond the caches, and 1 KiB.
+ * Copies between the program and a device by omp_target_memcpy, beside memcpy between two blocks of the program, in
+ * turns: 64 MiB (--mib), far beyond the caches, and 1 KiB.
  *
- * Figures: `memcpy`, `to` and `from`, the speed in GB/s; `to_share` and `from_share`, that speed over memcpy's, the median
- * over the rounds, so that what slows a round down counts on both sides; `memcpy_1k`, `to_1k` and `from_1k`, the time of a
- * copy of 1 KiB.
+ * Figures: `memcpy`, `to` and `from`, the speed in GB/s; `to_share` and `from_share`, that speed over memcpy's, the
+ * median over the rounds, so that what slows a round down counts on both sides; `memcpy_1k`, `to_1k` and `from_1k`, the
+ * time of a copy of 1 KiB.
  *
- * All blocks begin with a page, as those of devices do. Large ones of malloc begin 16 bytes behind it; and where addresses
- * differ modulo 32, the kernel's copy, which MPI uses within a machine, is slower by a third to a half on some processors.
+ * All blocks begin with a page, as those of devices do. Large ones of malloc begin 16 bytes behind it; and where
+ * addresses differ modulo 32, the kernel's copy, which MPI uses within a machine, is slower by a third to a half on
+ * some processors.
  */
 #include "device.h"
 
 enum { kPage = 4096, kRounds = 9, kSmall = 1024, kSmallCopies = 2000, kKinds = 3 };
 enum Kind { kMemcpy, kTo, kFrom };
-static const char *const kName[kKinds] = {"memcpy", "to", "from"};
+static const char* const kName[kKinds] = {"memcpy", "to", "from"};
 
 static char *here, *there_and_back, *device_block;
 static int device, host;
@@ -82,7 +83,7 @@ static void small(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   size_t bytes = (size_t)64 << 20;
   if (argc == 3 && !strcmp(argv[1], "--mib"))
     bytes = (size_t)device_number(argv[1], argv[2], 1024) << 20;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels that take long, asked for by tasks of few threads: 32 tasks of one `target` region each, without `nowait` and
- * with it. A runtime that blocks a thread for each region takes 32 times the kernel's time on one thread; one that lets the
- * device work takes it once, if the device runs 32 kernels at a time. Meant for emulated GPUs with
+ * with it. A runtime that blocks a thread for each region takes 32 times the kernel's time on one thread; one that lets
+ * the device work takes it once, if the device runs 32 kernels at a time. Meant for emulated GPUs with
  * MARLINE_EMULATOR_KERNEL_TIME=20000 (microseconds) and MARLINE_EMULATOR_KERNELS=32.
  *
  * Figures: `blocking` and `deferred`, wall time of all 32; `blocking_cpu` and `deferred_cpu`, the program's CPU time.
@@ -34,13 +34,13 @@ static void deferred(void) {
   }
 }
 
-static void check(const char *name, double times) {
+static void check(const char* name, double times) {
 #pragma omp target update from(data)
   for (int i = 0; i < kTasks; ++i)
     if (data[i] != times) bench_fail("%s: element %d is %g, not %g", name, i, data[i], times);
 }
 
-static void measure(const char *name, void (*body)(void)) {
+static void measure(const char* name, void (*body)(void)) {
   double wall[kSamples], cpu[kSamples];
   char line[kBenchLine];
   for (int i = 0; i < kTasks; ++i) data[i] = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a command, with more in its environment, and says how long it lived, from before its fork until it was waited for:
- * `lifetime VALUE ms`, from the first process of an MPI job only. Ends with the command's exit status; 1 if a signal ended
- * it. The environment is set here because a command `env` would live, too.
+ * Runs a command, with more in its environment, and says how long it lived, from before its fork until it was waited
+ * for: `lifetime VALUE ms`, from the first process of an MPI job only. Ends with the command's exit status; 1 if a
+ * signal ended it. The environment is set here because a command `env` would live, too.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-extern char **environ;
+extern char** environ;
 
 static double now_ms(void) {
   struct timespec t;
@@ -20,12 +20,12 @@ static double now_ms(void) {
 }
 
 static int is_first(void) {
-  const char *number = getenv("OMPI_COMM_WORLD_RANK");
+  const char* number = getenv("OMPI_COMM_WORLD_RANK");
   if (!number) number = getenv("PMI_RANK");
   return !number || !strcmp(number, "0");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   pid_t child;
   int status, command = 1;
   for (; command < argc && strchr(argv[command], '='); ++command) putenv(argv[command]);

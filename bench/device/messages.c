@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What plain MPI takes between two ranks, for comparison with roundtrip.c and copies.c: 8 bytes to rank 1 and back, and
- * blocks of 64 MiB (--mib) to rank 1 and from it, each with an answer of no bytes, so that the block is known to be there.
+ * blocks of 64 MiB (--mib) to rank 1 and from it, each with an answer of no bytes, so that the block is known to be
+ * there.
  * `--nothing`: MPI_Init and MPI_Finalize alone, without figures.
  *
- * Figures: `round_trip` in us, the median, and `round_trip_p99`, which 99 of 100 do not exceed; `mpi_to` and `mpi_from` in
- * GB/s, medians. Main thread only; the ranks take turns, so each has one message under way.
+ * Figures: `round_trip` in us, the median, and `round_trip_p99`, which 99 of 100 do not exceed; `mpi_to` and `mpi_from`
+ * in GB/s, medians. Main thread only; the ranks take turns, so each has one message under way.
  */
 #include <mpi.h>
 
@@ -15,9 +16,9 @@ enum { kTimes = 2000, kWarmUp = 200, kRounds = 9, kTag = 1, kPage = 4096 };
 
 static int rank;
 
-static void send(const void *block, int bytes) { MPI_Send(block, bytes, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD); }
+static void send(const void* block, int bytes) { MPI_Send(block, bytes, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD); }
 
-static void receive(void *block, int bytes) {
+static void receive(void* block, int bytes) {
   MPI_Recv(block, bytes, MPI_BYTE, 1 - rank, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -38,7 +39,7 @@ static void round_trips(void) {
 }
 
 /* From rank `from` to the other one; the time of rank 0, from the request to the answer. */
-static double transfer(int from, char *block, int bytes) {
+static double transfer(int from, char* block, int bytes) {
   MPI_Barrier(MPI_COMM_WORLD);
   double begin = bench_now();
   if (from == 1) rank == 0 ? send(NULL, 0) : receive(NULL, 0);
@@ -52,7 +53,7 @@ static double transfer(int from, char *block, int bytes) {
 
 static void blocks(int bytes) {
   double times[2][kRounds];
-  char *block = aligned_alloc(kPage, (size_t)bytes); /* as those of copies.c */
+  char* block = aligned_alloc(kPage, (size_t)bytes); /* as those of copies.c */
   if (!block) bench_fail("messages: not enough memory");
   for (int round = -1; round < kRounds; ++round) { /* one to begin with: every page is touched */
     for (int from = 0; from < 2; ++from) {
@@ -68,7 +69,7 @@ static void blocks(int bytes) {
   free(block);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int nothing = argc == 2 && !strcmp(argv[1], "--nothing");
   int mib = argc == 3 && !strcmp(argv[1], "--mib") ? atoi(argv[2]) : 64;
   int size;

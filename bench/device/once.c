@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The shortest program that uses a device: one region. For start_end.py, which times its life. Says `first VALUE ms`, what the
- * region takes, which starts the device.
+ * The shortest program that uses a device: one region. For start_end.py, which times its life. Says `first VALUE ms`,
+ * what the region takes, which starts the device.
  */
 #include <omp.h>
 #include <stdio.h>

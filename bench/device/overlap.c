@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What goes on at the same time on a real GPU. Kernels work on integers, so that each result is known.
- * `kernels`: 32 kernels of one thread and MILLISECONDS each, as bodies of 32 tasks (`blocking`) and by nowait (`deferred`).
- * `pinned`, `pageable`: 12 blocks of MIB go to the device, are worked on by a kernel of MILLISECONDS and come back, in memory
- * that is pinned or not: one after the other by the initial thread (`one_by_one`); as a graph of constructs with nowait
+ * `kernels`: 32 kernels of one thread and MILLISECONDS each, as bodies of 32 tasks (`blocking`) and by nowait
+ * (`deferred`). `pinned`, `pageable`: 12 blocks of MIB go to the device, are worked on by a kernel of MILLISECONDS and
+ * come back, in memory that is pinned or not: one after the other by the initial thread (`one_by_one`); as a graph of
+ * constructs with nowait
  * (`graph`); in a task for each block (`tasks`); by a region with nowait that maps its block itself (`mapping`).
  *
  * Figures in ms, the median of five: all 32 kernels, all 12 blocks; and of one block alone `to`, `kernel` and `from`.
@@ -11,8 +12,8 @@
 #include "device.h"
 
 enum { kTasks = 32, kBlocks = 12, kSamples = 5 };
-extern void *llvm_omp_target_alloc_host(size_t bytes, int device);
-extern void llvm_omp_target_free_host(void *memory, int device);
+extern void* llvm_omp_target_alloc_host(size_t bytes, int device);
+extern void llvm_omp_target_free_host(void* memory, int device);
 
 #pragma omp begin declare target
 static unsigned long work(unsigned long value, long steps) {
@@ -30,16 +31,16 @@ static long steps_for(double wanted, long steps, double took) {
 }
 
 /* Kernels. `cells` is in the device's memory. */
-static unsigned long *cells;
+static unsigned long* cells;
 
 static void one_kernel(long steps) {
-  unsigned long *c = cells;
+  unsigned long* c = cells;
 #pragma omp target is_device_ptr(c) firstprivate(steps)
   c[kTasks] = work(c[kTasks], steps);
 }
 
 static void blocking(long steps) {
-  unsigned long *c = cells;
+  unsigned long* c = cells;
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < kTasks; ++i) {
@@ -52,7 +53,7 @@ static void blocking(long steps) {
 }
 
 static void deferred(long steps) {
-  unsigned long *c = cells;
+  unsigned long* c = cells;
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < kTasks; ++i) {
@@ -71,7 +72,7 @@ static void check_cells(long times, long steps) {
 
 static void measure_kernels(double wanted) {
   static const struct {
-    const char *name;
+    const char* name;
     void (*run)(long);
   } kForms[] = {{"blocking", blocking}, {"deferred", deferred}};
   int device = omp_get_default_device();
@@ -109,7 +110,7 @@ static void measure_kernels(double wanted) {
 static unsigned long *data, expected[kBlocks];
 static long size; /* numbers of a block */
 
-static void one_block(unsigned long *x, long steps) {
+static void one_block(unsigned long* x, long steps) {
 #pragma omp target update to(x[0 : size])
 #pragma omp target teams distribute parallel for map(alloc : x[0 : size]) firstprivate(steps)
   for (long i = 0; i < size; ++i) x[i] = work(x[i], steps);
@@ -124,9 +125,10 @@ static void in_graph(long steps) {
 #pragma omp parallel
 #pragma omp single
   for (int b = 0; b < kBlocks; ++b) {
-    unsigned long *x = data + b * size;
+    unsigned long* x = data + b * size;
 #pragma omp target update to(x[0 : size]) nowait depend(inout : x[0])
-#pragma omp target teams distribute parallel for map(alloc : x[0 : size]) firstprivate(steps) nowait depend(inout : x[0])
+#pragma omp target teams distribute parallel for map(alloc : x[0 : size]) firstprivate(steps) nowait depend( \
+        inout : x[0])
     for (long i = 0; i < size; ++i) x[i] = work(x[i], steps);
 #pragma omp target update from(x[0 : size]) nowait depend(inout : x[0])
   }
@@ -145,13 +147,13 @@ static void mapping(long steps) {
 #pragma omp parallel
 #pragma omp single
   for (int b = 0; b < kBlocks; ++b) {
-    unsigned long *x = data + b * size;
+    unsigned long* x = data + b * size;
 #pragma omp target teams distribute parallel for map(tofrom : x[0 : size]) firstprivate(steps) nowait
     for (long i = 0; i < size; ++i) x[i] = work(x[i], steps);
   }
 }
 
-static void check_blocks(const char *form) {
+static void check_blocks(const char* form) {
   long wrong = 0;
 #pragma omp parallel for reduction(+ : wrong)
   for (long i = 0; i < kBlocks * size; ++i) wrong += data[i] != expected[i / size];
@@ -160,7 +162,7 @@ static void check_blocks(const char *form) {
 
 /* Of the first block, by parts. Returns the steps of its kernel. */
 static long measure_one(double wanted) {
-  unsigned long *x = data;
+  unsigned long* x = data;
   double to[kSamples], kernel[kSamples], from[kSamples];
   long steps = 100;
   for (int s = -3; s < kSamples; ++s) {
@@ -184,7 +186,7 @@ static long measure_one(double wanted) {
   return steps;
 }
 
-static void measure_form(const char *name, void (*run)(long), long steps) {
+static void measure_form(const char* name, void (*run)(long), long steps) {
   double took[kSamples];
   for (int s = -1; s < kSamples; ++s) {
     double begin = milliseconds();
@@ -218,7 +220,7 @@ static void measure_blocks(int is_pinned, double wanted, long mib) {
     free(data);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   double wanted = argc > 2 ? atof(argv[2]) : 0;
   int is_pinned = argc == 4 && !strcmp(argv[1], "pinned"), is_pageable = argc == 4 && !strcmp(argv[1], "pageable");
   int has_kernels = argc == 3 && !strcmp(argv[1], "kernels");

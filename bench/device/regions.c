@@ -3,27 +3,29 @@
  * Many constructs at a time: one thread creates N deferred ones and waits for all.
  * `regions N`: a target region that adds one to a number in the device's memory, so that the regions can be counted; it
  * maps nothing. `chains N`: one that adds to a mapped number, in 64 chains, each behind a region of 20 ms: on a
- * device that takes regions ahead, all are under way at a time. `behind N`: the same on a device of another process, behind one region per thread of the device that waits
- * until all are created, so that all are under way at a time. `updates N`: a `target update` of one number. A device that
- * is this processor runs a region when a thread comes to it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are
- * under way at a time; regions are not, as a GPU runs few kernels at a time.
+ * device that takes regions ahead, all are under way at a time. `behind N`: the same on a device of another process,
+ * behind one region per thread of the device that waits until all are created, so that all are under way at a time.
+ * `updates N`: a `target update` of one number. A device that is this processor runs a region when a thread comes to
+ * it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are under
+ * way at a time; regions are not, as a GPU runs few kernels at a time.
  *
- * Figures: `each`, wall time of one; `cpu`, the program's CPU time; `create`, the thread's time to create one, which grows
- * with N if creation or polling gets dearer with what is under way; `memory`, the memory of the host that the first N need
- * beyond what the program had, divided by N; `in_flight`, the most operations under way at a time, where that is known.
+ * Figures: `each`, wall time of one; `cpu`, the program's CPU time; `create`, the thread's time to create one, which
+ * grows with N if creation or polling gets dearer with what is under way; `memory`, the memory of the host that the
+ * first N need beyond what the program had, divided by N; `in_flight`, the most operations under way at a time, where
+ * that is known.
  */
 #include "device.h"
 
 enum { kSamples = 3, kMost = 1000000 };
 static long *counted, *gate; /* in the device's memory */
 static long expected, most;
-static double *numbers; /* mapped, one for each update */
-static double created;   /* when the last construct had been created */
-static long in_flight;   /* of regions that wait for others */
-static double resident;  /* the program's memory when all were under way, where that is known */
+static double* numbers; /* mapped, one for each update */
+static double created;  /* when the last construct had been created */
+static long in_flight;  /* of regions that wait for others */
+static double resident; /* the program's memory when all were under way, where that is known */
 
 static void create_regions(long regions) {
-  long *count = counted;
+  long* count = counted;
 #pragma omp parallel
 #pragma omp single
   {
@@ -40,19 +42,19 @@ static void create_regions(long regions) {
   expected += regions;
 }
 
-static long value_of(const long *word) {
+static long value_of(const long* word) {
   long value = -1;
   omp_target_memcpy(&value, word, sizeof value, 0, 0, omp_get_initial_device(), omp_get_default_device());
   return value;
 }
 
-static void set(long *word, long value) {
+static void set(long* word, long value) {
   omp_target_memcpy(word, &value, sizeof value, 0, 0, omp_get_default_device(), omp_get_initial_device());
 }
 
 /* Returns when each thread of the device waits at the gate. */
 static void close_gate(void) {
-  long *word = gate;
+  long* word = gate;
   int threads = omp_get_num_threads();
   set(gate, 0);
   for (int i = 0; i < threads; ++i) {
@@ -72,7 +74,7 @@ static void close_gate(void) {
 }
 
 static void create_behind(long regions) {
-  long *count = counted;
+  long* count = counted;
 #pragma omp parallel
 #pragma omp single
   {
@@ -102,13 +104,13 @@ static void create_chains(long regions) {
 #pragma omp single
   {
     for (int chain = 0; chain < kChains; ++chain) {
-      long *cell = &cells[chain * kApart];
+      long* cell = &cells[chain * kApart];
 #pragma omp target nowait map(tofrom : cell[0 : 1]) depend(inout : cell[0])
       for (double begin = omp_get_wtime(); omp_get_wtime() < begin + kGate;) {
       }
     }
     for (long i = 0; i < regions; ++i) {
-      long *cell = &cells[i % kChains * kApart];
+      long* cell = &cells[i % kChains * kApart];
 #pragma omp target nowait map(tofrom : cell[0 : 1]) depend(inout : cell[0]) firstprivate(add)
       cell[0] += add;
     }
@@ -156,7 +158,7 @@ static void check_updates(long updates) {
 }
 
 static const struct Kind {
-  const char *name;
+  const char* name;
   void (*create)(long);
   void (*check)(long);
 } kKinds[] = {{"regions", create_regions, check_regions},
@@ -166,9 +168,9 @@ static const struct Kind {
 
 /* From the program's memory now to the most that it has while N constructs are created and done, or to what it has when
  * all are under way. */
-static double memory_of(const struct Kind *kind, long count) {
+static double memory_of(const struct Kind* kind, long count) {
   double before = device_memory("VmRSS:");
-  FILE *reset = fopen("/proc/self/clear_refs", "w");
+  FILE* reset = fopen("/proc/self/clear_refs", "w");
   if (!reset || fputs("5", reset) < 0 || fclose(reset)) bench_fail("/proc/self/clear_refs cannot be written");
   kind->create(count);
   double most = device_memory("VmHWM:");
@@ -176,7 +178,7 @@ static double memory_of(const struct Kind *kind, long count) {
   return ((resident != 0 ? resident : most) - before) / (double)count;
 }
 
-static void measure(const struct Kind *kind, long count) {
+static void measure(const struct Kind* kind, long count) {
   double wall[kSamples], cpu[kSamples], create[kSamples];
   double memory = memory_of(kind, count);
   for (int s = 0; s < kSamples; ++s) {
@@ -195,7 +197,7 @@ static void measure(const struct Kind *kind, long count) {
   if (most_operations) bench_say("in_flight", (double)most_operations, "operations");
 }
 
-static void begin(const struct Kind *kind) {
+static void begin(const struct Kind* kind) {
   int device = omp_get_default_device();
   device_begin();
   counted = omp_target_alloc(sizeof *counted, device);
@@ -208,8 +210,8 @@ static void begin(const struct Kind *kind) {
   kind->create(1); /* the team; the device looks for the regions */
 }
 
-int main(int argc, char **argv) {
-  const struct Kind *kind = NULL;
+int main(int argc, char** argv) {
+  const struct Kind* kind = NULL;
   for (size_t i = 0; argc == 3 && i < sizeof kKinds / sizeof *kKinds; ++i) {
     if (!strcmp(argv[1], kKinds[i].name)) kind = &kKinds[i];
   }

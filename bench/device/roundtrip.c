@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one small construct takes with its answer: a number that is mapped to the device and brought back, by a target data
- * construct around nothing, and an empty region.
+ * What one small construct takes with its answer: a number that is mapped to the device and brought back, by a target
+ * data construct around nothing, and an empty region.
  *
- * Figures in us: `map_8`, the construct with 8 bytes to and from the device, with their allocation; `region`; both as the
- * median, and as `_p99`, which 99 of 100 do not exceed; and `_idle`, the median of those that come when the device has had
- * nothing to do for 5 ms.
+ * Figures in us: `map_8`, the construct with 8 bytes to and from the device, with their allocation; `region`; both as
+ * the median, and as `_p99`, which 99 of 100 do not exceed; and `_idle`, the median of those that come when the device
+ * has had nothing to do for 5 ms.
  */
 #include "device.h"
 
@@ -13,26 +13,26 @@
 
 enum { kTimes = 2000, kIdleTimes = 50, kIdle = 5000 };
 
-static void map_8(double *number) {
+static void map_8(double* number) {
 #pragma omp target data map(tofrom : number[0 : 1])
   {
     __asm__ volatile("" ::: "memory");
   }
 }
 
-static void region(double *number) {
+static void region(double* number) {
   (void)number;
 #pragma omp target
   {
   }
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
+static int ascending(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-static void measure(const char *name, void (*construct)(double *)) {
+static void measure(const char* name, void (*construct)(double*)) {
   static double took[kTimes];
   static double number = 1;
   char figure[kBenchLine];

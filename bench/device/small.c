@@ -23,23 +23,23 @@ typedef struct {
 typedef struct {
   long points;
   float *coordinates, *gains;
-  int *centres;
-  char *moves;
-  Point *data;
+  int* centres;
+  char* moves;
+  Point* data;
 } Problem;
 
-static void *array(size_t bytes) {
-  void *memory = calloc(1, bytes);
+static void* array(size_t bytes) {
+  void* memory = calloc(1, bytes);
   if (!memory) bench_fail("no memory for %zu bytes", bytes);
   return memory;
 }
 
-static void step_on_device(const Problem *problem, long candidate) {
+static void step_on_device(const Problem* problem, long candidate) {
   long points = problem->points;
   float *coordinates = problem->coordinates, *gains = problem->gains;
-  int *centres = problem->centres;
-  char *moves = problem->moves;
-  Point *data = problem->data;
+  int* centres = problem->centres;
+  char* moves = problem->moves;
+  Point* data = problem->data;
 #pragma omp target update to(data[0 : points])
 #pragma omp target update to(centres[0 : points])
 #pragma omp target teams distribute parallel for thread_limit(kThreads)
@@ -75,10 +75,10 @@ static void step_on_device(const Problem *problem, long candidate) {
 }
 
 /* What the program makes of it: points that moved have the candidate's number, and cost a little less. */
-static double take_result(const Problem *problem, long candidate) {
+static double take_result(const Problem* problem, long candidate) {
   double gain = 0;
   for (long i = 0; i < problem->points; ++i) {
-    Point *point = &problem->data[i];
+    Point* point = &problem->data[i];
     if (problem->moves[i]) {
       point->assign = candidate;
       point->cost *= 0.75f;
@@ -91,7 +91,7 @@ static double take_result(const Problem *problem, long candidate) {
   return gain;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   long steps = argc > 1 ? device_number("steps", argv[1], 1000000) : 2000;
   long points = argc > 2 ? device_number("points", argv[2], 1000000) : 1024;
   Problem problem = {points,
@@ -101,9 +101,9 @@ int main(int argc, char **argv) {
                      array((size_t)points),
                      array((size_t)points * sizeof(Point))};
   float *coordinates = problem.coordinates, *gains = problem.gains;
-  int *centres = problem.centres;
-  char *moves = problem.moves;
-  Point *data = problem.data;
+  int* centres = problem.centres;
+  char* moves = problem.moves;
+  Point* data = problem.data;
   for (long i = 0; i < points * kDimensions; ++i) coordinates[i] = (float)(i * 7919 % 1009) / 1009;
   for (long i = 0; i < points; ++i) {
     data[i] = (Point){1, i % points, 1};

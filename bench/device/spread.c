@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deferred regions without order, each with a block of its own that is mapped already: how long all of them take on a device
- * that consists of several, GPUs, processors or both (MARLINE_DEVICES=cluster:gpu, cluster, cluster:all).
+ * Deferred regions without order, each with a block of its own that is mapped already: how long all of them take on a
+ * device that consists of several, GPUs, processors or both (MARLINE_DEVICES=cluster:gpu, cluster, cluster:all).
  *
  *     spread REGIONS KIB SWEEPS     each region goes that often over its block, 16 operations for a number
  *
- * Figures in ms: `first`, the first time, when nobody knows how long a region takes where; `spread`, the median of the next ones.
+ * Figures in ms: `first`, the first time, when nobody knows how long a region takes where; `spread`, the median of the
+ * next ones.
  */
 #include "device.h"
 
@@ -13,11 +14,11 @@ enum { kTimes = 7 };
 
 static double milliseconds(void) { return 1e-6 * bench_now(); }
 
-static void spread(float *x, long regions, long n, long sweeps) {
+static void spread(float* x, long regions, long n, long sweeps) {
 #pragma omp parallel
 #pragma omp single
   for (long r = 0; r < regions; ++r) {
-    float *block = x + r * n;
+    float* block = x + r * n;
 #pragma omp target teams distribute parallel for nowait map(tofrom : block[0 : n])
     for (long i = 0; i < n; ++i) {
       float value = block[i];
@@ -27,12 +28,12 @@ static void spread(float *x, long regions, long n, long sweeps) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 4) bench_fail("usage: %s REGIONS KIB SWEEPS", argv[0]);
   long regions = device_number("REGIONS", argv[1], 1000000), n = device_number("KIB", argv[2], 1 << 20) << 8;
   long sweeps = device_number("SWEEPS", argv[3], 1000000);
   device_begin();
-  float *x = calloc((size_t)(regions * n), sizeof *x);
+  float* x = calloc((size_t)(regions * n), sizeof *x);
   double took[kTimes];
   if (!x) bench_fail("spread: not enough memory");
 #pragma omp target enter data map(to : x[0 : regions * n])

@@ -15,31 +15,31 @@ enum { kLoops = 5 };
 
 static const double kScale = 0.4;
 
-static void copy(long n, double *a, double *b, double *c) {
+static void copy(long n, double* a, double* b, double* c) {
   (void)b;
 #pragma omp target teams distribute parallel for
   for (long i = 0; i < n; ++i) c[i] = a[i];
 }
 
-static void mul(long n, double *a, double *b, double *c) {
+static void mul(long n, double* a, double* b, double* c) {
   (void)a;
 #pragma omp target teams distribute parallel for
   for (long i = 0; i < n; ++i) b[i] = kScale * c[i];
 }
 
-static void add(long n, double *a, double *b, double *c) {
+static void add(long n, double* a, double* b, double* c) {
 #pragma omp target teams distribute parallel for
   for (long i = 0; i < n; ++i) c[i] = a[i] + b[i];
 }
 
-static void triad(long n, double *a, double *b, double *c) {
+static void triad(long n, double* a, double* b, double* c) {
 #pragma omp target teams distribute parallel for
   for (long i = 0; i < n; ++i) a[i] = b[i] + kScale * c[i];
 }
 
 static double g_sum;
 
-static void dot(long n, double *a, double *b, double *c) {
+static void dot(long n, double* a, double* b, double* c) {
   (void)c;
   double sum = 0;
 #pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
@@ -47,16 +47,16 @@ static void dot(long n, double *a, double *b, double *c) {
   g_sum = sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct {
-    const char *name;
-    void (*run)(long, double *, double *, double *);
+    const char* name;
+    void (*run)(long, double*, double*, double*);
     int arrays;
   } kLoop[kLoops] = {{"copy", copy, 2}, {"mul", mul, 2}, {"add", add, 3}, {"triad", triad, 3}, {"dot", dot, 2}};
   long n = argc > 1 ? device_number("numbers", argv[1], 1L << 32) : 1L << 22;
   long times = argc > 2 ? device_number("times", argv[2], 100000) : 30;
   double *a = malloc((size_t)n * sizeof *a), *b = malloc((size_t)n * sizeof *b), *c = malloc((size_t)n * sizeof *c);
-  double *took = malloc((size_t)(kLoops * times) * sizeof *took);
+  double* took = malloc((size_t)(kLoops * times) * sizeof *took);
   if (!a || !b || !c || !took) bench_fail("no memory for arrays of %ld numbers", n);
   device_begin();
 #pragma omp target enter data map(alloc : a[0 : n], b[0 : n], c[0 : n])

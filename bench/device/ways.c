@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies between the program and its devices, by size (`--kib`, otherwise 1 KiB to 16 MiB) and by way: `to` device 0 and
- * `from` it, from device 0 to another one of its node (`here`) and to one of another node (`there`), the same block to all
- * devices at a time (`one_to_many`), and a block from each device (`many_to_one`). Nodes are told by the devices' uids; a
- * way that there is not is left out. The time of a copy to a device ends when the device has answered a read of its last
- * word. After each round all bytes are compared.
+ * Copies between the program and its devices, by size (`--kib`, otherwise 1 KiB to 16 MiB) and by way: `to` device 0
+ * and `from` it, from device 0 to another one of its node (`here`) and to one of another node (`there`), the same block
+ * to all devices at a time (`one_to_many`), and a block from each device (`many_to_one`). Nodes are told by the
+ * devices' uids; a way that there is not is left out. The time of a copy to a device ends when the device has answered
+ * a read of its last word. After each round all bytes are compared.
  *
- * Figures, of a copy of 1 MiB: `to_1M`, the time, the median over the rounds; `to_1M_speed`, all bytes copied over that time;
- * `here_1M_ratio`, the time over that of `to`, or for `many_to_one` over that of `from`.
+ * Figures, of a copy of 1 MiB: `to_1M`, the time, the median over the rounds; `to_1M_speed`, all bytes copied over that
+ * time; `here_1M_ratio`, the time over that of `to`, or for `many_to_one` over that of `from`.
  */
 #include "device.h"
 
 enum { kRounds = 5, kMostDevices = 64, kName = 128 };
 enum Way { kTo, kFrom, kHere, kThere, kOneToMany, kManyToOne, kWays };
-static const char *const kWayName[kWays] = {"to", "from", "here", "there", "one_to_many", "many_to_one"};
+static const char* const kWayName[kWays] = {"to", "from", "here", "there", "one_to_many", "many_to_one"};
 
 static int devices, host, neighbour, stranger; /* devices of device 0's node and of another one; -1: none */
 static char *source, *back[kMostDevices];
 static char *block[kMostDevices], *second[kMostDevices]; /* on the devices */
 
-static void copy(void *to, int to_device, const void *from, int from_device, size_t bytes) {
+static void copy(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   int fault = omp_target_memcpy(to, from, bytes, 0, 0, to_device, from_device);
   if (fault) bench_fail("ways: omp_target_memcpy from device %d to %d says %d", from_device, to_device, fault);
 }
 
 /* The device has got everything that was copied to it before. */
-static void await_answer(int device, const char *at, size_t bytes) {
+static void await_answer(int device, const char* at, size_t bytes) {
   long last;
   copy(&last, host, at + bytes - sizeof last, device, sizeof last);
 }
@@ -76,7 +76,8 @@ static void check(enum Way way, size_t bytes) {
     copy(back[0], host, second[device], device, bytes);
   }
   for (int d = 0; d < (way == kManyToOne ? devices : 1); ++d) {
-    if (memcmp(source, back[d], bytes) != 0) bench_fail("ways: other bytes came back by %s, device %d", kWayName[way], d);
+    if (memcmp(source, back[d], bytes) != 0)
+      bench_fail("ways: other bytes came back by %s, device %d", kWayName[way], d);
     memset(back[d], 0, bytes);
   }
 }
@@ -118,8 +119,8 @@ static void measure(size_t bytes) {
 
 /* The node's name in a device's uid, node-NAME-NUMBER; devices of other kinds count as being on one. */
 static void read_node(int device, char name[kName]) {
-  const char *(*uid_of)(int) = (const char *(*)(int))dlsym(RTLD_DEFAULT, "omp_get_uid_from_device");
-  const char *uid = uid_of ? uid_of(device) : NULL;
+  const char* (*uid_of)(int) = (const char* (*)(int))dlsym(RTLD_DEFAULT, "omp_get_uid_from_device");
+  const char* uid = uid_of ? uid_of(device) : NULL;
   snprintf(name, kName, "%s", uid && !strncmp(uid, "node-", 5) ? uid : "");
   if (*name) *strrchr(name, '-') = '\0';
 }
@@ -134,12 +135,12 @@ static void find_nodes(void) {
   }
 }
 
-static void *must(void *memory) {
+static void* must(void* memory) {
   if (!memory) bench_fail("ways: not enough memory");
   return memory;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   size_t sizes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20}, count = sizeof sizes / sizeof *sizes;
   if (argc == 3 && !strcmp(argv[1], "--kib")) {
     sizes[0] = (size_t)device_number(argv[1], argv[2], 1 << 20) << 10;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wire `local` between two processes: half a round trip of a frame with one word, and the bandwidth of bulks of 1 MiB,
-// by shared memory and by TCP; beside them what the system needs at least. `awake`: the receiver looks; `asleep`: it has
-// slept for a millisecond before each round trip, of which the figure is the whole. Each figure is the best of several
-// samples, printed as `FIGURE VALUE UNIT`.
+// The wire `local` between two processes: half a round trip of a frame with one word, and the bandwidth of bulks of 1
+// MiB, by shared memory and by TCP; beside them what the system needs at least. `awake`: the receiver looks; `asleep`:
+// it has slept for a millisecond before each round trip, of which the figure is the whole. Each figure is the best of
+// several samples, printed as `FIGURE VALUE UNIT`.
 #include "wire/local/local.hpp"
 
 #include <netinet/in.h>
@@ -127,8 +127,8 @@ void measure_wire(const char* name, const char* const* nodes) {
   g_side = {};
   if (!first) _exit(0);
   waitpid(child, nullptr, 0);
-  std::printf("%s_half_round_trip_awake %.0f ns\n%s_round_trip_asleep %.0f ns\n%s_bandwidth %.2f GB/s\n", name, awake / 2,
-              name, asleep, name, rate);
+  std::printf("%s_half_round_trip_awake %.0f ns\n%s_round_trip_asleep %.0f ns\n%s_bandwidth %.2f GB/s\n", name,
+              awake / 2, name, asleep, name, rate);
 }
 
 struct Word {
@@ -149,7 +149,8 @@ void take_by_futex(Word* words, int at, uint32_t value) {
 void hand_by_memory(Word* words, int to, uint32_t value) { words[to].value.store(value, std::memory_order_release); }
 
 void take_by_memory(Word* words, int at, uint32_t value) {
-  while (words[at].value.load(std::memory_order_acquire) != value) {}
+  while (words[at].value.load(std::memory_order_acquire) != value) {
+  }
 }
 
 using Hand = void (*)(Word*, int, uint32_t);

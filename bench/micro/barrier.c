@@ -36,7 +36,7 @@ static int check(long rounds) {
   return early == 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (omp_get_max_threads() > kMaxThreads) bench_fail("at most %d threads", kMaxThreads);
   static const struct BenchFigure figures[] = {{"barrier", "ns", kBarriers, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);

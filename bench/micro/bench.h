@@ -28,8 +28,8 @@ enum { kBenchSamples = 7, kBenchLine = 64 };
 /* One thing to measure. body(rounds) performs rounds * ops_per_round operations; check(rounds), outside the timed
  * section, returns 1 if what body left behind is right. */
 struct BenchFigure {
-  const char *name;
-  const char *unit; /* nanoseconds per operation; the name of that unit */
+  const char* name;
+  const char* unit; /* nanoseconds per operation; the name of that unit */
   long ops_per_round;
   void (*body)(long rounds);
   int (*check)(long rounds);
@@ -39,7 +39,7 @@ struct BenchFigure {
 struct BenchOptions {
   double sample_ns;
   long rounds; /* > 0: run exactly these, once */
-  const char *only;
+  const char* only;
 };
 
 static struct BenchOptions bench_options = {20e6, 0, NULL};
@@ -50,7 +50,7 @@ static inline double bench_now(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-__attribute__((format(printf, 1, 2), noreturn)) static inline void bench_fail(const char *format, ...) {
+__attribute__((format(printf, 1, 2), noreturn)) static inline void bench_fail(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fputs("bench: ", stderr);
@@ -60,16 +60,16 @@ __attribute__((format(printf, 1, 2), noreturn)) static inline void bench_fail(co
   exit(1);
 }
 
-static inline void bench_say(const char *name, double value, const char *unit) {
+static inline void bench_say(const char* name, double value, const char* unit) {
   printf("%s %.3f %s\n", name, value, unit);
 }
 
-static inline int bench_compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
+static inline int bench_compare(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-static inline double bench_median(double *values, int count) {
+static inline double bench_median(double* values, int count) {
   qsort(values, (size_t)count, sizeof values[0], bench_compare);
   return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
@@ -80,10 +80,10 @@ static inline double bench_median(double *values, int count) {
 static inline void bench_name_runtime(void) {
 #ifdef __clang__
   extern void __kmpc_fork_call(void);
-  void *entry = (void *)__kmpc_fork_call;
+  void* entry = (void*)__kmpc_fork_call;
 #else
   extern void GOMP_parallel(void);
-  void *entry = (void *)GOMP_parallel;
+  void* entry = (void*)GOMP_parallel;
 #endif
   Dl_info info;
   if (!dladdr(entry, &info) || !info.dli_fname) bench_fail("no shared object holds the OpenMP entry: static link?");
@@ -93,9 +93,9 @@ static inline void bench_name_runtime(void) {
 static inline void bench_name_runtime(void) {}
 #endif
 
-static inline void bench_init(int argc, char **argv) {
+static inline void bench_init(int argc, char** argv) {
   for (int i = 1; i < argc; i += 2) {
-    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+    const char* value = i + 1 < argc ? argv[i + 1] : NULL;
     if (value && !strcmp(argv[i], "--ms") && atof(value) > 0)
       bench_options.sample_ns = 1e6 * atof(value);
     else if (value && !strcmp(argv[i], "--rounds") && atol(value) > 0)
@@ -108,7 +108,7 @@ static inline void bench_init(int argc, char **argv) {
   bench_name_runtime();
 }
 
-static inline double bench_time(const struct BenchFigure *figure, long rounds) {
+static inline double bench_time(const struct BenchFigure* figure, long rounds) {
   double start = bench_now();
   figure->body(rounds);
   double elapsed = bench_now() - start;
@@ -117,14 +117,14 @@ static inline double bench_time(const struct BenchFigure *figure, long rounds) {
 }
 
 /* Doubles the rounds until a sample is long enough: warms up caches, pools and the team on the way. */
-static inline long bench_calibrate(const struct BenchFigure *figure) {
+static inline long bench_calibrate(const struct BenchFigure* figure) {
   long rounds = 1;
   while (bench_time(figure, rounds) < 0.7 * bench_options.sample_ns) rounds *= 2;
   return rounds;
 }
 
 /* Measures a figure and prints the median of its samples. Returns 1 if it was asked for, 0 if --only names another. */
-static inline int bench_figure(const struct BenchFigure *figure) {
+static inline int bench_figure(const struct BenchFigure* figure) {
   if (bench_options.only && strcmp(bench_options.only, figure->name)) return 0;
   if (bench_options.rounds) {
     bench_time(figure, bench_options.rounds);
@@ -140,7 +140,7 @@ static inline int bench_figure(const struct BenchFigure *figure) {
 }
 
 /* Measures all figures of a program; its exit status. */
-static inline int bench_main(int argc, char **argv, const struct BenchFigure *figures, int count) {
+static inline int bench_main(int argc, char** argv, const struct BenchFigure* figures, int count) {
   bench_init(argc, argv);
   int done = 0;
   for (int i = 0; i < count; ++i) done += bench_figure(&figures[i]);

@@ -72,7 +72,7 @@ static int check_groups(long rounds) { return ran == rounds * kGroups; }
 static int check_tasks(long rounds) { return ran == rounds * kTasks; }
 static int check_none(long rounds) { return rounds > 0 && ran == 0; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (!marline_taskgroup_cancel_later || !marline_taskgroup_cancelled) bench_fail("this one needs Marline");
   const struct BenchFigure figures[] = {
       {"group_run", "ns", kGroups, group_run, check_groups, NULL},

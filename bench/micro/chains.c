@@ -18,7 +18,7 @@ static struct Chain chains[kChains];
 static void create_links(void) {
   for (long link = 0; link < kLinks; ++link)
     for (int c = 0; c < kChains; ++c) {
-      struct Chain *chain = &chains[c];
+      struct Chain* chain = &chains[c];
 #pragma omp task firstprivate(chain, link) depend(inout : chain[0])
       {
         chain->misplaced += chain->links % kLinks != link;
@@ -43,7 +43,7 @@ static int check(long rounds) {
   return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"chain", "ns", kChains * kLinks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a target task costs that a library claims as it is created, and ends without running it (devices.h): creation,
- * predecessors, readiness and end, all by one thread, which bounds how many tasks one core can give away. 1,024 tasks, then
- * they are ended as they become ready. Figures: `claimed_alone` without dependences, `claimed_chain` in 64 chains,
+ * predecessors, readiness and end, all by one thread, which bounds how many tasks one core can give away. 1,024 tasks,
+ * then they are ended as they become ready. Figures: `claimed_alone` without dependences, `claimed_chain` in 64 chains,
  * `claimed_stencil` with three dependences. Needs Marline.
  */
 #include "bench.h"
@@ -12,21 +12,21 @@
 enum { kWidth = 64, kSteps = 16, kTasks = kWidth * kSteps };
 
 static char cells[2][kWidth + 2];
-static marline_claimed_t *ready_tasks[kTasks];
+static marline_claimed_t* ready_tasks[kTasks];
 static int ready_count;
 static long claimed, ended, told;
 
-static void *created(const marline_target_task_t *task) {
+static void* created(const marline_target_task_t* task) {
   ++claimed;
   return task->handle;
 }
 
-static void ordered(void *task, const uint64_t *numbers, size_t count, size_t others) {
+static void ordered(void* task, const uint64_t* numbers, size_t count, size_t others) {
   (void)task, (void)numbers;
   told += (long)(count + others);
 }
 
-static void ready(void *task) { ready_tasks[ready_count++] = task; }
+static void ready(void* task) { ready_tasks[ready_count++] = task; }
 
 static void end_all(void) {
   while (ready_count != 0) {
@@ -36,13 +36,13 @@ static void end_all(void) {
 }
 
 static void create_alone(int step, int i) {
-  char *cell = &cells[step & 1][i];
+  char* cell = &cells[step & 1][i];
 #pragma omp target nowait firstprivate(cell)
   ++*cell;
 }
 
 static void create_link(int step, int i) {
-  char *cell = &cells[step & 1][i];
+  char* cell = &cells[step & 1][i];
 #pragma omp target nowait firstprivate(cell) depend(inout : cells[0][i])
   ++*cell;
 }
@@ -72,7 +72,7 @@ static void run_stencil(long rounds) { run(rounds, create_point); }
 static int check(long rounds) { return claimed == rounds * kTasks && ended == claimed; }
 static int check_chains(long rounds) { return check(rounds) && told == rounds * (kTasks - kWidth); }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const marline_target_observer_t observer = {
       .bytes = sizeof observer, .created = created, .ordered = ordered, .ready = ready};
   static const struct BenchFigure figures[] = {{"claimed_alone", "ns", kTasks, run_alone, check, NULL},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What knowing communicators costs. `message_N`: time per message of one rank to itself, which goes round N communicators,
- * N = 1 to 10^4 (MPICH 4.0 has no more than 2,000). `dup_of_dup_N`: time to duplicate the last duplicate and free the one
- * before, after N of these: it must not grow with N. Plain MPI outside of any region, for comparison without Marline.
+ * What knowing communicators costs. `message_N`: time per message of one rank to itself, which goes round N
+ * communicators, N = 1 to 10^4 (MPICH 4.0 has no more than 2,000). `dup_of_dup_N`: time to duplicate the last duplicate
+ * and free the one before, after N of these: it must not grow with N. Plain MPI outside of any region, for comparison
+ * without Marline.
  */
 #include "bench.h"
 
@@ -13,7 +14,7 @@ enum { kMostComms = 10000, kMessages = 100000, kRounds = 3, kChain = 1000, kMost
 static MPI_Comm comms[kMostComms];
 static int comm_count;
 
-static int asked_for(const char *name) {
+static int asked_for(const char* name) {
   return !bench_options.only || !strncmp(bench_options.only, name, strlen(bench_options.only));
 }
 
@@ -71,13 +72,13 @@ static void measure_chain(void) {
 
 static long resident_kib(void) {
   long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   if (file && fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
   if (file) fclose(file);
   return 4 * pages;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   bench_init(argc, argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

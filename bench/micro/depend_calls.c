@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Five dependences of one task, said in three ways: by the clause, by a list (marline_task_depend) and by an object that
- * was filtered once (marline_task_depend_object). The wavefront of wavefront.c; one thread creates, and waits after each
- * sweep. Figures: `depend_clause`, `depend_list`, `depend_object`, wall time per task. Needs Marline, whose functions are
- * looked up by name, so that the program is built like the others.
+ * Five dependences of one task, said in three ways: by the clause, by a list (marline_task_depend) and by an object
+ * that was filtered once (marline_task_depend_object). The wavefront of wavefront.c; one thread creates, and waits
+ * after each sweep. Figures: `depend_clause`, `depend_list`, `depend_object`, wall time per task. Needs Marline, whose
+ * functions are looked up by name, so that the program is built like the others.
  */
 #include "bench.h"
 
@@ -12,29 +12,29 @@
 enum { kSide = 64, kDependences = 5 };
 
 static unsigned grid[kSide + 1][kSide + 2], expected[kSide + 1][kSide + 2];
-static marline_depend_object_t *objects[kSide + 1][kSide + 1];
+static marline_depend_object_t* objects[kSide + 1][kSide + 1];
 
 static struct {
-  void (*depend)(const marline_dependence_t *, size_t);
-  void (*depend_object)(const marline_depend_object_t *);
-  marline_depend_object_t *(*create)(const marline_dependence_t *, size_t);
+  void (*depend)(const marline_dependence_t*, size_t);
+  void (*depend_object)(const marline_depend_object_t*);
+  marline_depend_object_t* (*create)(const marline_dependence_t*, size_t);
 } calls;
 
-static void look_up(void *call, const char *name) {
-  if ((*(void **)call = dlsym(RTLD_DEFAULT, name)) == NULL) bench_fail("no %s: run it under Marline", name);
+static void look_up(void* call, const char* name) {
+  if ((*(void**)call = dlsym(RTLD_DEFAULT, name)) == NULL) bench_fail("no %s: run it under Marline", name);
 }
 
 static inline void update(int i, int j) {
-  grid[i][j] = 3 * grid[i][j] + 5 * grid[i][j - 1] + 7 * grid[i - 1][j - 1] + 11 * grid[i - 1][j] +
-               13 * grid[i - 1][j + 1] + 1;
+  grid[i][j] =
+      3 * grid[i][j] + 5 * grid[i][j - 1] + 7 * grid[i - 1][j - 1] + 11 * grid[i - 1][j] + 13 * grid[i - 1][j + 1] + 1;
 }
 
-#define LIST(i, j)                                                                        \
-  {                                                                                       \
-    {&grid[i][j - 1], MARLINE_IN}, {&grid[i - 1][j - 1], MARLINE_IN},                     \
-        {&grid[i - 1][j], MARLINE_IN}, {&grid[i - 1][j + 1], MARLINE_IN}, {               \
-      &grid[i][j], MARLINE_INOUT                                                          \
-    }                                                                                     \
+#define LIST(i, j)                                                                                   \
+  {                                                                                                  \
+    {&grid[i][j - 1], MARLINE_IN}, {&grid[i - 1][j - 1], MARLINE_IN}, {&grid[i - 1][j], MARLINE_IN}, \
+        {&grid[i - 1][j + 1], MARLINE_IN}, {                                                         \
+      &grid[i][j], MARLINE_INOUT                                                                     \
+    }                                                                                                \
   }
 
 static void by_clause(int i, int j) {
@@ -80,7 +80,7 @@ static int check(long rounds) {
   return !memcmp(grid, expected, sizeof grid);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"depend_clause", "ns", kSide * kSide, run_clause, check, NULL},
                                                {"depend_list", "ns", kSide * kSide, run_list, check, NULL},
                                                {"depend_object", "ns", kSide * kSide, run_object, check, NULL}};

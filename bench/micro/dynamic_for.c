@@ -20,7 +20,7 @@ static void run(long rounds) {
 
 static int check(long rounds) { return index_sum == rounds * kIterations * (kIterations - 1L) / 2; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"dynamic_for", "ns", kIterations, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

@@ -9,10 +9,10 @@
  *   task_one_deferred  one thread creates, the team runs: batches of 32 and a taskwait; so few that no runtime has
  *                      reason to run them at once: each is allocated, queued and found again.
  *   task_all_deferred  the same, all threads create.
- *   task_stolen        one thread creates batches of 32 and waits outside the runtime, so all of them are taken by others.
- *                      On one thread: a taskwait instead.
- *   task_one_flood, task_all_flood  10,000 tasks per taskwait: what a program without a grain size does. The runtime
- *                      chooses, so this is a mixture; the remark `inlined_FIGURE` tells how many per cent ran at once.
+ *   task_stolen        one thread creates batches of 32 and waits outside the runtime, so all of them are taken by
+ * others. On one thread: a taskwait instead. task_one_flood, task_all_flood  10,000 tasks per taskwait: what a program
+ * without a grain size does. The runtime chooses, so this is a mixture; the remark `inlined_FIGURE` tells how many per
+ * cent ran at once.
  *
  * Tasks count in thread-local counters (each read by its own thread only, and added up at the end of the region), and
  * count apart those that ran while their thread was creating. The invariant: every task is counted exactly once.
@@ -167,7 +167,7 @@ static int check_stolen(long rounds) { return ran == rounds * kRepeat * kBatch &
 static int check_one_flood(long rounds) { return ran == rounds * kFlood; }
 static int check_all_flood(long rounds) { return ran == threads * rounds * kFlood; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   bench_init(argc, argv);
   threads = omp_get_max_threads();
   const struct BenchFigure figures[] = {

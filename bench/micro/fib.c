@@ -29,7 +29,7 @@ static void run(long rounds) {
 
 static int check(long rounds) { return sum == rounds * kValue; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"fib", "ns", kTasks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

@@ -31,7 +31,7 @@ static double region(int so_far) {
   return elapsed;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   bench_init(argc, argv);
   double first = region(0);
   double second = region(1);

@@ -29,7 +29,7 @@ static int check(long rounds) {
   return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (omp_get_max_threads() > kMaxThreads) bench_fail("at most %d threads", kMaxThreads);
   static const struct BenchFigure figures[] = {{"region", "ns", kRegions, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);

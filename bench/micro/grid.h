@@ -15,7 +15,7 @@ typedef unsigned Grid[kSide + 1][kSide + 2];
 
 static Grid grid, expected;
 
-static inline void update(unsigned *cell, unsigned w, unsigned nw, unsigned n, unsigned ne) {
+static inline void update(unsigned* cell, unsigned w, unsigned nw, unsigned n, unsigned ne) {
   *cell = 3 * *cell + 5 * w + 7 * nw + 11 * n + 13 * ne + 1;
 }
 

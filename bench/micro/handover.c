@@ -51,7 +51,7 @@ static void take_turns(long first, long end) {
   }
 }
 
-static void *partner(void *unused) {
+static void* partner(void* unused) {
   (void)unused;
   take_turns(1, line.turns);
   return NULL;
@@ -80,8 +80,9 @@ static void hand_over(long rounds) {
 
 static int check(long rounds) { return atomic_load(&line.word) == rounds * kTurns; }
 
-/* The least of the samples, not their median: h is a property of the machine, and whatever else runs only adds to it. */
-int main(int argc, char **argv) {
+/* The least of the samples, not their median: h is a property of the machine, and whatever else runs only adds to it.
+ */
+int main(int argc, char** argv) {
   static const struct BenchFigure figure = {"handover", "ns", kTurns, hand_over, check, NULL};
   bench_init(argc, argv);
   find_processors();

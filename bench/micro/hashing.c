@@ -16,9 +16,9 @@ enum { kAddresses = 2048, kDependences = 8 };
 struct Counters {
   uint64_t other[7], lookups, probes, rebuilds;
 };
-extern void marline_counters_read(struct Counters *out, size_t bytes) __attribute__((weak));
+extern void marline_counters_read(struct Counters* out, size_t bytes) __attribute__((weak));
 
-static char *base;
+static char* base;
 static size_t stride = 64;
 static double created_ns;
 static long tasks_run;
@@ -26,7 +26,7 @@ static long tasks_run;
 static void create_tasks(void) {
   for (size_t i = 0; i < kAddresses; i += kDependences) {
 #pragma omp task depend(inout : base[i * stride], base[(i + 1) * stride], base[(i + 2) * stride]) \
-    depend(inout : base[(i + 3) * stride], base[(i + 4) * stride], base[(i + 5) * stride]) \
+    depend(inout : base[(i + 3) * stride], base[(i + 4) * stride], base[(i + 5) * stride])        \
     depend(inout : base[(i + 6) * stride], base[(i + 7) * stride]) shared(tasks_run)
     __atomic_fetch_add(&tasks_run, 1, __ATOMIC_RELAXED);
   }
@@ -48,7 +48,7 @@ static void run(long rounds) {
 static int check(long rounds) { return tasks_run == rounds * (kAddresses / kDependences); }
 static double create_time(void) { return created_ns; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc > 2 && !strcmp(argv[1], "--stride")) {
     stride = strtoul(argv[2], NULL, 10);
     if (stride == 0) bench_fail("bad stride %s", argv[2]);

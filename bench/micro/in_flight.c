@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many messages at a time: N receives are open before the first of N messages of 8 bytes is sent, for N = 10^3, 10^4 and
- * 10^5. The receives are N requests and MPI_Waitall outside any region (`plain_N`), or N tasks of one blocking receive each
+ * Many messages at a time: N receives are open before the first of N messages of 8 bytes is sent, for N = 10^3, 10^4
+ * and 10^5. The receives are N requests and MPI_Waitall outside any region (`plain_N`), or N tasks of one blocking
+ * receive each
  * (`tasks_N`); by turns. Time per message, from the word to send until all have been received; in tasks, their creation
  * and the suspensions are before it. Only a runtime that suspends a blocked task can do the latter. Rank 0 receives,
  * keeps time and prints. All messages have one tag, so MPI matches each with the first receive that is open: what grows
@@ -16,8 +17,8 @@ enum { kSizes = 3, kRounds = 5, kTag = 7, kGo = 8 };
 static const long kSize[kSizes] = {1000, 10000, 100000};
 
 static int rank;
-static long *messages;
-static MPI_Request *requests;
+static long* messages;
+static MPI_Request* requests;
 
 static double let_go(void) {
   double start = bench_now();
@@ -26,8 +27,7 @@ static double let_go(void) {
 }
 
 static double receive_by_requests(long count) {
-  for (long i = 0; i < count; ++i)
-    MPI_Irecv(&messages[i], 1, MPI_LONG, 1, kTag, MPI_COMM_WORLD, &requests[i]);
+  for (long i = 0; i < count; ++i) MPI_Irecv(&messages[i], 1, MPI_LONG, 1, kTag, MPI_COMM_WORLD, &requests[i]);
   double start = let_go();
   MPI_Waitall((int)count, requests, MPI_STATUSES_IGNORE);
   return bench_now() - start;
@@ -93,7 +93,7 @@ static void measure(long count) {
   bench_say(name, bench_median(tasks, kRounds), "ns");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   rank = bench_init_two_ranks(argc, argv, "in_flight");
   messages = calloc((size_t)kSize[kSizes - 1], sizeof *messages);
   requests = calloc((size_t)kSize[kSizes - 1], sizeof *requests);

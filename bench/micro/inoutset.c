@@ -71,7 +71,7 @@ static int check(long rounds) {
   return atomic_load(&written) == tasks && atomic_load(&read_back) == tasks && !atomic_load(&misplaced);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"inoutset", "ns", 2 * kSet, run_working, check, NULL},
                                                {"inoutset_empty", "ns", 2 * kSet, run_empty, check, NULL}};
   return bench_main(argc, argv, figures, 2);

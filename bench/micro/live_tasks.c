@@ -18,7 +18,7 @@ static long run_tasks;
 
 static double resident_bytes(void) {
   long pages = 0;
-  FILE *in = fopen("/proc/self/statm", "r");
+  FILE* in = fopen("/proc/self/statm", "r");
   if (!in || fscanf(in, "%*s %ld", &pages) != 1) bench_fail("/proc/self/statm cannot be read");
   fclose(in);
   return (double)pages * (double)sysconf(_SC_PAGESIZE);
@@ -40,11 +40,12 @@ static void create_wavefront(void) {
     }
 }
 
-static void measure(const char *name, void (*create)(void)) {
+static void measure(const char* name, void (*create)(void)) {
   omp_event_handle_t event = (omp_event_handle_t)0;
   run_tasks = 0;
 #pragma omp task detach(event) depend(out : gate, cells[0][0], cells[1][0], cells[0][1])
-  {}
+  {
+  }
   double before = resident_bytes();
   create();
   bench_say(name, (resident_bytes() - before) / kTasks, "bytes");
@@ -54,7 +55,7 @@ static void measure(const char *name, void (*create)(void)) {
 }
 
 /* In a process of its own: memory that another figure's tasks have left would be used again. */
-static void measure_apart(const char *name, void (*create)(void)) {
+static void measure_apart(const char* name, void (*create)(void)) {
   if (bench_options.only && strcmp(bench_options.only, name)) return;
   fflush(stdout);
   pid_t child = fork();
@@ -70,7 +71,7 @@ static void measure_apart(const char *name, void (*create)(void)) {
   if (waitpid(child, &status, 0) != child || status != 0) bench_fail("%s: status %d", name, status);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   bench_init(argc, argv);
   measure_apart("live_chain", create_chain);
   measure_apart("live_wavefront", create_wavefront);

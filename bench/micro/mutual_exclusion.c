@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Mutual exclusion, entered by all threads as often as they can: `critical`, `lock`, `nest_lock`, and `atomic_fallback`
- * (an atomic update of a type that the processor has no instruction for; Clang leaves it to libatomic). Figures: wall time per entry of any thread.
- * Each entry adds one to a plain counter, whose end shows that no entry was lost.
+ * (an atomic update of a type that the processor has no instruction for; Clang leaves it to libatomic). Figures: wall
+ * time per entry of any thread. Each entry adds one to a plain counter, whose end shows that no entry was lost.
  */
 #include "bench.h"
 
@@ -56,7 +56,7 @@ static void atomic_fallback(long rounds) {
 
 static int check(long rounds) { return counter == rounds * kEntries; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   omp_init_lock(&lock);
   omp_init_nest_lock(&nest_lock);
   static const struct BenchFigure figures[] = {

@@ -12,7 +12,7 @@ struct Board {
   char row[kSide];
 };
 
-static int is_legal(const struct Board *board, int column, int row) {
+static int is_legal(const struct Board* board, int column, int row) {
   for (int c = 0; c < column; ++c) {
     int distance = board->row[c] - row;
     if (distance == 0 || distance == column - c || distance == c - column) return 0;
@@ -47,7 +47,7 @@ static void run(long rounds) {
 
 static int check(long rounds) { return solutions == rounds * kSolutions; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"nqueens", "ns", kTasks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

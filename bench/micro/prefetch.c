@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Independent tasks that each update one block, in an order that no hardware prefetcher guesses, out of more memory than the
- * caches next to the core hold: what a software prefetch of dependences (MARLINE_PREFETCH) could hide. Figures, wall time
- * per task of 1 KiB or 4 KiB: `update_1k_l3`, `update_4k_l3` out of 16 MiB, `update_1k_memory` out of 256 MiB; and
- * `chain_4k_l3`, where a task's successor takes the same block and a random second one.
+ * Independent tasks that each update one block, in an order that no hardware prefetcher guesses, out of more memory
+ * than the caches next to the core hold: what a software prefetch of dependences (MARLINE_PREFETCH) could hide.
+ * Figures, wall time per task of 1 KiB or 4 KiB: `update_1k_l3`, `update_4k_l3` out of 16 MiB, `update_1k_memory` out
+ * of 256 MiB; and `chain_4k_l3`, where a task's successor takes the same block and a random second one.
  */
 #include "bench.h"
 
@@ -12,8 +12,8 @@
 enum { kBatch = 128, kWords = 1024 / 8 };
 static const size_t kMost = (size_t)256 << 20;
 
-static uint64_t *memory;
-static uint32_t *order; /* a permutation of the blocks of the largest set */
+static uint64_t* memory;
+static uint32_t* order; /* a permutation of the blocks of the largest set */
 static size_t at;       /* in `order` */
 static long updates;
 
@@ -32,12 +32,12 @@ static void prepare(void) {
   }
 }
 
-static uint64_t *next_block(size_t set_bytes, size_t block_bytes) {
+static uint64_t* next_block(size_t set_bytes, size_t block_bytes) {
   if (++at == kMost / 1024) at = 0;
   return memory + order[at] % (set_bytes / block_bytes) * (block_bytes / 8);
 }
 
-static void update(uint64_t *block, int words) {
+static void update(uint64_t* block, int words) {
   for (int i = 0; i < words; i++) block[i]++;
 }
 
@@ -47,7 +47,7 @@ static void batches(long rounds, size_t set_bytes, int kilobytes) {
 #pragma omp single
   for (long round = 0; round < rounds; round++) {
     for (int i = 0; i < kBatch; i++) {
-      uint64_t *block = next_block(set_bytes, (size_t)kilobytes * 1024);
+      uint64_t* block = next_block(set_bytes, (size_t)kilobytes * 1024);
 #pragma omp task firstprivate(block) depend(inout : block[0])
       update(block, kilobytes * kWords);
     }
@@ -65,9 +65,9 @@ static void chain_4k_l3(long rounds) {
 #pragma omp parallel
 #pragma omp single
   for (long round = 0; round < rounds; round++) {
-    uint64_t *kept = next_block((size_t)16 << 20, 4096);
+    uint64_t* kept = next_block((size_t)16 << 20, 4096);
     for (int i = 0; i < kBatch; i++) {
-      uint64_t *block = next_block((size_t)16 << 20, 4096);
+      uint64_t* block = next_block((size_t)16 << 20, 4096);
 #pragma omp task firstprivate(kept, block) depend(inout : kept[0], block[0])
       {
         kept[1]++;
@@ -91,7 +91,7 @@ static int check_1k(long rounds) { return check_updates(rounds, 1); }
 static int check_4k(long rounds) { return check_updates(rounds, 4); }
 static int check_chain(long rounds) { return check_updates(rounds, 5); }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"update_1k_l3", "ns", kBatch, update_1k_l3, check_1k, NULL},
                                                {"update_4k_l3", "ns", kBatch, update_4k_l3, check_4k, NULL},
                                                {"update_1k_memory", "ns", kBatch, update_1k_memory, check_1k, NULL},

@@ -19,13 +19,13 @@ static long threads, ran;
 static _Thread_local long tls_ran;
 
 /* xorshift64 (Marsaglia, 2003). */
-static inline uint64_t draw(uint64_t *state) {
+static inline uint64_t draw(uint64_t* state) {
   *state ^= *state << 13;
   *state ^= *state >> 7;
   return *state ^= *state << 17;
 }
 
-static void create(uint64_t *state, int with_priority) {
+static void create(uint64_t* state, int with_priority) {
   for (long i = 0; i < tasks_per_thread; ++i) {
     int priority = 1 + (int)(draw(state) % (uint64_t)distinct);
     if (with_priority) {
@@ -57,7 +57,7 @@ static void plain(long rounds) { run(rounds, 0); }
 static void priority(long rounds) { run(rounds, 1); }
 static int check(long rounds) { return ran == threads * rounds * tasks_per_thread; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   while (argc > 2 && (!strcmp(argv[1], "--tasks") || !strcmp(argv[1], "--distinct"))) {
     long value = atol(argv[2]);
     if (value < 1 || value > 2147483646) bench_fail("bad argument %s %s", argv[1], argv[2]);

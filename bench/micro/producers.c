@@ -3,8 +3,8 @@
  * One graph, discovered by one task or by two (marline_depend_share): a stencil over 1,024 cells, 16 steps of four
  * dependences per task, with almost empty bodies, so that discovery is what takes the time. In each step P producers
  * create the tasks of their part of the cells; the next step's follow when they are done, their tasks or not. Figures:
- * `producers_1` and `producers_2`, wall time per task. The cells' values are those of the serial stencil. Needs Marline,
- * whose function is looked up by name, so that the program is built like the others.
+ * `producers_1` and `producers_2`, wall time per task. The cells' values are those of the serial stencil. Needs
+ * Marline, whose function is looked up by name, so that the program is built like the others.
  */
 #include "bench.h"
 
@@ -12,9 +12,9 @@ enum { kCells = 1024, kSteps = 16 };
 
 static unsigned grid[2][kCells + 2], expected[2][kCells + 2];
 
-static inline void update(unsigned *to, const unsigned *from) { *to = 3 * from[0] + 5 * from[-1] + 7 * from[1] + 1; }
+static inline void update(unsigned* to, const unsigned* from) { *to = 3 * from[0] + 5 * from[-1] + 7 * from[1] + 1; }
 
-static void produce(unsigned *from, unsigned *to, int first, int last) {
+static void produce(unsigned* from, unsigned* to, int first, int last) {
   for (int i = first; i < last; ++i) {
 #pragma omp task depend(in : from[i - 1], from[i], from[i + 1]) depend(out : to[i]) firstprivate(i)
     update(&to[i], &from[i]);
@@ -27,7 +27,7 @@ static void start(void) {
 
 static void run(long rounds, int producers) {
   void (*share)(void) = NULL;
-  *(void **)&share = dlsym(RTLD_DEFAULT, "marline_depend_share");
+  *(void**)&share = dlsym(RTLD_DEFAULT, "marline_depend_share");
   if (share == NULL) bench_fail("producers share dependences under Marline only");
   start();
 #pragma omp parallel
@@ -55,7 +55,7 @@ static int check(long rounds) {
   return !memcmp(grid, expected, sizeof grid);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"producers_1", "ns", kSteps * kCells, run_1, check, NULL},
                                                {"producers_2", "ns", kSteps * kCells, run_2, check, NULL}};
   return bench_main(argc, argv, figures, 2);

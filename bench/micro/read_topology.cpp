@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the machine's description takes to read (runtime/platform/topology/topology_sysfs.hpp, and hwloc for comparison): of this
-// machine, and of a made-up one of 256 CPUs, whose files lie in memory. Figures: median wall time of a reading. A
-// result with another number of cores ends the program.
+// How long the machine's description takes to read (runtime/platform/topology/topology_sysfs.hpp, and hwloc for
+// comparison): of this machine, and of a made-up one of 256 CPUs, whose files lie in memory. Figures: median wall time
+// of a reading. A result with another number of cores ends the program.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

@@ -23,7 +23,7 @@ static void check_message(long message, long round) {
 
 static void send(long round) { MPI_Send(&round, 1, MPI_LONG, 1 - rank, kTag, MPI_COMM_WORLD); }
 
-static void receive(long *message) {
+static void receive(long* message) {
   MPI_Recv(message, 1, MPI_LONG, 1 - rank, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -67,7 +67,7 @@ static long agree_on_rounds(void) {
   return rounds;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   rank = bench_init_two_ranks(argc, argv, "recv_in_task");
   long rounds = agree_on_rounds();
   double plain[kBenchSamples], in_task[kBenchSamples], extra[kBenchSamples];

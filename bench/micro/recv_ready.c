@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a receive costs whose message is there already: rank 1 sends a batch of 8-byte messages; when the last one can be
- * seen, rank 0 receives them, once outside any region and once inside a task, by turns. Figures, per receive:
- * `ready_plain`, `ready_in_task`, and `ready_extra`, the median of the differences: what the runtime's layer adds to a call
- * that need not wait. (No task is created per message: `recv_in_task` has that.) Rank 0 keeps time and prints.
+ * What a receive costs whose message is there already: rank 1 sends a batch of 8-byte messages; when the last one can
+ * be seen, rank 0 receives them, once outside any region and once inside a task, by turns. Figures, per receive:
+ * `ready_plain`, `ready_in_task`, and `ready_extra`, the median of the differences: what the runtime's layer adds to a
+ * call that need not wait. (No task is created per message: `recv_in_task` has that.) Rank 0 keeps time and prints.
  */
 #include "bench.h"
 #include "two_ranks.h"
@@ -56,7 +56,7 @@ static double batches(long rounds, int in_task) {
   return spent / (double)(rounds * kBatch);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   rank = bench_init_two_ranks(argc, argv, "recv_ready");
   long rounds = (long)(bench_options.sample_ns / (kBatch * 500.0)) + 1;
   batches(rounds, 1);

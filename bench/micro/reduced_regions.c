@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Regions of a cluster that add to one variable by a task reduction, next to the same regions without one. `long`: 64
- * regions that sleep for 10 ms each, per region: with a node's threads and no loss, 10 ms over all threads of the cluster.
- * `short`: 256 empty regions, per region. `group`: groups of 8 empty regions, per group: what its end costs. Run it with
- * `marline run --devices cluster:N`. GCC's code combines by itself, so its reduced regions run one after the other.
+ * regions that sleep for 10 ms each, per region: with a node's threads and no loss, 10 ms over all threads of the
+ * cluster. `short`: 256 empty regions, per region. `group`: groups of 8 empty regions, per group: what its end costs.
+ * Run it with `marline run --devices cluster:N`. GCC's code combines by itself, so its reduced regions run one after
+ * the other.
  */
 #include "bench.h"
 
@@ -61,7 +62,7 @@ static int check(long rounds) {
   return sum == expected;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"reduced_long", "ns", kLong, run_reduced_long, check, NULL},
                                                {"plain_long", "ns", kLong, run_plain_long, check, NULL},
                                                {"reduced_short", "ns", kShort, run_reduced_short, check, NULL},

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a target region of a cluster costs the thread that creates it: an iteration has 256 regions in 64 chains, each of
- * which adds a firstprivate number to its cell. `plain`: a loop. `graph`: a persistent graph, whose code runs in each
- * iteration. `replay`: one whose code runs in the first only. Time from an iteration's begin until all is created; all of
- * the one before has ended by then, and the first iterations, by which nodes learn a graph, do not count. Run it with
- * `marline run --devices cluster:N`.
+ * What a target region of a cluster costs the thread that creates it: an iteration has 256 regions in 64 chains, each
+ * of which adds a firstprivate number to its cell. `plain`: a loop. `graph`: a persistent graph, whose code runs in
+ * each iteration. `replay`: one whose code runs in the first only. Time from an iteration's begin until all is created;
+ * all of the one before has ended by then, and the first iterations, by which nodes learn a graph, do not count. Run it
+ * with `marline run --devices cluster:N`.
  */
 #include "bench.h"
 
@@ -18,7 +18,7 @@ static double created_ns;
 static void create(long add) {
   for (int link = 0; link < kLinks; ++link) {
     for (int chain = 0; chain < kChains; ++chain) {
-      long *cell = &cells[chain * kApart];
+      long* cell = &cells[chain * kApart];
 #pragma omp target nowait map(tofrom : cell[0 : 1]) depend(inout : cell[0]) firstprivate(add)
       cell[0] += add;
     }
@@ -27,7 +27,7 @@ static void create(long add) {
 
 /* A wait in an iteration that is recorded would be a part of it. */
 static void run_graph(long rounds, int mode) {
-  marline_graph_t *graph = marline_graph_begin(mode);
+  marline_graph_t* graph = marline_graph_begin(mode);
   for (long i = 0; i < rounds + kWarmUp; ++i) {
     double begin = bench_now();
     if (marline_graph_iterate(graph)) create(mode == MARLINE_GRAPH_REPLAY ? 1 : i);
@@ -64,7 +64,7 @@ static int check(long rounds) {
 
 static double created(void) { return created_ns; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"region_plain", "ns", kRegions, run_plain, check, created},
                                                {"region_graph", "ns", kRegions, run_barrier, check, created},
                                                {"region_replay", "ns", kRegions, run_replay, check, created}};

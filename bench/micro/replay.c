@@ -25,7 +25,7 @@ static struct Times run(int mode, long rounds) {
 #pragma omp single
   {
     double start = 0;
-    marline_graph_t *graph = marline_graph_begin(mode);
+    marline_graph_t* graph = marline_graph_begin(mode);
     for (long r = 0; r < rounds + kRecorded; ++r) {
       int body = marline_graph_iterate(graph);
       if (r == kRecorded) start = bench_now();
@@ -40,13 +40,13 @@ static struct Times run(int mode, long rounds) {
   return times;
 }
 
-static struct Times checked_run(const char *name, int mode, long rounds) {
+static struct Times checked_run(const char* name, int mode, long rounds) {
   struct Times times = run(mode, rounds);
   if (!grid_is_swept(rounds + kRecorded)) bench_fail("%s: wrong result after %ld rounds", name, rounds);
   return times;
 }
 
-static int figure(const char *name, int mode, int of_producer) {
+static int figure(const char* name, int mode, int of_producer) {
   if (bench_options.only && strcmp(bench_options.only, name)) return 0;
   if (bench_options.rounds) {
     checked_run(name, mode, bench_options.rounds);
@@ -64,7 +64,7 @@ static int figure(const char *name, int mode, int of_producer) {
   return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   bench_init(argc, argv);
   int done = figure("replay_barrier", MARLINE_GRAPH_BARRIER, 0);
   done += figure("replay_nowait", MARLINE_GRAPH_NOWAIT, 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What depth first is worth: 8 passes over blocks that together exceed the caches next to the core. Figures, wall time per
- * task (one pass over one block of 64 KiB): `depth_first`, where the passes over a block are a chain of dependences, so that
- * the next pass finds the block in the cache; `pass_by_pass`, the same tasks with a taskwait between the passes.
+ * What depth first is worth: 8 passes over blocks that together exceed the caches next to the core. Figures, wall time
+ * per task (one pass over one block of 64 KiB): `depth_first`, where the passes over a block are a chain of
+ * dependences, so that the next pass finds the block in the cache; `pass_by_pass`, the same tasks with a taskwait
+ * between the passes.
  */
 #include "bench.h"
 
@@ -10,13 +11,13 @@ enum { kBlocks = 256, kBlockWords = 64 * 1024 / 8, kPasses = 8 };
 
 static double (*blocks)[kBlockWords];
 
-static void pass_over(double *block) {
+static void pass_over(double* block) {
   for (int i = 0; i < kBlockWords; i++) block[i] = block[i] * 0.5 + 1.0;
 }
 
 static void create_pass(void) {
   for (int b = 0; b < kBlocks; b++) {
-    double *block = blocks[b];
+    double* block = blocks[b];
 #pragma omp task firstprivate(block) depend(inout : block[0])
     pass_over(block);
   }
@@ -48,7 +49,7 @@ static int check(long rounds) {
   return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"depth_first", "ns", kBlocks * kPasses, depth_first, check, NULL},
                                                {"pass_by_pass", "ns", kBlocks * kPasses, pass_by_pass, check, NULL}};
   blocks = aligned_alloc(4096, kBlocks * sizeof *blocks);

@@ -3,9 +3,9 @@
  * Messages that run ahead: rank 0 sends 400 bytes in each of STEPS x 500 tasks, rank 1 receives them, with tags in
  * reverse. Each task binds its request, and comes after the task of the step before that used the same buffer
  * (`tasks_STEPS`). `plain_STEPS`: the same messages by MPI_Isend, MPI_Irecv and one MPI_Waitall per step, outside any
- * region; by turns. Time per message, from the first send to the last receive. `ahead_STEPS` is the median of the turns'
- * ratios. What is looked for is a time that does not grow with STEPS: nothing but the runtime keeps rank 0 from sending
- * all messages before the first is received. Rank 0 keeps time and prints.
+ * region; by turns. Time per message, from the first send to the last receive. `ahead_STEPS` is the median of the
+ * turns' ratios. What is looked for is a time that does not grow with STEPS: nothing but the runtime keeps rank 0 from
+ * sending all messages before the first is received. Rank 0 keeps time and prints.
  */
 #include "bench.h"
 #include "two_ranks.h"
@@ -22,7 +22,7 @@ static MPI_Request requests[kMessages];
 
 static int tag_of(int i) { return rank == 0 ? i : kMessages - 1 - i; }
 
-static void start(int tag, MPI_Request *request) {
+static void start(int tag, MPI_Request* request) {
   if (rank == 0)
     MPI_Isend(buffers[tag], kBytes, MPI_BYTE, 1, tag, MPI_COMM_WORLD, request);
   else
@@ -90,7 +90,7 @@ static void measure(int steps) {
   bench_say(name, bench_median(ratios, kRounds), "x");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   rank = bench_init_two_ranks(argc, argv, "run_ahead");
   for (int i = 0; i < kSizes; ++i) measure(kSteps[i]);
   MPI_Finalize();

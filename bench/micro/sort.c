@@ -20,7 +20,7 @@ static void fill(void) {
   }
 }
 
-static void insertion_sort(unsigned *a, int n) {
+static void insertion_sort(unsigned* a, int n) {
   for (int i = 1; i < n; ++i) {
     unsigned x = a[i];
     int j = i;
@@ -29,13 +29,13 @@ static void insertion_sort(unsigned *a, int n) {
   }
 }
 
-static void merge(unsigned *a, unsigned *t, int n) {
+static void merge(unsigned* a, unsigned* t, int n) {
   int i = 0, j = n / 2;
   for (int k = 0; k < n; ++k) t[k] = j == n || (i < n / 2 && a[i] <= a[j]) ? a[i++] : a[j++];
   memcpy(a, t, (size_t)n * sizeof a[0]);
 }
 
-static void sort(unsigned *a, unsigned *t, int n) {
+static void sort(unsigned* a, unsigned* t, int n) {
   if (n <= kLeaf) {
     insertion_sort(a, n);
     return;
@@ -68,7 +68,7 @@ static int check(long rounds) {
   return sum == source_sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   fill();
   static const struct BenchFigure figures[] = {{"sort", "ns", kTasks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);

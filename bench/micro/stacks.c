@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks of suspended tasks: so many tasks (400,000 unless the argument says another number) are created, wait for an event
- * each, and are let go, three times in a row. Figures, wall time per task: `suspend_N`, from creation to suspension, and
- * `resume_N`, from the event to the end. Remarks: resident memory and page tables while all are suspended (`held`), right
- * after their end (`ended`), and after five seconds without work (`idle`). Needs marline.h.
+ * Stacks of suspended tasks: so many tasks (400,000 unless the argument says another number) are created, wait for an
+ * event each, and are let go, three times in a row. Figures, wall time per task: `suspend_N`, from creation to
+ * suspension, and `resume_N`, from the event to the end. Remarks: resident memory and page tables while all are
+ * suspended (`held`), right after their end (`ended`), and after five seconds without work (`idle`). Needs marline.h.
  */
 #include "bench.h"
 #include <marline/marline.h>
@@ -11,12 +11,12 @@
 
 enum { kRounds = 3 };
 
-static marline_event_t *events;
+static marline_event_t* events;
 
-static long kib_of(const char *key) {
+static long kib_of(const char* key) {
   char line[256];
   long value = 0;
-  FILE *file = fopen("/proc/self/status", "r");
+  FILE* file = fopen("/proc/self/status", "r");
   if (file == NULL) bench_fail("no /proc/self/status");
   while (fgets(line, sizeof line, file) != NULL)
     if (!strncmp(line, key, strlen(key))) value = atol(line + strlen(key));
@@ -24,12 +24,12 @@ static long kib_of(const char *key) {
   return value;
 }
 
-static void say_memory(const char *when, int round) {
+static void say_memory(const char* when, int round) {
   printf("# %s_%d %ld KiB resident, %ld KiB page tables, %ld KiB mapped\n", when, round, kib_of("VmRSS:"),
          kib_of("VmPTE:"), kib_of("VmSize:"));
 }
 
-static void create(long tasks, long *arrived, long *resumed) {
+static void create(long tasks, long* arrived, long* resumed) {
   for (long t = 0; t < tasks; t++) {
     marline_event_init(&events[t]);
 #pragma omp task untied firstprivate(t)
@@ -69,7 +69,7 @@ static void run(long tasks, int round) {
   say_memory("idle", round);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   long tasks = argc > 1 ? atol(argv[1]) : 400000;
   if (tasks < 1 || argc > 2) bench_fail("usage: %s [TASKS]", argv[0]);
   bench_name_runtime();

@@ -7,8 +7,8 @@
  * which the second is cancelled then), `waitany_N` and `waitsome_N` (for one of both). Messages come in the order in
  * which the calls were made, or, in the figures `..._N_shuffled`, in another one. `probe_over_recv_N` and its like are
  * ratios of times of one round, the median of the rounds. One rank of one thread sends to itself, so no other process's
- * speed is in the figures; MPI's own search for the receive of a message is. Only a runtime that suspends a blocked task
- * can do this.
+ * speed is in the figures; MPI's own search for the receive of a message is. Only a runtime that suspends a blocked
+ * task can do this.
  */
 #include "bench.h"
 
@@ -20,7 +20,7 @@ enum { kOther = 15000, kMostCalls = 10000, kTimed = 200, kBatch = 100, kRounds =
 enum { kRecv, kWaits = 3, kWait = 5, kKinds = 8 }; /* places in kCalls */
 
 typedef struct Call {
-  const char *name;
+  const char* name;
   int (*run)(int tag); /* returns when the message with this tag has been received: the message */
   int has_other;       /* a second message, with the tag kOther + tag */
   int twin;            /* the call for one request with the same messages; its own place: it is one */
@@ -54,7 +54,7 @@ static int by_waitall(int tag) {
   return messages[0] == messages[1] ? messages[0] : -1;
 }
 
-static void cancel(MPI_Request *request) {
+static void cancel(MPI_Request* request) {
   MPI_Cancel(request);
   MPI_Wait(request, MPI_STATUS_IGNORE);
 }
@@ -99,23 +99,23 @@ static int by_mprobe(int tag) {
   return message;
 }
 
-static const Call kCalls[kKinds] = {{"recv", by_recv, 0, kRecv},       {"probe", by_probe, 0, kRecv},
-                                    {"mprobe", by_mprobe, 0, kRecv},   {"waits", by_waits, 1, kWaits},
+static const Call kCalls[kKinds] = {{"recv", by_recv, 0, kRecv},        {"probe", by_probe, 0, kRecv},
+                                    {"mprobe", by_mprobe, 0, kRecv},    {"waits", by_waits, 1, kWaits},
                                     {"waitall", by_waitall, 1, kWaits}, {"wait", by_wait, 0, kWait},
-                                    {"waitany", by_waitany, 0, kWait}, {"waitsome", by_waitsome, 0, kWait}};
+                                    {"waitany", by_waitany, 0, kWait},  {"waitsome", by_waitsome, 0, kWait}};
 
-static int wrong; /* only one thread */
+static int wrong;        /* only one thread */
 static atomic_int begun; /* likewise; but a compiler may think that nothing changes it in taskyield */
 static MPI_Comm answers;
 
-static void answer(const Call *call, int tag) {
+static void answer(const Call* call, int tag) {
   ++begun;
   int message = call->run(tag);
   wrong += message != tag;
   MPI_Send(&message, 1, MPI_INT, 0, 0, answers);
 }
 
-static void send(const Call *call, int tag) {
+static void send(const Call* call, int tag) {
   MPI_Send(&tag, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
   if (call->has_other) MPI_Send(&tag, 1, MPI_INT, 0, kOther + tag, MPI_COMM_WORLD);
 }
@@ -129,7 +129,7 @@ static void take_answers(int count) {
 }
 
 /* Time of the messages that are sent one by one; the others come in batches, untimed. */
-static double send_all(const Call *call, int calls, int step) {
+static double send_all(const Call* call, int calls, int step) {
   int sent = 0, timed = calls < kTimed ? calls : kTimed;
   double start = bench_now();
   for (; sent < timed; ++sent) {
@@ -145,7 +145,7 @@ static double send_all(const Call *call, int calls, int step) {
   return elapsed / timed;
 }
 
-static double time_of(const Call *call, int calls, int step) {
+static double time_of(const Call* call, int calls, int step) {
   double elapsed = 0;
   begun = 0;
 #pragma omp parallel num_threads(1)
@@ -167,14 +167,14 @@ static double time_of(const Call *call, int calls, int step) {
 }
 
 /* `--only NAME`, or the beginning of several: `--only probe_`. */
-static int asked_for(const char *name) {
-  const char *only = bench_options.only;
+static int asked_for(const char* name) {
+  const char* only = bench_options.only;
   if (!only) return 1;
   size_t length = strlen(only);
   return !strcmp(only, name) || (length > 0 && only[length - 1] == '_' && !strncmp(only, name, length));
 }
 
-static void name_figure(char *name, const char *kind, int calls, int shuffled) {
+static void name_figure(char* name, const char* kind, int calls, int shuffled) {
   snprintf(name, kBenchLine, "%s_%d%s", kind, calls, shuffled ? "_shuffled" : "");
 }
 
@@ -188,7 +188,8 @@ static int measure(int calls, int shuffled) {
     count += asked[k] = asked_for(name);
   }
   for (int round = 0; round < kRounds; ++round) {
-    for (int k = 0; k < kKinds; ++k) times[k][round] = asked[k] ? time_of(&kCalls[k], calls, shuffled ? kShuffle : 1) : 0;
+    for (int k = 0; k < kKinds; ++k)
+      times[k][round] = asked[k] ? time_of(&kCalls[k], calls, shuffled ? kShuffle : 1) : 0;
     for (int k = 0; k < kKinds; ++k) ratios[k][round] = times[k][round] / times[kCalls[k].twin][round];
   }
   if (wrong) bench_fail("wrong messages with %d calls", calls);
@@ -204,7 +205,7 @@ static int measure(int calls, int shuffled) {
   return count;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided, done = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   bench_init(argc, argv);

@@ -26,7 +26,7 @@ static int check(long rounds) {
   return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {{"taskloop", "ns", kIterations, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

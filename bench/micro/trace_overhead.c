@@ -53,7 +53,7 @@ static int check(long rounds) {
   return sum == rounds * kTasks * omp_get_max_threads();
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct {
     struct BenchFigure figure;
     double task_ns;

@@ -24,8 +24,9 @@ static void run(long rounds) {
 
 static double create_time(void) { return created_ns; }
 
-int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"wavefront", "ns", kSide * kSide, run, grid_is_swept, NULL},
-                                               {"wavefront_create", "ns", kSide * kSide, run, grid_is_swept, create_time}};
+int main(int argc, char** argv) {
+  static const struct BenchFigure figures[] = {
+      {"wavefront", "ns", kSide * kSide, run, grid_is_swept, NULL},
+      {"wavefront_create", "ns", kSide * kSide, run, grid_is_swept, create_time}};
   return bench_main(argc, argv, figures, 2);
 }

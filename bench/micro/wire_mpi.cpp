@@ -66,9 +66,7 @@ void stream_wire(size_t bytes, int times) {
   }
 }
 
-void send_plain(size_t bytes) {
-  MPI_Send(g_from, static_cast<int>(bytes), MPI_BYTE, 1 - g_rank, 0, MPI_COMM_WORLD);
-}
+void send_plain(size_t bytes) { MPI_Send(g_from, static_cast<int>(bytes), MPI_BYTE, 1 - g_rank, 0, MPI_COMM_WORLD); }
 void recv_plain(size_t bytes) {
   MPI_Recv(g_to, static_cast<int>(bytes), MPI_BYTE, 1 - g_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -120,9 +118,9 @@ void join(const char* path) {
     std::exit(1);
   }
   static const WireUser user = {nullptr, place, deliver, nullptr, [](const char* line) {
-    std::fprintf(stderr, "%s\n", line);
-    std::_Exit(1);
-  }};
+                                  std::fprintf(stderr, "%s\n", line);
+                                  std::_Exit(1);
+                                }};
   g_kind = reinterpret_cast<const WireKind* (*)()>(dlsym(library, "marline_wire_kind"))();
   g_wire = g_kind->join(Job{}, &user);
 }

@@ -2,8 +2,9 @@
  *
  * Worksharing constructs, one after the other in one region, each with its implicit barrier. Figures, wall time of the
  * team per construct: `static_for` and `guided_for` (a loop of 64 almost empty iterations), `guided_triangle` (64
- * iterations, each shorter than the one before, 19 us together: how well guided chunks share such work), `for_reduction`
- * (a loop of one iteration per thread that sums into a variable), `single`. Sums show that each iteration and each single ran once.
+ * iterations, each shorter than the one before, 19 us together: how well guided chunks share such work),
+ * `for_reduction` (a loop of one iteration per thread that sums into a variable), `single`. Sums show that each
+ * iteration and each single ran once.
  */
 #include "bench.h"
 
@@ -77,7 +78,7 @@ static int check(long rounds) {
   return sum == expected;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct BenchFigure figures[] = {
       {"static_for", "ns", kConstructs, static_for, check, NULL},
       {"guided_for", "ns", kConstructs, guided_for, check, NULL},

@@ -15,20 +15,20 @@
 
 enum Fault { kNone, kSkipLast, kSkipMiddle, kTwice, kEarly, kOverwritten, kOldRun, kTorn, kUnread, kFaults };
 
-static const char *const kFaultNames[kFaults] = {"none",        "skip_last", "skip_middle", "twice", "early",
+static const char* const kFaultNames[kFaults] = {"none",        "skip_last", "skip_middle", "twice", "early",
                                                  "overwritten", "old_run",   "torn",        "unread"};
 
 static enum Fault fault;
 
 /* Of a driver that sees no other tasks, with one wrong bit. */
-static struct Tally wrong_unread(const struct Bench *bench) {
+static struct Tally wrong_unread(const struct Bench* bench) {
   struct Tally tally = bench_expected(bench);
   tally.unread_digests ^= 1;
   return tally;
 }
 
 /* Does something wrong before task (t, 0) or instead of it; true: instead. */
-static bool commit_fault(const struct Bench *bench, long t) {
+static bool commit_fault(const struct Bench* bench, long t) {
   long steps = bench->options.graph.steps, middle = steps / 2;
   switch (fault) {
     case kSkipLast: return t == steps - 1;
@@ -48,13 +48,13 @@ static bool commit_fault(const struct Bench *bench, long t) {
 }
 
 /* The next task that writes the cell comes before the readers of the cell: what `out` of that task forbids. */
-static void overwrite(const struct Bench *bench, long t) {
+static void overwrite(const struct Bench* bench, long t) {
   if (fault != kOverwritten || t != bench->options.graph.steps / 2) return;
   memcpy(bench_cell(bench, t - 1, 0), bench_cell(bench, t - 2, 0), bench->cell_bytes);
 }
 
-static void execute(struct Bench *bench) {
-  const struct Graph *graph = &bench->options.graph;
+static void execute(struct Bench* bench) {
+  const struct Graph* graph = &bench->options.graph;
   for (long t = 0; t < graph->steps; ++t) {
     overwrite(bench, t);
     for (long i = 0; i < graph_width_at(graph, t); ++i)
@@ -62,14 +62,14 @@ static void execute(struct Bench *bench) {
   }
 }
 
-static void print_set(const char *before, const struct IntervalSet *set) {
+static void print_set(const char* before, const struct IntervalSet* set) {
   fputs(before, stdout);
   for (int k = 0; k < set->count; ++k)
     for (long j = set->at[k].first; j <= set->at[k].last; ++j) printf(" %ld", j);
 }
 
-static void print_graph(struct Bench *bench) {
-  const struct Graph *graph = &bench->options.graph;
+static void print_graph(struct Bench* bench) {
+  const struct Graph* graph = &bench->options.graph;
   struct IntervalSet set;
   for (long t = 0; t < graph->steps; ++t) {
     for (long i = 0; i < graph_width_at(graph, t); ++i) {
@@ -84,13 +84,13 @@ static void print_graph(struct Bench *bench) {
   }
 }
 
-static void start(struct Bench *bench) { bench->workers = 1; }
+static void start(struct Bench* bench) { bench->workers = 1; }
 
-static void finish(struct Bench *bench) { (void)bench; }
+static void finish(struct Bench* bench) { (void)bench; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   struct Driver driver = {"check", start, execute, finish, NULL, NULL};
-  const char *mode = argc > 1 ? argv[1] : "";
+  const char* mode = argc > 1 ? argv[1] : "";
   if (!strcmp(mode, "graph")) {
     driver.execute = print_graph;
     return taskbench_main(argc - 1, argv + 1, &driver);

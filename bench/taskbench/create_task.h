@@ -10,11 +10,11 @@
 
 #include "driver.h"
 
-static inline char *column_of(char *row, size_t bytes, int32_t column) { return row + (size_t)column * bytes; }
+static inline char* column_of(char* row, size_t bytes, int32_t column) { return row + (size_t)column * bytes; }
 
-static inline void create_task(const struct Bench *bench, long t, long i) {
+static inline void create_task(const struct Bench* bench, long t, long i) {
   long count;
-  const int32_t *from = bench_inputs(bench, t, i, &count);
+  const int32_t* from = bench_inputs(bench, t, i, &count);
   size_t bytes = bench->cell_bytes;
   char *out = bench_cell(bench, t, i), *row = bench_row(bench, t + bench->options.slots - 1);
   if (bench_is_read(bench, t, i)) {

@@ -19,21 +19,21 @@ struct Ranks {
 };
 
 struct Driver {
-  const char *name;
-  void (*start)(struct Bench *bench); /* sets bench->workers, prints `# runtime PATH` on rank 0 */
-  void (*execute)(struct Bench *bench);
-  void (*finish)(struct Bench *bench);
-  const struct Ranks *ranks;
-  /* The tally of the tasks of the last run whose outputs nobody reads; NULL if tasks run by bench_run_task, which counts
-   * itself. Their digests depend on all other tasks, which have readers. */
-  struct Tally (*unread)(const struct Bench *bench);
+  const char* name;
+  void (*start)(struct Bench* bench); /* sets bench->workers, prints `# runtime PATH` on rank 0 */
+  void (*execute)(struct Bench* bench);
+  void (*finish)(struct Bench* bench);
+  const struct Ranks* ranks;
+  /* The tally of the tasks of the last run whose outputs nobody reads; NULL if tasks run by bench_run_task, which
+   * counts itself. Their digests depend on all other tasks, which have readers. */
+  struct Tally (*unread)(const struct Bench* bench);
 };
 
 /* Exit status of the program. */
-int taskbench_main(int argc, char **argv, const struct Driver *driver);
+int taskbench_main(int argc, char** argv, const struct Driver* driver);
 
 /* `# KEY PATH`: the shared object that holds `address`; a run whose environment was meant to swap a library and did not
  * is seen from its output. */
-void print_library(const char *key, const void *address);
+void print_library(const char* key, const void* address);
 
 #endif

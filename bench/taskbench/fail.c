@@ -13,7 +13,7 @@
 
 enum { kCacheLine = 64 };
 
-void fail(const char *format, ...) {
+void fail(const char* format, ...) {
   char line[512];
   va_list arguments;
   va_start(arguments, format);
@@ -24,9 +24,9 @@ void fail(const char *format, ...) {
   _exit(1);
 }
 
-void *allocate(size_t bytes) {
+void* allocate(size_t bytes) {
   size_t whole = (bytes + kCacheLine) / kCacheLine * kCacheLine;
-  void *memory = aligned_alloc(kCacheLine, whole);
+  void* memory = aligned_alloc(kCacheLine, whole);
   if (!memory)
     fail("cannot allocate %zu bytes: take smaller --width, --slots, --output-bytes or --scratch-bytes", whole);
   return memset(memory, 0, whole);

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /* Prints the line and ends the process at once with status 1: other threads may be in the middle of tasks. */
-__attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
+__attribute__((format(printf, 1, 2), noreturn)) void fail(const char* format, ...);
 /* Zeroed, aligned to a cache line, or fails. */
-void *allocate(size_t bytes);
+void* allocate(size_t bytes);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-const char *const kPatternNames[kPatterns] = {"trivial", "no_comm", "stencil_1d",    "stencil_1d_periodic",
+const char* const kPatternNames[kPatterns] = {"trivial", "no_comm", "stencil_1d",    "stencil_1d_periodic",
                                               "dom",     "tree",    "fft",           "all_to_all",
                                               "nearest", "spread",  "random_nearest"};
 
@@ -25,7 +25,7 @@ static long min(long a, long b) { return a < b ? a : b; }
 static long max(long a, long b) { return a > b ? a : b; }
 
 /* Inserts in order and joins with what it overlaps or touches. */
-static void add(struct IntervalSet *set, long first, long last) {
+static void add(struct IntervalSet* set, long first, long last) {
   int from = 0;
   while (from < set->count && set->at[from].last + 1 < first) ++from;
   int to = from;
@@ -42,18 +42,18 @@ static void add(struct IntervalSet *set, long first, long last) {
   set->at[from] = (struct Interval){first, last};
 }
 
-static void add_inside(struct IntervalSet *set, long first, long last, long width) {
+static void add_inside(struct IntervalSet* set, long first, long last, long width) {
   first = max(first, 0);
   last = min(last, width - 1);
   if (first <= last) add(set, first, last);
 }
 
-static void add_modulo(struct IntervalSet *set, long column, long width) {
+static void add_modulo(struct IntervalSet* set, long column, long width) {
   column = (column % width + width) % width;
   add(set, column, column);
 }
 
-const char *graph_check(const struct Graph *graph) {
+const char* graph_check(const struct Graph* graph) {
   if (graph->width < 1 || graph->width > 1L << 20) return "--width must be 1 to 1048576";
   if (graph->steps < 1 || graph->steps > 1L << 30) return "--steps must be 1 to 1073741824";
   int few = graph->pattern == kSpread || graph->pattern == kRandomNearest;
@@ -65,12 +65,12 @@ const char *graph_check(const struct Graph *graph) {
   return NULL;
 }
 
-long graph_width_at(const struct Graph *graph, long t) {
+long graph_width_at(const struct Graph* graph, long t) {
   if (graph->pattern != kTree || t >= ceil_log2(graph->width)) return graph->width;
   return 1L << t;
 }
 
-struct Cycle graph_cycle(const struct Graph *graph) {
+struct Cycle graph_cycle(const struct Graph* graph) {
   switch (graph->pattern) {
     case kTree: return (struct Cycle){ceil_log2(graph->width) + 1, 1}; /* the step after the last that grows */
     case kFft: return (struct Cycle){1, max(1, ceil_log2(graph->width))};
@@ -80,16 +80,16 @@ struct Cycle graph_cycle(const struct Graph *graph) {
   }
 }
 
-static int is_kept(const struct Graph *graph, long phase, long reader, long read) {
+static int is_kept(const struct Graph* graph, long phase, long reader, long read) {
   return graph_uniform(graph->seed, (uint64_t)phase, (uint64_t)reader, (uint64_t)read) < graph->fraction;
 }
 
 /* Where the k-th of the inputs of spread lies, relative to its reader: evenly over the row, one further each step. */
-static long spread_offset(const struct Graph *graph, long phase, long k) {
+static long spread_offset(const struct Graph* graph, long phase, long k) {
   return k * graph->width / graph->radix + (phase - 1);
 }
 
-void graph_dependences(const struct Graph *graph, long t, long i, struct IntervalSet *out) {
+void graph_dependences(const struct Graph* graph, long t, long i, struct IntervalSet* out) {
   long width = graph->width, radix = graph->radix, phase = cycle_phase(graph_cycle(graph), t);
   out->count = 0;
   if (t == 0) return;
@@ -123,7 +123,7 @@ void graph_dependences(const struct Graph *graph, long t, long i, struct Interva
   }
 }
 
-void graph_readers(const struct Graph *graph, long t, long i, struct IntervalSet *out) {
+void graph_readers(const struct Graph* graph, long t, long i, struct IntervalSet* out) {
   long width = graph->width, radix = graph->radix;
   out->count = 0;
   if (t + 1 >= graph->steps) return;

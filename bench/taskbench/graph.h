@@ -27,7 +27,7 @@ enum Pattern {
   kPatterns
 };
 
-extern const char *const kPatternNames[kPatterns];
+extern const char* const kPatternNames[kPatterns];
 
 enum { kMaxIntervals = 64, kRandomPeriod = 16 };
 
@@ -51,9 +51,9 @@ struct IntervalSet {
 };
 
 /* NULL, or what is wrong with the parameters. */
-const char *graph_check(const struct Graph *graph);
+const char* graph_check(const struct Graph* graph);
 
-long graph_width_at(const struct Graph *graph, long t);
+long graph_width_at(const struct Graph* graph, long t);
 
 /* Steps of equal phase have equal dependences and equal width. Step `from` and those after it repeat with this period;
  * until then each step is a phase of its own. Step 0, which reads nothing, does not come again. */
@@ -61,16 +61,16 @@ struct Cycle {
   long from, period;
 };
 
-struct Cycle graph_cycle(const struct Graph *graph);
+struct Cycle graph_cycle(const struct Graph* graph);
 
 static inline long cycle_phase(struct Cycle cycle, long t) {
   if (t < cycle.from + cycle.period) return t;
   return cycle.period == 1 ? cycle.from : cycle.from + (t - cycle.from) % cycle.period;
 }
 
-void graph_dependences(const struct Graph *graph, long t, long i, struct IntervalSet *out);
+void graph_dependences(const struct Graph* graph, long t, long i, struct IntervalSet* out);
 /* The tasks of step t + 1 that read (t, i); none for the last step. */
-void graph_readers(const struct Graph *graph, long t, long i, struct IntervalSet *out);
+void graph_readers(const struct Graph* graph, long t, long i, struct IntervalSet* out);
 
 /* A bijection of 64-bit words whose result bits all depend on all bits: splitmix64 (Steele, Lea, Flood, OOPSLA'14). */
 static inline uint64_t mix(uint64_t x) {

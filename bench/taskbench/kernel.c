@@ -12,7 +12,7 @@
 
 #include "graph.h"
 
-const char *const kKernelNames[kKernels] = {"empty", "busy_wait", "compute", "memory", "load_imbalance", "sleep"};
+const char* const kKernelNames[kKernels] = {"empty", "busy_wait", "compute", "memory", "load_imbalance", "sleep"};
 
 enum { kVectors = 8, kLanes = kFlopsPerIteration / 2 / kVectors };
 typedef double Vector __attribute__((vector_size(kLanes * sizeof(double))));
@@ -23,7 +23,7 @@ int64_t monotonic_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-long kernel_iterations(const struct Kernel *kernel, long t, long i) {
+long kernel_iterations(const struct Kernel* kernel, long t, long i) {
   if (kernel->kind == kEmpty) return 0;
   if (kernel->kind != kLoadImbalance) return kernel->iterations;
   double factor = 1 + kernel->imbalance * (graph_uniform(kernel->seed, 0x6c6f6164, (uint64_t)t, (uint64_t)i) - 0.5);
@@ -59,9 +59,9 @@ static double compute(long iterations) {
 static double compute(long iterations) { return compute_portable(iterations); }
 #endif
 
-static double stream(const struct Kernel *kernel, long iterations, struct Scratch *scratch) {
+static double stream(const struct Kernel* kernel, long iterations, struct Scratch* scratch) {
   size_t blocks = kernel->scratch_bytes / kBlockBytes;
-  double *block = scratch->data;
+  double* block = scratch->data;
   for (long k = 0; k < iterations; ++k) {
     block = scratch->data + scratch->block * (kBlockBytes / sizeof(double));
     for (size_t n = 0; n < kBlockBytes / sizeof(double); ++n) block[n] = 0.5 * block[n] + 0.5;
@@ -94,7 +94,7 @@ double kernel_work(enum KernelKind kind, long iterations) {
   }
 }
 
-double kernel_run(const struct Kernel *kernel, long t, long i, struct Scratch *scratch) {
+double kernel_run(const struct Kernel* kernel, long t, long i, struct Scratch* scratch) {
   long iterations = kernel_iterations(kernel, t, i);
   return kernel->kind == kMemory ? stream(kernel, iterations, scratch) : kernel_work(kernel->kind, iterations);
 }

@@ -12,7 +12,7 @@
 
 enum KernelKind { kEmpty, kBusyWait, kCompute, kMemory, kLoadImbalance, kSleep, kKernels };
 
-extern const char *const kKernelNames[kKernels];
+extern const char* const kKernelNames[kKernels];
 
 enum {
   kFlopsPerIteration = 64, /* 32 multiply-adds */
@@ -29,15 +29,15 @@ struct Kernel {
 };
 
 struct Scratch {
-  double *data;
+  double* data;
   size_t block; /* the next to be streamed */
 };
 
 /* Iterations of task (t, i): the same on every run, driver and rank. Zero for the empty kernel. */
-long kernel_iterations(const struct Kernel *kernel, long t, long i);
+long kernel_iterations(const struct Kernel* kernel, long t, long i);
 
 /* The result depends on the work, so that no compiler leaves it out. */
-double kernel_run(const struct Kernel *kernel, long t, long i, struct Scratch *scratch);
+double kernel_run(const struct Kernel* kernel, long t, long i, struct Scratch* scratch);
 
 /* The same without scratch memory, for any kernel but `memory`; also on devices. */
 #ifdef _OPENMP

@@ -11,15 +11,15 @@
 
 #include "driver.h"
 
-void print_library(const char *key, const void *address) {
+void print_library(const char* key, const void* address) {
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_fname) fail("no shared object holds the %s: is it linked statically?", key);
   printf("# %s %s\n", key, info.dli_fname);
 }
 
-static bool speaks(const struct Driver *driver) { return !driver->ranks || driver->ranks->rank == 0; }
+static bool speaks(const struct Driver* driver) { return !driver->ranks || driver->ranks->rank == 0; }
 
-static double timed_run(struct Bench *bench, const struct Driver *driver) {
+static double timed_run(struct Bench* bench, const struct Driver* driver) {
   if (driver->ranks) driver->ranks->barrier();
   int64_t start = monotonic_ns();
   driver->execute(bench);
@@ -28,7 +28,7 @@ static double timed_run(struct Bench *bench, const struct Driver *driver) {
 }
 
 /* Of all tasks, or of those that the driver can see. */
-static struct Tally visible_part(const struct Driver *driver, struct Tally tally) {
+static struct Tally visible_part(const struct Driver* driver, struct Tally tally) {
   if (driver->unread) {
     tally.tasks = tally.unread;
     tally.digests = tally.unread_digests;
@@ -36,7 +36,7 @@ static struct Tally visible_part(const struct Driver *driver, struct Tally tally
   return tally;
 }
 
-static bool is_right(const struct Bench *bench, const struct Driver *driver, const struct Tally *all) {
+static bool is_right(const struct Bench* bench, const struct Driver* driver, const struct Tally* all) {
   const struct Tally should = visible_part(driver, *all), *expected = &should;
   struct Tally done = driver->unread ? visible_part(driver, driver->unread(bench)) : bench_take_tally();
   if (driver->ranks) {
@@ -59,7 +59,7 @@ static void print_rate_of_kernel(enum KernelKind kind, double iterations_per_sec
   if (kind == kMemory) printf("byte_rate %.9g B/s\n", kBytesPerIteration * iterations_per_second);
 }
 
-static void print_figures(const struct Bench *bench, const struct Tally *expected, double elapsed) {
+static void print_figures(const struct Bench* bench, const struct Tally* expected, double elapsed) {
   double tasks = (double)expected->tasks;
   enum KernelKind kind = bench->options.kernel.kind;
   double units = kind == kEmpty ? tasks : (double)expected->iterations;
@@ -71,7 +71,7 @@ static void print_figures(const struct Bench *bench, const struct Tally *expecte
   print_rate_of_kernel(kind, units / elapsed);
 }
 
-static bool has_workers(const struct Bench *bench, const struct Driver *driver) {
+static bool has_workers(const struct Bench* bench, const struct Driver* driver) {
   long asked = bench->options.workers;
   if (!asked || asked == bench->workers) return true;
   if (speaks(driver))
@@ -80,7 +80,7 @@ static bool has_workers(const struct Bench *bench, const struct Driver *driver) 
   return false;
 }
 
-static int measure(struct Bench *bench, const struct Driver *driver) {
+static int measure(struct Bench* bench, const struct Driver* driver) {
   struct Tally expected = bench_expected(bench);
   double elapsed = 0;
   for (bench->run = 0; bench->run <= bench->options.warmup; ++bench->run) {
@@ -91,7 +91,7 @@ static int measure(struct Bench *bench, const struct Driver *driver) {
   return 0;
 }
 
-int taskbench_main(int argc, char **argv, const struct Driver *driver) {
+int taskbench_main(int argc, char** argv, const struct Driver* driver) {
   static struct Bench bench;
   char message[kMessage];
   enum Parsed parsed = options_parse(argc, argv, &bench.options, message);

@@ -9,18 +9,18 @@
 #include "ranks.h"
 
 static struct Exchange exchange;
-static MPI_Request *requests;
-static const struct Ranks *ranks;
+static MPI_Request* requests;
+static const struct Ranks* ranks;
 
-static void start(struct Bench *bench) {
+static void start(struct Bench* bench) {
   exchange_build(&exchange, bench);
   requests = allocate((size_t)exchange.most * sizeof *requests);
   bench->workers = ranks->count;
-  if (ranks->rank == 0) print_library("runtime", (const void *)MPI_Isend);
+  if (ranks->rank == 0) print_library("runtime", (const void*)MPI_Isend);
 }
 
 /* Runs the own tasks of step t; as each ends, its output goes to those who read it. */
-static int run_step(const struct Bench *bench, long t, MPI_Request *free_requests) {
+static int run_step(const struct Bench* bench, long t, MPI_Request* free_requests) {
   struct Messages sends = exchange_of(exchange.sends, bench, t);
   long last = exchange_last_at(&exchange, bench, t), next = 0;
   for (long i = exchange.first; i < last; ++i) {
@@ -31,7 +31,7 @@ static int run_step(const struct Bench *bench, long t, MPI_Request *free_request
   return (int)next;
 }
 
-static void execute(struct Bench *bench) {
+static void execute(struct Bench* bench) {
   for (long t = 0; t < bench->options.graph.steps; ++t) {
     int started = exchange_start_receives(&exchange, bench, t, requests);
     started += run_step(bench, t, requests + started);
@@ -39,13 +39,13 @@ static void execute(struct Bench *bench) {
   }
 }
 
-static void finish(struct Bench *bench) {
+static void finish(struct Bench* bench) {
   (void)bench;
   exchange_free(&exchange);
   free(requests);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   ranks = ranks_start(&argc, &argv, MPI_THREAD_SINGLE);
   const struct Driver driver = {"mpi", start, execute, finish, ranks, NULL};
   return ranks_finish(taskbench_main(argc, argv, &driver));

@@ -10,23 +10,23 @@
 #include "ranks.h"
 
 static struct Exchange exchange;
-static const struct Ranks *ranks;
+static const struct Ranks* ranks;
 
-static void create_send(const struct Bench *bench, long t, struct Message message) {
-  char *cell = bench_cell(bench, t, message.column);
+static void create_send(const struct Bench* bench, long t, struct Message message) {
+  char* cell = bench_cell(bench, t, message.column);
   int bytes = (int)bench->options.output_bytes, tag = exchange_tag(bench, t, message.column);
 #pragma omp task untied firstprivate(cell, bytes, tag, message) depend(in : *cell)
   MPI_Send(cell, bytes, MPI_BYTE, message.peer, tag, MPI_COMM_WORLD);
 }
 
-static void create_receive(const struct Bench *bench, long t, struct Message message) {
-  char *cell = bench_cell(bench, t, message.column);
+static void create_receive(const struct Bench* bench, long t, struct Message message) {
+  char* cell = bench_cell(bench, t, message.column);
   int bytes = (int)bench->options.output_bytes, tag = exchange_tag(bench, t, message.column);
 #pragma omp task untied firstprivate(cell, bytes, tag, message) depend(out : *cell)
   MPI_Recv(cell, bytes, MPI_BYTE, message.peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void create_step(const struct Bench *bench, long t) {
+static void create_step(const struct Bench* bench, long t) {
   long last = exchange_last_at(&exchange, bench, t);
   for (long i = exchange.first; i < last; ++i) create_task(bench, t, i);
   struct Messages sends = exchange_of(exchange.sends, bench, t);
@@ -35,26 +35,26 @@ static void create_step(const struct Bench *bench, long t) {
   for (long k = 0; k < receives.count; ++k) create_receive(bench, t, receives.at[k]);
 }
 
-static void execute(struct Bench *bench) {
+static void execute(struct Bench* bench) {
 #pragma omp parallel
 #pragma omp single
   for (long t = 0; t < bench->options.graph.steps; ++t) create_step(bench, t);
 }
 
-static void start(struct Bench *bench) {
+static void start(struct Bench* bench) {
   exchange_build(&exchange, bench);
   bench->workers = (long)ranks->sum((uint64_t)omp_get_max_threads());
   if (ranks->rank != 0) return;
   omp_print_runtime();
-  print_library("mpi", (const void *)MPI_Send);
+  print_library("mpi", (const void*)MPI_Send);
 }
 
-static void finish(struct Bench *bench) {
+static void finish(struct Bench* bench) {
   (void)bench;
   exchange_free(&exchange);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   ranks = ranks_start(&argc, &argv, MPI_THREAD_MULTIPLE);
   const struct Driver driver = {"mpi_omp_task", start, execute, finish, ranks, NULL};
   return ranks_finish(taskbench_main(argc, argv, &driver));

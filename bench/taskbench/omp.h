@@ -13,10 +13,10 @@
 static inline void omp_print_runtime(void) {
 #ifdef __clang__
   extern void __kmpc_fork_call(void);
-  print_library("runtime", (const void *)__kmpc_fork_call);
+  print_library("runtime", (const void*)__kmpc_fork_call);
 #else
   extern void GOMP_parallel(void);
-  print_library("runtime", (const void *)GOMP_parallel);
+  print_library("runtime", (const void*)GOMP_parallel);
 #endif
 }
 

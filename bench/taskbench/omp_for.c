@@ -5,8 +5,8 @@
  */
 #include "omp.h"
 
-static void execute(struct Bench *bench) {
-  const struct Graph *graph = &bench->options.graph;
+static void execute(struct Bench* bench) {
+  const struct Graph* graph = &bench->options.graph;
 #pragma omp parallel
   for (long t = 0; t < graph->steps; ++t) {
     long width = graph_width_at(graph, t);
@@ -15,14 +15,14 @@ static void execute(struct Bench *bench) {
   }
 }
 
-static void start(struct Bench *bench) {
+static void start(struct Bench* bench) {
   omp_print_runtime();
   bench->workers = omp_get_max_threads();
 }
 
-static void finish(struct Bench *bench) { (void)bench; }
+static void finish(struct Bench* bench) { (void)bench; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const struct Driver driver = {"omp_for", start, execute, finish, NULL, NULL};
   return taskbench_main(argc, argv, &driver);
 }

@@ -111,15 +111,9 @@ static void create_task(const struct Bench* bench, long t, long i, struct Stamp*
     in[k] = bench_cell(bench, t - 1, from[k]);
   }
   switch (count) {
-    case 0:
-      (read ? create_0 : create_free)(job, out, out_bytes);
-      break;
-    case 1:
-      create_1(job, in[0], bytes, out, out_bytes);
-      break;
-    case 2:
-      create_2(job, in[0], in[1], bytes, out, out_bytes);
-      break;
+    case 0: (read ? create_0 : create_free)(job, out, out_bytes); break;
+    case 1: create_1(job, in[0], bytes, out, out_bytes); break;
+    case 2: create_2(job, in[0], in[1], bytes, out, out_bytes); break;
     default:
       assert(count <= kMostInputs); /* by check() */
       create_3(job, in[0], in[1], in[2], bytes, out, out_bytes);

@@ -6,22 +6,22 @@
 #include "create_task.h"
 #include "omp.h"
 
-static void execute(struct Bench *bench) {
-  const struct Graph *graph = &bench->options.graph;
+static void execute(struct Bench* bench) {
+  const struct Graph* graph = &bench->options.graph;
 #pragma omp parallel
 #pragma omp single
   for (long t = 0; t < graph->steps; ++t)
     for (long i = 0; i < graph_width_at(graph, t); ++i) create_task(bench, t, i);
 }
 
-static void start(struct Bench *bench) {
+static void start(struct Bench* bench) {
   omp_print_runtime();
   bench->workers = omp_get_max_threads();
 }
 
-static void finish(struct Bench *bench) { (void)bench; }
+static void finish(struct Bench* bench) { (void)bench; }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const struct Driver driver = {"omp_task", start, execute, finish, NULL, NULL};
   return taskbench_main(argc, argv, &driver);
 }

@@ -14,14 +14,14 @@
 enum Type { kNameType, kLongType, kRealType, kBytesType, kSeedType };
 
 struct Entry {
-  const char *name;
+  const char* name;
   enum Type type;
   size_t offset;
   double low, high;         /* numbers; the seed takes any */
-  const char *const *names; /* kNameType */
+  const char* const* names; /* kNameType */
   int count;
-  const char *fallback;
-  const char *text;
+  const char* fallback;
+  const char* text;
 };
 
 static const struct Entry kEntries[] = {
@@ -54,9 +54,9 @@ static const struct Entry kEntries[] = {
 
 enum { kEntryCount = sizeof kEntries / sizeof kEntries[0] };
 
-static void *field(struct Options *options, const struct Entry *entry) { return (char *)options + entry->offset; }
+static void* field(struct Options* options, const struct Entry* entry) { return (char*)options + entry->offset; }
 
-static int set_name(const struct Entry *entry, const char *value, void *to) {
+static int set_name(const struct Entry* entry, const char* value, void* to) {
   for (int k = 0; k < entry->count; ++k) {
     if (strcmp(entry->names[k], value)) continue;
     memcpy(to, &k, sizeof k); /* an enumeration without negative values: as wide as int in both compilers */
@@ -65,34 +65,34 @@ static int set_name(const struct Entry *entry, const char *value, void *to) {
   return 0;
 }
 
-static int set_value(const struct Entry *entry, const char *value, void *to) {
+static int set_value(const struct Entry* entry, const char* value, void* to) {
   if (entry->type == kNameType) return set_name(entry, value, to);
-  char *end;
+  char* end;
   errno = 0;
   if (entry->type == kSeedType) {
-    *(uint64_t *)to = strtoull(value, &end, 10);
+    *(uint64_t*)to = strtoull(value, &end, 10);
     return end != value && !*end && !errno && value[0] != '-';
   }
   if (entry->type == kRealType) {
-    double real = *(double *)to = strtod(value, &end);
+    double real = *(double*)to = strtod(value, &end);
     return end != value && !*end && !errno && real >= entry->low && real <= entry->high;
   }
   long number = strtol(value, &end, 10);
   if (entry->type == kBytesType)
-    *(size_t *)to = (size_t)number;
+    *(size_t*)to = (size_t)number;
   else
-    *(long *)to = number;
+    *(long*)to = number;
   return end != value && !*end && !errno && (double)number >= entry->low && (double)number <= entry->high;
 }
 
-static const struct Entry *find(const char *word) {
+static const struct Entry* find(const char* word) {
   if (strncmp(word, "--", 2)) return NULL;
   for (int k = 0; k < kEntryCount; ++k)
     if (!strcmp(kEntries[k].name, word + 2)) return &kEntries[k];
   return NULL;
 }
 
-static void describe_range(const struct Entry *entry, char *text, size_t size) {
+static void describe_range(const struct Entry* entry, char* text, size_t size) {
   if (entry->type == kNameType)
     snprintf(text, size, "it takes a name that --help lists");
   else if (entry->type == kSeedType)
@@ -103,8 +103,8 @@ static void describe_range(const struct Entry *entry, char *text, size_t size) {
 }
 
 /* What concerns several options at once. */
-static const char *check(const struct Options *options) {
-  const char *wrong = graph_check(&options->graph);
+static const char* check(const struct Options* options) {
+  const char* wrong = graph_check(&options->graph);
   if (wrong) return wrong;
   if (options->slots & (options->slots - 1)) return "--slots must be a power of two";
   if (options->output_bytes % 16) return "--output-bytes must be a multiple of 16";
@@ -114,16 +114,16 @@ static const char *check(const struct Options *options) {
   return NULL;
 }
 
-enum Parsed options_parse(int argc, char **argv, struct Options *options, char message[kMessage]) {
+enum Parsed options_parse(int argc, char** argv, struct Options* options, char message[kMessage]) {
   for (int k = 0; k < kEntryCount; ++k) set_value(&kEntries[k], kEntries[k].fallback, field(options, &kEntries[k]));
   for (int a = 1; a < argc; a += 2) {
     if (!strcmp(argv[a], "--help")) return kHelp;
-    const struct Entry *entry = find(argv[a]);
+    const struct Entry* entry = find(argv[a]);
     if (!entry) {
       snprintf(message, kMessage, "no option is called %s: --help lists them", argv[a]);
       return kBadOption;
     }
-    const char *value = a + 1 < argc ? argv[a + 1] : "";
+    const char* value = a + 1 < argc ? argv[a + 1] : "";
     if (set_value(entry, value, field(options, entry))) continue;
     char range[kMessage / 2];
     describe_range(entry, range, sizeof range);
@@ -131,34 +131,34 @@ enum Parsed options_parse(int argc, char **argv, struct Options *options, char m
     return kBadOption;
   }
   options->kernel.seed = options->graph.seed;
-  const char *wrong = check(options);
+  const char* wrong = check(options);
   if (!wrong) return kParsed;
   snprintf(message, kMessage, "%s", wrong);
   return kBadOption;
 }
 
-void options_help(const char *program) {
+void options_help(const char* program) {
   printf("usage: %s [--OPTION VALUE]...\n", program);
   for (int k = 0; k < kEntryCount; ++k) {
-    const struct Entry *entry = &kEntries[k];
+    const struct Entry* entry = &kEntries[k];
     printf("  --%-14s %s", entry->name, entry->text);
     for (int n = 0; n < entry->count; ++n) printf("%s%s", n ? ", " : " ", entry->names[n]);
     printf(" (default: %s)\n", entry->fallback);
   }
 }
 
-void options_print(const struct Options *options) {
+void options_print(const struct Options* options) {
   for (int k = 0; k < kEntryCount; ++k) {
-    const struct Entry *entry = &kEntries[k];
+    const struct Entry* entry = &kEntries[k];
     if (!strcmp(entry->name, "workers")) continue; /* the driver knows how many there are */
-    const void *from = (const char *)options + entry->offset;
+    const void* from = (const char*)options + entry->offset;
     printf("# %s ", entry->name);
     switch (entry->type) {
-      case kNameType: printf("%s\n", entry->names[*(const int *)from]); break;
-      case kRealType: printf("%g\n", *(const double *)from); break;
-      case kSeedType: printf("%llu\n", (unsigned long long)*(const uint64_t *)from); break;
-      case kBytesType: printf("%zu\n", *(const size_t *)from); break;
-      case kLongType: printf("%ld\n", *(const long *)from); break;
+      case kNameType: printf("%s\n", entry->names[*(const int*)from]); break;
+      case kRealType: printf("%g\n", *(const double*)from); break;
+      case kSeedType: printf("%llu\n", (unsigned long long)*(const uint64_t*)from); break;
+      case kBytesType: printf("%zu\n", *(const size_t*)from); break;
+      case kLongType: printf("%ld\n", *(const long*)from); break;
     }
   }
 }

@@ -22,9 +22,9 @@ enum Parsed { kParsed, kHelp, kBadOption };
 enum { kMessage = 256 };
 
 /* On kBadOption, `message` has one line that says what is wrong. */
-enum Parsed options_parse(int argc, char **argv, struct Options *options, char message[kMessage]);
-void options_help(const char *program);
+enum Parsed options_parse(int argc, char** argv, struct Options* options, char message[kMessage]);
+void options_help(const char* program);
 /* `# KEY VALUE` for each option. */
-void options_print(const struct Options *options);
+void options_print(const struct Options* options);
 
 #endif

@@ -11,7 +11,7 @@
 enum { kMaxInputs = 1 << 28 }; /* 1 GiB of column numbers */
 
 /* Phase p is that of step p: phases count up before any of them comes again. */
-static int64_t count_inputs(const struct Graph *graph, long phases) {
+static int64_t count_inputs(const struct Graph* graph, long phases) {
   int64_t total = 0;
   struct IntervalSet set;
   for (long phase = 0; phase < phases; ++phase) {
@@ -23,13 +23,13 @@ static int64_t count_inputs(const struct Graph *graph, long phases) {
   return total;
 }
 
-static int64_t append(int32_t *inputs, int64_t at, const struct IntervalSet *set) {
+static int64_t append(int32_t* inputs, int64_t at, const struct IntervalSet* set) {
   for (int k = 0; k < set->count; ++k)
     for (long j = set->at[k].first; j <= set->at[k].last; ++j) inputs[at++] = (int32_t)j;
   return at;
 }
 
-void plan_build(struct Plan *plan, const struct Graph *graph) {
+void plan_build(struct Plan* plan, const struct Graph* graph) {
   plan->graph = graph;
   plan->cycle = graph_cycle(graph);
   plan->phases = plan->cycle.from + plan->cycle.period;
@@ -59,7 +59,7 @@ void plan_build(struct Plan *plan, const struct Graph *graph) {
   plan->begin[tasks] = at;
 }
 
-void plan_free(struct Plan *plan) {
+void plan_free(struct Plan* plan) {
   free(plan->begin);
   free(plan->inputs);
   free(plan->read);

@@ -13,19 +13,19 @@
 #include "graph.h"
 
 struct Plan {
-  const struct Graph *graph;
-  int64_t *begin;  /* [phase * width + i]: where the inputs of column i start; one more entry at the end */
-  int32_t *inputs; /* columns of the previous step, ascending */
-  bool *read;      /* [phase * width + i]: does a step of this phase read column i of the step before it? */
+  const struct Graph* graph;
+  int64_t* begin;  /* [phase * width + i]: where the inputs of column i start; one more entry at the end */
+  int32_t* inputs; /* columns of the previous step, ascending */
+  bool* read;      /* [phase * width + i]: does a step of this phase read column i of the step before it? */
   struct Cycle cycle;
   long phases; /* that the steps of this graph get to */
 };
 
-void plan_build(struct Plan *plan, const struct Graph *graph);
-void plan_free(struct Plan *plan);
+void plan_build(struct Plan* plan, const struct Graph* graph);
+void plan_free(struct Plan* plan);
 
-static inline const int32_t *plan_inputs(const struct Plan *plan, long phase, long i, long *count) {
-  const int64_t *begin = plan->begin + phase * plan->graph->width + i;
+static inline const int32_t* plan_inputs(const struct Plan* plan, long phase, long i, long* count) {
+  const int64_t* begin = plan->begin + phase * plan->graph->width + i;
   *count = begin[1] - begin[0];
   return plan->inputs + begin[0];
 }

@@ -21,7 +21,7 @@ static double largest(double value) {
   return most;
 }
 
-const struct Ranks *ranks_start(int *argc, char ***argv, int level) {
+const struct Ranks* ranks_start(int* argc, char*** argv, int level) {
   static struct Ranks ranks = {0, 1, barrier, sum, largest};
   int provided;
   MPI_Init_thread(argc, argv, level, &provided);
@@ -37,16 +37,16 @@ int ranks_finish(int status) {
 }
 
 /* Of each column, which ranks other than its owner read it in a step of this phase. */
-static void mark_readers(const struct Bench *bench, long phase, const int32_t *owners, int ranks, bool *reads) {
-  const struct Graph *graph = &bench->options.graph;
+static void mark_readers(const struct Bench* bench, long phase, const int32_t* owners, int ranks, bool* reads) {
+  const struct Graph* graph = &bench->options.graph;
   for (long i = 0; i < graph_width_at(graph, phase); ++i) {
     long count;
-    const int32_t *inputs = plan_inputs(&bench->plan, phase, i, &count);
+    const int32_t* inputs = plan_inputs(&bench->plan, phase, i, &count);
     for (long k = 0; k < count; ++k) reads[(long)inputs[k] * ranks + owners[i]] = owners[inputs[k]] != owners[i];
   }
 }
 
-static void append(struct Messages *messages, long column, int peer) {
+static void append(struct Messages* messages, long column, int peer) {
   if ((messages->count & (messages->count - 1)) == 0) { /* full: grows at the powers of two */
     size_t room = messages->count ? 2 * (size_t)messages->count : 1;
     messages->at = realloc(messages->at, room * sizeof *messages->at);
@@ -55,11 +55,11 @@ static void append(struct Messages *messages, long column, int peer) {
   messages->at[messages->count++] = (struct Message){(int32_t)column, peer};
 }
 
-static void list_messages(struct Exchange *exchange, const struct Bench *bench, const int32_t *owners, int rank,
+static void list_messages(struct Exchange* exchange, const struct Bench* bench, const int32_t* owners, int rank,
                           int ranks) {
   long width = bench->options.graph.width;
   for (long phase = 1; phase < exchange->phases; ++phase) {
-    bool *reads = allocate((size_t)(width * ranks) * sizeof *reads);
+    bool* reads = allocate((size_t)(width * ranks) * sizeof *reads);
     mark_readers(bench, phase, owners, ranks, reads);
     for (long j = 0; j < width; ++j) {
       for (int peer = 0; owners[j] == rank && peer < ranks; ++peer)
@@ -72,7 +72,7 @@ static void list_messages(struct Exchange *exchange, const struct Bench *bench, 
   }
 }
 
-static void check_tags(const struct Bench *bench) {
+static void check_tags(const struct Bench* bench) {
   int *most, known;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &known);
   long needed = bench->options.slots * bench->options.graph.width - 1;
@@ -80,13 +80,13 @@ static void check_tags(const struct Bench *bench) {
     fail("needs message tags up to %ld, more than MPI has: take smaller --width or --slots", needed);
 }
 
-void exchange_build(struct Exchange *exchange, const struct Bench *bench) {
+void exchange_build(struct Exchange* exchange, const struct Bench* bench) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   check_tags(bench);
   long width = bench->options.graph.width;
-  int32_t *owners = allocate((size_t)width * sizeof *owners);
+  int32_t* owners = allocate((size_t)width * sizeof *owners);
   for (int r = 0; r < ranks; ++r)
     for (long i = r * width / ranks; i < (r + 1) * width / ranks; ++i) owners[i] = r;
   exchange->first = rank * width / ranks;
@@ -99,7 +99,7 @@ void exchange_build(struct Exchange *exchange, const struct Bench *bench) {
   free(owners);
 }
 
-void exchange_free(struct Exchange *exchange) {
+void exchange_free(struct Exchange* exchange) {
   for (long phase = 0; phase < exchange->phases; ++phase) {
     free(exchange->sends[phase].at);
     free(exchange->receives[phase].at);
@@ -108,7 +108,7 @@ void exchange_free(struct Exchange *exchange) {
   free(exchange->receives);
 }
 
-int exchange_start_receives(const struct Exchange *exchange, const struct Bench *bench, long t, MPI_Request *requests) {
+int exchange_start_receives(const struct Exchange* exchange, const struct Bench* bench, long t, MPI_Request* requests) {
   struct Messages receives = exchange_of(exchange->receives, bench, t);
   for (long k = 0; k < receives.count; ++k) {
     struct Message message = receives.at[k];
@@ -118,7 +118,7 @@ int exchange_start_receives(const struct Exchange *exchange, const struct Bench 
   return (int)receives.count;
 }
 
-int exchange_start_sends(const struct Exchange *exchange, const struct Bench *bench, long t, MPI_Request *requests) {
+int exchange_start_sends(const struct Exchange* exchange, const struct Bench* bench, long t, MPI_Request* requests) {
   struct Messages sends = exchange_of(exchange->sends, bench, t);
   for (long k = 0; k < sends.count; ++k) exchange_start_send(bench, t, sends.at[k], &requests[k]);
   return (int)sends.count;

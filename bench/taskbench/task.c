@@ -13,19 +13,19 @@
 #include "stamp.h"
 
 struct Worker {
-  struct Worker *next;
+  struct Worker* next;
   uint64_t tasks, digests;
   double product; /* of the kernels */
   struct Scratch scratch;
-  char *unread; /* where outputs go that nobody reads */
+  char* unread; /* where outputs go that nobody reads */
 };
 
 /* A thread pushes its worker once; the main thread walks the list when no task runs. Release pairs with its acquire. */
-static _Atomic(struct Worker *) all_workers;
-static _Thread_local struct Worker *own_worker;
+static _Atomic(struct Worker*) all_workers;
+static _Thread_local struct Worker* own_worker;
 
-static struct Worker *make_worker(const struct Bench *bench) {
-  struct Worker *worker = allocate(sizeof *worker);
+static struct Worker* make_worker(const struct Bench* bench) {
+  struct Worker* worker = allocate(sizeof *worker);
   worker->unread = allocate(bench->cell_bytes);
   if (bench->options.kernel.kind == kMemory) worker->scratch.data = allocate(bench->options.kernel.scratch_bytes);
   worker->next = atomic_load_explicit(&all_workers, memory_order_relaxed);
@@ -35,19 +35,19 @@ static struct Worker *make_worker(const struct Bench *bench) {
   return worker;
 }
 
-void bench_prepare(struct Bench *bench) {
-  const struct Options *options = &bench->options;
+void bench_prepare(struct Bench* bench) {
+  const struct Options* options = &bench->options;
   plan_build(&bench->plan, &options->graph);
   bench->cell_bytes = ((size_t)options->output_bytes + kLine - 1) / kLine * kLine;
   bench->row_bytes = (size_t)options->graph.width * bench->cell_bytes;
   bench->cells = allocate((size_t)options->slots * bench->row_bytes);
 }
 
-void bench_free(struct Bench *bench) {
+void bench_free(struct Bench* bench) {
   plan_free(&bench->plan);
   free(bench->cells);
-  struct Worker *next;
-  for (struct Worker *worker = atomic_exchange_explicit(&all_workers, NULL, memory_order_acquire); worker;
+  struct Worker* next;
+  for (struct Worker* worker = atomic_exchange_explicit(&all_workers, NULL, memory_order_acquire); worker;
        worker = next) {
     next = worker->next;
     free(worker->unread);
@@ -56,7 +56,7 @@ void bench_free(struct Bench *bench) {
   }
 }
 
-__attribute__((noreturn, cold)) static void refuse(const struct Bench *bench, long t, long i, size_t byte,
+__attribute__((noreturn, cold)) static void refuse(const struct Bench* bench, long t, long i, size_t byte,
                                                    struct Stamp is, struct Stamp expected) {
   fail(
       "run %ld: task (%ld, %ld) read the output of (%ld, %u) and found at byte %zu: stamp %u, column %u, digest "
@@ -67,7 +67,7 @@ __attribute__((noreturn, cold)) static void refuse(const struct Bench *bench, lo
 }
 
 /* The input's digest, after a look at each of its stamps. */
-static uint64_t check_input(const struct Bench *bench, const char *cell, long t, long i, int32_t column) {
+static uint64_t check_input(const struct Bench* bench, const char* cell, long t, long i, int32_t column) {
   struct Stamp first, is;
   size_t at;
   const uint32_t step = bench_stamp_step(bench, t - 1);
@@ -76,14 +76,14 @@ static uint64_t check_input(const struct Bench *bench, const char *cell, long t,
   return first.digest;
 }
 
-void bench_run_task(const struct Bench *bench, long t, long i) {
-  struct Worker *worker = own_worker;
+void bench_run_task(const struct Bench* bench, long t, long i) {
+  struct Worker* worker = own_worker;
   if (!worker) worker = own_worker = make_worker(bench);
   uint64_t sum = 0;
   if (t > 0) {
     long count;
-    const int32_t *inputs = bench_inputs(bench, t, i, &count);
-    const char *row = bench_row(bench, t - 1);
+    const int32_t* inputs = bench_inputs(bench, t, i, &count);
+    const char* row = bench_row(bench, t - 1);
     for (long k = 0; k < count; ++k)
       sum += check_input(bench, row + (size_t)inputs[k] * bench->cell_bytes, t, i, inputs[k]);
   }
@@ -97,7 +97,7 @@ void bench_run_task(const struct Bench *bench, long t, long i) {
 
 struct Tally bench_take_tally(void) {
   struct Tally tally = {0};
-  struct Worker *worker = atomic_load_explicit(&all_workers, memory_order_acquire);
+  struct Worker* worker = atomic_load_explicit(&all_workers, memory_order_acquire);
   for (; worker; worker = worker->next) {
     tally.tasks += worker->tasks;
     tally.digests += worker->digests;
@@ -106,15 +106,15 @@ struct Tally bench_take_tally(void) {
   return tally;
 }
 
-struct Tally bench_expected(const struct Bench *bench) {
-  const struct Graph *graph = &bench->options.graph;
+struct Tally bench_expected(const struct Bench* bench) {
+  const struct Graph* graph = &bench->options.graph;
   struct Tally tally = {0};
-  uint64_t *rows = allocate(2 * (size_t)graph->width * sizeof *rows);
+  uint64_t* rows = allocate(2 * (size_t)graph->width * sizeof *rows);
   for (long t = 0; t < graph->steps; ++t) {
     uint64_t *own = rows + t % 2 * graph->width, *before = rows + (t + 1) % 2 * graph->width;
     for (long i = 0; i < graph_width_at(graph, t); ++i) {
       long count;
-      const int32_t *inputs = bench_inputs(bench, t, i, &count);
+      const int32_t* inputs = bench_inputs(bench, t, i, &count);
       uint64_t sum = 0;
       for (long k = 0; k < count; ++k) sum += before[inputs[k]];
       own[i] = stamp_digest(t, i, sum);

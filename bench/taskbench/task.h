@@ -26,45 +26,45 @@
 struct Bench {
   struct Options options;
   struct Plan plan;
-  char *cells;
+  char* cells;
   size_t cell_bytes; /* output_bytes, rounded up to whole cache lines */
   size_t row_bytes;  /* of the cells of one step */
   long run;          /* 0: the first warm-up; changes only when no task runs */
   long workers;      /* set by the driver: all of them, over all ranks */
 };
 
-void bench_prepare(struct Bench *bench);
-void bench_free(struct Bench *bench);
+void bench_prepare(struct Bench* bench);
+void bench_free(struct Bench* bench);
 
-static inline long bench_phase(const struct Bench *bench, long t) { return cycle_phase(bench->plan.cycle, t); }
+static inline long bench_phase(const struct Bench* bench, long t) { return cycle_phase(bench->plan.cycle, t); }
 
 /* Columns of step t - 1 that task (t, i) reads. */
-static inline const int32_t *bench_inputs(const struct Bench *bench, long t, long i, long *count) {
+static inline const int32_t* bench_inputs(const struct Bench* bench, long t, long i, long* count) {
   return plan_inputs(&bench->plan, bench_phase(bench, t), i, count);
 }
 
 /* Does step t + 1 read (t, i)? If not, the output goes to memory of the worker's own, and needs no dependence. */
-static inline bool bench_is_read(const struct Bench *bench, long t, long i) {
+static inline bool bench_is_read(const struct Bench* bench, long t, long i) {
   if (t + 1 >= bench->options.graph.steps) return false;
   return bench->plan.read[bench_phase(bench, t + 1) * bench->options.graph.width + i];
 }
 
 /* All cells that step t writes. The row before it is also that of step t + slots - 1, which is never negative. */
-static inline char *bench_row(const struct Bench *bench, long t) {
+static inline char* bench_row(const struct Bench* bench, long t) {
   return bench->cells + (size_t)(t & (bench->options.slots - 1)) * bench->row_bytes;
 }
 
-static inline char *bench_cell(const struct Bench *bench, long t, long i) {
+static inline char* bench_cell(const struct Bench* bench, long t, long i) {
   return bench_row(bench, t) + (size_t)i * bench->cell_bytes;
 }
 
 /* What the stamps of step t have as their step. */
-static inline uint32_t bench_stamp_step(const struct Bench *bench, long t) {
+static inline uint32_t bench_stamp_step(const struct Bench* bench, long t) {
   return (uint32_t)(bench->run * bench->options.graph.steps + t + 1); /* 0 is a cell that was never written */
 }
 
 /* Checks the inputs, runs the kernel, writes the output. By any thread; never suspends. */
-void bench_run_task(const struct Bench *bench, long t, long i);
+void bench_run_task(const struct Bench* bench, long t, long i);
 
 struct Tally {
   uint64_t tasks;
@@ -77,6 +77,6 @@ struct Tally {
 /* What the tasks of the last run did in this process; starts the next count at zero. Tasks and digests only. */
 struct Tally bench_take_tally(void);
 /* What they should have done, worked out one by one in order. */
-struct Tally bench_expected(const struct Bench *bench);
+struct Tally bench_expected(const struct Bench* bench);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependences of marline.h for C++: locators from lvalues, lists in braces, objects that destroy themselves. Nothing
-// but inline calls of marline.h, whose rules hold; exceptions are neither thrown nor caught. C++17.
+// The dependences of marline.h for C++: locators from lvalues, lists in braces, objects that destroy themselves.
+// Nothing but inline calls of marline.h, whose rules hold; exceptions are neither thrown nor caught. C++17.
 #pragma once
 
 #include <marline/marline.h>

@@ -19,13 +19,13 @@ extern "C" {
 #endif
 
 /* The entry point of that name, in *found from the first call on; NULL if no library has it. */
-static inline void *marline_trace_entry(const char *name, void **found) {
-  void *entry = __atomic_load_n(found, __ATOMIC_RELAXED);
+static inline void* marline_trace_entry(const char* name, void** found) {
+  void* entry = __atomic_load_n(found, __ATOMIC_RELAXED);
   if (!entry) {
-    entry = dlsym((void *)0 /* RTLD_DEFAULT */, name);
-    __atomic_store_n(found, entry ? entry : (void *)found, __ATOMIC_RELAXED); /* its own address: looked for in vain */
+    entry = dlsym((void*)0 /* RTLD_DEFAULT */, name);
+    __atomic_store_n(found, entry ? entry : (void*)found, __ATOMIC_RELAXED); /* its own address: looked for in vain */
   }
-  return entry == (void *)found ? (void *)0 : entry;
+  return entry == (void*)found ? (void*)0 : entry;
 }
 
 /* Regions ---------------------------------------------------------------------------------------------------------- */
@@ -33,19 +33,19 @@ static inline void *marline_trace_entry(const char *name, void **found) {
 /* The current task (implicit ones too) enters a part of the program called `name`, drawn in the colour `rgb` (0xRRGGBB;
  * 0: the viewer's choice), and leaves the part that it entered last. Regions nest within a task and end in the task
  * that began them, on whatever thread that is by then. The text is copied. */
-static inline void marline_region_begin_rgb(const char *name, uint32_t rgb) {
-  static void *found;
-  void (*begin)(const char *, uint32_t);
-  *(void **)&begin = marline_trace_entry("marline_trace_region_begin", &found);
+static inline void marline_region_begin_rgb(const char* name, uint32_t rgb) {
+  static void* found;
+  void (*begin)(const char*, uint32_t);
+  *(void**)&begin = marline_trace_entry("marline_trace_region_begin", &found);
   if (begin) begin(name, rgb);
 }
 
-static inline void marline_region_begin(const char *name) { marline_region_begin_rgb(name, 0); }
+static inline void marline_region_begin(const char* name) { marline_region_begin_rgb(name, 0); }
 
 static inline void marline_region_end(void) {
-  static void *found;
+  static void* found;
   void (*end)(void);
-  *(void **)&end = marline_trace_entry("marline_trace_region_end", &found);
+  *(void**)&end = marline_trace_entry("marline_trace_region_end", &found);
   if (end) end();
 }
 
@@ -54,12 +54,12 @@ static inline void marline_region_end(void) {
 /* Name and colour of the next task that the current task creates: marline_task_label and marline_task_color of
  * marline.h where the runtime is Marline, and as much for the recording on any other runtime. `label` is not copied: a
  * string literal, or storage that outlives the task. */
-static inline void marline_name_task(const char *label, uint32_t rgb) {
+static inline void marline_name_task(const char* label, uint32_t rgb) {
   static void *found_label, *found_color;
-  void (*set_label)(const char *);
+  void (*set_label)(const char*);
   void (*set_color)(uint32_t);
-  *(void **)&set_label = marline_trace_entry("marline_task_label", &found_label);
-  *(void **)&set_color = marline_trace_entry("marline_task_color", &found_color);
+  *(void**)&set_label = marline_trace_entry("marline_task_label", &found_label);
+  *(void**)&set_color = marline_trace_entry("marline_task_color", &found_color);
   if (set_label) set_label(label);
   if (set_color) set_color(rgb);
 }
@@ -69,9 +69,9 @@ static inline void marline_name_task(const char *label, uint32_t rgb) {
 /* Switches recording, for the whole process: level 0 off, 1 on, 2 brings the description of the trace up to date. The
  * same as omp_control_tool's pause, start and flush, and as MPI_Pcontrol. MARLINE_TRACE_START=off begins off. */
 static inline void marline_trace_switch(int level) {
-  static void *found;
+  static void* found;
   void (*control)(int);
-  *(void **)&control = marline_trace_entry("marline_trace_control", &found);
+  *(void**)&control = marline_trace_entry("marline_trace_control", &found);
   if (control) control(level);
 }
 

@@ -12,8 +12,8 @@
 #include "marline/marline.h"
 
 /* To the end of the block, which an error handler's C++ exception may leave. */
-#define INSIDE_MPI                                                                                                     \
-  __attribute__((cleanup(marline_library_leave))) marline_library_call_t library_call;                                \
+#define INSIDE_MPI                                                                     \
+  __attribute__((cleanup(marline_library_leave))) marline_library_call_t library_call; \
   marline_library_enter(&library_call)
 
 #endif

@@ -20,136 +20,117 @@ NextMpi mpi_itself;
 NextMpi mpi_functions;
 
 /* In the order of NextMpi's members. */
-static const char *const kNames[] = MARLINE_NEXT_NAMES;
+static const char* const kNames[] = MARLINE_NEXT_NAMES;
 _Static_assert(sizeof(NextMpi) == sizeof kNames / sizeof kNames[0] * sizeof(void (*)(void)), "one pointer per name");
 
 /* What everything else is made of. An older library of the same ABI may lack others, which its programs do not call. */
-static const char *const kNeeded[] = {"PMPI_Init_thread", "PMPI_Test", "PMPI_Testany", "PMPI_Improbe",
-                                      "PMPI_Ibarrier",    "PMPI_Iallreduce"};
+static const char* const kNeeded[] = {"PMPI_Init_thread", "PMPI_Test",     "PMPI_Testany",
+                                      "PMPI_Improbe",     "PMPI_Ibarrier", "PMPI_Iallreduce"};
 
-static void *mpi_handle; /* for dlsym */
+static void* mpi_handle; /* for dlsym */
 
 static pthread_once_t resolved = PTHREAD_ONCE_INIT;
 
-static int is_mpi_library(struct dl_phdr_info *info, size_t size, void *found)
-{
+static int is_mpi_library(struct dl_phdr_info* info, size_t size, void* found) {
   (void)size;
-  const char *slash = strrchr(info->dlpi_name, '/');
-  const char *name = slash != NULL ? slash + 1 : info->dlpi_name;
-  if (strncmp(name, "libmpi.so", 9) != 0 && strncmp(name, "libmpich.so", 11) != 0)
-    return 0;
-  *(const char **)found = info->dlpi_name;
+  const char* slash = strrchr(info->dlpi_name, '/');
+  const char* name = slash != NULL ? slash + 1 : info->dlpi_name;
+  if (strncmp(name, "libmpi.so", 9) != 0 && strncmp(name, "libmpich.so", 11) != 0) return 0;
+  *(const char**)found = info->dlpi_name;
   return 1;
 }
 
 /* An interpreter's extension module brings MPI in under RTLD_LOCAL: the library is there, but RTLD_NEXT cannot see it.
  * */
-static void *local_library(void)
-{
-  const char *path = NULL;
-  dl_iterate_phdr(is_mpi_library, (void *)&path);
+static void* local_library(void) {
+  const char* path = NULL;
+  dl_iterate_phdr(is_mpi_library, (void*)&path);
   return path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
 /* Called with a function of the other implementation, MPI's handles would be misread: asked before any other call.
  * MPI_Get_library_version may be called before MPI_Init (MPI 3.1, 8.1.1). */
-static void check_implementation(void)
-{
+static void check_implementation(void) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
   int length = 0;
   mpi_functions.get_library_version(version, &length);
   version[strcspn(version, "\n")] = '\0';
   const int is_open_mpi = strstr(version, "Open MPI") != NULL;
-  if (is_open_mpi == MARLINE_MPI_IS_OPENMPI)
-    return;
+  if (is_open_mpi == MARLINE_MPI_IS_OPENMPI) return;
   Dl_info self = {.dli_fname = "libmarline-mpi.so"};
-  dladdr((const void *)&next_mpi, &self);
+  dladdr((const void*)&next_mpi, &self);
   report_fatal("%s is built for %s, but this program runs '%.60s': preload lib/marline/%s/libmarline-mpi.so instead",
                self.dli_fname, MARLINE_MPI_IS_OPENMPI ? "Open MPI" : "MPICH", version,
                is_open_mpi ? "openmpi" : "mpich");
 }
 
-static int not_in_this_library(void)
-{
-  report_fatal("the program calls a function of MPI that the MPI library behind libmarline-mpi does not have: rebuild "
-               "Marline and the program with this MPI");
+static int not_in_this_library(void) {
+  report_fatal(
+      "the program calls a function of MPI that the MPI library behind libmarline-mpi does not have: rebuild "
+      "Marline and the program with this MPI");
 }
 
 /* The next function of the name MPI_X in the loader's order, if that is a tool's: neither in the MPI library nor where
  * its PMPI_X is. */
-static void *tools_function(const char *pmpi_name, const void *pmpi_address, const ObjectRange *library)
-{
-  void *address = dlsym(mpi_handle, pmpi_name + 1);
-  if (address == NULL || object_holds(library, address))
-    return NULL;
+static void* tools_function(const char* pmpi_name, const void* pmpi_address, const ObjectRange* library) {
+  void* address = dlsym(mpi_handle, pmpi_name + 1);
+  if (address == NULL || object_holds(library, address)) return NULL;
   const ObjectRange other = object_range(pmpi_address);
   return object_holds(&other, address) ? NULL : address;
 }
 
-static void resolve(void)
-{
+static void resolve(void) {
   mpi_handle = RTLD_NEXT;
-  if (dlsym(mpi_handle, "PMPI_Get_library_version") == NULL)
-    mpi_handle = local_library();
+  if (dlsym(mpi_handle, "PMPI_Get_library_version") == NULL) mpi_handle = local_library();
   for (size_t i = 0; i < sizeof kNeeded / sizeof kNeeded[0]; ++i) {
     if (mpi_handle == NULL || dlsym(mpi_handle, kNeeded[i]) == NULL)
-      report_fatal("no function %s behind libmarline-mpi: an MPI library of version 3.0 or newer must be linked "
-                   "dynamically (static MPI cannot be intercepted: run without libmarline-mpi)", kNeeded[i]);
+      report_fatal(
+          "no function %s behind libmarline-mpi: an MPI library of version 3.0 or newer must be linked "
+          "dynamically (static MPI cannot be intercepted: run without libmarline-mpi)",
+          kNeeded[i]);
   }
   const ObjectRange library = object_range(dlsym(mpi_handle, "PMPI_Get_library_version"));
   for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
-    void *address = dlsym(mpi_handle, kNames[i]);
-    if (address == NULL)
-      address = (void *)not_in_this_library;
-    memcpy((char *)&mpi_functions + i * sizeof address, &address, sizeof address);
-    const void *inside;
-    memcpy(&inside, (const char *)&inside_functions + i * sizeof inside, sizeof inside);
-    memcpy((char *)&mpi_itself + i * sizeof inside, &inside, sizeof inside);
-    void *tools = tools_function(kNames[i], address, &library);
-    if (tools != NULL)
-      tool_behind_add(tools);
-    memcpy((char *)&next_mpi + i * sizeof address, tools != NULL ? (const void **)&tools : &inside, sizeof inside);
+    void* address = dlsym(mpi_handle, kNames[i]);
+    if (address == NULL) address = (void*)not_in_this_library;
+    memcpy((char*)&mpi_functions + i * sizeof address, &address, sizeof address);
+    const void* inside;
+    memcpy(&inside, (const char*)&inside_functions + i * sizeof inside, sizeof inside);
+    memcpy((char*)&mpi_itself + i * sizeof inside, &inside, sizeof inside);
+    void* tools = tools_function(kNames[i], address, &library);
+    if (tools != NULL) tool_behind_add(tools);
+    memcpy((char*)&next_mpi + i * sizeof address, tools != NULL ? (const void**)&tools : &inside, sizeof inside);
   }
   if (tool_behind_count > 0) /* whose call may be a jump, and then seems to come from where the tool was called */
-    tool_behind_add((const void *)not_in_this_library);
+    tool_behind_add((const void*)not_in_this_library);
   check_implementation();
 }
 
-void library_resolve(void)
-{
-  pthread_once(&resolved, resolve);
-}
+void library_resolve(void) { pthread_once(&resolved, resolve); }
 
-const void *library_address(void)
-{
+const void* library_address(void) {
   library_resolve();
-  const void *address = NULL;
+  const void* address = NULL;
   memcpy(&address, &mpi_functions.get_library_version, sizeof address);
   return address;
 }
 
 #if MARLINE_MPI_IS_OPENMPI
-static const void *object(const char *name)
-{
-  const void *found = dlsym(mpi_handle, name);
-  if (found == NULL)
-    report_fatal("no object %s in the MPI library: not Open MPI?", name);
+static const void* object(const char* name) {
+  const void* found = dlsym(mpi_handle, name);
+  if (found == NULL) report_fatal("no object %s in the MPI library: not Open MPI?", name);
   return found;
 }
 
 /* Open MPI's predefined handles are addresses of objects of its, of which a program may hold a copy that the library
  * uses (a copy relocation): it keeps the addresses in variables for Fortran. */
-static void *predefined(const char *name)
-{
-  return *(void *const *)object(name);
-}
+static void* predefined(const char* name) { return *(void* const*)object(name); }
 #define PREDEFINED(name, handle) predefined(name)
 #else
 #define PREDEFINED(name, handle) handle
 #endif
 
-MPI_Datatype library_packed(void)
-{
+MPI_Datatype library_packed(void) {
 #if MARLINE_MPI_IS_OPENMPI
   return (MPI_Datatype)object("ompi_mpi_packed"); /* constant: any copy will do */
 #else
@@ -157,22 +138,10 @@ MPI_Datatype library_packed(void)
 #endif
 }
 
-MPI_Comm library_comm_world(void)
-{
-  return PREDEFINED("ompi_mpi_comm_world_addr", MPI_COMM_WORLD);
-}
+MPI_Comm library_comm_world(void) { return PREDEFINED("ompi_mpi_comm_world_addr", MPI_COMM_WORLD); }
 
-MPI_Comm library_comm_self(void)
-{
-  return PREDEFINED("ompi_mpi_comm_self_addr", MPI_COMM_SELF);
-}
+MPI_Comm library_comm_self(void) { return PREDEFINED("ompi_mpi_comm_self_addr", MPI_COMM_SELF); }
 
-MPI_Comm library_comm_null(void)
-{
-  return PREDEFINED("ompi_mpi_comm_null_addr", MPI_COMM_NULL);
-}
+MPI_Comm library_comm_null(void) { return PREDEFINED("ompi_mpi_comm_null_addr", MPI_COMM_NULL); }
 
-MPI_Request library_request_null(void)
-{
-  return PREDEFINED("ompi_request_null_addr", MPI_REQUEST_NULL);
-}
+MPI_Request library_request_null(void) { return PREDEFINED("ompi_request_null_addr", MPI_REQUEST_NULL); }

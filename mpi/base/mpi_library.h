@@ -6,8 +6,8 @@
  * the dynamic linker, before this library can say why. For the same reasons it uses no data symbol of MPI (Open MPI's
  * MPI_COMM_WORLD and MPI_REQUEST_NULL are some).
  *
- * `next_mpi` is written by library_resolve(), before the first use, and once more in MPI_Init if one owner is to make all
- * calls (owner.h); otherwise only read, by any thread.
+ * `next_mpi` is written by library_resolve(), before the first use, and once more in MPI_Init if one owner is to make
+ * all calls (owner.h); otherwise only read, by any thread.
  */
 #ifndef MARLINE_MPI_LIBRARY_H
 #define MARLINE_MPI_LIBRARY_H
@@ -22,9 +22,9 @@
 #include "base/tool_behind.h"
 #include "mpi_next.h"
 
-extern NextMpi next_mpi;    /* what this library calls: of a tool behind it, if there is one, else of MPI */
-extern NextMpi mpi_itself; /* of MPI itself, through inside_functions; written by library_resolve() only */
-extern NextMpi mpi_functions; /* the library's own functions; likewise */
+extern NextMpi next_mpi;               /* what this library calls: of a tool behind it, if there is one, else of MPI */
+extern NextMpi mpi_itself;             /* of MPI itself, through inside_functions; written by library_resolve() only */
+extern NextMpi mpi_functions;          /* the library's own functions; likewise */
 extern const NextMpi inside_functions; /* call these and say so to Marline (inside.h); generated */
 
 /* Fills both; the first call decides, later ones return at once. Until then next_mpi leads to functions that call it
@@ -40,8 +40,7 @@ MPI_Comm library_comm_null(void);
 MPI_Request library_request_null(void);
 
 /* True for the message that MPI_Mprobe gives for MPI_PROC_NULL; only asked where MPI_Imrecv forgets its status. */
-static inline bool is_from_nobody(MPI_Message message)
-{
+static inline bool is_from_nobody(MPI_Message message) {
 #if MARLINE_MPI_IS_OPENMPI
   (void)message;
   return false;

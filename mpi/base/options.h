@@ -21,8 +21,8 @@ typedef struct MpiOptions {
   int window;   /* messages; 0: none (run_ahead.h) */
 } MpiOptions;
 
-/* What is in force: the first call reads the environment, and reports values that cannot be used, one line each, of which
- * the default then takes the place. Any thread. */
-const MpiOptions *mpi_options(void);
+/* What is in force: the first call reads the environment, and reports values that cannot be used, one line each, of
+ * which the default then takes the place. Any thread. */
+const MpiOptions* mpi_options(void);
 
 #endif

@@ -7,12 +7,12 @@
 #define MARLINE_MPI_REPORT_H
 
 /* Cannot go on: says why and ends the process with status 1, without running exit handlers (MPI's may block). */
-void report_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void report_fatal(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /* The same line, for those who end the process in another way. */
-void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Goes on, with less than the user may expect. */
-void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_warning(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

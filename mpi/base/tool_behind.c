@@ -18,48 +18,39 @@ enum { kMostTools = 8 }; /* PMPI libraries; one more ends the program with a lin
 static ObjectRange tools[kMostTools];
 int tool_behind_count;
 
-bool tool_behind_holds(const void *address)
-{
+bool tool_behind_holds(const void* address) {
   for (int i = 0; i < tool_behind_count; ++i)
-    if (object_holds(&tools[i], address))
-      return true;
+    if (object_holds(&tools[i], address)) return true;
   return false;
 }
 
 /* `wanted`: an ObjectRange that begins with an address, and becomes the object that holds it. */
-static int find_object(struct dl_phdr_info *info, size_t size, void *wanted)
-{
+static int find_object(struct dl_phdr_info* info, size_t size, void* wanted) {
   (void)size;
-  ObjectRange *const range = wanted;
+  ObjectRange* const range = wanted;
   ObjectRange object = {UINTPTR_MAX, 0};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr) *const header = &info->dlpi_phdr[i];
-    if (header->p_type != PT_LOAD)
-      continue;
+    const ElfW(Phdr)* const header = &info->dlpi_phdr[i];
+    if (header->p_type != PT_LOAD) continue;
     const uintptr_t begin = info->dlpi_addr + header->p_vaddr;
     object.begin = begin < object.begin ? begin : object.begin;
     object.end = begin + header->p_memsz > object.end ? begin + header->p_memsz : object.end;
   }
-  if (range->begin < object.begin || range->begin >= object.end)
-    return 0;
+  if (range->begin < object.begin || range->begin >= object.end) return 0;
   *range = object;
   return 1;
 }
 
-ObjectRange object_range(const void *address)
-{
+ObjectRange object_range(const void* address) {
   ObjectRange range = {(uintptr_t)address, 0};
   return dl_iterate_phdr(find_object, &range) == 1 ? range : (ObjectRange){0, 0};
 }
 
-void tool_behind_add(const void *address)
-{
-  if (tool_behind_holds(address))
-    return;
+void tool_behind_add(const void* address) {
+  if (tool_behind_holds(address)) return;
   if (tool_behind_count == kMostTools)
     report_fatal("more than %d PMPI tools between libmarline-mpi and MPI: preload some of them in front of it",
                  kMostTools);
   const ObjectRange range = object_range(address);
-  if (object_holds(&range, address))
-    tools[tool_behind_count++] = range;
+  if (object_holds(&range, address)) tools[tool_behind_count++] = range;
 }

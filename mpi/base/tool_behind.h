@@ -21,32 +21,29 @@ typedef struct ObjectRange {
   uintptr_t end;
 } ObjectRange;
 
-/* Of the one that holds `address`; empty if there is none. dladdr() would look for a symbol, too: it goes through all of
- * the object's, which MPI libraries have thousands of. */
-ObjectRange object_range(const void *address);
+/* Of the one that holds `address`; empty if there is none. dladdr() would look for a symbol, too: it goes through all
+ * of the object's, which MPI libraries have thousands of. */
+ObjectRange object_range(const void* address);
 
-static inline bool object_holds(const ObjectRange *object, const void *address)
-{
+static inline bool object_holds(const ObjectRange* object, const void* address) {
   return (uintptr_t)address >= object->begin && (uintptr_t)address < object->end;
 }
 
 extern int tool_behind_count;
 
 /* The shared object that holds `address` is such a tool, or to be treated as one. */
-void tool_behind_add(const void *address);
+void tool_behind_add(const void* address);
 
-bool tool_behind_holds(const void *address);
+bool tool_behind_holds(const void* address);
 
-static inline bool is_from_tool_behind(const void *return_address)
-{
+static inline bool is_from_tool_behind(const void* return_address) {
   return __builtin_expect(tool_behind_count > 0, 0) && tool_behind_holds(return_address);
 }
 
 /* The beginning of each function that this library defines: `call` is its name in NextMpi, with its arguments. */
-#define PASS_ON_FROM_TOOL(call)                                                                                        \
-  do {                                                                                                                 \
-    if (is_from_tool_behind(__builtin_return_address(0)))                                                              \
-      return mpi_itself.call;                                                                                         \
+#define PASS_ON_FROM_TOOL(call)                                                   \
+  do {                                                                            \
+    if (is_from_tool_behind(__builtin_return_address(0))) return mpi_itself.call; \
   } while (0)
 
 #endif

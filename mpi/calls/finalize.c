@@ -10,8 +10,7 @@
 #include "engine/waiting.h"
 #include "inspect/describe.h"
 
-int MPI_Finalize(void)
-{
+int MPI_Finalize(void) {
   library_resolve();
   PASS_ON_FROM_TOOL(finalize());
   describe_stop();

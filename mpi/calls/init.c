@@ -27,13 +27,14 @@
 
 static pthread_t main_thread; /* that has initialised MPI, as the program sees it */
 
-static void warn_of_options(void)
-{
+static void warn_of_options(void) {
   size_t length = 0;
-  const char *fault = caller_option_fault(&length);
+  const char* fault = caller_option_fault(&length);
   if (fault != NULL)
-    report_warning("MARLINE_MPI_NEVER_SUSPEND: \"%.*s\" is the beginning of no library's file name, and without effect; "
-                   "write names without folders or blanks, as in libone,libother", (int)length, fault);
+    report_warning(
+        "MARLINE_MPI_NEVER_SUSPEND: \"%.*s\" is the beginning of no library's file name, and without effect; "
+        "write names without folders or blanks, as in libone,libother",
+        (int)length, fault);
 }
 
 enum { kTaskMultiple = MPI_THREAD_MULTIPLE + 1 }; /* MPI_TASK_MULTIPLE */
@@ -41,8 +42,7 @@ enum { kTaskMultiple = MPI_THREAD_MULTIPLE + 1 }; /* MPI_TASK_MULTIPLE */
 static int asked_for; /* written before MPI_Init_thread returns */
 
 /* The level that the program is told. */
-static int level_of(int provided)
-{
+static int level_of(int provided) {
   return asked_for == kTaskMultiple && provided == MPI_THREAD_MULTIPLE ? kTaskMultiple : provided;
 }
 
@@ -50,52 +50,42 @@ static pid_t initialized_by;
 static int own_rank;
 
 /* MPI takes it for an error, but says so at length, or not at all. Other statuses are said by `marline run`. */
-static void warn_of_exit(int status, void *unused)
-{
+static void warn_of_exit(int status, void* unused) {
   (void)unused;
   int finalized = 0;
-  if (status != 0 || getpid() != initialized_by)
-    return;
+  if (status != 0 || getpid() != initialized_by) return;
   next_mpi.finalized(&finalized);
-  if (!finalized)
-    report_warning("rank %d exits without having called MPI_Finalize, which ends the job", own_rank);
+  if (!finalized) report_warning("rank %d exits without having called MPI_Finalize, which ends the job", own_rank);
 }
 
-static int wanted_level(void)
-{
-  return owner_exists() ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
-}
+static int wanted_level(void) { return owner_exists() ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE; }
 
-static int init_library(int *argc, char ***argv, bool by_a_tool, int *provided)
-{
-  if (!by_a_tool)
-    return next_mpi.init_thread(argc, argv, wanted_level(), provided);
+static int init_library(int* argc, char*** argv, bool by_a_tool, int* provided) {
+  if (!by_a_tool) return next_mpi.init_thread(argc, argv, wanted_level(), provided);
   const int error = next_mpi.init(argc, argv); /* where a tool starts; it comes back to MPI_Init */
-  if (error == MPI_SUCCESS)
-    next_mpi.query_thread(provided);
+  if (error == MPI_SUCCESS) next_mpi.query_thread(provided);
   return error;
 }
 
 /* Nonblocking: with an owner (owner.h) this is the thread that makes all calls, and it makes none that may block. All
  * ranks take part, or those that do would wait for ever without a word. */
-static void await_ranks(MPI_Request *request)
-{
+static void await_ranks(MPI_Request* request) {
   enum { kPatience = 10 }; /* seconds */
   const time_t begin = time(NULL);
   int done = 0, told = 0;
   while (!done) {
-    if (next_mpi.test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-      report_fatal("MPI_Test failed in MPI_Init");
+    if (next_mpi.test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) report_fatal("MPI_Test failed in MPI_Init");
     if (!told && !done && time(NULL) - begin > kPatience) {
-      report_warning("rank %d waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the "
-                     "same MARLINE_DEVICES", own_rank);
+      report_warning(
+          "rank %d waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the "
+          "same MARLINE_DEVICES",
+          own_rank);
       told = 1;
     }
   }
 }
 
-static void gather(const void *own, void *all, size_t bytes)
-{
+static void gather(const void* own, void* all, size_t bytes) {
   MPI_Request request;
   const int count = (int)bytes;
   const MPI_Datatype packed = library_packed();
@@ -105,25 +95,21 @@ static void gather(const void *own, void *all, size_t bytes)
 }
 
 /* For devices on other ranks' nodes. */
-static void meet(void)
-{
+static void meet(void) {
   marline_ranks_t ranks = {.rank = own_rank, .gather = gather};
   next_mpi.comm_size(library_comm_world(), &ranks.count);
   marline_ranks_meet(&ranks);
 }
 
 /* `by_a_tool`: a tool behind us has the function that the program calls, and this is MPI_Init. */
-static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
-{
+static int init(int* argc, char*** argv, bool by_a_tool, int* provided) {
   main_thread = pthread_self();
   if (mpi_options()->one_owner && !owner_exists()) /* a second MPI_Init is for MPI to refuse */
     engine_take_over();
   const int error = init_library(argc, argv, by_a_tool, provided);
   if (error == MPI_SUCCESS) {
-    if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED)
-      engine_take_over();
-    if (owner_exists())
-      *provided = MPI_THREAD_MULTIPLE;
+    if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED) engine_take_over();
+    if (owner_exists()) *provided = MPI_THREAD_MULTIPLE;
     warn_of_options();
     initialized_by = getpid();
     next_mpi.comm_rank(library_comm_world(), &own_rank);
@@ -131,49 +117,41 @@ static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
     comm_start();
     engine_start(*provided);
     describe_start(*provided);
-    if (*provided == MPI_THREAD_MULTIPLE)
-      order_start();
+    if (*provided == MPI_THREAD_MULTIPLE) order_start();
     meet();
   }
   return error;
 }
 
-int MPI_Init(int *argc, char ***argv)
-{
+int MPI_Init(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
   library_resolve();
   PASS_ON_FROM_TOOL(init_thread(argc, argv, wanted_level(), &provided));
   return init(argc, argv, next_mpi.init != mpi_itself.init, &provided);
 }
 
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   library_resolve();
   PASS_ON_FROM_TOOL(init_thread(argc, argv, wanted_level(), provided));
   const int error = init(argc, argv, false, provided);
   asked_for = required;
-  if (error == MPI_SUCCESS)
-    *provided = level_of(*provided);
+  if (error == MPI_SUCCESS) *provided = level_of(*provided);
   return error;
 }
 
-int MPI_Query_thread(int *provided)
-{
+int MPI_Query_thread(int* provided) {
   library_resolve();
   PASS_ON_FROM_TOOL(query_thread(provided));
   *provided = MPI_THREAD_MULTIPLE;
   const int error = owner_exists() ? MPI_SUCCESS : next_mpi.query_thread(provided);
-  if (error == MPI_SUCCESS)
-    *provided = level_of(*provided);
+  if (error == MPI_SUCCESS) *provided = level_of(*provided);
   return error;
 }
 
-int MPI_Is_thread_main(int *flag)
-{
+int MPI_Is_thread_main(int* flag) {
   library_resolve();
   PASS_ON_FROM_TOOL(is_thread_main(flag));
-  if (!owner_exists())
-    return next_mpi.is_thread_main(flag);
+  if (!owner_exists()) return next_mpi.is_thread_main(flag);
   *flag = pthread_equal(pthread_self(), main_thread) != 0;
   return MPI_SUCCESS;
 }

@@ -18,25 +18,25 @@ typedef struct Parts {
   Several several;
   Pending parts[kMostParts];
   int indices[kMostParts]; /* of the parts, in the call's requests */
-  MPI_Status *status;      /* for that of the one that completes, or MPI_STATUS_IGNORE */
+  MPI_Status* status;      /* for that of the one that completes, or MPI_STATUS_IGNORE */
   bool are_too_many;       /* open requests for this: known once parts_add_open() has met them */
 } Parts;
 
 /* `whole` has no parts yet; the functions are as in Several. */
-void parts_begin(Parts *parts, Pending *whole, bool (*part_completed)(Several *several, Pending *part),
-                 void (*part_failed_too)(Several *several, Pending *part));
+void parts_begin(Parts* parts, Pending* whole, bool (*part_completed)(Several* several, Pending* part),
+                 void (*part_failed_too)(Several* several, Pending* part));
 
 /* Neither null nor inactive nor complete. */
 bool parts_is_open(MPI_Request request);
 
 /* The poller will ask about request i of the call, too. There are fewer than kMostParts. */
-void parts_add(Parts *parts, int i, MPI_Request request);
+void parts_add(Parts* parts, int i, MPI_Request request);
 
 /* All open ones of `requests`, unless these are too many: none then, and no request is looked at again. True if all are
  * there, and some are neither null nor open: they may have completed since they were last asked about. */
-bool parts_add_open(Parts *parts, int count, const MPI_Request *requests);
+bool parts_add_open(Parts* parts, int count, const MPI_Request* requests);
 
 /* Which request of the call `part` is. */
-int parts_index(const Parts *parts, const Pending *part);
+int parts_index(const Parts* parts, const Pending* part);
 
 #endif

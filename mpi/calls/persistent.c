@@ -13,41 +13,31 @@
 static RequestSet sends = REQUEST_SET("persistent sends");
 static RequestSet not_for_testall = REQUEST_SET("partitioned requests and persistent collectives");
 
-void persistent_made(int error, const MPI_Request *request)
-{
-  if (error == MPI_SUCCESS)
-    request_set_add(&sends, *request);
+void persistent_made(int error, const MPI_Request* request) {
+  if (error == MPI_SUCCESS) request_set_add(&sends, *request);
 }
 
-void not_for_testall_made(int error, const MPI_Request *request)
-{
-  if (error == MPI_SUCCESS)
-    request_set_add(&not_for_testall, *request);
+void not_for_testall_made(int error, const MPI_Request* request) {
+  if (error == MPI_SUCCESS) request_set_add(&not_for_testall, *request);
 }
 
-bool are_any_not_for_testall(int count, const MPI_Request *requests)
-{
+bool are_any_not_for_testall(int count, const MPI_Request* requests) {
   return request_set_has_any(&not_for_testall, count, requests);
 }
 
-int MPI_Start(MPI_Request *request)
-{
+int MPI_Start(MPI_Request* request) {
   PASS_ON_FROM_TOOL(start(request));
-  if (request_set_has_any(&sends, 1, request))
-    marline_task_sends();
+  if (request_set_has_any(&sends, 1, request)) marline_task_sends();
   return next_mpi.start(request);
 }
 
-int MPI_Startall(int number, MPI_Request requests[])
-{
+int MPI_Startall(int number, MPI_Request requests[]) {
   PASS_ON_FROM_TOOL(startall(number, requests));
-  if (request_set_has_any(&sends, number, requests))
-    marline_task_sends();
+  if (request_set_has_any(&sends, number, requests)) marline_task_sends();
   return next_mpi.startall(number, requests);
 }
 
-int MPI_Request_free(MPI_Request *request)
-{
+int MPI_Request_free(MPI_Request* request) {
   PASS_ON_FROM_TOOL(request_free(request));
   if (request != NULL) { /* a null pointer is for MPI to refuse */
     request_set_remove(&sends, *request);

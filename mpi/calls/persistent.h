@@ -13,9 +13,9 @@
 #include "base/mpi_library.h"
 
 /* What the wrapper of a call that makes a persistent send says, or one of the others, if `error` is MPI_SUCCESS. */
-void persistent_made(int error, const MPI_Request *request);
-void not_for_testall_made(int error, const MPI_Request *request);
+void persistent_made(int error, const MPI_Request* request);
+void not_for_testall_made(int error, const MPI_Request* request);
 
-bool are_any_not_for_testall(int count, const MPI_Request *requests);
+bool are_any_not_for_testall(int count, const MPI_Request* requests);
 
 #endif

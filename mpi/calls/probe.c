@@ -14,37 +14,32 @@ typedef struct PendingProbe {
   int source;
   int tag;
   MPI_Comm comm;
-  MPI_Message *message; /* NULL: MPI_Probe */
-  MPI_Status *status;
-  Speculation *scope; /* or NULL */
+  MPI_Message* message; /* NULL: MPI_Probe */
+  MPI_Status* status;
+  Speculation* scope; /* or NULL */
 } PendingProbe;
 
-static bool finished(Pending *pending)
-{
-  PendingProbe *call = (PendingProbe *)pending;
+static bool finished(Pending* pending) {
+  PendingProbe* call = (PendingProbe*)pending;
   int flag = 0;
-  if (call->scope != NULL && speculation_is_stopped(call->scope))
-    call->source = MPI_PROC_NULL;
-  call->base.error =
-      call->message == NULL
-          ? next_mpi.iprobe(call->source, call->tag, call->comm, &flag, call->status)
-          : next_mpi.improbe(call->source, call->tag, call->comm, &flag, call->message, call->status);
+  if (call->scope != NULL && speculation_is_stopped(call->scope)) call->source = MPI_PROC_NULL;
+  call->base.error = call->message == NULL
+                         ? next_mpi.iprobe(call->source, call->tag, call->comm, &flag, call->status)
+                         : next_mpi.improbe(call->source, call->tag, call->comm, &flag, call->message, call->status);
   return flag || call->base.error != MPI_SUCCESS;
 }
 
-static int wait_for_message(PendingProbe *call)
-{
+static int wait_for_message(PendingProbe* call) {
   call->scope = speculation_of(call->comm);
   call->base.is_probe = call->scope == NULL; /* its source is what the call says, all the time */
-  if (!finished(&call->base))
-    engine_wait(&call->base);
+  if (!finished(&call->base)) engine_wait(&call->base);
   return call->base.error;
 }
 
-int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   PASS_ON_FROM_TOOL(probe(source, tag, comm, status));
-  const MpiCall call = {.name = "MPI_Probe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
+  const MpiCall call = {
+      .name = "MPI_Probe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
     return next_mpi.probe(source, tag, comm, status);
@@ -53,10 +48,10 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
       .base = {.finished = finished, .call = &call}, .source = source, .tag = tag, .comm = comm, .status = status});
 }
 
-int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   PASS_ON_FROM_TOOL(mprobe(source, tag, comm, message, status));
-  const MpiCall call = {.name = "MPI_Mprobe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
+  const MpiCall call = {
+      .name = "MPI_Mprobe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
     return next_mpi.mprobe(source, tag, comm, message, status);

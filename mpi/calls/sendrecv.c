@@ -11,17 +11,15 @@
 #include "speculation/speculation.h"
 
 /* The receive is posted already but the send cannot be: MPI_Sendrecv would have done neither. */
-static int withdraw(MPI_Request *receive, int send_error, const MpiCall *call)
-{
+static int withdraw(MPI_Request* receive, int send_error, const MpiCall* call) {
   next_mpi.cancel(receive);
   engine_complete(receive, MPI_STATUS_IGNORE, call);
   return send_error;
 }
 
 /* In a speculation scope. The receive first: who stops the scope waits for it, and the send for the stop. */
-static int complete_in_scope(MPI_Request *send, MPI_Request *receive, int source, MPI_Status *status,
-                             const MpiCall *call)
-{
+static int complete_in_scope(MPI_Request* send, MPI_Request* receive, int source, MPI_Status* status,
+                             const MpiCall* call) {
   MpiCall rest = *call;
   rest.scope = NULL; /* the send is not to be cancelled */
   speculation_count_send(call->scope, call->peer);
@@ -30,26 +28,21 @@ static int complete_in_scope(MPI_Request *send, MPI_Request *receive, int source
   return receive_error != MPI_SUCCESS ? receive_error : send_error;
 }
 
-int sendrecv_complete(int sent, MPI_Request *send, MPI_Request *receive, int source, MPI_Status *status,
-                      const MpiCall *call)
-{
+int sendrecv_complete(int sent, MPI_Request* send, MPI_Request* receive, int source, MPI_Status* status,
+                      const MpiCall* call) {
   if (sent != MPI_SUCCESS) {
-    if (call->scope != NULL)
-      speculation_leave(call->scope);
+    if (call->scope != NULL) speculation_leave(call->scope);
     return withdraw(receive, sent, call);
   }
-  if (call->scope != NULL)
-    return complete_in_scope(send, receive, source, status, call);
+  if (call->scope != NULL) return complete_in_scope(send, receive, source, status, call);
   /* Both are completed, also if the first fails: neither request may be left behind. */
   const int send_error = engine_complete(send, MPI_STATUS_IGNORE, call);
   const int receive_error = engine_complete(receive, status, call);
   return receive_error != MPI_SUCCESS ? receive_error : send_error;
 }
 
-void *sendrecv_buffer(size_t bytes)
-{
-  void *buffer = malloc(bytes > 0 ? bytes : 1);
-  if (buffer == NULL)
-    report_fatal("MPI_Sendrecv_replace in a task: no memory for the %zu bytes that it sends", bytes);
+void* sendrecv_buffer(size_t bytes) {
+  void* buffer = malloc(bytes > 0 ? bytes : 1);
+  if (buffer == NULL) report_fatal("MPI_Sendrecv_replace in a task: no memory for the %zu bytes that it sends", bytes);
   return buffer;
 }

@@ -10,12 +10,12 @@
 
 #include "base/call.h"
 
-/* The receive, from `source`, is posted; `sent` is what the start of the send said. Completes both, or takes the receive
- * back; in a scope, leaves that. Returns what the call returns. */
-int sendrecv_complete(int sent, MPI_Request *send, MPI_Request *receive, int source, MPI_Status *status,
-                      const MpiCall *call);
+/* The receive, from `source`, is posted; `sent` is what the start of the send said. Completes both, or takes the
+ * receive back; in a scope, leaves that. Returns what the call returns. */
+int sendrecv_complete(int sent, MPI_Request* send, MPI_Request* receive, int source, MPI_Status* status,
+                      const MpiCall* call);
 
 /* Memory for the packed message of MPI_Sendrecv_replace; the caller frees it. Ends the process if there is none. */
-void *sendrecv_buffer(size_t bytes);
+void* sendrecv_buffer(size_t bytes);
 
 #endif

@@ -5,11 +5,15 @@
 #include "engine/engine.h"
 #include "engine/waiting.h"
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
-{
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   PASS_ON_FROM_TOOL(wait(request, status));
-  const MpiCall call = {.name = "MPI_Wait", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
-                        .requests = 1, .given = request, .given_count = 1};
+  const MpiCall call = {.name = "MPI_Wait",
+                        .caller = __builtin_return_address(0),
+                        .peer = kNoPeer,
+                        .tag = kNoTag,
+                        .requests = 1,
+                        .given = request,
+                        .given_count = 1};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
     return next_mpi.wait(request, status);

@@ -11,16 +11,15 @@ typedef struct PendingWaitany {
   Pending base; /* first: the engine hands back a pointer to it */
   Parts parts;
   int count;
-  MPI_Request *requests;
-  int *index;
-  MPI_Status *status;
+  MPI_Request* requests;
+  int* index;
+  MPI_Status* status;
   int begin;    /* of the next look */
   int inactive; /* requests in looks, since the last that found others, at parts with nothing to wait for */
 } PendingWaitany;
 
 /* Looks at requests [begin, begin + size). */
-static bool look(PendingWaitany *call, int begin, int size)
-{
+static bool look(PendingWaitany* call, int begin, int size) {
   int flag = 0;
   call->base.error = next_mpi.testany(size, call->requests + begin, call->index, &flag, call->status);
   if (call->base.error == MPI_SUCCESS && !flag) {
@@ -35,8 +34,7 @@ static bool look(PendingWaitany *call, int begin, int size)
   return call->base.error != MPI_SUCCESS || call->inactive >= call->count;
 }
 
-static bool look_at_next(PendingWaitany *call)
-{
+static bool look_at_next(PendingWaitany* call) {
   const int left = call->count - call->begin;
   const int begin = call->begin;
   const int size = left < kRequestsPerLook ? left : kRequestsPerLook;
@@ -44,32 +42,34 @@ static bool look_at_next(PendingWaitany *call)
   return look(call, begin, size);
 }
 
-static bool finished(Pending *pending)
-{
-  PendingWaitany *call = (PendingWaitany *)pending;
-  return look_at_next(call) || (parts_add_open(&call->parts, call->count, call->requests) && look(call, 0, call->count));
+static bool finished(Pending* pending) {
+  PendingWaitany* call = (PendingWaitany*)pending;
+  return look_at_next(call) ||
+         (parts_add_open(&call->parts, call->count, call->requests) && look(call, 0, call->count));
 }
 
-static bool part_completed(Several *several, Pending *part)
-{
-  PendingWaitany *call = (PendingWaitany *)several->whole;
+static bool part_completed(Several* several, Pending* part) {
+  PendingWaitany* call = (PendingWaitany*)several->whole;
   *call->index = parts_index(&call->parts, part);
   call->requests[*call->index] = part->request;
   call->base.error = part->error;
   return true;
 }
 
-static void part_failed_too(Several *several, Pending *part)
-{
-  PendingWaitany *call = (PendingWaitany *)several->whole;
+static void part_failed_too(Several* several, Pending* part) {
+  PendingWaitany* call = (PendingWaitany*)several->whole;
   call->requests[parts_index(&call->parts, part)] = part->request;
 }
 
-int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
-{
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   PASS_ON_FROM_TOOL(waitany(count, requests, index, status));
-  MpiCall what = {.name = "MPI_Waitany", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
-                  .requests = count, .given = requests, .given_count = count};
+  MpiCall what = {.name = "MPI_Waitany",
+                  .caller = __builtin_return_address(0),
+                  .peer = kNoPeer,
+                  .tag = kNoTag,
+                  .requests = count,
+                  .given = requests,
+                  .given_count = count};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitany(count, requests, index, status);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Waitsome. In a task, MPI_Testsome is called until it has found one: it completes all requests that are complete,
- * and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests. Later the poller asks
- * about them if they are few (parts.h), else tests cover 64 after the other; and all of them again once one is complete.
+ * and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests. Later the poller
+ * asks about them if they are few (parts.h), else tests cover 64 after the other; and all of them again once one is
+ * complete.
  */
 #include "calls/parts.h"
 #include "engine/waiting.h"
@@ -11,32 +12,28 @@ typedef struct PendingWaitsome {
   Pending base; /* first: the engine hands back a pointer to it */
   Parts parts;
   int count;
-  MPI_Request *requests;
-  int *found;
-  int *indices;
-  MPI_Status *statuses;
+  MPI_Request* requests;
+  int* found;
+  int* indices;
+  MPI_Status* statuses;
   int begin;    /* of the next look */
   int inactive; /* requests in looks, since the last that found others, at parts with nothing to wait for */
 } PendingWaitsome;
 
-static bool look(PendingWaitsome *call)
-{
+static bool look(PendingWaitsome* call) {
   call->base.error = next_mpi.testsome(call->count, call->requests, call->found, call->indices, call->statuses);
   return *call->found != 0 || call->base.error != MPI_SUCCESS; /* MPI_UNDEFINED is not 0 */
 }
 
 /* Looks at requests [begin, begin + size); what is complete there is put behind what has been found. */
-static void look_at_part(PendingWaitsome *call, int begin, int size)
-{
+static void look_at_part(PendingWaitsome* call, int begin, int size) {
   const int had = *call->found;
-  MPI_Status *statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + had;
+  MPI_Status* statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + had;
   int more = 0;
   call->base.error = next_mpi.testsome(size, call->requests + begin, &more, call->indices + had, statuses);
   call->inactive = more == MPI_UNDEFINED ? call->inactive + size : 0;
-  if (more == MPI_UNDEFINED)
-    return;
-  for (int i = had; i < had + more; ++i)
-    call->indices[i] += begin;
+  if (more == MPI_UNDEFINED) return;
+  for (int i = had; i < had + more; ++i) call->indices[i] += begin;
   if (call->base.error != MPI_SUCCESS && call->statuses != MPI_STATUSES_IGNORE) {
     for (int i = 0; i < had; ++i)
       call->statuses[i].MPI_ERROR = MPI_SUCCESS; /* the part with an error says so of its own */
@@ -44,50 +41,41 @@ static void look_at_part(PendingWaitsome *call, int begin, int size)
   *call->found = had + more;
 }
 
-static bool look_at_next(PendingWaitsome *call)
-{
-  if (call->count <= kRequestsPerLook || call->inactive >= call->count)
-    return look(call);
+static bool look_at_next(PendingWaitsome* call) {
+  if (call->count <= kRequestsPerLook || call->inactive >= call->count) return look(call);
   const int begin = call->begin;
   const int end = begin + kRequestsPerLook < call->count ? begin + kRequestsPerLook : call->count;
   call->begin = end < call->count ? end : 0;
   look_at_part(call, begin, end - begin);
-  if (*call->found > 0 && call->base.error == MPI_SUCCESS)
-    look_at_part(call, 0, begin);
-  if (*call->found > 0 && call->base.error == MPI_SUCCESS)
-    look_at_part(call, end, call->count - end);
+  if (*call->found > 0 && call->base.error == MPI_SUCCESS) look_at_part(call, 0, begin);
+  if (*call->found > 0 && call->base.error == MPI_SUCCESS) look_at_part(call, end, call->count - end);
   return *call->found > 0 || call->base.error != MPI_SUCCESS;
 }
 
-static bool finished(Pending *pending)
-{
-  PendingWaitsome *call = (PendingWaitsome *)pending;
+static bool finished(Pending* pending) {
+  PendingWaitsome* call = (PendingWaitsome*)pending;
   return look_at_next(call) || (parts_add_open(&call->parts, call->count, call->requests) && look(call));
 }
 
 /* What else is complete is found, too; after an error it is left to the next MPI_Waitsome. */
-static bool part_completed(Several *several, Pending *part)
-{
-  PendingWaitsome *call = (PendingWaitsome *)several->whole;
+static bool part_completed(Several* several, Pending* part) {
+  PendingWaitsome* call = (PendingWaitsome*)several->whole;
   const int i = parts_index(&call->parts, part);
   call->requests[i] = part->request;
   *call->found = 1;
   call->indices[0] = i;
   if (part->error == MPI_SUCCESS) {
     look_at_part(call, 0, i);
-    if (call->base.error == MPI_SUCCESS)
-      look_at_part(call, i + 1, call->count - i - 1);
+    if (call->base.error == MPI_SUCCESS) look_at_part(call, i + 1, call->count - i - 1);
     return true;
   }
   call->base.error = MPI_ERR_IN_STATUS;
-  if (call->statuses != MPI_STATUSES_IGNORE)
-    call->statuses[0].MPI_ERROR = part->error;
+  if (call->statuses != MPI_STATUSES_IGNORE) call->statuses[0].MPI_ERROR = part->error;
   return true;
 }
 
-static void part_failed_too(Several *several, Pending *part)
-{
-  PendingWaitsome *call = (PendingWaitsome *)several->whole;
+static void part_failed_too(Several* several, Pending* part) {
+  PendingWaitsome* call = (PendingWaitsome*)several->whole;
   const int i = parts_index(&call->parts, part);
   call->requests[i] = part->request;
   if (call->statuses != MPI_STATUSES_IGNORE)
@@ -96,11 +84,15 @@ static void part_failed_too(Several *several, Pending *part)
   call->indices[(*call->found)++] = i;
 }
 
-int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
-{
+int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
   PASS_ON_FROM_TOOL(waitsome(incount, requests, outcount, indices, statuses));
-  MpiCall what = {.name = "MPI_Waitsome", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
-                  .requests = incount, .given = requests, .given_count = incount};
+  MpiCall what = {.name = "MPI_Waitsome",
+                  .caller = __builtin_return_address(0),
+                  .peer = kNoPeer,
+                  .tag = kNoTag,
+                  .requests = incount,
+                  .given = requests,
+                  .given_count = incount};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitsome(incount, requests, outcount, indices, statuses);

@@ -21,20 +21,20 @@ enum { kLogEntries = 64 };
 /* What can be compared between processes, and said of a call. */
 typedef struct LoggedCollective {
   uint64_t number;  /* from 1 */
-  const char *name; /* "MPI_Bcast" */
+  const char* name; /* "MPI_Bcast" */
   int root;         /* kNoPeer: the operation has none */
   int64_t bytes;    /* -1: not known, or not the same on all processes */
-  const void *site; /* the return address */
+  const void* site; /* the return address */
   uint64_t oldest;  /* of those in progress when it began, itself included */
   bool in_progress;
 } LoggedCollective;
 
 typedef struct CollectiveEntry {
   _Atomic uint64_t number; /* 0: being written */
-  _Atomic(const char *) name;
+  _Atomic(const char*) name;
   _Atomic int64_t bytes;
   _Atomic uint64_t oldest;
-  _Atomic(const void *) site;
+  _Atomic(const void*) site;
   _Atomic int root;
   atomic_bool in_progress;
 } CollectiveEntry;
@@ -49,17 +49,17 @@ typedef struct CollectiveLog {
 enum { kOpenBits = 24 };
 
 /* A call begins. Returns its number; *oldest: the number of the oldest one in progress, itself if there is no other. */
-uint64_t collective_log_begin(CollectiveLog *log, const MpiCall *call, const void *site, uint64_t *oldest);
+uint64_t collective_log_begin(CollectiveLog* log, const MpiCall* call, const void* site, uint64_t* oldest);
 
 /* MPI has accepted the call: `bytes` as in the record. */
-void collective_log_sized(CollectiveLog *log, uint64_t number, int64_t bytes);
+void collective_log_sized(CollectiveLog* log, uint64_t number, int64_t bytes);
 
-void collective_log_end(CollectiveLog *log, uint64_t number);
+void collective_log_end(CollectiveLog* log, uint64_t number);
 
 /* How many have begun. */
-uint64_t collective_log_begun(const CollectiveLog *log);
+uint64_t collective_log_begun(const CollectiveLog* log);
 
 /* Copies entry `number`. False if it has not begun, or is too long ago. */
-bool collective_log_read(const CollectiveLog *log, uint64_t number, LoggedCollective *record);
+bool collective_log_read(const CollectiveLog* log, uint64_t number, LoggedCollective* record);
 
 #endif

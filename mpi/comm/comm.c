@@ -18,7 +18,7 @@
 typedef struct Made Made;
 struct Made {
   KeyNode by_key; /* lock: in `made` */
-  Made *next;     /* of the same parent */
+  Made* next;     /* of the same parent */
   uint64_t count;
 };
 
@@ -27,11 +27,11 @@ struct Comm {
   KeyNode by_handle;        /* lock: in `known` */
   KeyNode by_identity;      /* lock: in `known_by_identity` */
   _Atomic(MPI_Comm) handle; /* 0: the entry is free. Written under the lock; release, for find() */
-  Comm *next;               /* lock: in the list of free ones */
-  Made *made;               /* lock: from it */
+  Comm* next;               /* lock: in the list of free ones */
+  Made* made;               /* lock: from it */
   CommInfo info;            /* constant while in use, but for the name, which the lock guards */
-  int *members;
-  _Atomic(CollectiveLog *) log; /* written under the lock, read by those who hold the communicator or the lock */
+  int* members;
+  _Atomic(CollectiveLog*) log; /* written under the lock, read by those who hold the communicator or the lock */
   char name[kCommNameBytes];
 };
 
@@ -41,66 +41,55 @@ enum { kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static KeyTable known;             /* lock; find() peeks into it for a guess, which it checks */
 static KeyTable known_by_identity; /* lock */
-static Comm *spare;                /* lock */
+static Comm* spare;                /* lock */
 /* Lock. What was made from a communicator goes with it. So there are as many as different groups and tags that
  * communicators were made with, from those that are there; and as many that were made from none in particular. */
 static KeyTable made;
-static int key = MPI_KEYVAL_INVALID;  /* written once, by comm_start() */
-static atomic_bool started;           /* by comm_start(), release; acquired by those who read `key` and `world` */
+static int key = MPI_KEYVAL_INVALID; /* written once, by comm_start() */
+static atomic_bool started;          /* by comm_start(), release; acquired by those who read `key` and `world` */
 static MPI_Group world;
 
 /* Identities ------------------------------------------------------------------------------------------------------- */
 
 /* SplitMix64's finalizer (Steele, Lea, Flood 2014) over what came before and what comes. */
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
+static uint64_t mix(uint64_t hash, uint64_t value) {
   uint64_t x = (hash ^ value) + UINT64_C(0x9e3779b97f4a7c15);
   x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
   return x ^ (x >> 31);
 }
 
-static uint64_t hash_of(const int *members, int size)
-{
+static uint64_t hash_of(const int* members, int size) {
   uint64_t hash = (uint64_t)size;
-  for (int i = 0; i < size; ++i)
-    hash = mix(hash, (uint64_t)members[i]);
+  for (int i = 0; i < size; ++i) hash = mix(hash, (uint64_t)members[i]);
   return hash;
 }
 
-static void *allocate(size_t bytes)
-{
-  void *memory = calloc(1, bytes);
-  if (memory == NULL)
-    report_fatal("no memory for %zu bytes about a communicator: free some", bytes);
+static void* allocate(size_t bytes) {
+  void* memory = calloc(1, bytes);
+  if (memory == NULL) report_fatal("no memory for %zu bytes about a communicator: free some", bytes);
   return memory;
 }
 
 /* Ranks in MPI_COMM_WORLD of a group, which it frees; -1 for those that are not there. */
-static int *world_ranks(MPI_Group group, int size)
-{
-  int *ranks = allocate(2 * (size_t)size * sizeof *ranks + 1);
-  for (int i = 0; i < size; ++i)
-    ranks[size + i] = i;
+static int* world_ranks(MPI_Group group, int size) {
+  int* ranks = allocate(2 * (size_t)size * sizeof *ranks + 1);
+  for (int i = 0; i < size; ++i) ranks[size + i] = i;
   next_mpi.group_translate_ranks(group, size, ranks + size, world, ranks);
-  for (int i = 0; i < size; ++i)
-    ranks[i] = ranks[i] == MPI_UNDEFINED ? -1 : ranks[i];
+  for (int i = 0; i < size; ++i) ranks[i] = ranks[i] == MPI_UNDEFINED ? -1 : ranks[i];
   next_mpi.group_free(&group);
   return ranks;
 }
 
-static bool all_in_world(const int *members, int size)
-{
+static bool all_in_world(const int* members, int size) {
   for (int i = 0; i < size; ++i)
-    if (members[i] < 0)
-      return false;
+    if (members[i] < 0) return false;
   return true;
 }
 
 /* Fills size, rank and members; `identity` becomes the hash of the members. The two sides of an inter-communicator must
  * agree: the sum of two hashes has no first and second. False if MPI does not take the handle. */
-static bool look_at(MPI_Comm comm, CommInfo *info, int **members)
-{
+static bool look_at(MPI_Comm comm, CommInfo* info, int** members) {
   int is_inter = 0;
   MPI_Group group;
   if (next_mpi.comm_test_inter(comm, &is_inter) != MPI_SUCCESS || next_mpi.comm_group(comm, &group) != MPI_SUCCESS)
@@ -122,11 +111,9 @@ static bool look_at(MPI_Comm comm, CommInfo *info, int **members)
 }
 
 /* Under the lock. `parent` may be NULL. */
-static uint64_t count_made(Comm *parent, uint64_t of_key)
-{
-  Made *entry = (Made *)key_table_find(&made, of_key); /* by_key is its first member */
-  if (entry != NULL)
-    return ++entry->count;
+static uint64_t count_made(Comm* parent, uint64_t of_key) {
+  Made* entry = (Made*)key_table_find(&made, of_key); /* by_key is its first member */
+  if (entry != NULL) return ++entry->count;
   entry = allocate(sizeof *entry);
   entry->count = 1;
   key_table_add(&made, &entry->by_key, of_key);
@@ -138,10 +125,9 @@ static uint64_t count_made(Comm *parent, uint64_t of_key)
 }
 
 /* Under the lock: nothing is made from it any more. */
-static void forget_made(Comm *parent)
-{
+static void forget_made(Comm* parent) {
   while (parent->made != NULL) {
-    Made *entry = parent->made;
+    Made* entry = parent->made;
     parent->made = entry->next;
     key_table_remove(&made, &entry->by_key);
     free(entry);
@@ -151,22 +137,17 @@ static void forget_made(Comm *parent)
 /* Entries ---------------------------------------------------------------------------------------------------------- */
 
 /* Under the lock. */
-static Comm *find_known(MPI_Comm comm)
-{
-  return (Comm *)key_table_find(&known, (uintptr_t)comm); /* by_handle is its first member */
+static Comm* find_known(MPI_Comm comm) {
+  return (Comm*)key_table_find(&known, (uintptr_t)comm); /* by_handle is its first member */
 }
 
 /* The caller's communicator is not freed meanwhile, so an entry that has its handle now is its entry, and stays so. */
-static Comm *find(MPI_Comm comm)
-{
-  if (comm == (MPI_Comm)0)
-    return NULL;
+static Comm* find(MPI_Comm comm) {
+  if (comm == (MPI_Comm)0) return NULL;
   /* Acquire: pairs with the release in enter(). */
-  Comm *entry = (Comm *)key_table_peek(&known, (uintptr_t)comm);
-  if (entry != NULL && atomic_load_explicit(&entry->handle, memory_order_acquire) == comm)
-    return entry;
-  if (!atomic_load_explicit(&started, memory_order_acquire))
-    return NULL;
+  Comm* entry = (Comm*)key_table_peek(&known, (uintptr_t)comm);
+  if (entry != NULL && atomic_load_explicit(&entry->handle, memory_order_acquire) == comm) return entry;
+  if (!atomic_load_explicit(&started, memory_order_acquire)) return NULL;
   pthread_mutex_lock(&lock);
   entry = find_known(comm);
   pthread_mutex_unlock(&lock);
@@ -174,9 +155,8 @@ static Comm *find(MPI_Comm comm)
 }
 
 /* Under the lock. Takes `members`. */
-static void enter(MPI_Comm comm, const CommInfo *info, int *members, const char *name)
-{
-  Comm *entry = spare;
+static void enter(MPI_Comm comm, const CommInfo* info, int* members, const char* name) {
+  Comm* entry = spare;
   if (entry != NULL)
     spare = entry->next;
   else
@@ -193,10 +173,9 @@ static void enter(MPI_Comm comm, const CommInfo *info, int *members, const char 
 }
 
 /* The attribute's deletion, called by MPI when the communicator is freed. */
-static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
-{
+static int forget(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm, (void)keyval, (void)extra;
-  Comm *entry = value;
+  Comm* entry = value;
   pthread_mutex_lock(&lock);
   key_table_remove(&known, &entry->by_handle);
   key_table_remove(&known_by_identity, &entry->by_identity);
@@ -212,20 +191,17 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
   return MPI_SUCCESS;
 }
 
-static int copy_nothing(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
-{
+static int copy_nothing(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* flag) {
   (void)comm, (void)keyval, (void)extra, (void)value, (void)copy;
   *flag = 0;
   return MPI_SUCCESS;
 }
 
 /* `parent` may be NULL; `origin` is its identity, or where the communicator comes from otherwise. */
-static void get_to_know(MPI_Comm comm, Comm *parent, uint64_t origin, int tag, bool is_agreed)
-{
+static void get_to_know(MPI_Comm comm, Comm* parent, uint64_t origin, int tag, bool is_agreed) {
   CommInfo info = {0};
-  int *members = NULL;
-  if (!look_at(comm, &info, &members))
-    return;
+  int* members = NULL;
+  if (!look_at(comm, &info, &members)) return;
   info.is_agreed = info.is_agreed && is_agreed;
   const uint64_t of_key = mix(mix(info.identity, origin), (uint64_t)tag);
   pthread_mutex_lock(&lock);
@@ -234,7 +210,7 @@ static void get_to_know(MPI_Comm comm, Comm *parent, uint64_t origin, int tag, b
     info.identity = mix(of_key, count_made(parent, of_key));
     enter(comm, &info, members, "");
   }
-  Comm *entry = find_known(comm);
+  Comm* entry = find_known(comm);
   pthread_mutex_unlock(&lock);
   if (is_new)
     next_mpi.comm_set_attr(comm, key, entry);
@@ -242,12 +218,10 @@ static void get_to_know(MPI_Comm comm, Comm *parent, uint64_t origin, int tag, b
     free(members);
 }
 
-static void enter_predefined(MPI_Comm comm, uint64_t identity, const char *name)
-{
+static void enter_predefined(MPI_Comm comm, uint64_t identity, const char* name) {
   CommInfo info = {0};
-  int *members = NULL;
-  if (!look_at(comm, &info, &members))
-    return;
+  int* members = NULL;
+  if (!look_at(comm, &info, &members)) return;
   info.identity = identity;
   pthread_mutex_lock(&lock);
   enter(comm, &info, members, name);
@@ -256,8 +230,7 @@ static void enter_predefined(MPI_Comm comm, uint64_t identity, const char *name)
 
 /* The interface ---------------------------------------------------------------------------------------------------- */
 
-void comm_start(void)
-{
+void comm_start(void) {
   const MPI_Comm comm_world = library_comm_world();
   int rank = 0;
   next_mpi.comm_group(comm_world, &world);
@@ -268,31 +241,25 @@ void comm_start(void)
   atomic_store_explicit(&started, true, memory_order_release);
 }
 
-void comm_stop(void)
-{
-  if (!atomic_exchange_explicit(&started, false, memory_order_relaxed))
-    return;
+void comm_stop(void) {
+  if (!atomic_exchange_explicit(&started, false, memory_order_relaxed)) return;
   next_mpi.comm_free_keyval(&key); /* stays as long as a communicator has the attribute */
   next_mpi.group_free(&world);
 }
 
-uint64_t comm_identity(MPI_Comm comm)
-{
-  const Comm *entry = find(comm);
+uint64_t comm_identity(MPI_Comm comm) {
+  const Comm* entry = find(comm);
   return entry != NULL ? entry->info.identity : 0;
 }
 
-int comm_peers(MPI_Comm comm)
-{
-  const Comm *entry = find(comm);
-  if (entry == NULL)
-    return 0;
+int comm_peers(MPI_Comm comm) {
+  const Comm* entry = find(comm);
+  if (entry == NULL) return 0;
   return entry->info.remote_size > 0 ? entry->info.remote_size : entry->info.size;
 }
 
-uint64_t comm_identify(MPI_Comm comm)
-{
-  const Comm *entry = find(comm);
+uint64_t comm_identify(MPI_Comm comm) {
+  const Comm* entry = find(comm);
   if (entry == NULL && comm != (MPI_Comm)0 && atomic_load_explicit(&started, memory_order_acquire) &&
       comm != library_comm_null()) {
     get_to_know(comm, NULL, kOfUnknownOrigin, 0, false);
@@ -301,44 +268,36 @@ uint64_t comm_identify(MPI_Comm comm)
   return entry != NULL ? entry->info.identity : 0;
 }
 
-void comm_created(int error, MPI_Comm parent, const MPI_Comm *created, int tag)
-{
+void comm_created(int error, MPI_Comm parent, const MPI_Comm* created, int tag) {
   if (error != MPI_SUCCESS || *created == library_comm_null() || !atomic_load_explicit(&started, memory_order_acquire))
     return;
-  Comm *from = parent != (MPI_Comm)0 ? find(parent) : NULL;
+  Comm* from = parent != (MPI_Comm)0 ? find(parent) : NULL;
   get_to_know(*created, from, from != NULL ? from->info.identity : 0, tag,
               parent == (MPI_Comm)0 || (from != NULL && from->info.is_agreed));
 }
 
-int comm_tag_of(const char *string)
-{
+int comm_tag_of(const char* string) {
   uint64_t hash = 0;
-  for (; *string != '\0'; ++string)
-    hash = mix(hash, (unsigned char)*string);
+  for (; *string != '\0'; ++string) hash = mix(hash, (unsigned char)*string);
   return (int)(hash & INT_MAX);
 }
 
-void comm_named(int error, MPI_Comm comm, const char *name)
-{
-  Comm *entry = error == MPI_SUCCESS ? find(comm) : NULL;
-  if (entry == NULL)
-    return;
+void comm_named(int error, MPI_Comm comm, const char* name) {
+  Comm* entry = error == MPI_SUCCESS ? find(comm) : NULL;
+  if (entry == NULL) return;
   pthread_mutex_lock(&lock);
   strncpy(entry->name, name, kCommNameBytes - 1);
   pthread_mutex_unlock(&lock);
 }
 
-CollectiveLog *comm_log(MPI_Comm comm)
-{
-  const Comm *entry = find(comm);
+CollectiveLog* comm_log(MPI_Comm comm) {
+  const Comm* entry = find(comm);
   return entry != NULL ? atomic_load_explicit(&entry->log, memory_order_relaxed) : NULL;
 }
 
-void comm_stop_log(MPI_Comm comm)
-{
-  Comm *entry = find(comm);
-  if (entry == NULL)
-    return;
+void comm_stop_log(MPI_Comm comm) {
+  Comm* entry = find(comm);
+  if (entry == NULL) return;
   pthread_mutex_lock(&lock);
   entry->info.log = NULL; /* the memory stays: a call that is in progress will write to it */
   atomic_store_explicit(&entry->log, NULL, memory_order_relaxed);
@@ -346,17 +305,15 @@ void comm_stop_log(MPI_Comm comm)
 }
 
 /* Under the lock. */
-static const Comm *find_identity(uint64_t identity)
-{
-  KeyNode *node = key_table_find(&known_by_identity, identity);
-  return node != NULL ? (const Comm *)((const char *)node - offsetof(Comm, by_identity)) : NULL;
+static const Comm* find_identity(uint64_t identity) {
+  KeyNode* node = key_table_find(&known_by_identity, identity);
+  return node != NULL ? (const Comm*)((const char*)node - offsetof(Comm, by_identity)) : NULL;
 }
 
-CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective *record)
-{
+CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective* record) {
   CommLogState state = kLogNotYet;
   pthread_mutex_lock(&lock);
-  const Comm *entry = find_identity(identity);
+  const Comm* entry = find_identity(identity);
   if (entry != NULL && entry->info.log == NULL)
     state = kLogGone;
   else if (entry != NULL && collective_log_begun(entry->info.log) >= number)
@@ -365,11 +322,10 @@ CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective 
   return state;
 }
 
-int *comm_members(uint64_t identity, int *size, char *name)
-{
-  int *members = NULL;
+int* comm_members(uint64_t identity, int* size, char* name) {
+  int* members = NULL;
   pthread_mutex_lock(&lock);
-  const Comm *entry = find_identity(identity);
+  const Comm* entry = find_identity(identity);
   if (entry != NULL) {
     *size = entry->info.size;
     members = allocate((size_t)*size * sizeof *members);
@@ -382,17 +338,15 @@ int *comm_members(uint64_t identity, int *size, char *name)
 
 typedef struct Visit {
   comm_visit_fn visit;
-  void *arg;
+  void* arg;
 } Visit;
 
-static void visit_known(KeyNode *node, void *arg)
-{
-  const Visit *visit = arg;
-  visit->visit(&((const Comm *)node)->info, visit->arg);
+static void visit_known(KeyNode* node, void* arg) {
+  const Visit* visit = arg;
+  visit->visit(&((const Comm*)node)->info, visit->arg);
 }
 
-void comm_for_each(comm_visit_fn visit, void *arg)
-{
+void comm_for_each(comm_visit_fn visit, void* arg) {
   pthread_mutex_lock(&lock);
   key_table_for_each(&known, visit_known, &(Visit){visit, arg});
   pthread_mutex_unlock(&lock);

@@ -27,13 +27,13 @@ enum { kCommNameBytes = 64 };
 typedef struct CommInfo {
   MPI_Comm comm;
   uint64_t identity;
-  bool is_agreed;     /* the identity is the same on all processes */
-  int size;           /* of the group of this process */
-  int rank;           /* of this process in it */
-  int remote_size;    /* 0: no inter-communicator */
-  const int *members; /* ranks in MPI_COMM_WORLD, -1: not there; of the remote group of an inter-communicator */
-  const char *name;   /* that the program gave it, or one of the predefined; else "" */
-  const CollectiveLog *log; /* of its collective calls; NULL: none is kept */
+  bool is_agreed;           /* the identity is the same on all processes */
+  int size;                 /* of the group of this process */
+  int rank;                 /* of this process in it */
+  int remote_size;          /* 0: no inter-communicator */
+  const int* members;       /* ranks in MPI_COMM_WORLD, -1: not there; of the remote group of an inter-communicator */
+  const char* name;         /* that the program gave it, or one of the predefined; else "" */
+  const CollectiveLog* log; /* of its collective calls; NULL: none is kept */
 } CommInfo;
 
 /* After MPI_Init, before the program can make a communicator. */
@@ -49,37 +49,38 @@ uint64_t comm_identity(MPI_Comm comm);
 /* How many ranks one may send to in it; 0 if it is not known. As comm_identity(). */
 int comm_peers(MPI_Comm comm);
 
-/* As comm_identity(), and gets to know one that is not known yet, by calls of MPI. `comm` is a valid handle, or null. */
+/* As comm_identity(), and gets to know one that is not known yet, by calls of MPI. `comm` is a valid handle, or null.
+ */
 uint64_t comm_identify(MPI_Comm comm);
 
 /* What the wrapper of a call that makes communicators says: `made` is from `parent` (0: from no communicator in
  * particular), if `error` is MPI_SUCCESS. `tag` tells apart what is made at the same time. */
-void comm_created(int error, MPI_Comm parent, const MPI_Comm *made, int tag);
+void comm_created(int error, MPI_Comm parent, const MPI_Comm* made, int tag);
 
 /* A number for a tag that is a string (MPI 4.0, 7.4.2: MPI_Comm_create_from_group). */
-int comm_tag_of(const char *string);
+int comm_tag_of(const char* string);
 
 /* What MPI_Comm_set_name's wrapper says. */
-void comm_named(int error, MPI_Comm comm, const char *name);
+void comm_named(int error, MPI_Comm comm, const char* name);
 
 /* Its log of collective calls, for the thread that makes one; NULL for those whose logs could not be compared between
  * processes: of one process, inter-communicators, and where not all agree on the identity. */
-CollectiveLog *comm_log(MPI_Comm comm);
+CollectiveLog* comm_log(MPI_Comm comm);
 
 /* From now on the communicator's collectives are not the same calls on all processes: no log any more. */
 void comm_stop_log(MPI_Comm comm);
 
 /* Entry `number` in the log of a communicator that another thread may free meanwhile. */
 typedef enum CommLogState { kLogNotYet, kLogGone, kLogRead } CommLogState;
-CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective *record);
+CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective* record);
 
 /* The members of such a communicator, which the caller frees, and its name, with room for kCommNameBytes; NULL if there
  * is no such communicator. */
-int *comm_members(uint64_t identity, int *size, char *name);
+int* comm_members(uint64_t identity, int* size, char* name);
 
 /* Calls visit(info, arg) for each known communicator, under the lock: visit calls neither MPI nor functions of this
  * header, and keeps no pointer. Any thread. */
-typedef void (*comm_visit_fn)(const CommInfo *info, void *arg);
-void comm_for_each(comm_visit_fn visit, void *arg);
+typedef void (*comm_visit_fn)(const CommInfo* info, void* arg);
+void comm_for_each(comm_visit_fn visit, void* arg);
 
 #endif

@@ -12,7 +12,7 @@
 
 typedef struct KeyNode KeyNode;
 struct KeyNode {
-  KeyNode *next; /* of the same bucket */
+  KeyNode* next; /* of the same bucket */
   uint64_t key;
 };
 
@@ -21,23 +21,23 @@ struct KeyNode {
 typedef struct KeyBuckets KeyBuckets;
 
 typedef struct KeyTable {
-  _Atomic(KeyBuckets *) buckets; /* NULL: empty. Stored under the lock with release, for key_table_peek() */
+  _Atomic(KeyBuckets*) buckets; /* NULL: empty. Stored under the lock with release, for key_table_peek() */
   size_t count;
 } KeyTable;
 
-void key_table_add(KeyTable *table, KeyNode *node, uint64_t key);
+void key_table_add(KeyTable* table, KeyNode* node, uint64_t key);
 
 /* The node is in the table. */
-void key_table_remove(KeyTable *table, KeyNode *node);
+void key_table_remove(KeyTable* table, KeyNode* node);
 
 /* NULL: there is none. The node is moved to where key_table_peek() sees it. */
-KeyNode *key_table_find(KeyTable *table, uint64_t key);
+KeyNode* key_table_find(KeyTable* table, uint64_t key);
 
 /* Without the lock: a node that is or was in the key's bucket, or NULL. What it held when it was put there is seen; it
  * may have been changed since, so nodes of a table that is peeked into are not freed. */
-KeyNode *key_table_peek(KeyTable *table, uint64_t key);
+KeyNode* key_table_peek(KeyTable* table, uint64_t key);
 
 /* Calls visit(node, arg) for each. */
-void key_table_for_each(const KeyTable *table, void (*visit)(KeyNode *node, void *arg), void *arg);
+void key_table_for_each(const KeyTable* table, void (*visit)(KeyNode* node, void* arg), void* arg);
 
 #endif

@@ -13,8 +13,8 @@
 #include "comm/comm.h"
 #include "comm/order_compare.h"
 
-/* Questions that wait here at a time: one more is not answered, and so that pair of calls is not compared. Of `handled`,
- * a newer one takes the place of an older one, which may then be asked for once more. */
+/* Questions that wait here at a time: one more is not answered, and so that pair of calls is not compared. Of
+ * `handled`, a newer one takes the place of an older one, which may then be asked for once more. */
 enum { kPollsPerLook = 64, kMostOpen = 512, kHandled = 1024 };
 
 /* A question or an answer. */
@@ -29,73 +29,62 @@ typedef struct Letter {
 } Letter;
 
 typedef struct Mail {
-  struct Mail *next;
+  struct Mail* next;
   MPI_Request request; /* of a mail that is sent */
   Letter letter;
 } Mail;
 
 /* Pushed by callers whose calls overlap (release), taken whole by the poller (acquire). */
-static _Atomic(Mail *) inbox;
+static _Atomic(Mail*) inbox;
 
 static MPI_Comm mail_comm; /* a duplicate of MPI_COMM_WORLD; 0: none */
 static int world_rank;
-static Mail *open_mail;              /* that waits for a call of ours */
+static Mail* open_mail; /* that waits for a call of ours */
 static int open_count;
-static Mail *sent_mail;              /* that MPI has not delivered yet */
-static uint64_t handled[kHandled];   /* identity ^ number of what was asked for lately, so that it is once */
+static Mail* sent_mail;            /* that MPI has not delivered yet */
+static uint64_t handled[kHandled]; /* identity ^ number of what was asked for lately, so that it is once */
 static unsigned polls;
 
 /* Callers ---------------------------------------------------------------------------------------------------------- */
 
-static Mail *new_mail(MailKind kind, uint64_t identity, uint64_t number)
-{
-  Mail *mail = calloc(1, sizeof *mail);
-  if (mail == NULL)
-    report_fatal("no memory for %zu bytes about overlapping collectives", sizeof *mail);
+static Mail* new_mail(MailKind kind, uint64_t identity, uint64_t number) {
+  Mail* mail = calloc(1, sizeof *mail);
+  if (mail == NULL) report_fatal("no memory for %zu bytes about overlapping collectives", sizeof *mail);
   mail->letter.kind = kind;
   mail->letter.call.identity = identity;
   mail->letter.call.number = number;
   return mail;
 }
 
-static void push(Mail *mail)
-{
-  Mail *head = atomic_load_explicit(&inbox, memory_order_relaxed);
+static void push(Mail* mail) {
+  Mail* head = atomic_load_explicit(&inbox, memory_order_relaxed);
   do {
     mail->next = head;
   } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, mail, memory_order_release, memory_order_relaxed));
 }
 
 /* The calls in progress from `oldest` up to `number` are in an order that is left to chance: it is to be compared. */
-static void ask_about_overlap(MPI_Comm comm, const CollectiveLog *log, uint64_t oldest, uint64_t number)
-{
+static void ask_about_overlap(MPI_Comm comm, const CollectiveLog* log, uint64_t oldest, uint64_t number) {
   const uint64_t identity = comm_identity(comm);
   LoggedCollective record;
   for (uint64_t i = oldest; i <= number; ++i)
-    if (collective_log_read(log, i, &record) && record.in_progress)
-      push(new_mail(kAsk, identity, i));
+    if (collective_log_read(log, i, &record) && record.in_progress) push(new_mail(kAsk, identity, i));
 }
 
-OrderTicket order_begin(const MpiCall *call, const void *site)
-{
-  CollectiveLog *log = comm_log(call->comm);
-  if (log == NULL)
-    return (OrderTicket){NULL, 0};
+OrderTicket order_begin(const MpiCall* call, const void* site) {
+  CollectiveLog* log = comm_log(call->comm);
+  if (log == NULL) return (OrderTicket){NULL, 0};
   uint64_t oldest = 0;
   const uint64_t number = collective_log_begin(log, call, site, &oldest);
-  if (oldest != number)
-    ask_about_overlap(call->comm, log, oldest, number);
+  if (oldest != number) ask_about_overlap(call->comm, log, oldest, number);
   return (OrderTicket){log, number};
 }
 
-void order_end(const OrderTicket *ticket)
-{
-  if (ticket->log != NULL)
-    collective_log_end(ticket->log, ticket->number);
+void order_end(const OrderTicket* ticket) {
+  if (ticket->log != NULL) collective_log_end(ticket->log, ticket->number);
 }
 
-void order_sized(const OrderTicket *ticket, const MpiCall *call)
-{
+void order_sized(const OrderTicket* ticket, const MpiCall* call) {
   int size = 0;
   if (ticket->log != NULL && next_mpi.type_size(call->datatype, &size) == MPI_SUCCESS)
     collective_log_sized(ticket->log, ticket->number, (int64_t)call->count * size);
@@ -103,21 +92,18 @@ void order_sized(const OrderTicket *ticket, const MpiCall *call)
 
 /* The poller's mail ------------------------------------------------------------------------------------------------ */
 
-static void send_to(int rank, MailKind kind, const OrderCall *call)
-{
-  Mail *mail = new_mail(kind, call->identity, call->number);
+static void send_to(int rank, MailKind kind, const OrderCall* call) {
+  Mail* mail = new_mail(kind, call->identity, call->number);
   mail->letter.call = *call;
   /* Synchronous, so that order_stop() knows when all mail has arrived. */
-  next_mpi.issend(&mail->letter, (int)sizeof mail->letter, library_packed(), rank, 0, mail_comm,
-                  &mail->request);
+  next_mpi.issend(&mail->letter, (int)sizeof mail->letter, library_packed(), rank, 0, mail_comm, &mail->request);
   mail->next = sent_mail;
   sent_mail = mail;
 }
 
-static void forget_delivered(void)
-{
-  for (Mail **link = &sent_mail; *link != NULL;) {
-    Mail *mail = *link;
+static void forget_delivered(void) {
+  for (Mail** link = &sent_mail; *link != NULL;) {
+    Mail* mail = *link;
     int flag = 0;
     next_mpi.test(&mail->request, &flag, MPI_STATUS_IGNORE);
     if (!flag) {
@@ -130,25 +116,22 @@ static void forget_delivered(void)
 }
 
 /* True for the first of equal questions. */
-static bool is_new(const OrderCall *call)
-{
+static bool is_new(const OrderCall* call) {
   const uint64_t word = call->identity ^ (call->number * UINT64_C(0x9e3779b97f4a7c15));
-  uint64_t *slot = &handled[word % kHandled];
+  uint64_t* slot = &handled[word % kHandled];
   const bool differs = *slot != word;
   *slot = word;
   return differs;
 }
 
 /* True if the mail needs to be kept no longer. */
-static bool answer(const Mail *mail)
-{
-  const OrderCall *asked = &mail->letter.call;
+static bool answer(const Mail* mail) {
+  const OrderCall* asked = &mail->letter.call;
   LoggedCollective record;
   char name[kCommNameBytes];
   int size = 0;
-  int *members = comm_members(asked->identity, &size, name);
-  if (members == NULL)
-    return false; /* not made here yet, or freed */
+  int* members = comm_members(asked->identity, &size, name);
+  if (members == NULL) return false; /* not made here yet, or freed */
   const bool is_judge = members[0] == world_rank;
   bool done = true;
   if (mail->letter.kind == kAsk && !is_judge) {
@@ -158,59 +141,52 @@ static bool answer(const Mail *mail)
     done = state != kLogNotYet;
     if (state == kLogRead) {
       const OrderCall ours = order_call(asked->identity, &record, world_rank);
-      for (int i = 1; i < size && is_judge; ++i)
-        send_to(members[i], kTell, &ours);
-      if (!is_judge)
-        order_compare(asked, &ours);
+      for (int i = 1; i < size && is_judge; ++i) send_to(members[i], kTell, &ours);
+      if (!is_judge) order_compare(asked, &ours);
     }
   }
   free(members);
   return done;
 }
 
-static void keep(Mail *mail)
-{
+static void keep(Mail* mail) {
   if ((mail->letter.kind == kAsk && !is_new(&mail->letter.call)) || open_count == kMostOpen) {
     free(mail);
     return;
   }
-  Mail **link = &open_mail; /* by number, so that the first call that differs is reported */
-  while (*link != NULL && (*link)->letter.call.number < mail->letter.call.number)
-    link = &(*link)->next;
+  Mail** link = &open_mail; /* by number, so that the first call that differs is reported */
+  while (*link != NULL && (*link)->letter.call.number < mail->letter.call.number) link = &(*link)->next;
   mail->next = *link;
   *link = mail;
   ++open_count;
 }
 
-static void receive_mail(void)
-{
+static void receive_mail(void) {
   int flag = 0;
   MPI_Status status;
   while (next_mpi.iprobe(MPI_ANY_SOURCE, 0, mail_comm, &flag, &status) == MPI_SUCCESS && flag) {
-    Mail *mail = new_mail(kAsk, 0, 0);
-    next_mpi.recv(&mail->letter, (int)sizeof mail->letter, library_packed(), status.MPI_SOURCE, 0,
-                  mail_comm, MPI_STATUS_IGNORE);
+    Mail* mail = new_mail(kAsk, 0, 0);
+    next_mpi.recv(&mail->letter, (int)sizeof mail->letter, library_packed(), status.MPI_SOURCE, 0, mail_comm,
+                  MPI_STATUS_IGNORE);
     keep(mail);
   }
 }
 
-static void empty_inbox(void)
-{
+static void empty_inbox(void) {
   /* Acquire: pairs with push(). */
-  Mail *mail = atomic_exchange_explicit(&inbox, NULL, memory_order_acquire);
+  Mail* mail = atomic_exchange_explicit(&inbox, NULL, memory_order_acquire);
   while (mail != NULL) {
-    Mail *next = mail->next;
+    Mail* next = mail->next;
     keep(mail);
     mail = next;
   }
 }
 
-static void look(void)
-{
+static void look(void) {
   empty_inbox();
   receive_mail();
-  for (Mail **link = &open_mail; *link != NULL;) {
-    Mail *mail = *link;
+  for (Mail** link = &open_mail; *link != NULL;) {
+    Mail* mail = *link;
     if (!answer(mail)) {
       link = &mail->next;
       continue;
@@ -222,18 +198,14 @@ static void look(void)
   forget_delivered();
 }
 
-void order_poll(void)
-{
-  if (mail_comm == (MPI_Comm)0)
-    return;
-  if (++polls % kPollsPerLook == 0 || atomic_load_explicit(&inbox, memory_order_relaxed) != NULL)
-    look();
+void order_poll(void) {
+  if (mail_comm == (MPI_Comm)0) return;
+  if (++polls % kPollsPerLook == 0 || atomic_load_explicit(&inbox, memory_order_relaxed) != NULL) look();
 }
 
 /* Start and stop --------------------------------------------------------------------------------------------------- */
 
-void order_start(void)
-{
+void order_start(void) {
   const MPI_Comm world = library_comm_world();
   int size = 0;
   next_mpi.comm_size(world, &size);
@@ -244,8 +216,7 @@ void order_start(void)
 
 /* Until all mail of all processes has arrived: who enters the barrier has had its mail delivered, and goes on receiving
  * until all have entered (the nonblocking consensus of Hoefler, Siebert and Lumsdaine, 2010). */
-static void deliver_all(void)
-{
+static void deliver_all(void) {
   MPI_Request barrier;
   int done = 0;
   do {
@@ -258,16 +229,14 @@ static void deliver_all(void)
   }
 }
 
-void order_stop(void)
-{
-  if (mail_comm == (MPI_Comm)0)
-    return;
+void order_stop(void) {
+  if (mail_comm == (MPI_Comm)0) return;
   deliver_all(); /* the questions */
   deliver_all(); /* the answers to them */
   next_mpi.comm_free(&mail_comm);
   mail_comm = (MPI_Comm)0;
   while (open_mail != NULL) {
-    Mail *mail = open_mail;
+    Mail* mail = open_mail;
     open_mail = mail->next;
     free(mail);
   }

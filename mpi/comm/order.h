@@ -16,20 +16,20 @@
 /* A collective call between its begin and its end; log is NULL where it is not compared. Nothing of it is looked at by
  * others. */
 typedef struct OrderTicket {
-  CollectiveLog *log;
+  CollectiveLog* log;
   uint64_t number;
 } OrderTicket;
 
 /* In front of a collective call, to the end of the block. An error handler's C++ exception may leave it. */
-#define IN_ORDER(name, site, ...)                                                                                     \
+#define IN_ORDER(name, site, ...) \
   __attribute__((cleanup(order_end))) const OrderTicket name = order_begin(__VA_ARGS__, site)
 
 /* `site`: the return address of the call. */
-OrderTicket order_begin(const MpiCall *call, const void *site);
-void order_end(const OrderTicket *ticket);
+OrderTicket order_begin(const MpiCall* call, const void* site);
+void order_end(const OrderTicket* ticket);
 
 /* MPI has accepted the call, in which all processes must name as many bytes. */
-void order_sized(const OrderTicket *ticket, const MpiCall *call);
+void order_sized(const OrderTicket* ticket, const MpiCall* call);
 
 /* In MPI_Init and MPI_Finalize of all processes: makes the poller's communicator; waits for all messages on it, and
  * frees it. Nobody polls any more when order_stop() is called. */

@@ -16,18 +16,18 @@ typedef struct OrderCall {
   uint64_t identity; /* of the communicator */
   uint64_t number;
   uint64_t oldest; /* of those in progress on that process when it began */
-  int64_t bytes; /* -1: cannot be compared */
-  int32_t root;  /* kNoPeer: none */
-  int32_t rank;  /* of the caller, in MPI_COMM_WORLD */
+  int64_t bytes;   /* -1: cannot be compared */
+  int32_t root;    /* kNoPeer: none */
+  int32_t rank;    /* of the caller, in MPI_COMM_WORLD */
   char name[kOrderNameBytes];
   char site[kOrderSiteBytes]; /* "program+0x1234" */
 } OrderCall;
 
 /* The call that the record describes, of process `rank`. */
-OrderCall order_call(uint64_t identity, const LoggedCollective *record, int rank);
+OrderCall order_call(uint64_t identity, const LoggedCollective* record, int rank);
 
 /* Compares the call of another process with ours of the same number. Ends the job with a line if the two processes do
  * not make their calls in one order. */
-void order_compare(const OrderCall *theirs, const OrderCall *ours);
+void order_compare(const OrderCall* theirs, const OrderCall* ours);
 
 #endif

@@ -14,52 +14,40 @@
 enum { kUsual = 16 };
 
 typedef struct Requests {
-  MPI_Request *c;
+  MPI_Request* c;
   MPI_Request usual[kUsual];
 } Requests;
 
-static int to_c(Requests *requests, int count, const MPI_Fint *fortran)
-{
+static int to_c(Requests* requests, int count, const MPI_Fint* fortran) {
   requests->c = count <= kUsual ? requests->usual : malloc((size_t)count * sizeof *requests->c);
-  if (requests->c == NULL)
-    return MPI_ERR_NO_MEM;
-  for (int i = 0; i < count; ++i)
-    requests->c[i] = MPI_Request_f2c(fortran[i]);
+  if (requests->c == NULL) return MPI_ERR_NO_MEM;
+  for (int i = 0; i < count; ++i) requests->c[i] = MPI_Request_f2c(fortran[i]);
   return MPI_SUCCESS;
 }
 
 /* The program's handles are null from here on. */
-static void hand_over(Requests *requests, int count, MPI_Fint *fortran)
-{
-  for (int i = 0; i < count; ++i)
-    fortran[i] = MPI_Request_c2f(MPI_REQUEST_NULL);
-  if (requests->c != requests->usual)
-    free(requests->c);
+static void hand_over(Requests* requests, int count, MPI_Fint* fortran) {
+  for (int i = 0; i < count; ++i) fortran[i] = MPI_Request_c2f(MPI_REQUEST_NULL);
+  if (requests->c != requests->usual) free(requests->c);
 }
 
 /* One status or several. MPICH has constants of its own for mpi_f08. */
-static MPI_Status *statuses_of(void *fortran)
-{
-  if (fortran == (void *)MPI_F_STATUS_IGNORE || fortran == (void *)MPI_F_STATUSES_IGNORE)
-    return MPI_STATUSES_IGNORE;
+static MPI_Status* statuses_of(void* fortran) {
+  if (fortran == (void*)MPI_F_STATUS_IGNORE || fortran == (void*)MPI_F_STATUSES_IGNORE) return MPI_STATUSES_IGNORE;
 #if !MARLINE_MPI_IS_OPENMPI
-  if (fortran == (void *)MPI_F08_STATUS_IGNORE || fortran == (void *)MPI_F08_STATUSES_IGNORE)
-    return MPI_STATUSES_IGNORE;
+  if (fortran == (void*)MPI_F08_STATUS_IGNORE || fortran == (void*)MPI_F08_STATUSES_IGNORE) return MPI_STATUSES_IGNORE;
 #endif
   return fortran;
 }
 
 /* `error` is NULL where the caller leaves the argument out. */
-static void give(MPI_Fint *error, int value)
-{
-  if (error != NULL)
-    *error = value;
+static void give(MPI_Fint* error, int value) {
+  if (error != NULL) *error = value;
 }
 
 /* marline_mpi.f90, and marline_mpi_f08.f90, whose MPI_Request is a type with one integer. */
 
-void marline_mpi_iwaitall_f(MPI_Fint count, MPI_Fint *fortran, void *statuses, MPI_Fint *error)
-{
+void marline_mpi_iwaitall_f(MPI_Fint count, MPI_Fint* fortran, void* statuses, MPI_Fint* error) {
   Requests requests;
   int result = to_c(&requests, count, fortran);
   if (result == MPI_SUCCESS) {
@@ -69,14 +57,12 @@ void marline_mpi_iwaitall_f(MPI_Fint count, MPI_Fint *fortran, void *statuses, M
   give(error, result);
 }
 
-void marline_mpi_iwait_f(MPI_Fint *request, void *status, MPI_Fint *error)
-{
+void marline_mpi_iwait_f(MPI_Fint* request, void* status, MPI_Fint* error) {
   marline_mpi_iwaitall_f(1, request, status, error);
 }
 
-void marline_mpi_on_completion_f(MPI_Fint count, MPI_Fint *fortran, void *statuses, marline_mpi_callback_fn callback,
-                                 void *arg, MPI_Fint *error)
-{
+void marline_mpi_on_completion_f(MPI_Fint count, MPI_Fint* fortran, void* statuses, marline_mpi_callback_fn callback,
+                                 void* arg, MPI_Fint* error) {
   Requests requests;
   int result = to_c(&requests, count, fortran);
   if (result == MPI_SUCCESS) {
@@ -86,8 +72,7 @@ void marline_mpi_on_completion_f(MPI_Fint count, MPI_Fint *fortran, void *status
   give(error, result);
 }
 
-void marline_mpi_fulfill_f(MPI_Fint count, MPI_Fint *fortran, void *statuses, uintptr_t event, MPI_Fint *error)
-{
+void marline_mpi_fulfill_f(MPI_Fint count, MPI_Fint* fortran, void* statuses, uintptr_t event, MPI_Fint* error) {
   Requests requests;
   int result = to_c(&requests, count, fortran);
   if (result == MPI_SUCCESS) {
@@ -99,32 +84,22 @@ void marline_mpi_fulfill_f(MPI_Fint count, MPI_Fint *fortran, void *statuses, ui
 
 /* TAMPI's, as Fortran compilers name external procedures. */
 
-void tampi_iwait_(MPI_Fint *request, void *status, MPI_Fint *error)
-{
+void tampi_iwait_(MPI_Fint* request, void* status, MPI_Fint* error) {
   marline_mpi_iwaitall_f(1, request, status, error);
 }
 
-void tampi_iwaitall_(MPI_Fint *count, MPI_Fint *requests, void *statuses, MPI_Fint *error)
-{
+void tampi_iwaitall_(MPI_Fint* count, MPI_Fint* requests, void* statuses, MPI_Fint* error) {
   marline_mpi_iwaitall_f(*count, requests, statuses, error);
 }
 
-void tampi_property_get_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error)
-{
+void tampi_property_get_(MPI_Fint* property, MPI_Fint* value, MPI_Fint* error) {
   give(error, TAMPI_Property_get(*property, value));
 }
 
-void tampi_property_set_(MPI_Fint *property, MPI_Fint *value, MPI_Fint *error)
-{
+void tampi_property_set_(MPI_Fint* property, MPI_Fint* value, MPI_Fint* error) {
   give(error, TAMPI_Property_set(*property, *value));
 }
 
-void tampi_blocking_enabled_(MPI_Fint *flag, MPI_Fint *error)
-{
-  give(error, TAMPI_Blocking_enabled(flag));
-}
+void tampi_blocking_enabled_(MPI_Fint* flag, MPI_Fint* error) { give(error, TAMPI_Blocking_enabled(flag)); }
 
-void tampi_nonblocking_enabled_(MPI_Fint *flag, MPI_Fint *error)
-{
-  give(error, TAMPI_Nonblocking_enabled(flag));
-}
+void tampi_nonblocking_enabled_(MPI_Fint* flag, MPI_Fint* error) { give(error, TAMPI_Nonblocking_enabled(flag)); }

@@ -26,52 +26,47 @@ typedef struct Batch Batch;
 
 typedef struct Bound {
   Pending base; /* first: the engine hands back a pointer to it */
-  Batch *batch;
+  Batch* batch;
   MPI_Request handle; /* the program's, for the recorder */
   MPI_Status own;     /* where the program wants none and the recorder does */
 } Bound;
 
 struct Batch {
-  Batch *next; /* of those that are not used */
+  Batch* next;  /* of those that are not used */
   int requests; /* of the call */
   int open;     /* not complete; the poller's */
   int error;
   marline_mpi_callback_fn callback;
-  void *arg;
+  void* arg;
   Bound bound[]; /* those that were open at the call */
 };
 
 /* Defined by libmarline-trace where that is loaded: a request that its wrappers have seen start is complete. */
 __attribute__((weak, visibility("default"))) void marline_trace_request_done(MPI_Request request,
-                                                                             const MPI_Status *status);
+                                                                             const MPI_Status* status);
 
 static atomic_int open_bound; /* requests with the poller: counted up by who hands over, down by the poller; relaxed */
 
 static pthread_mutex_t used_mutex = PTHREAD_MUTEX_INITIALIZER; /* for a few nanoseconds */
-static Batch *used; /* batches of one */
+static Batch* used;                                            /* batches of one */
 
-static Batch *new_batch(int count)
-{
-  Batch *batch = NULL;
+static Batch* new_batch(int count) {
+  Batch* batch = NULL;
   if (count <= 1) {
     pthread_mutex_lock(&used_mutex);
     batch = used;
-    if (batch != NULL)
-      used = batch->next;
+    if (batch != NULL) used = batch->next;
     pthread_mutex_unlock(&used_mutex);
   }
-  if (batch == NULL)
-    batch = malloc(sizeof *batch + (size_t)(count > 1 ? count : 1) * sizeof batch->bound[0]);
-  if (batch == NULL)
-    report_fatal("no memory to serve %d MPI requests: bind fewer at a time", count);
+  if (batch == NULL) batch = malloc(sizeof *batch + (size_t)(count > 1 ? count : 1) * sizeof batch->bound[0]);
+  if (batch == NULL) report_fatal("no memory to serve %d MPI requests: bind fewer at a time", count);
   batch->requests = count;
   batch->open = 0;
   batch->error = MPI_SUCCESS;
   return batch;
 }
 
-static void drop_batch(Batch *batch)
-{
+static void drop_batch(Batch* batch) {
   if (batch->requests > 1) {
     free(batch);
     return;
@@ -83,31 +78,27 @@ static void drop_batch(Batch *batch)
 }
 
 /* Ends the batch. Returns its error. */
-static int tell(Batch *batch)
-{
+static int tell(Batch* batch) {
   const int error = batch->error;
   const marline_mpi_callback_fn callback = batch->callback;
-  void *arg = batch->arg;
+  void* arg = batch->arg;
   drop_batch(batch);
   INSIDE_MPI; /* as from the poller: callbacks are called one way, and no task is suspended in one */
   callback(error, arg);
   return error;
 }
 
-static void completed(Pending *pending)
-{
-  Batch *batch = ((Bound *)pending)->batch;
+static void completed(Pending* pending) {
+  Batch* batch = ((Bound*)pending)->batch;
   note_result(batch->requests, pending->error, pending->status, &batch->error);
   if (marline_trace_request_done != NULL && pending->error == MPI_SUCCESS)
-    marline_trace_request_done(((Bound *)pending)->handle, pending->status);
+    marline_trace_request_done(((Bound*)pending)->handle, pending->status);
   atomic_fetch_sub_explicit(&open_bound, 1, memory_order_relaxed);
-  if (--batch->open == 0)
-    tell(batch);
+  if (--batch->open == 0) tell(batch);
 }
 
 /* An empty status, which sends leave as it is in MPICH, for a request whose status only the recorder wants. */
-static MPI_Status empty_status(void)
-{
+static MPI_Status empty_status(void) {
   MPI_Status status;
   MPI_Request null = library_request_null();
   int flag = 0;
@@ -116,12 +107,11 @@ static MPI_Status empty_status(void)
 }
 
 /* Asks about one request; false: it is open. */
-static bool is_settled(Batch *batch, MPI_Request *request, MPI_Status *status)
-{
+static bool is_settled(Batch* batch, MPI_Request* request, MPI_Status* status) {
   const MPI_Request handle = *request;
   const bool recorded = marline_trace_request_done != NULL;
-  Bound *bound = &batch->bound[batch->open];
-  MPI_Status *asked = status;
+  Bound* bound = &batch->bound[batch->open];
+  MPI_Status* asked = status;
   if (recorded && status == MPI_STATUS_IGNORE) {
     bound->own = empty_status();
     asked = &bound->own;
@@ -130,8 +120,7 @@ static bool is_settled(Batch *batch, MPI_Request *request, MPI_Status *status)
   const int error = next_mpi.test(request, &flag, asked);
   if (flag || error != MPI_SUCCESS) {
     note_result(batch->requests, error, status, &batch->error);
-    if (recorded && error == MPI_SUCCESS)
-      marline_trace_request_done(handle, asked);
+    if (recorded && error == MPI_SUCCESS) marline_trace_request_done(handle, asked);
     return true;
   }
   bound->base = (Pending){.request = handle, .status = asked, .error = MPI_SUCCESS, .completed = completed};
@@ -141,8 +130,7 @@ static bool is_settled(Batch *batch, MPI_Request *request, MPI_Status *status)
 }
 
 /* Takes what is complete, or fails, now; keeps the rest. Null and inactive requests are complete. */
-static void sort_out(Batch *batch, MPI_Request requests[], MPI_Status *statuses)
-{
+static void sort_out(Batch* batch, MPI_Request requests[], MPI_Status* statuses) {
   const MPI_Request null = library_request_null();
   for (int i = 0; i < batch->requests; ++i) {
     if (!is_settled(batch, &requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]))
@@ -152,73 +140,57 @@ static void sort_out(Batch *batch, MPI_Request requests[], MPI_Status *statuses)
 }
 
 /* Hands over what sort_out has kept. The last call of engine_watch gives the batch away, the first one its count. */
-static void watch(Batch *batch)
-{
+static void watch(Batch* batch) {
   const int open = batch->open;
   atomic_fetch_add_explicit(&open_bound, open, memory_order_relaxed);
-  for (int i = 0; i < open; ++i)
-    engine_watch(&batch->bound[i].base);
+  for (int i = 0; i < open; ++i) engine_watch(&batch->bound[i].base);
 }
 
-int bound_requests(void)
-{
-  return atomic_load_explicit(&open_bound, memory_order_relaxed);
-}
+int bound_requests(void) { return atomic_load_explicit(&open_bound, memory_order_relaxed); }
 
-int marline_mpi_is_active(void)
-{
-  return engine_is_running() ? 1 : 0;
-}
+int marline_mpi_is_active(void) { return engine_is_running() ? 1 : 0; }
 
-int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status *statuses,
-                              marline_mpi_callback_fn callback, void *arg)
-{
+int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status* statuses, marline_mpi_callback_fn callback,
+                              void* arg) {
   library_resolve();
   if (!engine_is_running()) {
     const int error = wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
     callback(error, arg);
     return error;
   }
-  Batch *batch = new_batch(count);
+  Batch* batch = new_batch(count);
   sort_out(batch, requests, statuses);
   batch->callback = callback;
   batch->arg = arg;
-  if (batch->open == 0)
-    return tell(batch);
+  if (batch->open == 0) return tell(batch);
   const int error = batch->error;
   watch(batch);
   return error;
 }
 
-static void release_task(int error, void *task)
-{
+static void release_task(int error, void* task) {
   (void)error; /* in the statuses */
   marline_task_release(task);
 }
 
-int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status *statuses)
-{
+int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   library_resolve();
-  marline_task_t *task = engine_is_running() ? marline_task_hold() : NULL;
-  if (task == NULL)
-    return wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
+  marline_task_t* task = engine_is_running() ? marline_task_hold() : NULL;
+  if (task == NULL) return wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
   return marline_mpi_on_completion(count, requests, statuses, release_task, task);
 }
 
-int marline_mpi_iwait(MPI_Request *request, MPI_Status *status)
-{
+int marline_mpi_iwait(MPI_Request* request, MPI_Status* status) {
   return marline_mpi_iwaitall(1, request, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
 }
 
-static void fulfill_event(int error, void *event)
-{
+static void fulfill_event(int error, void* event) {
   (void)error;
   marline_event_fulfill(event);
 }
 
-int marline_mpi_fulfill(int count, MPI_Request requests[], MPI_Status *statuses, uintptr_t event)
-{
-  return marline_mpi_on_completion(count, requests, statuses, fulfill_event, (void *)event);
+int marline_mpi_fulfill(int count, MPI_Request requests[], MPI_Status* statuses, uintptr_t event) {
+  return marline_mpi_on_completion(count, requests, statuses, fulfill_event, (void*)event);
 }
 
 extern const MarlineMpiTable marline_mpi_table;

@@ -13,18 +13,13 @@
 #include "engine/engine.h"
 #include "engine/waiting.h"
 
-static inline bool is_converted(const void *return_address)
-{
-  return caller_of(return_address) != kCallerMpi;
-}
+static inline bool is_converted(const void* return_address) { return caller_of(return_address) != kCallerMpi; }
 
 /* Ends a collective that `started` has begun (or failed to): suspends in a task, blocks elsewhere. */
-static inline int collective_complete(int started, MPI_Request *request, const void *return_address, const MpiCall *call)
-{
-  if (started != MPI_SUCCESS)
-    return started;
-  if (engine_takes(return_address))
-    return engine_complete(request, MPI_STATUS_IGNORE, call);
+static inline int collective_complete(int started, MPI_Request* request, const void* return_address,
+                                      const MpiCall* call) {
+  if (started != MPI_SUCCESS) return started;
+  if (engine_takes(return_address)) return engine_complete(request, MPI_STATUS_IGNORE, call);
   BLOCKED_IN(call);
   return next_mpi.wait(request, MPI_STATUS_IGNORE);
 }

@@ -22,41 +22,29 @@ bool counters_timing;
 static _Atomic uint64_t polls, hits;
 static _Atomic uint64_t resumptions, latency, longest_latency; /* added to by tasks */
 
-void counters_start(void)
-{
+void counters_start(void) {
   counters_timing = mpi_options()->counters;
   uint64_t none;
-  if (counters_timing)
-    marline_tied_waits(&none, &none); /* from now on */
+  if (counters_timing) marline_tied_waits(&none, &none); /* from now on */
 }
 
-uint64_t counters_clock(void)
-{
+uint64_t counters_clock(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* By the only one who writes it: no atomic addition needed. */
-static void add_one(_Atomic uint64_t *counter)
-{
+static void add_one(_Atomic uint64_t* counter) {
   atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-void counters_of_poll(void)
-{
-  add_one(&polls);
-}
+void counters_of_poll(void) { add_one(&polls); }
 
-void counters_of_hit(void)
-{
-  add_one(&hits);
-}
+void counters_of_hit(void) { add_one(&hits); }
 
-void counters_of_resumption(uint64_t seen)
-{
-  if (seen == 0)
-    return;
+void counters_of_resumption(uint64_t seen) {
+  if (seen == 0) return;
   const uint64_t late = counters_clock() - seen;
   atomic_fetch_add_explicit(&resumptions, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&latency, late, memory_order_relaxed);
@@ -66,12 +54,10 @@ void counters_of_resumption(uint64_t seen)
   }
 }
 
-void marline_mpi_counters_read(marline_mpi_counters_t *out, size_t bytes)
-{
+void marline_mpi_counters_read(marline_mpi_counters_t* out, size_t bytes) {
   uint64_t tied_resumptions = 0;
   uint64_t tied_wait = 0;
-  if (counters_timing)
-    marline_tied_waits(&tied_resumptions, &tied_wait);
+  if (counters_timing) marline_tied_waits(&tied_resumptions, &tied_wait);
   const marline_mpi_counters_t now = {
       .polls = atomic_load_explicit(&polls, memory_order_relaxed),
       .hits = atomic_load_explicit(&hits, memory_order_relaxed),
@@ -85,10 +71,8 @@ void marline_mpi_counters_read(marline_mpi_counters_t *out, size_t bytes)
   memcpy(out, &now, bytes < sizeof now ? bytes : sizeof now);
 }
 
-void counters_stop(void)
-{
-  if (!counters_timing)
-    return;
+void counters_stop(void) {
+  if (!counters_timing) return;
   marline_mpi_counters_t now;
   marline_mpi_counters_read(&now, sizeof now);
   const double per_task = now.resumptions > 0 ? 1e-3 / (double)now.resumptions : 0;
@@ -102,6 +86,5 @@ void counters_stop(void)
       (int)getpid(), (unsigned long long)now.polls, (unsigned long long)now.hits, (unsigned long long)now.resumptions,
       per_task * (double)now.latency_ns, 1e-3 * (double)now.longest_latency_ns,
       (unsigned long long)now.tied_resumptions, per_tied * (double)now.tied_wait_ns);
-  if (write(STDERR_FILENO, text, (size_t)length) < 0)
-    return; /* stderr is closed: there is nobody to tell */
+  if (write(STDERR_FILENO, text, (size_t)length) < 0) return; /* stderr is closed: there is nobody to tell */
 }

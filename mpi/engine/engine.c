@@ -26,110 +26,85 @@
 #include "marline/devices.h"
 
 /* Pushed by tasks (release), emptied by the poller (acquire): what a task wrote into its Pending is seen by it. */
-static _Atomic(Pending *) inbox;
+static _Atomic(Pending*) inbox;
 
 typedef enum Poller { kNobody, kHook, kThread } Poller;
 
 /* Both written before the program creates its first task after MPI_Init, and at MPI_Finalize. Read by every intercepted
  * call: a thread that calls MPI must know of MPI_Init's return, so relaxed is enough. */
 static _Atomic Poller poller;
-static marline_hook_t *hook;
-/* Where ranks share cores, a thread that waits in MPICH keeps its core from the rank for which it waits. So blocking calls of
- * the program outside of tasks are made by their twins, too, and the thread polls and gives its core away in between.
- * Open MPI does so itself. Written with `poller`. */
+static marline_hook_t* hook;
+/* Where ranks share cores, a thread that waits in MPICH keeps its core from the rank for which it waits. So blocking
+ * calls of the program outside of tasks are made by their twins, too, and the thread polls and gives its core away in
+ * between. Open MPI does so itself. Written with `poller`. */
 static _Atomic bool leaves_core;
 
-static Poller current_poller(void)
-{
-  return atomic_load_explicit(&poller, memory_order_relaxed);
-}
+static Poller current_poller(void) { return atomic_load_explicit(&poller, memory_order_relaxed); }
 
-bool engine_is_running(void)
-{
-  return current_poller() != kNobody;
-}
+bool engine_is_running(void) { return current_poller() != kNobody; }
 
-bool may_suspend(const void *return_address)
-{
+bool may_suspend(const void* return_address) {
   return engine_is_running() && marline_can_suspend() == 1 && caller_of(return_address) == kCallerUser;
 }
 
-static bool gives_core_away(void)
-{
-  return atomic_load_explicit(&leaves_core, memory_order_relaxed);
-}
+static bool gives_core_away(void) { return atomic_load_explicit(&leaves_core, memory_order_relaxed); }
 
-bool engine_takes(const void *return_address)
-{
+bool engine_takes(const void* return_address) {
   if (marline_is_called_back() == 1) /* the poller may be below, on this thread's stack */
     return false;
-  if (may_suspend(return_address))
-    return true;
-  if (owner_exists())
-    return !owner_is_me() && engine_is_running();
+  if (may_suspend(return_address)) return true;
+  if (owner_exists()) return !owner_is_me() && engine_is_running();
   return gives_core_away() && caller_of(return_address) == kCallerUser;
 }
 
 /* Posting ---------------------------------------------------------------------------------------------------------- */
 
-static void count(int operations)
-{
+static void count(int operations) {
   if (current_poller() == kThread)
     progress_thread_add(operations);
   else
     marline_progress_add(hook, operations);
 }
 
-void engine_watch(Pending *pending)
-{
+void engine_watch(Pending* pending) {
   /* First the count, then the operation: in the other order the poller could finish it and count it down before it was
    * counted up. A poll in between finds an empty inbox and comes again, as the count is positive. */
   count(1);
-  Pending *head = atomic_load_explicit(&inbox, memory_order_relaxed);
+  Pending* head = atomic_load_explicit(&inbox, memory_order_relaxed);
   do {
     pending->next = head;
   } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, pending, memory_order_release, memory_order_relaxed));
 }
 
-static void open_gate(Pending *pending)
-{
-  gate_open(&pending->gate);
-}
+static void open_gate(Pending* pending) { gate_open(&pending->gate); }
 
-static void poll_until_open(const Gate *gate)
-{
+static void poll_until_open(const Gate* gate) {
   while (!gate_is_open(gate)) {
-    if (marline_progress_poll() == 0)
-      sched_yield();
+    if (marline_progress_poll() == 0) sched_yield();
   }
 }
 
-/* The call is the owner's to ask about, or a thread's that gives its core away, but the caller is in no task, or must not
- * leave it. */
-static void block(Pending *pending)
-{
+/* The call is the owner's to ask about, or a thread's that gives its core away, but the caller is in no task, or must
+ * not leave it. */
+static void block(Pending* pending) {
   pending->completed = open_gate;
   const marline_wait_t wait = pending->call != NULL ? waiting_in(pending->call) : (marline_wait_t){0};
-  if (pending->call != NULL)
-    marline_block_begin(&wait);
+  if (pending->call != NULL) marline_block_begin(&wait);
   engine_watch(pending);
   if (owner_exists())
     gate_wait(&pending->gate);
   else
     poll_until_open(&pending->gate);
-  if (pending->call != NULL)
-    marline_block_end();
+  if (pending->call != NULL) marline_block_end();
 }
 
-static bool suspends(const MpiCall *call)
-{
+static bool suspends(const MpiCall* call) {
   if (!owner_exists() && !gives_core_away()) /* engine_takes() was may_suspend() */
     return true;
   return call != NULL && call->caller != NULL ? may_suspend(call->caller) : marline_can_suspend() == 1;
 }
 
-void engine_wait(Pending *pending)
-{
+void engine_wait(Pending* pending) {
   if (!suspends(pending->call)) {
     block(pending);
     return;
@@ -143,16 +118,13 @@ void engine_wait(Pending *pending)
     engine_watch(pending);
     marline_event_wait_for(&pending->event, &wait);
   }
-  if (counters_time())
-    counters_of_resumption(pending->seen);
+  if (counters_time()) counters_of_resumption(pending->seen);
 }
 
-int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call)
-{
+int engine_complete(MPI_Request* request, MPI_Status* status, const MpiCall* call) {
   int flag = 0;
   const int error = next_mpi.test(request, &flag, status);
-  if (error != MPI_SUCCESS || flag)
-    return error;
+  if (error != MPI_SUCCESS || flag) return error;
   Pending pending = {.request = *request, .status = status, .error = MPI_SUCCESS, .call = call};
   engine_wait(&pending);
   *request = pending.request;
@@ -161,20 +133,18 @@ int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *cal
 
 /* Polling ---------------------------------------------------------------------------------------------------------- */
 
-static void empty_inbox(void)
-{
-  if (atomic_load_explicit(&inbox, memory_order_relaxed) == NULL)
-    return;
-  Pending *newest = atomic_exchange_explicit(&inbox, NULL, memory_order_acquire);
-  Pending *oldest = NULL; /* reversed: first posted, first asked */
+static void empty_inbox(void) {
+  if (atomic_load_explicit(&inbox, memory_order_relaxed) == NULL) return;
+  Pending* newest = atomic_exchange_explicit(&inbox, NULL, memory_order_acquire);
+  Pending* oldest = NULL; /* reversed: first posted, first asked */
   while (newest != NULL) {
-    Pending *next = newest->next;
+    Pending* next = newest->next;
     newest->next = oldest;
     oldest = newest;
     newest = next;
   }
   while (oldest != NULL) {
-    Pending *next = oldest->next;
+    Pending* next = oldest->next;
     open_calls_admit(oldest);
     oldest = next;
   }
@@ -183,80 +153,74 @@ static void empty_inbox(void)
 /* Open MPI's (opal/runtime/opal_progress.h, versions 1.7 to 5): returns the value before. Other libraries have none. */
 extern bool opal_progress_set_yield_when_idle(bool yields) __attribute__((weak));
 
-/* Where there are more ranks than cores, Open MPI gives the core away in each call that finds nothing. A poll must not: a
- * thread that has tasks to run polls between them, and one that has none gives the core away itself. */
-static int poll_without_yielding(void)
-{
+/* Where there are more ranks than cores, Open MPI gives the core away in each call that finds nothing. A poll must not:
+ * a thread that has tasks to run polls between them, and one that has none gives the core away itself. */
+static int poll_without_yielding(void) {
   const bool yields = opal_progress_set_yield_when_idle != NULL && opal_progress_set_yield_when_idle(false);
   order_poll();
   run_ahead_poll();
   const int found = open_calls_poll();
-  if (yields)
-    (void)opal_progress_set_yield_when_idle(true);
+  if (yields) (void)opal_progress_set_yield_when_idle(true);
   return found;
 }
 
-static int poll(void *unused)
-{
+static int poll(void* unused) {
   (void)unused;
   empty_inbox();
   const int found = poll_without_yielding();
-  if (found > 0)
-    count(-found);
+  if (found > 0) count(-found);
   return found;
 }
 
 /* Start and stop --------------------------------------------------------------------------------------------------- */
 
-void engine_take_over(void)
-{
-  owner_start(poll);
-}
+void engine_take_over(void) { owner_start(poll); }
 
-void engine_start(int thread_level)
-{
+void engine_start(int thread_level) {
   if (!owner_exists() && thread_level < MPI_THREAD_MULTIPLE) {
-    report_warning("this MPI library provides thread level %d, not MPI_THREAD_MULTIPLE (%d): blocking calls in tasks "
-                   "hold their thread; set MARLINE_MPI_THREADS=owner", thread_level, MPI_THREAD_MULTIPLE);
+    report_warning(
+        "this MPI library provides thread level %d, not MPI_THREAD_MULTIPLE (%d): blocking calls in tasks "
+        "hold their thread; set MARLINE_MPI_THREADS=owner",
+        thread_level, MPI_THREAD_MULTIPLE);
     return;
   }
   counters_start();
   if (owner_exists() || mpi_options()->progress == kProgressThread) {
-    if (!owner_exists())
-      progress_thread_start(poll);
+    if (!owner_exists()) progress_thread_start(poll);
     atomic_store_explicit(&poller, kThread, memory_order_relaxed);
     return;
   }
   hook = marline_progress_register("MPI", poll, NULL);
   if (hook == NULL)
-    report_warning("all of Marline's progress hooks are taken: blocking MPI calls in tasks hold their thread; "
-                   "unregister one before MPI_Init");
+    report_warning(
+        "all of Marline's progress hooks are taken: blocking MPI calls in tasks hold their thread; "
+        "unregister one before MPI_Init");
   else
     atomic_store_explicit(&poller, kHook, memory_order_relaxed);
   const bool yields_itself = opal_progress_set_yield_when_idle != NULL;
-  atomic_store_explicit(&leaves_core, hook != NULL && !yields_itself && marline_shares_cores() == 1, memory_order_relaxed);
+  atomic_store_explicit(&leaves_core, hook != NULL && !yields_itself && marline_shares_cores() == 1,
+                        memory_order_relaxed);
 }
 
 /* By the poller, or when there is none any more. */
-static void forget_all(void *unused)
-{
+static void forget_all(void* unused) {
   (void)unused;
   empty_inbox();
   const int open = open_calls_count();
   const int calls = open - run_ahead_samples();
   if (calls > 0)
-    report_warning("MPI_Finalize is called while calls of tasks are open (%d): the tasks will not go on; wait for them "
-                   "first", calls);
+    report_warning(
+        "MPI_Finalize is called while calls of tasks are open (%d): the tasks will not go on; wait for them "
+        "first",
+        calls);
   open_calls_clear();
   run_ahead_stop();
   if (owner_exists()) /* which goes on: it must not poll for them */
     progress_thread_add(-open);
 }
 
-void engine_stop(void)
-{
-  if (!engine_is_running())
-    return;
+void engine_stop(void) {
+  if (!engine_is_running()) return;
   /* The last task may have been told, and the program have come here, while the poller has yet to count it down: the
    * hook stays until no poll is under way. */
   if (owner_exists()) {

@@ -15,22 +15,22 @@ typedef struct Gate {
   _Atomic uint32_t state;
 } Gate;
 
-/* Returns when the gate is open: spins for some microseconds, then sleeps. What was written before it was opened is seen. */
-void gate_wait(Gate *gate);
+/* Returns when the gate is open: spins for some microseconds, then sleeps. What was written before it was opened is
+ * seen. */
+void gate_wait(Gate* gate);
 
-void gate_open(Gate *gate);
+void gate_open(Gate* gate);
 
 /* Whether it is: then what was written before that is seen. For a thread that waits in a way of its own. */
-bool gate_is_open(const Gate *gate);
+bool gate_is_open(const Gate* gate);
 
 /* A futex of this process. The second waits for at most `nanoseconds`, fewer than a second. */
-void futex_wait(_Atomic uint32_t *word, uint32_t expected);
-void futex_wait_for(_Atomic uint32_t *word, uint32_t expected, uint32_t nanoseconds);
-void futex_wake(_Atomic uint32_t *word);
+void futex_wait(_Atomic uint32_t* word, uint32_t expected);
+void futex_wait_for(_Atomic uint32_t* word, uint32_t expected, uint32_t nanoseconds);
+void futex_wake(_Atomic uint32_t* word);
 
 /* Tells the processor that the thread spins. */
-static inline void spin_pause(void)
-{
+static inline void spin_pause(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)

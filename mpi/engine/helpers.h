@@ -23,9 +23,9 @@
  *
  * At the bound, or where the system gives no further thread (ulimit -u, -v; pids.max), lanes wait for a thread, the one
  * that came first first, and a line says so once. That is the best that is left, but it may be a deadlock: k threads on
- * each of two ranks may hold calls whose partners wait in the other's queue, if the ranks make them in different orders.
- * Each further call, and each that ends, tries again to start a thread. Where not even one can be started, calls hold
- * the thread of their task. */
+ * each of two ranks may hold calls whose partners wait in the other's queue, if the ranks make them in different
+ * orders. Each further call, and each that ends, tries again to start a thread. Where not even one can be started,
+ * calls hold the thread of their task. */
 enum { kMostHelpers = 4096 };
 
 /* What a call is queued behind: those on the same object and of the same kind. A kind from 0 up is a rank or a
@@ -35,13 +35,14 @@ typedef struct HelperLane {
   int64_t kind;
 } HelperLane;
 
-static const int64_t kLaneOfObject = INT64_MIN;     /* collective over the object */
-static const int64_t kLaneAlone = INT64_MIN + 1;    /* needs no other process */
-static const int64_t kLaneExposure = INT64_MIN + 2; /* waits for the end of an exposure epoch; access epochs may go on */
+static const int64_t kLaneOfObject = INT64_MIN;  /* collective over the object */
+static const int64_t kLaneAlone = INT64_MIN + 1; /* needs no other process */
+static const int64_t kLaneExposure =
+    INT64_MIN + 2; /* waits for the end of an exposure epoch; access epochs may go on */
 
-/* Calls function(arguments) on a helper thread with the current task suspended, and returns its result. `call` says what
- * it is. May_suspend() has said yes. */
-int helper_run(int (*function)(void *arguments), void *arguments, HelperLane lane, const MpiCall *call);
+/* Calls function(arguments) on a helper thread with the current task suspended, and returns its result. `call` says
+ * what it is. May_suspend() has said yes. */
+int helper_run(int (*function)(void* arguments), void* arguments, HelperLane lane, const MpiCall* call);
 
 /* In MPI_Finalize: the threads end, so that they do not keep a process alive whose own threads have ended. */
 void helpers_stop(void);

@@ -2,8 +2,8 @@
  *
  * See open_calls.h.
  *
- * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves, but for those to which probes.h
- * and Several (engine.h) apply: calls for many requests, and probes on many communicators.
+ * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves, but for those to which
+ * probes.h and Several (engine.h) apply: calls for many requests, and probes on many communicators.
  *
  * The requests are in an array of handles and are tested with MPI_Testany, because one call makes MPI's progress once
  * and costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a
@@ -45,11 +45,11 @@ typedef struct Limits {
 typedef struct Open {
   const Limits limits;
   const bool has_requests;
-  MPI_Request *requests; /* the handle of owners[i], if it has_requests */
-  Pending **owners;
+  MPI_Request* requests; /* the handle of owners[i], if it has_requests */
+  Pending** owners;
   int count;
   int capacity;
-  int cursor; /* where the next window begins */
+  int cursor;          /* where the next window begins */
   int recent[kPlaces]; /* where ones were that had completed, no two of them neighbours */
   int oldest;          /* of these; the next to be given up */
   int newest;
@@ -61,23 +61,19 @@ static Open open_requests = {
     .has_requests = true};
 static Open other_calls = {
     .limits = {.all = 32, .in_turn = 24, .window = 24, .window_after_hit = 24, .neighbours = 4, .places = 2}};
-static int calls;       /* posted, and not told yet: a call of several parts is one */
-static int told;        /* since the poll began */
-static Pending *failed; /* taken out with an error, to be told one by one */
+static int calls;                          /* posted, and not told yet: a call of several parts is one */
+static int told;                           /* since the poll began */
+static Pending* failed;                    /* taken out with an error, to be told one by one */
 enum { kAmongFailed = -1, kNowhere = -2 }; /* Pending.place, which is an index otherwise */
 
-static int least(int a, int b)
-{
-  return a < b ? a : b;
-}
+static int least(int a, int b) { return a < b ? a : b; }
 
-static void grow(Open *open)
-{
+static void grow(Open* open) {
   const size_t capacity = open->capacity > 0 ? 2 * (size_t)open->capacity : kFirstCapacity;
   const bool fits = capacity <= INT_MAX;
-  void *owners = fits ? realloc(open->owners, capacity * sizeof *open->owners) : NULL;
-  void *requests = owners == NULL || !open->has_requests ? owners
-                                                         : realloc(open->requests, capacity * sizeof *open->requests);
+  void* owners = fits ? realloc(open->owners, capacity * sizeof *open->owners) : NULL;
+  void* requests =
+      owners == NULL || !open->has_requests ? owners : realloc(open->requests, capacity * sizeof *open->requests);
   if (requests == NULL)
     report_fatal("no memory for %zu open calls of MPI: let fewer tasks communicate at a time", capacity);
   open->owners = owners;
@@ -85,66 +81,51 @@ static void grow(Open *open)
   open->capacity = (int)capacity;
 }
 
-static void put(Open *open, Pending *pending)
-{
-  if (open->count == open->capacity)
-    grow(open);
-  if (open->has_requests)
-    open->requests[open->count] = pending->request;
+static void put(Open* open, Pending* pending) {
+  if (open->count == open->capacity) grow(open);
+  if (open->has_requests) open->requests[open->count] = pending->request;
   open->owners[open->count] = pending;
   pending->place = open->count;
   ++open->count;
 }
 
-static Pending *take_out(Open *open, int i)
-{
-  Pending *pending = open->owners[i];
+static Pending* take_out(Open* open, int i) {
+  Pending* pending = open->owners[i];
   --open->count;
   open->owners[i] = open->owners[open->count];
   open->owners[i]->place = i;
-  if (open->has_requests)
-    open->requests[i] = open->requests[open->count];
+  if (open->has_requests) open->requests[i] = open->requests[open->count];
   pending->place = kNowhere;
   return pending;
 }
 
-static bool has_parts(const Pending *call)
-{
-  return call->several != NULL && call->several->count > 0;
-}
+static bool has_parts(const Pending* call) { return call->several != NULL && call->several->count > 0; }
 
 /* From now on asked about. */
-static void put_call(Pending *call)
-{
-  if (call->is_probe && probes_put(call))
-    return;
+static void put_call(Pending* call) {
+  if (call->is_probe && probes_put(call)) return;
   if (!has_parts(call)) {
     put(call->finished == NULL ? &open_requests : &other_calls, call);
     return;
   }
-  for (int i = 0; i < call->several->count; ++i)
-    put(&open_requests, &call->several->parts[i]);
+  for (int i = 0; i < call->several->count; ++i) put(&open_requests, &call->several->parts[i]);
 }
 
-void open_calls_admit(Pending *pending)
-{
+void open_calls_admit(Pending* pending) {
   ++calls;
   put_call(pending);
 }
 
-static void take_out_of_failed(Pending *part)
-{
-  Pending **link = &failed;
-  while (*link != part)
-    link = &(*link)->next;
+static void take_out_of_failed(Pending* part) {
+  Pending** link = &failed;
+  while (*link != part) link = &(*link)->next;
   *link = part->next;
 }
 
 /* None is asked about any more. Those that have failed, too, linked by `next`. */
-static Pending *take_out_others(Several *several)
-{
-  Pending *failed_too = NULL;
-  for (Pending *other = several->parts; other < several->parts + several->count; ++other) {
+static Pending* take_out_others(Several* several) {
+  Pending* failed_too = NULL;
+  for (Pending* other = several->parts; other < several->parts + several->count; ++other) {
     if (other->place == kAmongFailed) {
       take_out_of_failed(other);
       other->next = failed_too;
@@ -158,24 +139,20 @@ static Pending *take_out_others(Several *several)
 }
 
 /* A part has completed: true if its call has its result. */
-static bool completes_the_whole(Pending *part)
-{
-  Several *several = part->several;
-  Pending *failed_too = take_out_others(several);
+static bool completes_the_whole(Pending* part) {
+  Several* several = part->several;
+  Pending* failed_too = take_out_others(several);
   if (!several->part_completed(several, part)) {
     put_call(several->whole);
     return false;
   }
-  for (; failed_too != NULL; failed_too = failed_too->next)
-    several->part_failed_too(several, failed_too);
+  for (; failed_too != NULL; failed_too = failed_too->next) several->part_failed_too(several, failed_too);
   return true;
 }
 
-static void tell(Pending *pending)
-{
+static void tell(Pending* pending) {
   if (pending->several != NULL && pending->several->whole != pending) {
-    if (!completes_the_whole(pending))
-      return;
+    if (!completes_the_whole(pending)) return;
     pending = pending->several->whole;
   }
   ++told;
@@ -185,15 +162,13 @@ static void tell(Pending *pending)
     pending->completed(pending);
     return;
   }
-  if (counters_time())
-    pending->seen = counters_clock();
+  if (counters_time()) pending->seen = counters_clock();
   marline_event_fulfill(&pending->event);
 }
 
 /* Takes entry i out, with the result. `status` is NULL if it is not known. */
-static Pending *take_result(Open *open, int i, const MPI_Status *status, int error)
-{
-  Pending *pending = open->owners[i];
+static Pending* take_result(Open* open, int i, const MPI_Status* status, int error) {
+  Pending* pending = open->owners[i];
   pending->request = open->requests[i];
   pending->error = error;
   if (pending->status != MPI_STATUS_IGNORE && status != NULL) {
@@ -204,8 +179,7 @@ static Pending *take_result(Open *open, int i, const MPI_Status *status, int err
   return take_out(open, i);
 }
 
-static void add_to_failed(Pending *pending)
-{
+static void add_to_failed(Pending* pending) {
   pending->next = failed;
   pending->place = kAmongFailed;
   failed = pending;
@@ -216,21 +190,18 @@ static void add_to_failed(Pending *pending)
  * another thread has yet to complete (docs/guide/mpi.md), which cannot be prevented here. From the end, as entries that
  * leave are replaced by the last. All leave before the first is told, as that may take others out. `hit` is told first:
  * the parts of a call have one status, which is its. */
-static void deliver_failed(Open *open, int begin, int size, int hit, const MPI_Status *status, int error)
-{
+static void deliver_failed(Open* open, int begin, int size, int hit, const MPI_Status* status, int error) {
   const MPI_Request null = library_request_null();
-  const Pending *first = open->owners[hit];
+  const Pending* first = open->owners[hit];
   for (int i = begin + size - 1; i >= begin; --i) {
-    if (i >= open->count || open->owners[i] == first || open->requests[i] != null)
-      continue;
-    const MpiCall *call = open->owners[i]->call;
-    if (call != NULL && call->comm != (MPI_Comm)0)
-      next_mpi.comm_call_errhandler(call->comm, error);
+    if (i >= open->count || open->owners[i] == first || open->requests[i] != null) continue;
+    const MpiCall* call = open->owners[i]->call;
+    if (call != NULL && call->comm != (MPI_Comm)0) next_mpi.comm_call_errhandler(call->comm, error);
     add_to_failed(take_result(open, i, NULL, error));
   }
   add_to_failed(take_result(open, first->place, status, error));
   while (failed != NULL) {
-    Pending *pending = failed;
+    Pending* pending = failed;
     failed = pending->next;
     pending->place = kNowhere;
     tell(pending);
@@ -238,8 +209,7 @@ static void deliver_failed(Open *open, int begin, int size, int hit, const MPI_S
 }
 
 /* Remembers the place: of the sequence that it goes on with, or of a new one. */
-static void note_place(Open *open, int place)
-{
+static void note_place(Open* open, int place) {
   for (int i = 0; i < kPlaces; ++i) {
     if (abs(open->recent[i] - place) <= open->limits.neighbours) {
       open->recent[i] = place;
@@ -253,17 +223,17 @@ static void note_place(Open *open, int place)
 }
 
 /* Asks about entries [begin, begin + size). One that has completed is delivered, and its place returned; -1: none. */
-static int poll_requests(Open *open, int begin, int size)
-{
+static int poll_requests(Open* open, int begin, int size) {
   int index = 0;
   int flag = 0;
   MPI_Status status;
   const int error = next_mpi.testany(size, open->requests + begin, &index, &flag, &status);
   if (error != MPI_SUCCESS && !flag)
-    report_fatal("MPI_Testany on %d requests of suspended tasks failed with MPI error %d: was a request that a task "
-                 "waits for freed by another task?", size, error);
-  if (!flag)
-    return -1;
+    report_fatal(
+        "MPI_Testany on %d requests of suspended tasks failed with MPI error %d: was a request that a task "
+        "waits for freed by another task?",
+        size, error);
+  if (!flag) return -1;
   if (index == MPI_UNDEFINED)
     report_fatal("a request that a task waits for is no longer active: was it completed by another task?");
   note_place(open, begin + index);
@@ -275,13 +245,11 @@ static int poll_requests(Open *open, int begin, int size)
 }
 
 /* Likewise. */
-static int poll_calls(Open *open, int begin, int size)
-{
+static int poll_calls(Open* open, int begin, int size) {
   for (int i = begin; i < begin + size; ++i) {
-    Pending *call = open->owners[i];
+    Pending* call = open->owners[i];
     const bool done = call->finished(call);
-    if (!done && !has_parts(call))
-      continue;
+    if (!done && !has_parts(call)) continue;
     note_place(open, i);
     take_out(open, i);
     if (done)
@@ -293,18 +261,15 @@ static int poll_calls(Open *open, int begin, int size)
   return -1;
 }
 
-static int poll_window(Open *open, int begin, int size)
-{
+static int poll_window(Open* open, int begin, int size) {
   return open->has_requests ? poll_requests(open, begin, size) : poll_calls(open, begin, size);
 }
 
 /* The window that goes round, over `left` entries. After a hit, look at those behind it. */
-static void poll_in_turn(Open *open, int left)
-{
+static void poll_in_turn(Open* open, int left) {
   int window = open->limits.window;
   while (left > 0 && open->count > 0) {
-    if (open->cursor >= open->count)
-      open->cursor = 0;
+    if (open->cursor >= open->count) open->cursor = 0;
     const int size = least(window, open->count - open->cursor);
     const int hit = poll_window(open, open->cursor, size);
     left -= hit < 0 ? size : hit - open->cursor + 1;
@@ -314,20 +279,17 @@ static void poll_in_turn(Open *open, int left)
 }
 
 /* As long as there are hits, and over no more than `left` of them. */
-static void poll_neighbours(Open *open, int place, int left)
-{
+static void poll_neighbours(Open* open, int place, int left) {
   const int neighbours = open->limits.neighbours;
   for (int found = 0; found < left && open->count > 0; ++found) {
     int begin = least(open->recent[place], open->count) - neighbours / 2;
     begin = begin > 0 ? begin : 0;
-    if (poll_window(open, begin, least(neighbours, open->count - begin)) < 0)
-      break;
+    if (poll_window(open, begin, least(neighbours, open->count - begin)) < 0) break;
   }
 }
 
-static void poll_set(Open *open)
-{
-  const Limits *limits = &open->limits;
+static void poll_set(Open* open) {
+  const Limits* limits = &open->limits;
   if (open->count <= limits->all) {
     poll_in_turn(open, open->count);
     return;
@@ -341,19 +303,16 @@ static void poll_set(Open *open)
   poll_in_turn(open, least(open->count, limits->in_turn));
 }
 
-void engine_cancel_receives(const struct marline_mpi_speculation *scope)
-{
+void engine_cancel_receives(const struct marline_mpi_speculation* scope) {
   for (int i = 0; i < open_requests.count; ++i) {
-    Pending *owner = open_requests.owners[i];
-    if (owner->cancelled || owner->call == NULL || owner->call->scope != scope)
-      continue;
+    Pending* owner = open_requests.owners[i];
+    if (owner->cancelled || owner->call == NULL || owner->call->scope != scope) continue;
     owner->cancelled = true;
     next_mpi.cancel(&open_requests.requests[i]);
   }
 }
 
-int open_calls_poll(void)
-{
+int open_calls_poll(void) {
   counters_of_poll();
   told = 0;
   poll_set(&open_requests);
@@ -362,13 +321,9 @@ int open_calls_poll(void)
   return told;
 }
 
-int open_calls_count(void)
-{
-  return calls;
-}
+int open_calls_count(void) { return calls; }
 
-static void clear(Open *open)
-{
+static void clear(Open* open) {
   free(open->requests);
   free(open->owners);
   open->requests = NULL;
@@ -376,8 +331,7 @@ static void clear(Open *open)
   open->count = open->capacity = 0;
 }
 
-void open_calls_clear(void)
-{
+void open_calls_clear(void) {
   clear(&open_requests);
   clear(&other_calls);
   probes_clear();

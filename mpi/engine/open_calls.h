@@ -9,10 +9,10 @@
 #include "engine/engine.h"
 
 /* From now on asked about. */
-void open_calls_admit(Pending *pending);
+void open_calls_admit(Pending* pending);
 
-/* Asks about some, tells those that wait for the ones that have completed, and returns how many these are. What it costs
- * has a bound that does not depend on how many are open, and every one has its turn. */
+/* Asks about some, tells those that wait for the ones that have completed, and returns how many these are. What it
+ * costs has a bound that does not depend on how many are open, and every one has its turn. */
 int open_calls_poll(void);
 
 /* How many are open. */

@@ -10,21 +10,16 @@ NextMpi mpi_library;
 
 bool owner_started;
 
-void owner_start(int (*poll)(void *))
-{
+void owner_start(int (*poll)(void*)) {
   mpi_library = next_mpi;
   next_mpi = owner_functions;
   owner_started = true;
   progress_thread_start(poll);
 }
 
-bool owner_is_me(void)
-{
-  return progress_thread_is_me();
-}
+bool owner_is_me(void) { return progress_thread_is_me(); }
 
-void owner_call(void (*function)(void *arguments), void *arguments)
-{
+void owner_call(void (*function)(void* arguments), void* arguments) {
   if (progress_thread_is_me())
     function(arguments);
   else

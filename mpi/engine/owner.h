@@ -16,9 +16,9 @@
 
 #include "base/mpi_library.h"
 
-/* From now on there is an owner: the thread is there, next_mpi leads to it. No other thread calls MPI meanwhile. `poll` is
- * the engine's. */
-void owner_start(int (*poll)(void *));
+/* From now on there is an owner: the thread is there, next_mpi leads to it. No other thread calls MPI meanwhile. `poll`
+ * is the engine's. */
+void owner_start(int (*poll)(void*));
 
 /* Whether owner_start has been called. Written by it, before the program's other threads may call MPI. */
 extern bool owner_started;
@@ -28,7 +28,7 @@ static inline bool owner_exists(void) { return owner_started; }
 bool owner_is_me(void);
 
 /* Has the owner call function(arguments); in the owner itself, just calls it. */
-void owner_call(void (*function)(void *arguments), void *arguments);
+void owner_call(void (*function)(void* arguments), void* arguments);
 
 /* The MPI library's own functions, for the owner. Written by owner_start. */
 extern NextMpi mpi_library;

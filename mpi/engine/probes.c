@@ -19,13 +19,13 @@ enum { kCommunicators = 8, kFirstCapacity = 64, kFew = 4, kInTurn = 24, kMostHit
 typedef struct Probe {
   int peer;
   int tag;
-  Pending *call;
+  Pending* call;
 } Probe;
 
 /* Of one communicator; unused if count is 0. A probe that leaves is replaced by the last. */
 typedef struct Group {
   MPI_Comm comm;
-  Probe *probes;
+  Probe* probes;
   int count;
   int capacity;
   int place; /* where the last one was found: its neighbours come next, mostly */
@@ -35,22 +35,19 @@ typedef struct Group {
 static Group groups[kCommunicators];
 static int probe_count; /* of all groups: without any, a poll does not look at them */
 
-static Group *group_of(MPI_Comm comm)
-{
-  Group *unused = NULL;
-  for (Group *group = groups; group < groups + kCommunicators; ++group) {
+static Group* group_of(MPI_Comm comm) {
+  Group* unused = NULL;
+  for (Group* group = groups; group < groups + kCommunicators; ++group) {
     if (group->count == 0)
       unused = group;
     else if (group->comm == comm)
       return group;
   }
-  if (unused != NULL)
-    unused->comm = comm;
+  if (unused != NULL) unused->comm = comm;
   return unused;
 }
 
-static void grow(Group *group)
-{
+static void grow(Group* group) {
   const int capacity = group->capacity > 0 ? 2 * group->capacity : kFirstCapacity;
   group->probes = realloc(group->probes, (size_t)capacity * sizeof *group->probes);
   if (group->probes == NULL)
@@ -58,24 +55,19 @@ static void grow(Group *group)
   group->capacity = capacity;
 }
 
-bool probes_put(Pending *probe)
-{
-  Group *group = group_of(probe->call->comm);
-  if (group == NULL)
-    return false;
-  if (group->count == group->capacity)
-    grow(group);
+bool probes_put(Pending* probe) {
+  Group* group = group_of(probe->call->comm);
+  if (group == NULL) return false;
+  if (group->count == group->capacity) grow(group);
   ++probe_count;
   group->probes[group->count++] = (Probe){.peer = probe->call->peer, .tag = probe->call->tag, .call = probe};
   return true;
 }
 
 /* True if probe i has its result, or an error: then it is taken out and told. */
-static bool ask(Group *group, int i, void (*tell)(Pending *probe))
-{
-  Pending *call = group->probes[i].call;
-  if (!call->finished(call))
-    return false;
+static bool ask(Group* group, int i, void (*tell)(Pending* probe)) {
+  Pending* call = group->probes[i].call;
+  if (!call->finished(call)) return false;
   --probe_count;
   group->probes[i] = group->probes[--group->count];
   tell(call);
@@ -83,12 +75,10 @@ static bool ask(Group *group, int i, void (*tell)(Pending *probe))
 }
 
 /* The next probe, from group->place on, that is for the message; -1: none is. */
-static int find(const Group *group, const MPI_Status *message)
-{
+static int find(const Group* group, const MPI_Status* message) {
   for (int looked = 0, i = group->place; looked < group->count; ++looked, ++i) {
-    if (i >= group->count)
-      i = 0;
-    const Probe *probe = &group->probes[i];
+    if (i >= group->count) i = 0;
+    const Probe* probe = &group->probes[i];
     if ((probe->peer == MPI_ANY_SOURCE || probe->peer == message->MPI_SOURCE) &&
         (probe->tag == MPI_ANY_TAG || probe->tag == message->MPI_TAG))
       return i;
@@ -96,19 +86,15 @@ static int find(const Group *group, const MPI_Status *message)
   return -1;
 }
 
-static void ask_in_turn(Group *group, void (*tell)(Pending *probe))
-{
+static void ask_in_turn(Group* group, void (*tell)(Pending* probe)) {
   const int most = group->count < kInTurn ? group->count : kInTurn;
   for (int asked = 0; asked < most && group->count > 0; ++asked) {
-    if (group->turn >= group->count)
-      group->turn = 0;
-    if (!ask(group, group->turn, tell))
-      ++group->turn;
+    if (group->turn >= group->count) group->turn = 0;
+    if (!ask(group, group->turn, tell)) ++group->turn;
   }
 }
 
-static void poll_group(Group *group, void (*tell)(Pending *probe))
-{
+static void poll_group(Group* group, void (*tell)(Pending* probe)) {
   if (group->count <= kFew) {
     ask_in_turn(group, tell);
     return;
@@ -117,11 +103,9 @@ static void poll_group(Group *group, void (*tell)(Pending *probe))
     int flag = 0;
     MPI_Status message;
     const int error = next_mpi.iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, group->comm, &flag, &message);
-    if (error == MPI_SUCCESS && !flag)
-      return;
+    if (error == MPI_SUCCESS && !flag) return;
     const int i = error == MPI_SUCCESS ? find(group, &message) : -1;
-    if (i >= 0)
-      group->place = i;
+    if (i >= 0) group->place = i;
     if (i < 0 || !ask(group, i, tell)) {
       ask_in_turn(group, tell);
       return;
@@ -129,17 +113,14 @@ static void poll_group(Group *group, void (*tell)(Pending *probe))
   }
 }
 
-void probes_poll(void (*tell)(Pending *probe))
-{
-  for (Group *group = groups; probe_count > 0 && group < groups + kCommunicators; ++group) {
-    if (group->count > 0)
-      poll_group(group, tell);
+void probes_poll(void (*tell)(Pending* probe)) {
+  for (Group* group = groups; probe_count > 0 && group < groups + kCommunicators; ++group) {
+    if (group->count > 0) poll_group(group, tell);
   }
 }
 
-void probes_clear(void)
-{
-  for (Group *group = groups; group < groups + kCommunicators; ++group) {
+void probes_clear(void) {
+  for (Group* group = groups; group < groups + kCommunicators; ++group) {
     free(group->probes);
     *group = (Group){0};
   }

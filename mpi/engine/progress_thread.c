@@ -18,41 +18,37 @@
 #include "marline/devices.h"
 
 enum {
-  kPatience = 64,      /* rounds in vain before the core is offered to others */
-  kIdleRounds = 2000,  /* rounds with nothing to do before the thread sleeps */
-  kRestPart = 32,      /* of the time in vain, for which it then sleeps between rounds: from 50 to 200 us */
+  kPatience = 64,     /* rounds in vain before the core is offered to others */
+  kIdleRounds = 2000, /* rounds with nothing to do before the thread sleeps */
+  kRestPart = 32,     /* of the time in vain, for which it then sleeps between rounds: from 50 to 200 us */
   kShortestRest = 50 * 1000,
   kLongestRest = 200 * 1000,
 };
 
 /* On the stack of the thread that waits for it. */
 typedef struct Job {
-  struct Job *next;
-  void (*function)(void *arguments);
-  void *arguments;
+  struct Job* next;
+  void (*function)(void* arguments);
+  void* arguments;
   Gate done;
 } Job;
 
-static int (*poll_operations)(void *); /* written before the thread is there */
-static _Atomic int open_operations;    /* written by anyone, read by the thread */
-static _Atomic(Job *) jobs;            /* newest first; pushed to by anyone, taken whole by the thread */
-static _Atomic bool stopped;           /* written by progress_thread_stop, read by the thread */
-static _Atomic uint32_t asleep;        /* futex: 1 from the thread's announcement until somebody takes it back */
+static int (*poll_operations)(void*); /* written before the thread is there */
+static _Atomic int open_operations;   /* written by anyone, read by the thread */
+static _Atomic(Job*) jobs;            /* newest first; pushed to by anyone, taken whole by the thread */
+static _Atomic bool stopped;          /* written by progress_thread_stop, read by the thread */
+static _Atomic uint32_t asleep;       /* futex: 1 from the thread's announcement until somebody takes it back */
 static pthread_t thread;
 static __thread bool is_me;
 
-static bool has_work(void)
-{
+static bool has_work(void) {
   return atomic_load(&open_operations) > 0 || atomic_load(&jobs) != NULL || atomic_load(&stopped);
 }
 
-static void sleep_until_needed(void)
-{
+static void sleep_until_needed(void) {
   atomic_store(&asleep, 1);
-  if (has_work())
-    atomic_store(&asleep, 0);
-  while (atomic_load(&asleep) == 1)
-    futex_wait(&asleep, 1);
+  if (has_work()) atomic_store(&asleep, 0);
+  while (atomic_load(&asleep) == 1) futex_wait(&asleep, 1);
 }
 
 /* Since when the rounds have been in vain, on how many operations, and the rounds since it slept. */
@@ -64,12 +60,10 @@ typedef struct Vain {
 
 /* After a round in vain: whoever it waits for may want this core. As the runtime's idle poller does it and why:
  * runtime/exec/worker/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
-static void rest(Vain *vain)
-{
+static void rest(Vain* vain) {
   const int64_t now = (int64_t)counters_clock();
   const int operations = atomic_load_explicit(&open_operations, memory_order_relaxed);
-  if (vain->since == 0 || operations != vain->operations)
-    *vain = (Vain){.since = now, .operations = operations};
+  if (vain->since == 0 || operations != vain->operations) *vain = (Vain){.since = now, .operations = operations};
   const int64_t nanoseconds = (now - vain->since) / kRestPart;
   if (nanoseconds < kShortestRest || ++vain->rounds <= 16 + operations / 32) {
     sched_yield();
@@ -82,30 +76,26 @@ static void rest(Vain *vain)
   vain->rounds = 0;
 }
 
-static void wake(void)
-{
-  if (atomic_load(&asleep) == 0)
-    return;
+static void wake(void) {
+  if (atomic_load(&asleep) == 0) return;
   atomic_store(&asleep, 0);
   futex_wake(&asleep);
 }
 
 /* Those that are there, oldest first. */
-static bool run_jobs(void)
-{
-  if (atomic_load_explicit(&jobs, memory_order_relaxed) == NULL)
-    return false;
+static bool run_jobs(void) {
+  if (atomic_load_explicit(&jobs, memory_order_relaxed) == NULL) return false;
   /* Acquire: pairs with the push. */
-  Job *newest = atomic_exchange_explicit(&jobs, NULL, memory_order_acquire);
-  Job *oldest = NULL;
+  Job* newest = atomic_exchange_explicit(&jobs, NULL, memory_order_acquire);
+  Job* oldest = NULL;
   while (newest != NULL) {
-    Job *next = newest->next;
+    Job* next = newest->next;
     newest->next = oldest;
     oldest = newest;
     newest = next;
   }
   while (oldest != NULL) {
-    Job *next = oldest->next;
+    Job* next = oldest->next;
     oldest->function(oldest->arguments);
     gate_open(&oldest->done); /* the job may be gone after it */
     oldest = next;
@@ -113,16 +103,13 @@ static bool run_jobs(void)
   return true;
 }
 
-static bool poll_once(void)
-{
-  if (atomic_load_explicit(&open_operations, memory_order_relaxed) <= 0)
-    return false;
+static bool poll_once(void) {
+  if (atomic_load_explicit(&open_operations, memory_order_relaxed) <= 0) return false;
   INSIDE_MPI; /* as Marline calls a progress hook: the program's callbacks may use OpenMP */
   return poll_operations(NULL) > 0;
 }
 
-static void *run(void *unused)
-{
+static void* run(void* unused) {
   is_me = true;
   int in_vain = 0;
   Vain vain = {0};
@@ -147,8 +134,7 @@ static void *run(void *unused)
   return unused;
 }
 
-void progress_thread_start(int (*poll)(void *))
-{
+void progress_thread_start(int (*poll)(void*)) {
   poll_operations = poll;
   const int error = pthread_create(&thread, NULL, run, NULL);
   char why[256];
@@ -158,15 +144,12 @@ void progress_thread_start(int (*poll)(void *))
   pthread_setname_np(thread, "marline/mpi");
 }
 
-void progress_thread_add(int n)
-{
+void progress_thread_add(int n) {
   atomic_fetch_add(&open_operations, n);
-  if (n > 0)
-    wake();
+  if (n > 0) wake();
 }
 
-void progress_thread_run(void (*function)(void *arguments), void *arguments)
-{
+void progress_thread_run(void (*function)(void* arguments), void* arguments) {
   Job job = {.function = function, .arguments = arguments};
   job.next = atomic_load_explicit(&jobs, memory_order_relaxed);
   while (!atomic_compare_exchange_weak(&jobs, &job.next, &job)) {
@@ -175,13 +158,9 @@ void progress_thread_run(void (*function)(void *arguments), void *arguments)
   gate_wait(&job.done);
 }
 
-bool progress_thread_is_me(void)
-{
-  return is_me;
-}
+bool progress_thread_is_me(void) { return is_me; }
 
-void progress_thread_stop(void)
-{
+void progress_thread_stop(void) {
   atomic_store(&stopped, true);
   wake();
   pthread_join(thread, NULL);

@@ -11,14 +11,14 @@
 
 /* Starts the thread. `poll(NULL)` returns how many operations it found complete. Ends the process if there is no thread
  * to be had. */
-void progress_thread_start(int (*poll)(void *));
+void progress_thread_start(int (*poll)(void*));
 
 /* Adds n (negative: subtracts) to the operations that are open. Any thread. */
 void progress_thread_add(int n);
 
-/* Has the thread call function(arguments), and waits for its end without suspending. Any other thread, between start and
- * stop. */
-void progress_thread_run(void (*function)(void *arguments), void *arguments);
+/* Has the thread call function(arguments), and waits for its end without suspending. Any other thread, between start
+ * and stop. */
+void progress_thread_run(void (*function)(void* arguments), void* arguments);
 
 /* Whether the caller is that thread. */
 bool progress_thread_is_me(void);

@@ -34,15 +34,15 @@ typedef struct Window Window;
 
 typedef struct Sample {
   Pending base; /* first: the engine hands back a pointer to it */
-  Window *window;
-  struct Sample *next; /* of the open ones, in a ring */
-  struct Sample *previous;
+  Window* window;
+  struct Sample* next; /* of the open ones, in a ring */
+  struct Sample* previous;
   char bytes[];
 } Sample;
 
 /* The tasks that are held, oldest first, in a ring whose capacity is a power of two. */
 typedef struct Held {
-  marline_task_t **tasks;
+  marline_task_t** tasks;
   unsigned first;
   unsigned count;
   unsigned capacity;
@@ -66,16 +66,15 @@ static int least_room;
 
 static atomic_int windows_with_held; /* counted under their mutexes; relaxed: the poller comes again */
 
-/* The open samples of all windows: a ring around this, for the end. Under the mutex, which is taken once per sample, one
- * in sixteen messages. */
+/* The open samples of all windows: a ring around this, for the end. Under the mutex, which is taken once per sample,
+ * one in sixteen messages. */
 static pthread_mutex_t samples_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-  Sample *first;
+  Sample* first;
   int count;
 } samples;
 
-static void prepare(void)
-{
+static void prepare(void) {
   const int messages = mpi_options()->window;
   interval = messages >= 4 * kMostInterval ? kMostInterval : (messages + 3) / 4;
   least_room = interval > 0 ? messages / interval : 0;
@@ -86,51 +85,43 @@ static void prepare(void)
   }
 }
 
-static Window *window_to(MPI_Comm comm, int dest)
-{
+static Window* window_to(MPI_Comm comm, int dest) {
   const uint64_t key = (uint64_t)(uintptr_t)comm ^ (uint64_t)(uint32_t)dest << 32;
   return &windows[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - kWindowBits)]; /* Fibonacci hashing (TAOCP 3, 6.4) */
 }
 
-/* Held tasks -------------------------------------------------------------------------------------------------------- */
+/* Held tasks ------------------------------------------------------------------------------------------------------- */
 
-static void make_room(Held *held)
-{
+static void make_room(Held* held) {
   const unsigned capacity = held->capacity > 0 ? 2 * held->capacity : 64;
-  marline_task_t **tasks = capacity > held->capacity ? malloc(capacity * sizeof(marline_task_t *)) : NULL;
+  marline_task_t** tasks = capacity > held->capacity ? malloc(capacity * sizeof(marline_task_t*)) : NULL;
   if (tasks == NULL)
     report_fatal("no memory to hold %u tasks that send messages ahead of their receivers: set MARLINE_MPI_WINDOW=0",
                  held->count);
-  for (unsigned i = 0; i < held->count; ++i)
-    tasks[i] = held->tasks[(held->first + i) & (held->capacity - 1)];
+  for (unsigned i = 0; i < held->count; ++i) tasks[i] = held->tasks[(held->first + i) & (held->capacity - 1)];
   free(held->tasks);
   *held = (Held){.tasks = tasks, .count = held->count, .capacity = capacity};
 }
 
-static bool is_full(Window *window)
-{
+static bool is_full(Window* window) {
   return atomic_load_explicit(&window->open, memory_order_relaxed) >=
          atomic_load_explicit(&window->room, memory_order_relaxed);
 }
 
-static void wait_anew(Window *window, uint64_t now)
-{
+static void wait_anew(Window* window, uint64_t now) {
   window->since_when = now;
   window->deadline = now + window->patience;
 }
 
 /* The current task, if the window is full still. */
-static void hold(Window *window)
-{
-  marline_task_t *task = marline_task_hold();
-  if (task == NULL)
-    return;
+static void hold(Window* window) {
+  marline_task_t* task = marline_task_hold();
+  if (task == NULL) return;
   pthread_mutex_lock(&window->mutex);
   const bool holds = is_full(window);
   if (holds) {
-    Held *held = &window->held;
-    if (held->count == held->capacity)
-      make_room(held);
+    Held* held = &window->held;
+    if (held->count == held->capacity) make_room(held);
     if (held->count == 0) {
       wait_anew(window, counters_clock());
       atomic_fetch_add_explicit(&windows_with_held, 1, memory_order_relaxed);
@@ -138,14 +129,12 @@ static void hold(Window *window)
     held->tasks[(held->first + held->count++) & (held->capacity - 1)] = task;
   }
   pthread_mutex_unlock(&window->mutex);
-  if (!holds)
-    marline_task_release(task);
+  if (!holds) marline_task_release(task);
 }
 
 /* Takes out the oldest ones, `most` at most, and returns how many. */
-static unsigned take_held(Window *window, marline_task_t **tasks, unsigned most)
-{
-  Held *held = &window->held;
+static unsigned take_held(Window* window, marline_task_t** tasks, unsigned most) {
+  Held* held = &window->held;
   unsigned count = 0;
   pthread_mutex_lock(&window->mutex);
   const bool had = held->count > 0;
@@ -153,44 +142,37 @@ static unsigned take_held(Window *window, marline_task_t **tasks, unsigned most)
     tasks[count++] = held->tasks[held->first];
     held->first = (held->first + 1) & (held->capacity - 1);
   }
-  if (had && held->count == 0)
-    atomic_fetch_sub_explicit(&windows_with_held, 1, memory_order_relaxed);
+  if (had && held->count == 0) atomic_fetch_sub_explicit(&windows_with_held, 1, memory_order_relaxed);
   pthread_mutex_unlock(&window->mutex);
   return count;
 }
 
-/* The oldest ones, `most` at most. Without the mutex: an OMPT tool is told of each, and may hold a lock of its own where
- * it sends. */
-static void release(Window *window, unsigned most)
-{
-  marline_task_t *tasks[kReleasedAtATime];
+/* The oldest ones, `most` at most. Without the mutex: an OMPT tool is told of each, and may hold a lock of its own
+ * where it sends. */
+static void release(Window* window, unsigned most) {
+  marline_task_t* tasks[kReleasedAtATime];
   while (most > 0) {
     const unsigned count = take_held(window, tasks, most < kReleasedAtATime ? most : kReleasedAtATime);
-    for (unsigned i = 0; i < count; ++i)
-      marline_task_release(tasks[i]);
+    for (unsigned i = 0; i < count; ++i) marline_task_release(tasks[i]);
     most = count < kReleasedAtATime ? 0 : most - count;
   }
 }
 
-/* Samples ----------------------------------------------------------------------------------------------------------- */
+/* Samples ---------------------------------------------------------------------------------------------------------- */
 
-static void list(Sample *sample)
-{
+static void list(Sample* sample) {
   pthread_mutex_lock(&samples_mutex);
   sample->next = samples.first;
   sample->previous = NULL;
-  if (sample->next != NULL)
-    sample->next->previous = sample;
+  if (sample->next != NULL) sample->next->previous = sample;
   samples.first = sample;
   ++samples.count;
   pthread_mutex_unlock(&samples_mutex);
 }
 
-static void unlist(Sample *sample)
-{
+static void unlist(Sample* sample) {
   pthread_mutex_lock(&samples_mutex);
-  if (sample->next != NULL)
-    sample->next->previous = sample->previous;
+  if (sample->next != NULL) sample->next->previous = sample->previous;
   if (sample->previous != NULL)
     sample->previous->next = sample->next;
   else
@@ -199,15 +181,13 @@ static void unlist(Sample *sample)
   pthread_mutex_unlock(&samples_mutex);
 }
 
-/* What is held is held with good reason: the window goes back towards what it was at first. The patience becomes four to
- * eight times what a sample takes. */
-static void note_progress(Window *window)
-{
+/* What is held is held with good reason: the window goes back towards what it was at first. The patience becomes four
+ * to eight times what a sample takes. */
+static void note_progress(Window* window) {
   const uint64_t now = counters_clock();
   const uint64_t took = now - window->since_when;
   const int room = atomic_load_explicit(&window->room, memory_order_relaxed);
-  if (room > least_room)
-    atomic_store_explicit(&window->room, room - (room - least_room + 3) / 4, memory_order_relaxed);
+  if (room > least_room) atomic_store_explicit(&window->room, room - (room - least_room + 3) / 4, memory_order_relaxed);
   if (took > window->patience / 4 && window->patience < kLongestPatience)
     window->patience *= 2;
   else if (took < window->patience / 8 && window->patience > kPatience)
@@ -216,10 +196,9 @@ static void note_progress(Window *window)
 }
 
 /* By the poller. An error has gone to the communicator's handler. */
-static void received(Pending *pending)
-{
-  Sample *sample = (Sample *)pending;
-  Window *window = sample->window;
+static void received(Pending* pending) {
+  Sample* sample = (Sample*)pending;
+  Window* window = sample->window;
   unlist(sample);
   free(sample);
   unsigned released = 0;
@@ -237,19 +216,16 @@ static void received(Pending *pending)
 }
 
 /* MPI_Pack_size counts in int, and some implementations let it wrap. */
-static bool is_small(MPI_Count count, MPI_Datatype datatype)
-{
+static bool is_small(MPI_Count count, MPI_Datatype datatype) {
   MPI_Count size = 0;
   return count >= 0 && count <= kLargestSample && next_mpi.type_size_x(datatype, &size) == MPI_SUCCESS && size >= 0 &&
          size <= kLargestSample && size * count <= kLargestSample;
 }
 
 /* A copy of a small message; NULL: it is not small, or MPI does not accept it, as it will say of the send itself. */
-static Sample *copy(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int *size)
-{
-  if (!is_small(count, datatype) || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS)
-    return NULL;
-  Sample *sample = malloc(sizeof *sample + (size_t)*size);
+static Sample* copy(const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int* size) {
+  if (!is_small(count, datatype) || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS) return NULL;
+  Sample* sample = malloc(sizeof *sample + (size_t)*size);
   const int room = *size;
   *size = 0;
   if (sample == NULL || next_mpi.pack(buf, (int)count, datatype, sample->bytes, room, size, comm) == MPI_SUCCESS)
@@ -258,13 +234,11 @@ static Sample *copy(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI
   return NULL;
 }
 
-static bool send_sample(Window *window, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                        MPI_Comm comm)
-{
+static bool send_sample(Window* window, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                        MPI_Comm comm) {
   int size = 0;
-  Sample *sample = copy(buf, count, datatype, comm, &size);
-  if (sample == NULL)
-    return false;
+  Sample* sample = copy(buf, count, datatype, comm, &size);
+  if (sample == NULL) return false;
   sample->base = (Pending){.status = MPI_STATUS_IGNORE, .error = MPI_SUCCESS, .completed = received};
   sample->window = window;
   if (next_mpi.issend(sample->bytes, size, library_packed(), dest, tag, comm, &sample->base.request) != MPI_SUCCESS) {
@@ -279,21 +253,16 @@ static bool send_sample(Window *window, const void *buf, MPI_Count count, MPI_Da
   return true;
 }
 
-int run_ahead_destination(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
+int run_ahead_destination(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   if (dest == MPI_PROC_NULL || !engine_is_running() || !omp_in_explicit_task() || marline_can_suspend() != 1)
     return dest;
   pthread_once(&once, prepare);
-  if (interval == 0)
-    return dest;
-  Window *window = window_to(comm, dest);
-  if (is_full(window))
-    hold(window);
-  if (atomic_fetch_add_explicit(&window->since, 1, memory_order_relaxed) + 1 < interval)
-    return dest;
+  if (interval == 0) return dest;
+  Window* window = window_to(comm, dest);
+  if (is_full(window)) hold(window);
+  if (atomic_fetch_add_explicit(&window->since, 1, memory_order_relaxed) + 1 < interval) return dest;
   const int peers = comm_peers(comm);
-  if (dest < 0 || (peers > 0 && dest >= peers) || tag < 0)
-    return dest; /* wrong, and MPI says so once */
+  if (dest < 0 || (peers > 0 && dest >= peers) || tag < 0) return dest; /* wrong, and MPI says so once */
   const bool sent = send_sample(window, buf, count, datatype, dest, tag, comm);
   atomic_store_explicit(&window->since, 0, memory_order_relaxed);
   return sent ? MPI_PROC_NULL : dest;
@@ -302,16 +271,13 @@ int run_ahead_destination(const void *buf, MPI_Count count, MPI_Datatype datatyp
 /* Time passes, and the end ----------------------------------------------------------------------------------------- */
 
 /* Nothing was received in time: the receiver waits for something else, or is busy elsewhere. */
-static void give_up_holding(Window *window, uint64_t now)
-{
+static void give_up_holding(Window* window, uint64_t now) {
   unsigned released = 0;
   pthread_mutex_lock(&window->mutex);
   if (window->held.count > 0 && now >= window->deadline) {
     const int room = atomic_load_explicit(&window->room, memory_order_relaxed);
-    if (room < kMostRoom)
-      atomic_store_explicit(&window->room, 2 * room, memory_order_relaxed);
-    if (window->patience < kLongestPatience)
-      window->patience *= 2;
+    if (room < kMostRoom) atomic_store_explicit(&window->room, 2 * room, memory_order_relaxed);
+    if (window->patience < kLongestPatience) window->patience *= 2;
     wait_anew(window, now);
     released = (unsigned)(interval * room);
   }
@@ -319,21 +285,16 @@ static void give_up_holding(Window *window, uint64_t now)
   release(window, released);
 }
 
-void run_ahead_poll(void)
-{
+void run_ahead_poll(void) {
   static uint64_t next_look; /* the poller's */
-  if (atomic_load_explicit(&windows_with_held, memory_order_relaxed) == 0)
-    return;
+  if (atomic_load_explicit(&windows_with_held, memory_order_relaxed) == 0) return;
   const uint64_t now = counters_clock();
-  if (now < next_look)
-    return;
+  if (now < next_look) return;
   next_look = now + kPatience / 4;
-  for (int i = 0; i < kWindows; ++i)
-    give_up_holding(&windows[i], now);
+  for (int i = 0; i < kWindows; ++i) give_up_holding(&windows[i], now);
 }
 
-int run_ahead_samples(void)
-{
+int run_ahead_samples(void) {
   pthread_mutex_lock(&samples_mutex);
   const int count = samples.count;
   pthread_mutex_unlock(&samples_mutex);
@@ -342,11 +303,9 @@ int run_ahead_samples(void)
 
 /* The bytes stay, as MPI may read them until MPI_Finalize has ended. Tasks that are held still would wait for ever, and
  * the region's end for them. */
-void run_ahead_stop(void)
-{
-  for (Window *window = windows; interval > 0 && window < windows + kWindows; ++window)
-    release(window, UINT_MAX);
-  for (Sample *sample = samples.first; sample != NULL; sample = sample->next)
+void run_ahead_stop(void) {
+  for (Window* window = windows; interval > 0 && window < windows + kWindows; ++window) release(window, UINT_MAX);
+  for (Sample* sample = samples.first; sample != NULL; sample = sample->next)
     next_mpi.request_free(&sample->base.request);
   samples.first = NULL;
   samples.count = 0;

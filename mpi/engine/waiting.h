@@ -12,24 +12,23 @@
 #include "marline/marline.h"
 
 /* Of a call whose arguments MPI has accepted: asks MPI about a communicator and a datatype that are not known yet. */
-marline_wait_t waiting_in(const MpiCall *call);
+marline_wait_t waiting_in(const MpiCall* call);
 
 /* In front of a call that blocks its thread, to the end of the block: `marline ps` is told. An error handler's C++
  * exception may leave the block. */
-#define BLOCKED_IN(...)                                                                                               \
-  __attribute__((cleanup(blocked_end))) const marline_wait_t blocked_wait = waiting_in_unchecked(__VA_ARGS__);        \
+#define BLOCKED_IN(...)                                                                                        \
+  __attribute__((cleanup(blocked_end))) const marline_wait_t blocked_wait = waiting_in_unchecked(__VA_ARGS__); \
   marline_block_begin(&blocked_wait)
 
-static inline void blocked_end(const marline_wait_t *wait)
-{
+static inline void blocked_end(const marline_wait_t* wait) {
   (void)wait;
   marline_block_end();
 }
 
 /* The requests that are not null. */
-int waiting_requests(int count, const MPI_Request *requests);
+int waiting_requests(int count, const MPI_Request* requests);
 
 /* Of any call: leaves out what only MPI could say. A few nanoseconds. */
-marline_wait_t waiting_in_unchecked(const MpiCall *call);
+marline_wait_t waiting_in_unchecked(const MpiCall* call);
 
 #endif

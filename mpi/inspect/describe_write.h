@@ -13,11 +13,10 @@
 
 typedef struct Out {
   marline_describe_write_fn write;
-  void *sink;
+  void* sink;
 } Out;
 
-__attribute__((format(printf, 2, 3))) static inline void print(const Out *out, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static inline void print(const Out* out, const char* format, ...) {
   char text[256];
   va_list arguments;
   va_start(arguments, format);
@@ -26,8 +25,7 @@ __attribute__((format(printf, 2, 3))) static inline void print(const Out *out, c
   out->write(out->sink, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-static inline void print_string(const Out *out, const char *text)
-{
+static inline void print_string(const Out* out, const char* text) {
   out->write(out->sink, "\"", 1);
   for (; *text != '\0'; ++text) {
     if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)

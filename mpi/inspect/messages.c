@@ -40,39 +40,34 @@ static int message_count;
 static KnownComm comms[kMostComms];
 static int comm_count;
 
-static void note_comm(const CommInfo *info, void *unused)
-{
+static void note_comm(const CommInfo* info, void* unused) {
   (void)unused;
   const int senders = info->remote_size > 0 ? info->remote_size : info->size;
   if (comm_count < kMostComms)
     comms[comm_count++] = (KnownComm){info->comm, info->identity, senders < kMostSenders ? senders : kMostSenders};
 }
 
-static bool still_wanted(void)
-{
+static bool still_wanted(void) {
   pthread_mutex_lock(&mutex);
   const bool wanted = may_ask;
   pthread_mutex_unlock(&mutex);
   return wanted;
 }
 
-static void look_for(const KnownComm *known, int source)
-{
+static void look_for(const KnownComm* known, int source) {
   int flag = 0;
   int bytes = 0;
   MPI_Status status;
   if (comm_identity(known->comm) != known->identity) /* freed since */
     return;
-  if (next_mpi.iprobe(source, MPI_ANY_TAG, known->comm, &flag, &status) != MPI_SUCCESS || !flag)
-    return;
+  if (next_mpi.iprobe(source, MPI_ANY_TAG, known->comm, &flag, &status) != MPI_SUCCESS || !flag) return;
   next_mpi.get_count(&status, library_packed(), &bytes);
   if (bytes == MPI_UNDEFINED) /* more than an int can count */
     bytes = INT_MAX;
   messages[message_count++] = (Message){known->identity, source, status.MPI_TAG, bytes};
 }
 
-static void *ask(void *unused)
-{
+static void* ask(void* unused) {
   (void)unused;
   pthread_setname_np(pthread_self(), "marline/ps-mpi");
   message_count = comm_count = 0;
@@ -88,22 +83,16 @@ static void *ask(void *unused)
 }
 
 /* Under the mutex. */
-static void wait_for_answer(void)
-{
+static void wait_for_answer(void) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += kSeconds;
-  while (asking && pthread_cond_timedwait(&answered, &mutex, &until) == 0)
-    ;
+  while (asking && pthread_cond_timedwait(&answered, &mutex, &until) == 0);
 }
 
-void messages_start(int thread_level)
-{
-  may_ask = thread_level == MPI_THREAD_MULTIPLE;
-}
+void messages_start(int thread_level) { may_ask = thread_level == MPI_THREAD_MULTIPLE; }
 
-void messages_stop(void)
-{
+void messages_stop(void) {
   pthread_mutex_lock(&mutex);
   may_ask = false;
   wait_for_answer();
@@ -111,11 +100,9 @@ void messages_stop(void)
 }
 
 /* Under the mutex. Returns what is wrong, or NULL. */
-static const char *try_to_ask(void)
-{
+static const char* try_to_ask(void) {
   pthread_t thread;
-  if (!may_ask)
-    return "MPI may not be asked: no MPI_THREAD_MULTIPLE, or MPI_Finalize has been called";
+  if (!may_ask) return "MPI may not be asked: no MPI_THREAD_MULTIPLE, or MPI_Finalize has been called";
   if (!asking) {
     asking = true;
     if (pthread_create(&thread, NULL, ask, NULL) != 0) {
@@ -128,10 +115,9 @@ static const char *try_to_ask(void)
   return asking ? "MPI does not answer: MPI_Iprobe hangs, or waits for a lock that another call of MPI holds" : NULL;
 }
 
-void messages_describe(const Out *out)
-{
+void messages_describe(const Out* out) {
   pthread_mutex_lock(&mutex);
-  const char *problem = try_to_ask();
+  const char* problem = try_to_ask();
   pthread_mutex_unlock(&mutex);
   if (problem != NULL) {
     print(out, "{\"problem\":\"%s\"}", problem);
@@ -139,7 +125,7 @@ void messages_describe(const Out *out)
   }
   print(out, "{\"messages\":[");
   for (int i = 0; i < message_count; ++i)
-    print(out, "%s{\"comm\":%lld,\"source\":%d,\"tag\":%d,\"bytes\":%d}", i > 0 ? "," : "",
-          (long long)messages[i].comm, messages[i].source, messages[i].tag, messages[i].bytes);
+    print(out, "%s{\"comm\":%lld,\"source\":%d,\"tag\":%d,\"bytes\":%d}", i > 0 ? "," : "", (long long)messages[i].comm,
+          messages[i].source, messages[i].tag, messages[i].bytes);
   print(out, "]}");
 }

@@ -17,6 +17,6 @@ void messages_start(int thread_level);
 void messages_stop(void);
 
 /* {"messages": [...]}, or {"problem": "..."}. One thread at a time. */
-void messages_describe(const Out *out);
+void messages_describe(const Out* out);
 
 #endif

@@ -11,8 +11,7 @@
 BegunRequest begun_requests[kRequests];
 uint64_t complete_requests[kCompleteKinds];
 
-void requests_start(void)
-{
+void requests_start(void) {
   const MPI_Comm self = library_comm_self();
   MPI_Request requests[kCompleteKinds];
   next_mpi.isend(NULL, 0, library_packed(), MPI_PROC_NULL, 0, self, &requests[0]);
@@ -35,8 +34,7 @@ typedef struct Found {
   uint64_t comm;
 } Found;
 
-static bool read_place(const BegunRequest *place, Found *found)
-{
+static bool read_place(const BegunRequest* place, Found* found) {
   const uint64_t handle = atomic_load_explicit(&place->handle, memory_order_relaxed);
   const uint64_t operation = atomic_load_explicit(&place->operation, memory_order_relaxed);
   const uint64_t comm = atomic_load_explicit(&place->comm, memory_order_relaxed);
@@ -44,7 +42,7 @@ static bool read_place(const BegunRequest *place, Found *found)
   const uint64_t count = atomic_load_explicit(&place->count, memory_order_relaxed);
   const uint64_t check = atomic_load_explicit(&place->check, memory_order_relaxed);
   *found = (Found){.handle = handle,
-                   .call = {.name = (const char *)(uintptr_t)operation,
+                   .call = {.name = (const char*)(uintptr_t)operation,
                             .count = (MPI_Count)count,
                             .peer = (int)(int32_t)(peer_and_tag >> 32),
                             .tag = (int)(int32_t)peer_and_tag},
@@ -52,27 +50,23 @@ static bool read_place(const BegunRequest *place, Found *found)
   return handle != 0 && check == (handle ^ operation ^ comm ^ peer_and_tag ^ count);
 }
 
-static void describe_complete(const Out *out)
-{
+static void describe_complete(const Out* out) {
   Found found;
   print(out, "{\"complete\":[%lld", (long long)(intptr_t)library_request_null());
-  for (int i = 0; i < kCompleteKinds; ++i)
-    print(out, ",%lld", (long long)complete_requests[i]);
+  for (int i = 0; i < kCompleteKinds; ++i) print(out, ",%lld", (long long)complete_requests[i]);
   for (int i = 0; i < kRequests; ++i)
     if (read_place(&begun_requests[i], &found) && found.call.peer == MPI_PROC_NULL)
       print(out, ",%lld", (long long)found.handle);
   print(out, "]");
 }
 
-void requests_describe(const Out *out)
-{
-  const char *comma = "";
+void requests_describe(const Out* out) {
+  const char* comma = "";
   Found found;
   describe_complete(out);
   print(out, ",\"requests\":[");
   for (int i = 0; i < kRequests; ++i) {
-    if (!read_place(&begun_requests[i], &found) || found.call.peer == MPI_PROC_NULL)
-      continue;
+    if (!read_place(&begun_requests[i], &found) || found.call.peer == MPI_PROC_NULL) continue;
     const marline_wait_t what = waiting_in_unchecked(&found.call);
     print(out, "%s{\"id\":%lld,\"operation\":", comma, (long long)found.handle);
     print_string(out, what.operation);

@@ -43,19 +43,16 @@ extern uint64_t complete_requests[kCompleteKinds]; /* written in MPI_Init */
 void requests_start(void);
 
 /* What the wrapper of a call that gives a request says, if `error` is MPI_SUCCESS. */
-static inline void request_begun(int error, const MPI_Request *request, const MpiCall *call)
-{
-  if (error != MPI_SUCCESS)
-    return;
+static inline void request_begun(int error, const MPI_Request* request, const MpiCall* call) {
+  if (error != MPI_SUCCESS) return;
   const uint64_t handle = (uint64_t)(intptr_t)*request;
-  if (handle == complete_requests[0] || handle == complete_requests[1] || handle == complete_requests[2])
-    return;
+  if (handle == complete_requests[0] || handle == complete_requests[1] || handle == complete_requests[2]) return;
   const uint64_t operation = (uint64_t)(uintptr_t)call->name;
   const uint64_t comm = comm_identify(call->comm);
   const uint64_t peer_and_tag = (uint64_t)(uint32_t)call->peer << 32 | (uint32_t)call->tag;
   const uint64_t count = (uint64_t)call->count;
   /* Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
-  BegunRequest *place = &begun_requests[handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - kRequestBits)];
+  BegunRequest* place = &begun_requests[handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - kRequestBits)];
   atomic_store_explicit(&place->handle, handle, memory_order_relaxed);
   atomic_store_explicit(&place->operation, operation, memory_order_relaxed);
   atomic_store_explicit(&place->comm, comm, memory_order_relaxed);
@@ -64,9 +61,9 @@ static inline void request_begun(int error, const MPI_Request *request, const Mp
   atomic_store_explicit(&place->check, handle ^ operation ^ comm ^ peer_and_tag ^ count, memory_order_relaxed);
 }
 
-/* Writes {"complete": [HANDLE, ...], "requests": [{"id": HANDLE, "operation": ..., "peer": ..., "tag": ..., "comm": ...,
- * "count": ...}, ...]}, where handles, peers, tags and communicators are those of waiting.h. "complete" are those that
- * nobody waits for: null, of requests that are complete from the start, and those with MPI_PROC_NULL. */
-void requests_describe(const Out *out);
+/* Writes {"complete": [HANDLE, ...], "requests": [{"id": HANDLE, "operation": ..., "peer": ..., "tag": ..., "comm":
+ * ..., "count": ...}, ...]}, where handles, peers, tags and communicators are those of waiting.h. "complete" are those
+ * that nobody waits for: null, of requests that are complete from the start, and those with MPI_PROC_NULL. */
+void requests_describe(const Out* out);
 
 #endif

@@ -20,49 +20,41 @@
 #include "base/mpi_library.h"
 #include "base/report.h"
 
-extern char **environ;
+extern char** environ;
 
 /* PREFIX/bin/marline, from PREFIX/lib/marline/MPI/libmarline-mpi.so. False: it is not there. */
-static bool find_command(char *path, size_t bytes)
-{
+static bool find_command(char* path, size_t bytes) {
   Dl_info self;
   char real[PATH_MAX];
-  if (dladdr((const void *)&next_mpi, &self) == 0 || realpath(self.dli_fname, real) == NULL)
-    return false;
+  if (dladdr((const void*)&next_mpi, &self) == 0 || realpath(self.dli_fname, real) == NULL) return false;
   for (int up = 0; up < 4; ++up) {
-    char *slash = strrchr(real, '/');
-    if (slash == NULL)
-      return false;
+    char* slash = strrchr(real, '/');
+    if (slash == NULL) return false;
     *slash = '\0';
   }
   const int length = snprintf(path, bytes, "%s/bin/marline", real);
   return length > 0 && (size_t)length < bytes && access(path, X_OK) == 0;
 }
 
-static bool is_ours(const char *variable)
-{
+static bool is_ours(const char* variable) {
   return strncmp(variable, "LD_PRELOAD=", 11) == 0 || strncmp(variable, "LD_LIBRARY_PATH=", 16) == 0;
 }
 
 /* The caller frees the list, whose strings are the environment's own. */
-static char **plain_environment(void)
-{
+static char** plain_environment(void) {
   size_t count = 0;
-  while (environ[count] != NULL)
-    ++count;
-  char **list = calloc(count + 1, sizeof *list);
+  while (environ[count] != NULL) ++count;
+  char** list = calloc(count + 1, sizeof *list);
   size_t kept = 0;
   for (size_t i = 0; list != NULL && i < count; ++i)
-    if (!is_ours(environ[i]))
-      list[kept++] = environ[i];
+    if (!is_ours(environ[i])) list[kept++] = environ[i];
   return list;
 }
 
-static bool run_shell(const char *command, const char *seconds, const char *pid)
-{
+static bool run_shell(const char* command, const char* seconds, const char* pid) {
   char script[] = "\"$0\" ps --watch \"$1\" \"$2\" &";
-  char *const words[] = {"/bin/sh", "-c", script, (char *)command, (char *)seconds, (char *)pid, NULL};
-  char **environment = plain_environment();
+  char* const words[] = {"/bin/sh", "-c", script, (char*)command, (char*)seconds, (char*)pid, NULL};
+  char** environment = plain_environment();
   posix_spawnattr_t attributes;
   sigset_t none;
   sigemptyset(&none);
@@ -78,14 +70,15 @@ static bool run_shell(const char *command, const char *seconds, const char *pid)
   return started && waitpid(shell, &status, 0) == shell && status == 0;
 }
 
-void watch_start(double seconds)
-{
+void watch_start(double seconds) {
   char command[PATH_MAX];
   char number[32];
   char pid[16];
   snprintf(number, sizeof number, "%g", seconds);
   snprintf(pid, sizeof pid, "%d", (int)getpid());
   if (!find_command(command, sizeof command) || !run_shell(command, number, pid))
-    report_warning("MARLINE_MPI_WATCH: cannot start the command marline, which should lie in bin/ of this installation: "
-                   "nobody watches; run `marline ps %s` when the program hangs", pid);
+    report_warning(
+        "MARLINE_MPI_WATCH: cannot start the command marline, which should lie in bin/ of this installation: "
+        "nobody watches; run `marline ps %s` when the program hangs",
+        pid);
 }

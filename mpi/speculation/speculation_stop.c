@@ -29,24 +29,19 @@ static const unsigned char kMarker[16] = {0x8f, 0x1b, 0xd3, 0x5e, 0x27, 0xa9, 0x
 
 static const char kName[] = "marline_mpi_speculation_stop";
 
-static void check(int error, const char *what)
-{
-  if (error != MPI_SUCCESS)
-    report_fatal("%s: %s failed with MPI error %d", kName, what, error);
+static void check(int error, const char* what) {
+  if (error != MPI_SUCCESS) report_fatal("%s: %s failed with MPI error %d", kName, what, error);
 }
 
-static void complete(int started, MPI_Request *request, MPI_Status *status, const char *what, MPI_Comm comm)
-{
+static void complete(int started, MPI_Request* request, MPI_Status* status, const char* what, MPI_Comm comm) {
   check(started, what);
   check(engine_complete(request, status, &(const MpiCall){.name = kName, .comm = comm, .peer = kNoPeer, .tag = kNoTag}),
         what);
 }
 
-static void *zeros(size_t bytes)
-{
-  void *memory = calloc(bytes > 0 ? bytes : 1, 1);
-  if (memory == NULL)
-    report_fatal("%s: no memory for a message of %zu bytes", kName, bytes);
+static void* zeros(size_t bytes) {
+  void* memory = calloc(bytes > 0 ? bytes : 1, 1);
+  if (memory == NULL) report_fatal("%s: no memory for a message of %zu bytes", kName, bytes);
   return memory;
 }
 
@@ -60,45 +55,41 @@ typedef struct Progress {
 } Progress;
 
 /* Returns once all ranks have stopped: each contributes after that. */
-static Progress agree(Speculation *scope, int ranks)
-{
+static Progress agree(Speculation* scope, int ranks) {
   int64_t mine = (int64_t)scope->entered;
-  int64_t *all = zeros((size_t)ranks * sizeof mine);
+  int64_t* all = zeros((size_t)ranks * sizeof mine);
   MPI_Request request;
-  const int started = next_mpi.iallgather(&mine, sizeof mine, library_packed(), all, sizeof mine, library_packed(), scope->shadow,
-                                          &request);
+  const int started = next_mpi.iallgather(&mine, sizeof mine, library_packed(), all, sizeof mine, library_packed(),
+                                          scope->shadow, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Iallgather", scope->shadow);
   Progress progress = {all[0], all[0], 0};
   for (int rank = 1; rank < ranks; ++rank) {
-    if (all[rank] < progress.least)
-      progress.least = all[rank];
-    if (all[rank] > progress.most)
-      progress = (Progress){progress.least, all[rank], rank};
+    if (all[rank] < progress.least) progress.least = all[rank];
+    if (all[rank] > progress.most) progress = (Progress){progress.least, all[rank], rank};
   }
   free(all);
   return progress;
 }
 
 /* The records of the collectives that some rank has not entered, from one that has entered all. */
-static CollectiveRecord *share_records(const Speculation *scope, const Progress *progress)
-{
+static CollectiveRecord* share_records(const Speculation* scope, const Progress* progress) {
   const int64_t count = progress->most - progress->least;
   if (count > kCollectivesKept)
-    report_fatal("%s: a rank is %lld collectives ahead of another; at most %d can be made up for: let iterations run "
-                 "less far ahead", kName, (long long)count, kCollectivesKept);
-  CollectiveRecord *records = zeros((size_t)count * sizeof *records);
-  for (int64_t k = 0; k < count; ++k)
-    records[k] = scope->kept[(progress->least + k) % kCollectivesKept];
+    report_fatal(
+        "%s: a rank is %lld collectives ahead of another; at most %d can be made up for: let iterations run "
+        "less far ahead",
+        kName, (long long)count, kCollectivesKept);
+  CollectiveRecord* records = zeros((size_t)count * sizeof *records);
+  for (int64_t k = 0; k < count; ++k) records[k] = scope->kept[(progress->least + k) % kCollectivesKept];
   MPI_Request request;
-  const int started = next_mpi.ibcast(records, (int)((size_t)count * sizeof *records), library_packed(), progress->first,
-                                      scope->shadow, &request);
+  const int started = next_mpi.ibcast(records, (int)((size_t)count * sizeof *records), library_packed(),
+                                      progress->first, scope->shadow, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Ibcast", scope->shadow);
   return records;
 }
 
-static int start_in_place_of_the_program(const CollectiveRecord *record, void *from, void *to, MPI_Comm comm,
-                                         MPI_Request *request)
-{
+static int start_in_place_of_the_program(const CollectiveRecord* record, void* from, void* to, MPI_Comm comm,
+                                         MPI_Request* request) {
   const int count = (int)record->count; /* no more: speculation_enter_collective */
   switch (record->kind) {
     case kCollectiveBcast:
@@ -109,13 +100,11 @@ static int start_in_place_of_the_program(const CollectiveRecord *record, void *f
     case kCollectiveAllreduce:
       return next_mpi.iallreduce(from, to, count, PMPI_Type_f2c(record->datatype), PMPI_Op_f2c(record->op), comm,
                                  request);
-    default:
-      return next_mpi.ibarrier(comm, request);
+    default: return next_mpi.ibarrier(comm, request);
   }
 }
 
-static size_t bytes_of(const CollectiveRecord *record)
-{
+static size_t bytes_of(const CollectiveRecord* record) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   if (record->kind != kCollectiveBarrier)
@@ -124,9 +113,8 @@ static size_t bytes_of(const CollectiveRecord *record)
 }
 
 /* As the program would have called it: the communicator's log of collectives stays the same on all ranks. */
-static MpiCall call_of(const CollectiveRecord *record, MPI_Comm comm)
-{
-  static const char *const kNames[] = {[kCollectiveBarrier] = "MPI_Barrier",
+static MpiCall call_of(const CollectiveRecord* record, MPI_Comm comm) {
+  static const char* const kNames[] = {[kCollectiveBarrier] = "MPI_Barrier",
                                        [kCollectiveBcast] = "MPI_Bcast",
                                        [kCollectiveReduce] = "MPI_Reduce",
                                        [kCollectiveAllreduce] = "MPI_Allreduce"};
@@ -140,27 +128,23 @@ static MpiCall call_of(const CollectiveRecord *record, MPI_Comm comm)
 }
 
 /* With zeros for data: the ranks that entered it for the program's sake have cancelled what needs the result. */
-static void enter_in_place_of_the_program(const CollectiveRecord *record, MPI_Comm comm)
-{
+static void enter_in_place_of_the_program(const CollectiveRecord* record, MPI_Comm comm) {
   const MpiCall call = call_of(record, comm);
   IN_ORDER(ticket, __builtin_return_address(0), &call);
   const size_t bytes = bytes_of(record);
-  void *from = zeros(bytes);
-  void *to = zeros(bytes);
+  void* from = zeros(bytes);
+  void* to = zeros(bytes);
   MPI_Request request;
   const int started = start_in_place_of_the_program(record, from, to, comm, &request);
-  if (record->kind != kCollectiveBarrier)
-    order_sized(&ticket, &call);
+  if (record->kind != kCollectiveBarrier) order_sized(&ticket, &call);
   complete(started, &request, MPI_STATUS_IGNORE, "a collective that other ranks have entered", comm);
   free(from);
   free(to);
 }
 
-static void complete_collectives(Speculation *scope, MPI_Comm comm, const Progress *progress)
-{
-  if (progress->most == progress->least)
-    return;
-  CollectiveRecord *records = share_records(scope, progress);
+static void complete_collectives(Speculation* scope, MPI_Comm comm, const Progress* progress) {
+  if (progress->most == progress->least) return;
+  CollectiveRecord* records = share_records(scope, progress);
   for (int64_t k = (int64_t)scope->entered - progress->least; k < progress->most - progress->least; ++k) {
     enter_in_place_of_the_program(&records[k], comm);
     ++scope->completed;
@@ -179,27 +163,26 @@ typedef struct Next {
   MPI_Status status;
 } Next;
 
-static bool has_message(Pending *pending)
-{
-  Next *next = (Next *)pending;
+static bool has_message(Pending* pending) {
+  Next* next = (Next*)pending;
   int flag = 0;
   next->base.error = next_mpi.improbe(next->source, MPI_ANY_TAG, next->comm, &flag, &next->message, &next->status);
   return flag || next->base.error != MPI_SUCCESS;
 }
 
 /* Receives and forgets one message. True if it was the marker. As MPI_PACKED, which any message matches. */
-static bool take_message(MPI_Comm comm, int source)
-{
-  Next next = {.base = {.finished = has_message, .call = &(const MpiCall){.name = kName, .comm = comm, .peer = source,
-                        .tag = MPI_ANY_TAG}}, .comm = comm, .source = source};
-  if (!has_message(&next.base))
-    engine_wait(&next.base);
+static bool take_message(MPI_Comm comm, int source) {
+  Next next = {.base = {.finished = has_message,
+                        .call = &(const MpiCall){.name = kName, .comm = comm, .peer = source, .tag = MPI_ANY_TAG}},
+               .comm = comm,
+               .source = source};
+  if (!has_message(&next.base)) engine_wait(&next.base);
   check(next.base.error, "MPI_Improbe");
   int bytes = 0;
   check(next_mpi.get_count(&next.status, library_packed(), &bytes), "MPI_Get_count");
   if (bytes == MPI_UNDEFINED)
     report_fatal("%s: a message from rank %d is longer than %d bytes", kName, source, INT_MAX);
-  void *scratch = zeros((size_t)bytes);
+  void* scratch = zeros((size_t)bytes);
   MPI_Request request;
   const int started = next_mpi.imrecv(scratch, bytes, library_packed(), &next.message, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Imrecv", comm);
@@ -210,25 +193,20 @@ static bool take_message(MPI_Comm comm, int source)
 
 /* All ranks have stopped: nobody sends on `comm` behind its markers before it has ended the scope. Rank by rank, and of
  * each up to its marker, since what comes behind that may be the next scope's. */
-static void drain(Speculation *scope, MPI_Comm comm, int ranks)
-{
-  MPI_Request *markers = zeros((size_t)ranks * sizeof *markers);
+static void drain(Speculation* scope, MPI_Comm comm, int ranks) {
+  MPI_Request* markers = zeros((size_t)ranks * sizeof *markers);
   for (int rank = 0; rank < ranks; ++rank)
     check(next_mpi.isend(kMarker, sizeof kMarker, library_packed(), rank, 0, comm, &markers[rank]), "MPI_Isend");
   for (int rank = 0; rank < ranks; ++rank) {
-    while (!take_message(comm, rank))
-      ++scope->drained;
+    while (!take_message(comm, rank)) ++scope->drained;
   }
-  for (int rank = 0; rank < ranks; ++rank)
-    complete(MPI_SUCCESS, &markers[rank], MPI_STATUS_IGNORE, "MPI_Isend", comm);
+  for (int rank = 0; rank < ranks; ++rank) complete(MPI_SUCCESS, &markers[rank], MPI_STATUS_IGNORE, "MPI_Isend", comm);
   free(markers);
 }
 
-void marline_mpi_speculation_stop(Speculation *scope)
-{
+void marline_mpi_speculation_stop(Speculation* scope) {
   marline_taskgroup_cancel_later();
-  if (scope == NULL)
-    return;
+  if (scope == NULL) return;
   if (!may_suspend(__builtin_return_address(0)))
     report_fatal("%s was called outside of tasks, or by a library whose calls never suspend", kName);
   const MPI_Comm comm = atomic_load_explicit(&scope->comm, memory_order_relaxed);

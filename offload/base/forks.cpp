@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The runtime takes its own locks behind these, as threads do that have one of these: handlers that were
-// registered first are called last before a fork, and libmarline has registered its own when it was loaded.
+// See the header. The runtime takes its own locks behind these, as threads do that have one of these: handlers that
+// were registered first are called last before a fork, and libmarline has registered its own when it was loaded.
 #include "base/forks.hpp"
 
 #include "base/report.hpp"

@@ -9,8 +9,8 @@
 
 namespace marline::offload {
 
-// The order in which a fork takes them. A thread that has one lock only takes those of later lines, and among those of a
-// line no second one. No holder waits for the loader's lock: the forking thread may have it.
+// The order in which a fork takes them. A thread that has one lock only takes those of later lines, and among those of
+// a line no second one. No holder waits for the loader's lock: the forking thread may have it.
 enum class ForkOrder : int {
   kProcesses,    // the list of processes
   kTables,       // of GCC's variables
@@ -27,10 +27,10 @@ enum class ForkOrder : int {
   kNodes,        // operations of nodes
   kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
   kCopies,       // copies of NVIDIA's GPUs
-  kAsides,      // regions that are put aside
-  kAhead,       // regions that are sent ahead
-  kReductions,  // in which they take part
-  kNames,       // what target tasks name
+  kAsides,       // regions that are put aside
+  kAhead,        // regions that are sent ahead
+  kReductions,   // in which they take part
+  kNames,        // what target tasks name
   kCount
 };
 

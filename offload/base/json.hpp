@@ -20,7 +20,8 @@ inline void make_plain(char* text) {
   }
 }
 
-// Takes a lock that is held for some instructions, unless its thread has been stopped: then it gives up and returns false.
+// Takes a lock that is held for some instructions, unless its thread has been stopped: then it gives up and returns
+// false.
 [[nodiscard]] inline bool take_soon(Lock& lock) {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {

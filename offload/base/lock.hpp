@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for sections that neither suspend nor wait for the loader's lock, which the thread that wants this one may have.
-// They are short, but for those that copy an image or read the tables of modules; these are rare. A lock that a fork's
-// child may need is named in base/forks.hpp. A thread that finds it taken spins a while before it sleeps.
+// A lock for sections that neither suspend nor wait for the loader's lock, which the thread that wants this one may
+// have. They are short, but for those that copy an image or read the tables of modules; these are rare. A lock that a
+// fork's child may need is named in base/forks.hpp. A thread that finds it taken spins a while before it sleeps.
 #pragma once
 
 #include <pthread.h>

@@ -37,8 +37,7 @@ bool is_of_kind(const DeviceFacts& device, const Word& value) {
 
 class Parser {
  public:
-  Parser(const char* text, const DeviceFacts* devices, int count)
-      : at_(text), devices_(devices), count_(count) {
+  Parser(const char* text, const DeviceFacts* devices, int count) : at_(text), devices_(devices), count_(count) {
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) all_.set(i);
   }
 
@@ -57,7 +56,8 @@ class Parser {
   bool accept_word(const char* word) {
     skip_blanks();
     size_t length = std::strlen(word);
-    bool same = good_ && strncasecmp(at_, word, length) == 0 && std::isalnum(static_cast<unsigned char>(at_[length])) == 0;
+    bool same =
+        good_ && strncasecmp(at_, word, length) == 0 && std::isalnum(static_cast<unsigned char>(at_[length])) == 0;
     if (same) at_ += length;
     return same;
   }

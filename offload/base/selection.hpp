@@ -7,8 +7,8 @@
 //     term  = "!" term | "(" expression ")" | trait "(" value ")"
 //     trait = kind | isa | arch | vendor | uid   subscript = "[" number "]" | "[" [ number ] ":" [ number ] "]"
 //
-// `&&` and `||` side by side need parentheses. The second number of a subscript is a length. Case does not matter but in
-// uids. No state.
+// `&&` and `||` side by side need parentheses. The second number of a subscript is a length. Case does not matter but
+// in uids. No state.
 #pragma once
 
 #include "base/facts.hpp"
@@ -19,8 +19,8 @@ inline constexpr int kChosenHost = -1, kChosenNone = -2;
 
 // All take at most kMostDevices devices.
 
-// Writes the numbers of the devices that the list names to `chosen`, in its order and each once, and how many they are to
-// `chosen_count`. Returns null; or else, for a text that is no list, where it stops to be one.
+// Writes the numbers of the devices that the list names to `chosen`, in its order and each once, and how many they are
+// to `chosen_count`. Returns null; or else, for a text that is no list, where it stops to be one.
 [[nodiscard]] const char* select_devices(const char* text, const DeviceFacts* devices, int count, int* chosen,
                                          int& chosen_count);
 

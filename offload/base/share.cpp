@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Slots rather than ranks number the GPUs of a domain, as launchers put neighbouring ranks to one domain
-// or to different ones.
+// See the header. Slots rather than ranks number the GPUs of a domain, as launchers put neighbouring ranks to one
+// domain or to different ones.
 #include "base/share.hpp"
 
 #include <cstdlib>

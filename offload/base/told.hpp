@@ -19,8 +19,8 @@ struct Told {
   bool has_kernel;  // that has begun, and whose end has not been told
 };
 
-// The teams that a kernel is told to have, by what compilers pass: negative for a region without teams, 0 if the program
-// does not say.
+// The teams that a kernel is told to have, by what compilers pass: negative for a region without teams, 0 if the
+// program does not say.
 inline unsigned told_teams(int32_t passed) { return passed < 0 ? 1 : static_cast<unsigned>(passed); }
 
 // The values of ompt_target_t.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How constructs wait for pieces that others fill or empty (see data_environment.hpp). A waiter lies on its construct's stack,
-// and is woken under the lock, so the list never holds one that is gone.
+// How constructs wait for pieces that others fill or empty (see data_environment.hpp). A waiter lies on its construct's
+// stack, and is woken under the lock, so the list never holds one that is gone.
 #include "device/contract/wait.hpp"
 #include "data/copies.hpp"
 #include "data/data_environment.hpp"
@@ -23,10 +23,10 @@ Busy* Mapping::busy_at(const Items& items, int32_t i) const {
   auto base = reinterpret_cast<uintptr_t>(items.bases[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   if ((items.types[i] & map_type::kNonContiguous) != 0) begin = begin_of_parts(items, i), bytes = 0;
-  Range* ranges[] = {
-      pieces_.first_overlap(begin, begin + bytes),
-      (items.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) != 0 ? pieces_.first_overlap(base, base + 8)
-                                                                               : nullptr};
+  Range* ranges[] = {pieces_.first_overlap(begin, begin + bytes),
+                     (items.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) != 0
+                         ? pieces_.first_overlap(base, base + 8)
+                         : nullptr};
   for (Range* range : ranges) {
     Busy* busy = range != nullptr ? static_cast<Piece*>(range)->busy : nullptr;
     if (busy != nullptr) return busy;
@@ -91,8 +91,8 @@ void list_busy(Range* tree, Piece*& list) {
 
 }  // namespace
 
-// The list of a Busy is on a stack that is not there. A piece that leaves has nobody left who maps it. A device of another
-// process is lost: what its constructs were doing goes on in the parent, and nothing is written here.
+// The list of a Busy is on a stack that is not there. A piece that leaves has nobody left who maps it. A device of
+// another process is lost: what its constructs were doing goes on in the parent, and nothing is written here.
 void Mapping::drop_busy() {
   Piece* list = nullptr;
   list_busy(pieces_.root(), list);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Each construct goes over its items under the lock and writes down what is to be copied; then it copies
-// without the lock. Pointers are attached behind all copies: compilers also name an attached pointer before the object
-// that it lies in.
+// See the header. Each construct goes over its items under the lock and writes down what is to be copied; then it
+// copies without the lock. Pointers are attached behind all copies: compilers also name an attached pointer before the
+// object that it lies in.
 #include "data/data_environment.hpp"
 
 #include "base/forks.hpp"
@@ -24,17 +24,17 @@ using namespace map_type;
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// The value of the pointer of item i when the construct was met, 0 if it is not known. Clang 22 gives deferred constructs
-// the address of a pointer on a stack that is gone by then, where other data may lie and be mapped. The item of the
-// section, which comes before, has the value as its base.
+// The value of the pointer of item i when the construct was met, 0 if it is not known. Clang 22 gives deferred
+// constructs the address of a pointer on a stack that is gone by then, where other data may lie and be mapped. The item
+// of the section, which comes before, has the value as its base.
 uintptr_t pointer_of_attachment(const Items& items, int32_t i) {
   if (items.own_bases || i == 0) return 0;
   bool has_section = items.begins[i - 1] == items.begins[i] && (items.types[i - 1] & kAttach) == 0;
   return has_section ? address_of(items.bases[i - 1]) : 0;
 }
 
-// The construct has waited until the piece is nobody else's. One that is sent ahead may take it from an enter data that it
-// stands behind.
+// The construct has waited until the piece is nobody else's. One that is sent ahead may take it from an enter data that
+// it stands behind.
 void make_busy(Piece* piece, Plan& plan) {
   if (piece->busy == &plan.busy) return;
   assert(piece->busy == nullptr || plan.sent != nullptr);
@@ -235,11 +235,13 @@ void Mapping::begin_expanded(const Items& items) {
   Plan plan;
   plan.may_share = shares_storage(items);
   lock_.take();
-  while (wait_for_busy(items)) {}
+  while (wait_for_busy(items)) {
+  }
   begin_construct(items);
   add(items, plan);
   const Piece* created = plan.pieces;  // further ones only get pointers and descriptors
-  for (Piece* piece : plan.described) make_busy(piece, plan);  // others take these for what is there: they wait until it is
+  for (Piece* piece : plan.described)
+    make_busy(piece, plan);  // others take these for what is there: they wait until it is
   for (const AttachLater& one : plan.attachments) attach(one, plan);
   note_busy(plan, false);
   lock_.release();
@@ -269,8 +271,8 @@ uint64_t& Mapping::count_for(Piece* piece, uint64_t type) const {
   return of_region_ ? piece->regions : piece->references;
 }
 
-// Takes away the construct's mapping of the piece, or all but those of regions under way. Regions that a construct which
-// is sent ahead comes behind are not under way for it.
+// Takes away the construct's mapping of the piece, or all but those of regions under way. Regions that a construct
+// which is sent ahead comes behind are not under way for it.
 void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
   if (is_gone(piece, plan) || is_for_regions_alone(piece, plan)) return;
   if ((type & kDelete) != 0) {
@@ -338,7 +340,8 @@ void Mapping::end(const Items& items) {
 
 void Mapping::end_expanded(const Items& items) {
   lock_.take();
-  while (wait_for_busy(items)) {}
+  while (wait_for_busy(items)) {
+  }
   end_locked(items);
 }
 
@@ -390,8 +393,8 @@ void Mapping::finish_end(const Items& items, Plan& plan) {
   wake(&plan.busy);
 }
 
-// The memory is released without the lock, as a device may end operations meanwhile, and these come here. Those who wait
-// for the pieces are woken behind it, as they may need the memory.
+// The memory is released without the lock, as a device may end operations meanwhile, and these come here. Those who
+// wait for the pieces are woken behind it, as they may need the memory.
 void Mapping::remove_pieces(Piece* first) {
   {
     Guard guard(lock_);
@@ -514,8 +517,8 @@ bool Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
   return true;
 }
 
-// If a construct of another thread is just attaching a pointer there, though the library is being closed, the piece is left
-// to it, and its few bytes with it: the thread that closes must not wait.
+// If a construct of another thread is just attaching a pointer there, though the library is being closed, the piece is
+// left to it, and its few bytes with it: the thread that closes must not wait.
 void Mapping::remove_global(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));

@@ -4,8 +4,9 @@
 // how often they are mapped, and which of their pointers are attached. Any thread.
 //
 // A piece that a construct has just created is busy until its data is there, and so is one in which it attaches a
-// pointer. One that a construct takes away is busy until its data is back. Other constructs that need a busy piece wait,
-// suspended where a task can be. Everything else happens under one lock per device, which is never held while data moves.
+// pointer. One that a construct takes away is busy until its data is back. Other constructs that need a busy piece
+// wait, suspended where a task can be. Everything else happens under one lock per device, which is never held while
+// data moves.
 //
 // A construct adds one to the count of a piece at its begin, and takes one off at its end, however many of its items
 // lie in the piece (OpenMP 5.2, 5.8.3). Target regions count apart, so that `delete` does not take a piece from under a
@@ -37,12 +38,12 @@ struct Sent;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
 struct Arguments {
-  Array<uint64_t, 16> words;    // of a kernel with memory of its own: behind the arguments
-  Array<OwnPatch, 4> patches;   // of these words
-  Array<uint64_t, 4> copies;  // allocations
-  Array<Span, 4> spans;       // for devices that ask for them
-  Array<Span, 4> named;       // likewise
-  bool has_named = false;     // `named` is all that the kernel writes
+  Array<uint64_t, 16> words;            // of a kernel with memory of its own: behind the arguments
+  Array<OwnPatch, 4> patches;           // of these words
+  Array<uint64_t, 4> copies;            // allocations
+  Array<Span, 4> spans;                 // for devices that ask for them
+  Array<Span, 4> named;                 // likewise
+  bool has_named = false;               // `named` is all that the kernel writes
   Array<Transfer, 4>* later = nullptr;  // where the caller makes the copies: what is to be copied
 };
 
@@ -59,14 +60,13 @@ class Mapping {
   // some of the data.
   [[nodiscard]] bool try_end(const Items& items);
 
-  // For constructs that are sent ahead (submission/queue/submitted_tasks.cpp), items without mappers; `plan` stays where it is until the
-  // construct's end, and the caller makes its copies. False: there is more to do, or another construct is at some of the
-  // data; nothing has been done.
-  // A region for which nothing is to be done but to count: all data is there by an enter data or the like, not for other
-  // regions alone.
+  // For constructs that are sent ahead (submission/queue/submitted_tasks.cpp), items without mappers; `plan` stays
+  // where it is until the construct's end, and the caller makes its copies. False: there is more to do, or another
+  // construct is at some of the data; nothing has been done. A region for which nothing is to be done but to count: all
+  // data is there by an enter data or the like, not for other regions alone.
   [[nodiscard]] bool begin_present(const Items& items, const Sent& sent);
-  // A region that brings data, plan.copies, behind which it runs, and takes data home, plan.copies_back, behind its kernel
-  // and the ends of plan.sharers. `filled_by`: the operation of the first.
+  // A region that brings data, plan.copies, behind which it runs, and takes data home, plan.copies_back, behind its
+  // kernel and the ends of plan.sharers. `filled_by`: the operation of the first.
   [[nodiscard]] bool begin_bringing(const Items& items, Plan& plan, const Sent& sent);
   static void note_filling(Plan& plan, uint64_t filled_by);
   // The end of a region's task in two halves, with the copies between them; `plan` is that of its begin, if it had one.

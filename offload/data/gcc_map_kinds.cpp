@@ -37,20 +37,20 @@ enum : unsigned {
 };
 
 constexpr unsigned kKindMask = 0xff;
-constexpr unsigned kDirections = 0x03;       // to 1, from 2
-constexpr unsigned kSpecial = 0x0c;          // without them, a kind is a plain map
-constexpr unsigned kGompAlways = 0x10;       // of plain maps
-constexpr unsigned kGompImplicit = 0x60;     // both bits
-constexpr unsigned kGompForce = 0x80;        // of plain maps
-constexpr unsigned kGompPresent = 0x84;      // from GCC 13 on; with plain directions, and always
+constexpr unsigned kDirections = 0x03;                     // to 1, from 2
+constexpr unsigned kSpecial = 0x0c;                        // without them, a kind is a plain map
+constexpr unsigned kGompAlways = 0x10;                     // of plain maps
+constexpr unsigned kGompImplicit = 0x60;                   // both bits
+constexpr unsigned kGompForce = 0x80;                      // of plain maps
+constexpr unsigned kGompPresent = 0x84;                    // from GCC 13 on; with plain directions, and always
 constexpr uint64_t kMember = uint64_t{1} << kMemberShift;  // whose member it is does not matter here
 
 struct Element {
   char* address;
   char* original;  // marline_device_maps_t::originals; the address itself where there are none
   size_t size;
-  unsigned kind;  // without kGompImplicit
-  uint64_t extra; // kImplicit, kMember, kDescriptor
+  unsigned kind;   // without kGompImplicit
+  uint64_t extra;  // kImplicit, kMember, kDescriptor
 
   Element(const marline_device_maps_t& maps, size_t i)
       : address(static_cast<char*>(maps.addresses[i])),
@@ -122,8 +122,8 @@ void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
   }
 }
 
-// The bytes from the first to the last member are one piece of memory. GCC 12 also gives a structure behind a pointer in
-// several elements, one per member: all of them are of one piece, and the first one counts.
+// The bytes from the first to the last member are one piece of memory. GCC 12 also gives a structure behind a pointer
+// in several elements, one per member: all of them are of one piece, and the first one counts.
 void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
   Extent extent = {};
   bool first = true;
@@ -186,9 +186,11 @@ void push_special(const Element& e, ItemList& to) {
       break;
     case kGompAttach:
     case kGompAttachZeroLength: to.push(e.address, e.pointee(), 0, kAttach | kParameter); break;
-    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter | (e.extra & kDescriptor)); break;
-    // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since. It is
-    // copied if they have changed.
+    case kGompAlwaysPointer:
+      to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter | (e.extra & kDescriptor));
+      break;
+    // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since.
+    // It is copied if they have changed.
     case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kDescriptor | kParameter | e.extra); break;
     case kGompForcePresent: to.push(e.address, e.address, e.size, kPresent | kParameter | e.extra); break;
     case kGompFirstprivate: to.push(e.address, e.address, e.size, kPrivate | kTo | kParameter); break;

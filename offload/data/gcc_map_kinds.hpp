@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GCC's map kinds (GCC, include/gomp-constants.h, 12 to 14) in the normal form of items/items.hpp. Any thread; no state.
+// GCC's map kinds (GCC, include/gomp-constants.h, 12 to 14) in the normal form of items/items.hpp. Any thread; no
+// state.
 #pragma once
 
 #include "items/item_list.hpp"

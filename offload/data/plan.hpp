@@ -37,11 +37,11 @@ struct Plan {
   Array<Transfer> copies;
   Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
   Array<AttachLater> attachments;
-  Array<Slot> slots;  // to be written behind `copies`
-  Array<Piece*> described;  // that were there, and get other descriptors
-  bool may_share = false;   // small pieces lie side by side in blocks (storage.cpp); then:
+  Array<Slot> slots;                     // to be written behind `copies`
+  Array<Piece*> described;               // that were there, and get other descriptors
+  bool may_share = false;                // small pieces lie side by side in blocks (storage.cpp); then:
   struct StorageBlock* block = nullptr;  // the newest one,
-  uint64_t block_next = 0;        // and where it has room
+  uint64_t block_next = 0;               // and where it has room
   // Of constructs that are sent ahead:
   Array<Piece*> filled;        // by an enter data or a region
   Array<Piece*> shared;        // by a region with those that it has no order to

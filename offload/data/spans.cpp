@@ -99,8 +99,8 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
   }
 }
 
-// An address whose length is not known stands for the smallest item in which it lies, or else for all that is mapped there. A name
-// of what is not mapped is a device address, or orders only.
+// An address whose length is not known stands for the smallest item in which it lies, or else for all that is mapped
+// there. A name of what is not mapped is a device address, or orders only.
 void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
   Expansion expansion(items);
   Guard guard(lock_);

@@ -21,8 +21,8 @@ using namespace items;
 
 namespace {
 
-constexpr int32_t kManyItems = 64;  // of a construct that shares
-constexpr size_t kSmall = 4096;     // bytes of the largest pieces that do
+constexpr int32_t kManyItems = 64;                                   // of a construct that shares
+constexpr size_t kSmall = 4096;                                      // bytes of the largest pieces that do
 constexpr size_t kFirstBlock = 16 << 10, kLargestBlock = 256 << 10;  // each is twice as large as the one before it
 
 // The first one that is not before `from` and agrees with the host's modulo kLine.
@@ -38,9 +38,7 @@ StorageBlock* make_block(Device* device, size_t bytes) {
 
 }  // namespace
 
-bool Mapping::shares_storage(const Items& items) const {
-  return device_->shares_storage && items.count >= kManyItems;
-}
+bool Mapping::shares_storage(const Items& items) const { return device_->shares_storage && items.count >= kManyItems; }
 
 // Gives the piece memory on the device. False: there is none.
 bool Mapping::locate(Piece* piece, Plan& plan) {

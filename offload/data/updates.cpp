@@ -49,7 +49,8 @@ void Mapping::update(const Items& items) {
 void Mapping::update_expanded(const Items& items) {
   Plan plan;
   lock_.take();
-  while (wait_for_busy(items)) {}
+  while (wait_for_busy(items)) {
+  }
   plan_update(items, plan);
   lock_.release();
   make_copies(device_, plan.copies, true, items.told);

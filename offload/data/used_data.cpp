@@ -49,7 +49,8 @@ bool UsedData::add(Mapping& mapping, const Items& items) {
     uintptr_t piece = mapping.piece_of(items, i);
     if (piece == 0 && begin != 0) return false;
     if (piece == 0) continue;
-    push_unless_last(ranges_, {piece, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom});
+    push_unless_last(ranges_,
+                     {piece, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom});
     if ((items.types[i] & map_type::kPointerAndObject) == 0 || is_member(items.types[i])) continue;
     auto slot = reinterpret_cast<uintptr_t>(items.bases[i]);
     push_unless_last(ranges_, {mapping.piece_of(items, i, true), slot, slot + sizeof(void*), 0});

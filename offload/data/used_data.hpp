@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What several regions use of a device's data, as the items of one construct that stands for all of them: an iteration of
-// a persistent graph that a device repeats as a whole (submission/replay/graph_iterations.cpp). One owner at a time.
+// What several regions use of a device's data, as the items of one construct that stands for all of them: an iteration
+// of a persistent graph that a device repeats as a whole (submission/replay/graph_iterations.cpp). One owner at a time.
 #pragma once
 
 #include "items/item_list.hpp"
@@ -15,8 +15,8 @@ using namespace items;
 
 class UsedData {
  public:
-  // Of a region whose data is there (Mapping::begin_present). False: it gets a host address, as nothing is mapped there,
-  // which may change.
+  // Of a region whose data is there (Mapping::begin_present). False: it gets a host address, as nothing is mapped
+  // there, which may change.
   [[nodiscard]] bool add(Mapping& mapping, const Items& items);
   // No other region comes: neighbours that are used alike become one item, within one mapped piece.
   void join();
@@ -44,7 +44,7 @@ class UsedData {
     bool operator<(const Descriptor& other) const;
   };
   List<Used> ranges_;
-  List<Attached> attached_;  // pointers that would be attached if they were mapped
+  List<Attached> attached_;       // pointers that would be attached if they were mapped
   List<Descriptor> descriptors_;  // of Fortran arrays: they would be copied if the host had others
 };
 

@@ -14,8 +14,10 @@ namespace {
 [[noreturn]] void refuse(const void* descriptor, const char* what) {
   Dl_info info;
   const char* file = dladdr(descriptor, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "a library";
-  fatal("the offload tables of %s are not as any Clang known here (14 to 23) writes them: %s; build it again with one "
-        "of these, or without -fopenmp-targets=", file, what);
+  fatal(
+      "the offload tables of %s are not as any Clang known here (14 to 23) writes them: %s; build it again with one "
+      "of these, or without -fopenmp-targets=",
+      file, what);
 }
 
 // An old entry whose address is null has the address of its name, in which these bits are elsewhere: programs and

@@ -52,7 +52,9 @@ inline constexpr uint16_t kNewestEntry = 1;
 // A new entry has a reserved word of 0, where an old one has the address of what it describes.
 [[nodiscard]] bool is_new(const char* entry);
 
-[[nodiscard]] inline size_t entry_bytes(const char* entry) { return is_new(entry) ? sizeof(NewEntry) : sizeof(OldEntry); }
+[[nodiscard]] inline size_t entry_bytes(const char* entry) {
+  return is_new(entry) ? sizeof(NewEntry) : sizeof(OldEntry);
+}
 
 // Ends the program with a line if these tables cannot be read, or are of a version that is not known.
 void check_descriptor(const WireDescriptor& wire);

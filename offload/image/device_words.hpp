@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word for each device, 0 at first: those of the first devices here, the others in a block that the first of them gets.
-// So what few devices use takes little memory. Any thread; all that write a word write the same value, or have a lock.
+// A word for each device, 0 at first: those of the first devices here, the others in a block that the first of them
+// gets. So what few devices use takes little memory. Any thread; all that write a word write the same value, or have a
+// lock.
 #pragma once
 
 #include "base/device_set.hpp"

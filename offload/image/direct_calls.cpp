@@ -70,14 +70,11 @@ constexpr uint8_t kPcRelative4 = 0x1b, kUnsigned4 = 0x03, kTableRelative4 = 0x3b
 size_t bytes_of(uint8_t encoding) {
   switch (encoding & 0x0f) {
     case 0x03:
-    case 0x0b:
-      return 4;
+    case 0x0b: return 4;
     case 0x00:
     case 0x04:
-    case 0x0c:
-      return 8;
-    default:
-      return 0;
+    case 0x0c: return 8;
+    default: return 0;
   }
 }
 
@@ -347,7 +344,8 @@ bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Cal
   if ((word & 0x9f000000) == 0x90000000) {  // adrp
     uintptr_t page = (at & ~uintptr_t{0xfff}) + static_cast<uintptr_t>(distance * 4096);
     if (page + 4096 > module.variables.begin && page < module.variables.end) return false;
-    if (page + 4096 > module.code.begin && page < module.code.end) return is_known_in_code(module, range, at, page, callees);
+    if (page + 4096 > module.code.begin && page < module.code.end)
+      return is_known_in_code(module, range, at, page, callees);
   } else if ((word & 0x9f000000) == 0x10000000) {  // adr
     uintptr_t target = at + static_cast<uintptr_t>(distance);
     if (module.variables.has(target, 1) || !note_callee(module, range, target, callees)) return false;

@@ -39,7 +39,9 @@ constexpr uint16_t kThisMachine = EM_AARCH64;
 
 namespace {
 
-bool is_inside(uint64_t begin, uint64_t bytes, const Image& all) { return begin <= all.bytes && bytes <= all.bytes - begin; }
+bool is_inside(uint64_t begin, uint64_t bytes, const Image& all) {
+  return begin <= all.bytes && bytes <= all.bytes - begin;
+}
 
 Image unwrapped(const WireImage& image, const Image& all) {
   auto* header = reinterpret_cast<const OffloadBinary*>(all.begin);
@@ -53,7 +55,8 @@ Image unwrapped(const WireImage& image, const Image& all) {
 
 Image elf_in(const WireImage& image) {
   Image found{image.begin, static_cast<size_t>(image.end - image.begin)};
-  bool is_wrapped = found.bytes >= sizeof(OffloadBinary) && std::memcmp(found.begin, kOffloadMagic, sizeof kOffloadMagic) == 0;
+  bool is_wrapped =
+      found.bytes >= sizeof(OffloadBinary) && std::memcmp(found.begin, kOffloadMagic, sizeof kOffloadMagic) == 0;
   if (is_wrapped) found = unwrapped(image, found);
   bool is_elf = found.bytes >= sizeof(Elf64_Ehdr) && std::memcmp(found.begin, ELFMAG, SELFMAG) == 0 &&
                 found.begin[EI_CLASS] == ELFCLASS64;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. libomptarget (19 to 22, PluginManager.cpp) looks at the images of closed libraries again, and does not
-// recover from a new list of entries at the address of an old one. So it gets copies of both, which stay. A library that
-// is opened again finds its image among the copies.
+// See the header. libomptarget (19 to 22, PluginManager.cpp) looks at the images of closed libraries again, and does
+// not recover from a new list of entries at the address of an old one. So it gets copies of both, which stay. A library
+// that is opened again finds its image among the copies.
 #include "image/foreign.hpp"
 
 #include "base/array.hpp"
@@ -61,7 +61,8 @@ void* foreign_descriptor(Module* module) {
   if (module->gone.load(std::memory_order_relaxed) || !module->has_foreign) return nullptr;
   auto* from = static_cast<const WireDescriptor*>(module->descriptor);
   auto* copy = static_cast<WireDescriptor*>(copy_of(from, sizeof *from));
-  auto* images = static_cast<WireImage*>(copy_of(from->images, static_cast<size_t>(from->image_count) * sizeof(WireImage)));
+  auto* images =
+      static_cast<WireImage*>(copy_of(from->images, static_cast<size_t>(from->image_count) * sizeof(WireImage)));
   if (!module->is_program && module->count != 0) keep_entries(module, copy);
   copy->images = images;
   copy->image_count = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Entries are in a hash table by address, under a lock: there are as many as the program has regions.
-// Modules that are closed are found when the loader's count of them has changed: another one may lie at the address then,
-// or the same one, loaded again. The loader's list is in the order of loading, and this library is never closed.
+// Modules that are closed are found when the loader's count of them has changed: another one may lie at the address
+// then, or the same one, loaded again. The loader's list is in the order of loading, and this library is never closed.
 #include "image/functions.hpp"
 
 #include "base/array.hpp"
@@ -47,7 +47,8 @@ Lock g_modules_lock;
 bool g_noted = false;
 uint64_t g_unloads = 0;  // that are known
 Array<LoadedModule, 32> g_modules;
-const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions), g_modules_held(g_modules_lock, ForkOrder::kModules);
+const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions),
+    g_modules_held(g_modules_lock, ForkOrder::kModules);
 
 uint32_t bucket_of(const void* function) {
   auto address = reinterpret_cast<uint64_t>(function);

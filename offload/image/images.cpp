@@ -25,12 +25,12 @@ struct Table {
   std::atomic<Entry*> slots[];
 };
 
-Lock g_lock;                              // over all that follows, and see images_lock
-std::atomic<Table*> g_table{nullptr};     // released by the registering thread, acquired by readers
-Module* g_first = nullptr;                // of those that are registered, by number
-Module** g_end = &g_first;                // where the next one is appended
+Lock g_lock;                           // over all that follows, and see images_lock
+std::atomic<Table*> g_table{nullptr};  // released by the registering thread, acquired by readers
+Module* g_first = nullptr;             // of those that are registered, by number
+Module** g_end = &g_first;             // where the next one is appended
 Module* g_gone = nullptr;
-std::atomic<uint32_t> g_changes{0};       // released behind each change
+std::atomic<uint32_t> g_changes{0};  // released behind each change
 uint32_t g_count = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kImages);
 
@@ -165,7 +165,8 @@ bool is_same(const Entry& a, const Entry& b) {
   return same_name && a.host == b.host && a.size == b.size && a.flags == b.flags && a.data == b.data;
 }
 
-// Entries are the same at the same addresses. libomptarget keeps what it has of a module, so one with code for it is new.
+// Entries are the same at the same addresses. libomptarget keeps what it has of a module, so one with code for it is
+// new.
 bool comes_back(const Module* gone, const Module* module) {
   bool same = gone->descriptor == module->descriptor && gone->count == module->count && !gone->has_foreign &&
               !module->has_foreign && gone->is_program == module->is_program;
@@ -189,8 +190,8 @@ Module* take_back(Module* module) {
 
 }  // namespace
 
-// What a module was is kept when its library is closed, as another thread may be looking at it, and is used again for the
-// same library. So opening and closing one takes no more memory each time, and walks pass what is here now.
+// What a module was is kept when its library is closed, as another thread may be looking at it, and is used again for
+// the same library. So opening and closing one takes no more memory each time, and walks pass what is here now.
 Module* register_images(const void* wire) {
   Module* module = make_module(static_cast<const WireDescriptor*>(wire));
   Guard guard(g_lock);

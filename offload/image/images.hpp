@@ -27,18 +27,19 @@ struct Module;
 inline constexpr uint32_t kEntryLink = 1, kEntryConstructor = 2, kEntryIndirect = 8, kEntryRequires = 0x10;
 
 struct Entry {
-  const void* host;   // the region's id, or the variable's address
-  const char* name;   // a copy, which stays when the library is gone
-  size_t size;        // 0: a kernel
+  const void* host;  // the region's id, or the variable's address
+  const char* name;  // a copy, which stays when the library is gone
+  size_t size;       // 0: a kernel
   uint32_t flags;
-  int64_t data;       // of a requires entry: its flags
-  Module* module;     // null: a function of the program (functions.hpp)
-  DeviceWords code;   // of a kernel, by Device::number; 0: not asked yet; any thread writes the same value
-  // Of a kernel, by submission/queue/submitted_tasks.cpp, under a lock there: it has run ahead of its time, to the end; a region's end was awaited.
+  int64_t data;      // of a requires entry: its flags
+  Module* module;    // null: a function of the program (functions.hpp)
+  DeviceWords code;  // of a kernel, by Device::number; 0: not asked yet; any thread writes the same value
+  // Of a kernel, by submission/queue/submitted_tasks.cpp, under a lock there: it has run ahead of its time, to the end;
+  // a region's end was awaited.
   std::atomic<bool> has_run{false}, is_awaited{false};
   // Of a kernel on processors: its one argument is an array of pointers to words. Set before its first launch, by each.
   std::atomic<bool> by_pointers{false};
-  DeviceSet mapped;   // of a variable: the devices that have it in their mapping; under the images' lock
+  DeviceSet mapped;  // of a variable: the devices that have it in their mapping; under the images' lock
 };
 
 // Of a module with libomptarget. Whoever of two threads comes second takes a module away that is gone.

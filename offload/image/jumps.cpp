@@ -137,9 +137,10 @@ void warn_unless_made(Jump made, const Entry& entry, int device, const char* kin
   const char* why = made == Jump::kOccupied ? "its process has something else at that address"
                     : made == Jump::kTaken  ? "another device of its process, or a function beside it, is reached there"
                                             : "its system lets no code be at that address";
-  warn("device %d (%s): target regions cannot call %s (declare target indirect) by its address %p, and crash there: "
-       "%s; call it by its name, or open its library before the first construct",
-       device, kind, entry.name, entry.host, why);
+  warn(
+      "device %d (%s): target regions cannot call %s (declare target indirect) by its address %p, and crash there: "
+      "%s; call it by its name, or open its library before the first construct",
+      device, kind, entry.name, entry.host, why);
 }
 
 void remove_jumps(uint64_t begin, uint64_t end) {

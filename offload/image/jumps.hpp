@@ -16,9 +16,9 @@ namespace marline::offload::image {
 enum class Jump : uint64_t {
   kNoFunction,  // the image has none of that name
   kMade,
-  kOccupied,    // this process has something else there
-  kTaken,       // it leads to another function already
-  kRefused,     // the system lets no code be there
+  kOccupied,  // this process has something else there
+  kTaken,     // it leads to another function already
+  kRefused,   // the system lets no code be there
 };
 
 // Lets `from` lead to the function of a loaded image, whose pointer to it has that name. `may_replace`: the page there

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The loader knows a library by its file, so each copy has a file of its own, in memory. It also knows a
-// library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own. The
-// file stays open as long as the image is loaded: the path leads debuggers to it, and the report of a crash.
+// See the header. The loader knows a library by its file, so each copy has a file of its own, in memory. It also knows
+// a library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own.
+// The file stays open as long as the image is loaded: the path leads debuggers to it, and the report of a crash.
 #include "image/load.hpp"
 
 #include "base/array.hpp"
@@ -103,7 +103,8 @@ int take_range(dl_phdr_info* info, size_t, void* data) {
   if (info->dlpi_addr != sought->base) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_LOAD) sought->range.end = std::max(sought->range.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+    if (segment.p_type == PT_LOAD)
+      sought->range.end = std::max(sought->range.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
   }
   return 1;
 }
@@ -134,7 +135,8 @@ uint64_t find_sized(void* handle, const char* name, size_t& bytes) {
   Dl_info info;
   void* found = nullptr;  // an ElfW(Sym)
   bytes = 0;
-  if (address != 0 && dladdr1(reinterpret_cast<void*>(address), &info, &found, RTLD_DL_SYMENT) != 0 && found != nullptr) {
+  if (address != 0 && dladdr1(reinterpret_cast<void*>(address), &info, &found, RTLD_DL_SYMENT) != 0 &&
+      found != nullptr) {
     bytes = static_cast<const ElfW(Sym)*>(found)->st_size;
   }
   return address;

@@ -10,8 +10,8 @@ namespace marline::offload::image {
 // A file in memory with a copy of the image. Ends the program if there is no room.
 [[nodiscard]] int copy_image(const Image& image);
 
-// Loads such a file, which stays open until the image is unloaded: a library with variables of its own. Ends the program
-// with the loader's reason if it cannot be loaded.
+// Loads such a file, which stays open until the image is unloaded: a library with variables of its own. Ends the
+// program with the loader's reason if it cannot be loaded.
 [[nodiscard]] void* load_image(int file);
 void unload_image(void* handle);
 

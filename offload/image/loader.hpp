@@ -7,8 +7,8 @@
 
 namespace marline::offload::image {
 
-// dl_iterate_phdr, of which no thread is in the middle when the program forks: the C library's lock around the list would
-// stay taken in the child. `visit` takes no lock but kPrograms.
+// dl_iterate_phdr, of which no thread is in the middle when the program forks: the C library's lock around the list
+// would stay taken in the child. `visit` takes no lock but kPrograms.
 int visit_modules(int (*visit)(dl_phdr_info*, size_t, void*), void* data);
 
 }  // namespace marline::offload::image

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The symbols around the section are hidden, so the section is found by the module's file; its content is
-// read from memory, where the loader has relocated it.
+// See the header. The symbols around the section are hidden, so the section is found by the module's file; its content
+// is read from memory, where the loader has relocated it.
 #include "image/offload_tables.hpp"
 
 #include "image/loader.hpp"

@@ -8,8 +8,8 @@
 
 namespace marline::offload::image {
 
-// `module` is made of the file's build id (or, where it has none, of its code), so that it is the same wherever the same
-// file is loaded, and another one for any other file. 0: no module.
+// `module` is made of the file's build id (or, where it has none, of its code), so that it is the same wherever the
+// same file is loaded, and another one for any other file. 0: no module.
 struct ProgramPlace {
   uint64_t module;
   uint64_t offset;  // behind the module's load address

@@ -26,7 +26,7 @@ void write_head(Elf64_Ehdr& head, int capability) {
   head.e_ident[EI_CLASS] = ELFCLASS64;
   head.e_ident[EI_DATA] = ELFDATA2LSB;
   head.e_ident[EI_VERSION] = EV_CURRENT;
-  head.e_ident[EI_OSABI] = 51;      // NVIDIA's, up to CUDA 12
+  head.e_ident[EI_OSABI] = 51;  // NVIDIA's, up to CUDA 12
   head.e_ident[EI_ABIVERSION] = 7;
   head.e_type = ET_EXEC;
   head.e_machine = EM_CUDA;

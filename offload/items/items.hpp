@@ -20,7 +20,7 @@ inline constexpr uint64_t kReturn = 0x40;            // use_device_ptr: the base
 inline constexpr uint64_t kPrivate = 0x80;           // a private copy on the device
 inline constexpr uint64_t kLiteral = 0x100;          // the base is the value itself
 inline constexpr uint64_t kImplicit = 0x200, kClose = 0x400, kPresent = 0x1000, kHold = 0x2000;
-inline constexpr uint64_t kAttach = 0x4000;          // from 22 on: base: a pointer's address; begin: what it points to
+inline constexpr uint64_t kAttach = 0x4000;  // from 22 on: base: a pointer's address; begin: what it points to
 inline constexpr uint64_t kNonContiguous = uint64_t{1} << 44;  // begin: a list of dimensions; size: their number
 inline constexpr uint64_t kDescriptor = uint64_t{1} << 43;     // Marline's: a Fortran array's, or its pointer
 // Marline's, always with kPrivate: memory that a kernel gets with its arguments. begin: its bytes; base: where the
@@ -28,11 +28,12 @@ inline constexpr uint64_t kDescriptor = uint64_t{1} << 43;     // Marline's: a F
 // address of `begin` less `size`, as the device has it, or that of the kernel's own memory. With kImplicit: unless it
 // is mapped.
 inline constexpr uint64_t kOwn = uint64_t{1} << 42;
-inline constexpr int kMemberShift = 48;              // of the item, from 1 on, that this one is a member of; 0: none
+inline constexpr int kMemberShift = 48;  // of the item, from 1 on, that this one is a member of; 0: none
 }  // namespace map_type
 
 // One entry per dimension, outermost first (tgt non-contiguous descriptors); strides are bytes. What Clang's code means
-// by offsets is in abi/clang/sections.cpp; from there on they are 0, and the item's base is the section's first element.
+// by offsets is in abi/clang/sections.cpp; from there on they are 0, and the item's base is the section's first
+// element.
 struct Dimension {
   uint64_t offset;
   uint64_t count;
@@ -60,7 +61,7 @@ struct Items {
   void** mappers = nullptr;  // or null
   bool own_bases = false;    // a base is the item's own begin also where the item lies behind a pointer
   bool of_region = false;    // of a target region, which uses the data until its end
-  Told* told = nullptr;  // the construct, if a tool listens (told.hpp)
+  Told* told = nullptr;      // the construct, if a tool listens (told.hpp)
   Source source = {};
 };
 

@@ -70,8 +70,9 @@ struct List {
   void add_cluster() {
     if (is_worker()) return;
     if (is_serving_rank()) {
-      fatal("MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
-            "--devices=cluster:K`, which gives each rank K nodes of its own");
+      fatal(
+          "MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
+          "--devices=cluster:K`, which gives each rank K nodes of its own");
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind == &kClusterKind) fatal("MARLINE_DEVICES names cluster twice; all workers are one");
@@ -86,8 +87,10 @@ struct List {
   int add_llvm(bool must) {
     const char* why = "";
     int found = llvm_device_count(&why);
-    if (found <= 0) g_why_no_gpus = cuda_gpu_count() >= 0 || found < 0 ? why
-                                        : "NVIDIA's driver (libcuda.so) is not here, and no other GPU is found";
+    if (found <= 0)
+      g_why_no_gpus = cuda_gpu_count() >= 0 || found < 0
+                          ? why
+                          : "NVIDIA's driver (libcuda.so) is not here, and no other GPU is found";
     if (found <= 0 && must && !g_code_for_all) fatal("MARLINE_DEVICES names libomptarget: %s", why);
     if (found < 0 && !g_code_for_all) warn("the program has code for other devices, which nothing can drive: %s", why);
     add(&kLlvmKind, found);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A deferred region on an asynchronous device is put aside without a stack: what its end needs lies in one
-// block. Regions that bring much back are suspended instead, so that a thread of their own does the copying rather than
-// a progress hook.
+// See the header. A deferred region on an asynchronous device is put aside without a stack: what its end needs lies in
+// one block. Regions that bring much back are suspended instead, so that a thread of their own does the copying rather
+// than a progress hook.
 #include "registry/region.hpp"
 
 #include "base/report.hpp"
@@ -178,26 +178,26 @@ void make_region_arguments(Device* device, const Region& region, Arguments& to) 
 
 Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
   Launch launch = {region.kernel,
-          region.kernel->code.get(device->number),
-          arguments.words.begin(),
-          arguments.words.count(),
-          region.thread_limit,
-          region.place,
-          region.items.told,
-          region.teams,
-          region.leading_null,
-          region.passed_teams,
-          region.trip_count,
-          region.grid,
-          device->asks_for_spans && region.in_memory,
-          arguments.spans.begin(),
-          arguments.spans.count(),
-          region.node,
-          region.number,
-          nullptr,
-          0,
-          {arguments.has_named, arguments.named.begin(), arguments.named.count()},
-          device->asks_for_spans ? arguments.patches.count() : 0};
+                   region.kernel->code.get(device->number),
+                   arguments.words.begin(),
+                   arguments.words.count(),
+                   region.thread_limit,
+                   region.place,
+                   region.items.told,
+                   region.teams,
+                   region.leading_null,
+                   region.passed_teams,
+                   region.trip_count,
+                   region.grid,
+                   device->asks_for_spans && region.in_memory,
+                   arguments.spans.begin(),
+                   arguments.spans.count(),
+                   region.node,
+                   region.number,
+                   nullptr,
+                   0,
+                   {arguments.has_named, arguments.named.begin(), arguments.named.count()},
+                   device->asks_for_spans ? arguments.patches.count() : 0};
   launch.is_deferred = region.nowait;
   return launch;
 }
@@ -228,7 +228,8 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
   tell_kernel_started(told);  // before it can have ended: that ends the construct
   leave_told(told);
   if (device->kind->launch(device, launch, aside)) {
-    while (!aside->ended(aside)) {}
+    while (!aside->ended(aside)) {
+    }
   }
 }
 
@@ -237,7 +238,8 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
 void run_region(Device* device, const Region& region) {
   device->mapping->begin(region.items);
   size_t most_back = device->asks_to_copy ? 0 : kMostBytesInHook;
-  bool may_go_aside = region.nowait && device->kind->is_asynchronous && Mapping::most_bytes_back(region.items) <= most_back;
+  bool may_go_aside =
+      region.nowait && device->kind->is_asynchronous && Mapping::most_bytes_back(region.items) <= most_back;
   if (marline_task_t* task = may_go_aside ? marline_target_task_hold() : nullptr) {
     run_aside(device, region, task);
   } else {

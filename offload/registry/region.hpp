@@ -24,11 +24,11 @@ struct Region {
   bool nowait;           // the calling task's body ends with this call, and its arrays go with it
   const char* place;     // as in Launch
   unsigned teams;        // likewise
-  int32_t passed_teams = -1;  // likewise
-  uint64_t trip_count = 0;    // likewise
-  GpuGrid grid = {};          // likewise
-  int node = 0, number = -1;  // likewise
-  ToldScope* scope;      // the construct's; items.told is its
+  int32_t passed_teams = -1;                // likewise
+  uint64_t trip_count = 0;                  // likewise
+  GpuGrid grid = {};                        // likewise
+  int node = 0, number = -1;                // likewise
+  ToldScope* scope;                         // the construct's; items.told is its
   const marline_claimed_t* task = nullptr;  // that was claimed; null: the calling task, if it is the region's
 };
 

@@ -58,13 +58,13 @@ constexpr int kHostFallback = -1, kInvalidDevice = -2;
 Device g_devices[kMostDevices];
 DeviceFacts g_facts[kMostDevices];
 int g_count = 0;
-int g_default = 0;  // where the program and the user say nothing
+int g_default = 0;                  // where the program and the user say nothing
 std::atomic<bool> g_listed{false};  // released by the thread that makes the list
 Lock g_list_lock;
 SuspendingLock g_prepare_lock;  // one device is started at a time; nothing is loaded under it
 
-// How long a thread waits for another one that loads a module, in nanoseconds: longer than loading takes. A thread that has
-// registered a library has the loader's lock if the library's constructors run regions, so it waits hardly at all.
+// How long a thread waits for another one that loads a module, in nanoseconds: longer than loading takes. A thread that
+// has registered a library has the loader's lock if the library's constructors run regions, so it waits hardly at all.
 constexpr uint64_t kPatience = 200'000'000, kPatienceInLoader = 200'000;
 thread_local bool t_registers = false;
 
@@ -141,8 +141,8 @@ bool is_of_workers(const Device& device) {
   return device.kind == &kNodeKind || device.kind == &kNodeGpuKind || device.kind == &kClusterKind;
 }
 
-// A list or a device that another thread was making ready is made so by the child. On devices of this process it has its
-// own copy of all that is mapped.
+// A list or a device that another thread was making ready is made so by the child. On devices of this process it has
+// its own copy of all that is mapped.
 void after_fork_in_child() {
   if (!g_listed.load(std::memory_order_relaxed)) g_count = 0;
   new (&g_list_lock) Lock;
@@ -162,7 +162,8 @@ void after_fork_in_child() {
 
 void make_list() {
   static bool forks_handled = false;
-  (void)__kmpc_get_target_offload();  // without the lock: a runtime that begins with that looks for a tool in the loader
+  (void)
+      __kmpc_get_target_offload();  // without the lock: a runtime that begins with that looks for a tool in the loader
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
   if (!forks_handled) handle_forks(after_fork_in_child);
@@ -179,13 +180,17 @@ void make_list() {
 void share_memory(Device& device) {
   if (device.kind == &kLlvmKind) return;  // libomptarget has seen the requirement, too
   if (device.kind != &kHostKind) {
-    fatal("requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
-          "MARLINE_DEVICES", device.number, device.kind->name);
+    fatal(
+        "requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
+        "MARLINE_DEVICES",
+        device.number, device.kind->name);
   }
   if (device.mapping->is_shared()) return;
   if (device.started.load(std::memory_order_relaxed)) {
-    fatal("requires unified_shared_memory: it came with a library that was loaded when device %d (%s) had already been "
-          "used with copies; load it before, or build the program with the clause, too", device.number, device.kind->name);
+    fatal(
+        "requires unified_shared_memory: it came with a library that was loaded when device %d (%s) had already been "
+        "used with copies; load it before, or build the program with the clause, too",
+        device.number, device.kind->name);
   }
   device.mapping->share();
 }
@@ -239,7 +244,8 @@ void remove_globals(Device* device, Module* module) {
 }
 
 void remove_llvm_globals(Device* device, Module* module) {
-  if (module->foreign_state.load(std::memory_order_acquire) != ForeignState::kRegistered) return;  // pairs with add_module
+  if (module->foreign_state.load(std::memory_order_acquire) != ForeignState::kRegistered)
+    return;  // pairs with add_module
   for (uint32_t i = 0; i < module->count; ++i) {
     const Entry& entry = module->entries[i];
     if (is_variable(entry) && (entry.flags & kEntryLink) == 0) llvm_remove_global(device, entry.host);
@@ -310,8 +316,8 @@ void load_module(Device* device, const Claim& claim) {
 }
 
 // Without a lock: loading needs the loader's, and a thread that has it may run a region in a library's constructor. If
-// another thread is at a module, this one waits for it a while; it does not know whether the other waits for the loader's
-// lock, and whether it has that itself. Then it loads a copy of its own.
+// another thread is at a module, this one waits for it a while; it does not know whether the other waits for the
+// loader's lock, and whether it has that itself. Then it loads a copy of its own.
 void load_new(Device* device) {
   uint64_t end = 0;
   for (;;) {
@@ -354,8 +360,9 @@ bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOff
 Destination destination_of(int64_t number) {
   listed();
   if (number == -1 && (number = omp_get_default_device()) == kInvalidDevice) {
-    fatal("there is no default device: OMP_DEFAULT_DEVICE names none that is here (`marline devices` lists them), or the "
-          "program has set omp_invalid_device");
+    fatal(
+        "there is no default device: OMP_DEFAULT_DEVICE names none that is here (`marline devices` lists them), or the "
+        "program has set omp_invalid_device");
   }
   if (number >= 0 && number < g_count) {
     Device* named = &g_devices[number];
@@ -384,8 +391,10 @@ int default_device(const char* wish) {
   int chosen;
   const char* wrong = choose_device(wish, g_facts, g_count, chosen);
   if (wrong != nullptr) {
-    fatal("OMP_DEFAULT_DEVICE=%s: not understood from \"%s\" on; expected a list of numbers, initial, invalid and traits "
-          "such as kind(gpu)", wish, wrong);
+    fatal(
+        "OMP_DEFAULT_DEVICE=%s: not understood from \"%s\" on; expected a list of numbers, initial, invalid and traits "
+        "such as kind(gpu)",
+        wish, wrong);
   }
   return chosen;
 }

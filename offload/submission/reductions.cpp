@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One list of the reductions of open taskgroups, under a lock: a program has few at a time, and each task
-// that takes part looks its own up once for each variable.
+// See the header. One list of the reductions of open taskgroups, under a lock: a program has few at a time, and each
+// task that takes part looks its own up once for each variable.
 #include "submission/reductions.hpp"
 
 #include "base/forks.hpp"
@@ -36,8 +36,8 @@ Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kReductions);
 List<RegionReduction*> g_open;
 
-// It does so if it is the program's own and uses nothing but its arguments: not if it reads how long an array of variable
-// length is, or variables of the program.
+// It does so if it is the program's own and uses nothing but its arguments: not if it reads how long an array of
+// variable length is, or variables of the program.
 bool combines_anywhere(const marline_reduction_t& what) {
   auto* function = reinterpret_cast<const void*>(what.combine);
   return offset_in_program(function) != 0 && stands_alone(function);
@@ -56,7 +56,8 @@ RegionReduction* find_or_add(const marline_reduction_t& what) {
     Guard guard(g_lock);
     if (RegionReduction* known = find_open(what.copy)) return known;
   }
-  bool anywhere = combines_anywhere(what);  // without the lock: it takes that over the list of modules, which comes before
+  bool anywhere =
+      combines_anywhere(what);  // without the lock: it takes that over the list of modules, which comes before
   Guard guard(g_lock);
   if (RegionReduction* known = find_open(what.copy)) return known;
   void* memory = std::malloc(sizeof(RegionReduction));
@@ -79,8 +80,8 @@ bool is_in(const void* address, const void* begin, size_t bytes) {
   return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(begin) < bytes;
 }
 
-// The item is the variable, or part of it. A compiler that passes the copy that it has asked for is right, too. The arrays are
-// the task's own (make_captured).
+// The item is the variable, or part of it. A compiler that passes the copy that it has asked for is right, too. The
+// arrays are the task's own (make_captured).
 void name(const marline_reduction_t& what, RegionReduction* reduction, CapturedTask& task, int32_t i) {
   char* begin = static_cast<char*>(task.items.begins[i]);
   char* base = static_cast<char*>(task.items.bases[i]);
@@ -104,7 +105,8 @@ bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
   const void* from = is_in(items.begins[i], what.copy, what.bytes) ? what.copy : what.variable;
   auto offset = reinterpret_cast<uintptr_t>(items.begins[i]) - reinterpret_cast<uintptr_t>(from);
   bool is_inside = static_cast<uint64_t>(items.sizes[i]) <= what.bytes - offset;
-  return is_inside && (items.types[i] & kParameter) != 0 && (items.types[i] & kOthers) == 0 && !is_member(items.types[i]);
+  return is_inside && (items.types[i] & kParameter) != 0 && (items.types[i] & kOthers) == 0 &&
+         !is_member(items.types[i]);
 }
 
 // Null: it is none. An argument has one copy.

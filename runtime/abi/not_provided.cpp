@@ -8,8 +8,10 @@
 namespace marline {
 
 void not_provided(const char* name, const char* purpose) {
-  fatal("%s (%s) is not provided by Marline yet; run this program with its compiler's own OpenMP runtime, or without "
-        "that construct", name, purpose);
+  fatal(
+      "%s (%s) is not provided by Marline yet; run this program with its compiler's own OpenMP runtime, or without "
+      "that construct",
+      name, purpose);
 }
 
 }  // namespace marline

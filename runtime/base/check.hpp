@@ -30,7 +30,7 @@ void set_warnings(bool on);
 #ifdef NDEBUG
 #define MARLINE_ASSERT(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
 #else
-#define MARLINE_ASSERT(condition) \
+#define MARLINE_ASSERT(condition)                            \
   (__builtin_expect(!!(condition), 1) ? static_cast<void>(0) \
                                       : ::marline::assertion_failed(#condition, __FILE__, __LINE__))
 #endif

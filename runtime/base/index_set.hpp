@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of small numbers whose least and greatest members are found in constant time: one bit per number, and one bit per word of those.
-// No thread of its own: the user's lock guards it. Zero-initialised memory is an empty set.
+// A set of small numbers whose least and greatest members are found in constant time: one bit per number, and one bit
+// per word of those. No thread of its own: the user's lock guards it. Zero-initialised memory is an empty set.
 #pragma once
 
 #include <bit>

@@ -9,7 +9,7 @@
 namespace marline {
 
 // A queue with a head and a tail. One thread at a time.
-template <class T, T* T::*Next>
+template <class T, T* T::* Next>
 struct Fifo {
   T* head = nullptr;
   T* tail = nullptr;  // meaningful only while head is not null
@@ -58,7 +58,7 @@ struct Fifo {
 // Many threads push, any thread takes everything (Treiber 1986, with exchange instead of pop). Nobody ever dereferences
 // an element that he has not taken, and the head is compared only to be replaced by an element that points to it; so an
 // element that was taken and pushed again in between (ABA) does no harm.
-template <class T, T* T::*Next>
+template <class T, T* T::* Next>
 class MpscStack {
  public:
   // True if the stack was empty: the pusher that makes it non-empty tells the consumer.
@@ -88,7 +88,7 @@ class MpscStack {
 };
 
 // Reverses a chain: what take_all returned, oldest first.
-template <class T, T* T::*Next>
+template <class T, T* T::* Next>
 T* reversed(T* chain) {
   T* result = nullptr;
   while (chain != nullptr) {

@@ -41,8 +41,8 @@ void write_line(const char* prefix, const char* format, va_list arguments) {
   errno = saved_errno;
 }
 
-// What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the process.
-// Process and thread, so that a forked child has a first one of its own.
+// What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the
+// process. Process and thread, so that a forked child has a first one of its own.
 Atomic<uint64_t> first_to_fail{0};
 
 uint64_t process_bits() { return static_cast<uint64_t>(getpid()) << 32; }

@@ -58,10 +58,12 @@ inline void tsan_destroy_fiber(void* fiber) {
 
 // What happened before the release happened before what follows the acquire of the same address.
 inline void tsan_release(const void* address) {
-  if (tsan_present()) [[unlikely]] g_sanitizers.tsan_release(const_cast<void*>(address));
+  if (tsan_present()) [[unlikely]]
+    g_sanitizers.tsan_release(const_cast<void*>(address));
 }
 inline void tsan_acquire(const void* address) {
-  if (tsan_present()) [[unlikely]] g_sanitizers.tsan_acquire(const_cast<void*>(address));
+  if (tsan_present()) [[unlikely]]
+    g_sanitizers.tsan_acquire(const_cast<void*>(address));
 }
 
 // AddressSanitizer: before the switch, where the old fake stack is kept and the new stack's bounds; after it, on the
@@ -75,10 +77,12 @@ inline void tsan_acquire(const void* address) {
 
 // Memory that nobody may touch, and that anybody may touch again.
 inline void asan_poison(const void* from, size_t bytes) {
-  if (asan_present()) [[unlikely]] g_sanitizers.asan_poison(from, bytes);
+  if (asan_present()) [[unlikely]]
+    g_sanitizers.asan_poison(from, bytes);
 }
 inline void asan_unpoison(const void* from, size_t bytes) {
-  if (asan_present()) [[unlikely]] g_sanitizers.asan_unpoison(from, bytes);
+  if (asan_present()) [[unlikely]]
+    g_sanitizers.asan_unpoison(from, bytes);
 }
 
 }  // namespace marline

@@ -40,41 +40,26 @@ bool read_truth(Cursor& in, uintptr_t& value) {
 
 bool read_value(Cursor& in, AllocatorTrait& trait) {
   switch (trait.key) {
-    case kSyncHint:
-      return read_word(in, kSyncWords, trait.value, kContended);
-    case kAlignment:
-      return read_alignment(in, trait.value);
-    case kAccess:
-      return read_word(in, kAccessWords, trait.value, kAll);
-    case kPoolSize:
-      return read_number(in, 1, INT64_MAX, trait.value);
-    case kFallback:
-      return read_word(in, kFallbackWords, trait.value, kDefaultMemoryFallback);
-    case kFallbackData:
-      return read_word(in, kAllocatorWords, trait.value, kFirstAllocator);
-    case kPinned:
-      return read_truth(in, trait.value);
-    default:
-      return read_word(in, kPartitionWords, trait.value, kEnvironment);
+    case kSyncHint: return read_word(in, kSyncWords, trait.value, kContended);
+    case kAlignment: return read_alignment(in, trait.value);
+    case kAccess: return read_word(in, kAccessWords, trait.value, kAll);
+    case kPoolSize: return read_number(in, 1, INT64_MAX, trait.value);
+    case kFallback: return read_word(in, kFallbackWords, trait.value, kDefaultMemoryFallback);
+    case kFallbackData: return read_word(in, kAllocatorWords, trait.value, kFirstAllocator);
+    case kPinned: return read_truth(in, trait.value);
+    default: return read_word(in, kPartitionWords, trait.value, kEnvironment);
   }
 }
 
 const char* word_of(const AllocatorTrait& trait) {
   switch (trait.key) {
-    case kSyncHint:
-      return kSyncWords[trait.value - kContended];
-    case kAccess:
-      return kAccessWords[trait.value - kAll];
-    case kFallback:
-      return kFallbackWords[trait.value - kDefaultMemoryFallback];
-    case kFallbackData:
-      return kAllocatorWords[trait.value - kFirstAllocator];
-    case kPinned:
-      return trait.value == kTrue ? "true" : "false";
-    case kPartition:
-      return kPartitionWords[trait.value - kEnvironment];
-    default:
-      return nullptr;
+    case kSyncHint: return kSyncWords[trait.value - kContended];
+    case kAccess: return kAccessWords[trait.value - kAll];
+    case kFallback: return kFallbackWords[trait.value - kDefaultMemoryFallback];
+    case kFallbackData: return kAllocatorWords[trait.value - kFirstAllocator];
+    case kPinned: return trait.value == kTrue ? "true" : "false";
+    case kPartition: return kPartitionWords[trait.value - kEnvironment];
+    default: return nullptr;
   }
 }
 

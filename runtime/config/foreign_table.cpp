@@ -67,10 +67,11 @@ bool read_granularity(Cursor& in, Granularity& result) {
   static constexpr struct {
     const char* word;
     Granularity granularity;
-  } kWords[] = {{"fine", Granularity::kThread},      {"thread", Granularity::kThread}, {"core", Granularity::kCore},
-                {"tile", Granularity::kCore},        {"ll_cache", Granularity::kCache}, {"l3_cache", Granularity::kCache},
-                {"node", Granularity::kNuma},        {"numa_domain", Granularity::kNuma}, {"die", Granularity::kSocket},
-                {"package", Granularity::kSocket},   {"socket", Granularity::kSocket}, {"group", Granularity::kSocket}};
+  } kWords[] = {
+      {"fine", Granularity::kThread},    {"thread", Granularity::kThread},    {"core", Granularity::kCore},
+      {"tile", Granularity::kCore},      {"ll_cache", Granularity::kCache},   {"l3_cache", Granularity::kCache},
+      {"node", Granularity::kNuma},      {"numa_domain", Granularity::kNuma}, {"die", Granularity::kSocket},
+      {"package", Granularity::kSocket}, {"socket", Granularity::kSocket},    {"group", Granularity::kSocket}};
   for (const auto& known : kWords) {
     if (!in.accept_word(known.word)) continue;
     result = known.granularity;
@@ -204,7 +205,8 @@ constexpr ForeignOption kForeign[] = {
     {"KMP_AFFINITY", "OMP_PROC_BIND, OMP_PLACES",
      "a list of compact, scatter, balanced, none, disabled or proclist=[CPUs], then [,permute[,offset]] of compact and "
      "scatter; granularity=fine, core, ll_cache, numa_domain or socket; verbose",
-     "Binds thread i to the i-th of a list of places, round and round: hardware threads side by side (compact) or apart "
+     "Binds thread i to the i-th of a list of places, round and round: hardware threads side by side (compact) or "
+     "apart "
      "(scatter), each widened to its granularity (core, if none is given). `balanced`: cores, neighbours side by side. "
      "`verbose`: as OMP_DISPLAY_AFFINITY.",
      read_kmp_affinity},

@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kLongest = 48;  // of the names that are compared
 
-// What they would do is not done here, and a user may count on it. `holds_anyway`: values that ask for nothing else than
-// what holds here, with `, ` in between, or * for all. tools/gen_options_doc.py reads the table.
+// What they would do is not done here, and a user may count on it. `holds_anyway`: values that ask for nothing else
+// than what holds here, with `, ` in between, or * for all. tools/gen_options_doc.py reads the table.
 constexpr struct {
   const char* name;
   const char* holds_anyway;
@@ -82,8 +82,10 @@ bool cut_device(Name& name) {
   size_t length = name.length;
   while (length > 0 && name.text[length - 1] >= '0' && name.text[length - 1] <= '9') --length;
   const bool numbered = length < name.length && name.text[length - 1] == '_';
-  if (numbered) --length;
-  else length = name.length;
+  if (numbered)
+    --length;
+  else
+    length = name.length;
   const auto ends = [&](const char* with) { return length > 4 && memcmp(name.text + length - 4, with, 4) == 0; };
   if (!ends("_DEV") && (numbered || !ends("_ALL"))) return false;
   name.length = length - 4;
@@ -136,8 +138,8 @@ const char* beginning_of(const Name& name) {
   return nullptr;
 }
 
-// Other parts of Marline, and what users build around it, have variables of their own (MARLINE_HOME): only what is nearly
-// one of ours.
+// Other parts of Marline, and what users build around it, have variables of their own (MARLINE_HOME): only what is
+// nearly one of ours.
 void warn_if_misspelt(const Name& name) {
   if (option_named(name) != nullptr) return;
   const char* nearest = beginning_of(name);
@@ -146,7 +148,8 @@ void warn_if_misspelt(const Name& name) {
     nearest = nearest_to(name, "MARLINE_");
     if (nearest == nullptr || 3 * distance(name, nearest) > strlen(nearest) - kPrefix) return;
   }
-  warn("Marline has no variable %.*s: it is ignored; did you mean %s?", static_cast<int>(name.length), name.text, nearest);
+  warn("Marline has no variable %.*s: it is ignored; did you mean %s?", static_cast<int>(name.length), name.text,
+       nearest);
 }
 
 void warn_of_unknown(const Name& name) {

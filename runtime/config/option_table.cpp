@@ -89,21 +89,22 @@ bool read_schedule_kind(Cursor& in, LoopSchedule& kind) {
   return kind == LoopSchedule::kDynamic || in.accept_word("trapezoidal") || read_word(in, kScheduleWords, kind, 1);
 }
 
-// Whether lists of numbers are well-formed is seen when the machine is known (platform/topology/places.hpp). An abstract name
-// holds without what is malformed behind it, and what is neither stands for cores.
+// Whether lists of numbers are well-formed is seen when the machine is known (platform/topology/places.hpp). An
+// abstract name holds without what is malformed behind it, and what is neither stands for cores.
 bool read_places(Cursor& in, Options& to) {
   const char* whole = in.mark();
   const int word = in.accept_one_of(kPlaceWords);
   int64_t count;
   const bool good = word < 0 ? strchr("{!0123456789", *whole) != nullptr
-                             : in.at_end() || (in.accept('(') && in.accept_number(1, INT_MAX, count) && in.accept(')') &&
-                                               in.at_end());
+                             : in.at_end() || (in.accept('(') && in.accept_number(1, INT_MAX, count) &&
+                                               in.accept(')') && in.at_end());
   in.reset(whole);
   if (good) return read_rest(in, to.places);
   to.places = word < 0 ? "cores" : kPlaceWords[word];
-  warn("OMP_PLACES=\"%s\" is not usable: expected threads, cores, ll_caches, numa_domains or sockets, each with an "
-       "optional (count), or a list of {numbers}; using \"%s\"",
-       whole, to.places);
+  warn(
+      "OMP_PLACES=\"%s\" is not usable: expected threads, cores, ll_caches, numa_domains or sockets, each with an "
+      "optional (count), or a list of {numbers}; using \"%s\"",
+      whole, to.places);
   in.reset(whole + strlen(whole));
   return true;
 }
@@ -277,7 +278,8 @@ void show_size(Text& out, size_t bytes) {
 
 constexpr Option kOptions[] = {
     {"OMP_NUM_THREADS", "auto", "a list of positive numbers, one per nesting level",
-     "Threads of a parallel region. `auto`: as many as the process has cores, divided among the job's processes on the node.",
+     "Threads of a parallel region. `auto`: as many as the process has cores, divided among the job's processes on the "
+     "node.",
      read_num_threads, show_num_threads},
     {"OMP_DYNAMIC", "false", "true or false", "Whether a region may get fewer threads than it asks for.",
      [](Cursor& in, Options& to) { return read_bool(in, to.dynamic); },
@@ -300,7 +302,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 1, INT_MAX, to.thread_limit); },
      [](Text& out, const Options& from) { show_number(out, from.thread_limit); }},
     {"OMP_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
-     "Stack of a thread that the runtime creates. `auto`: as the first thread's (`ulimit -s`), but from 4M to 64M; 4M if "
+     "Stack of a thread that the runtime creates. `auto`: as the first thread's (`ulimit -s`), but from 4M to 64M; 4M "
+     "if "
      "the process's memory is limited (`ulimit -v`).",
      [](Cursor& in, Options& to) {
        to.stacksize = usual_stacksize();
@@ -316,8 +319,8 @@ constexpr Option kOptions[] = {
      show_proc_bind},
     {"OMP_PLACES", "",
      "threads, cores, ll_caches, numa_domains or sockets, each with an optional (count), or a list of {numbers}",
-     "The places that threads are bound to. Empty: cores, when binding is asked for.",
-     read_places, [](Text& out, const Options& from) { out.add("%s", from.places); }},
+     "The places that threads are bound to. Empty: cores, when binding is asked for.", read_places,
+     [](Text& out, const Options& from) { out.add("%s", from.places); }},
     {"OMP_DISPLAY_ENV", "false", "true, false or verbose",
      "Prints the options in force when the program starts; `verbose` adds Marline's own.",
      [](Cursor& in, Options& to) {
@@ -331,8 +334,7 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_bool(in, to.display_affinity); },
      [](Text& out, const Options& from) { show_bool(out, from.display_affinity); }},
     {"OMP_AFFINITY_FORMAT", "OMP: pid %P tid %i thread %n bound to OS proc set {%A}", "a format of OpenMP 5.1, 6.14",
-     "What OMP_DISPLAY_AFFINITY prints.",
-     [](Cursor& in, Options& to) { return read_rest(in, to.affinity_format); },
+     "What OMP_DISPLAY_AFFINITY prints.", [](Cursor& in, Options& to) { return read_rest(in, to.affinity_format); },
      [](Text& out, const Options& from) { out.add("%s", from.affinity_format); }},
     {"OMP_CANCELLATION", "false", "true or false", "Whether the cancel construct has an effect.",
      [](Cursor& in, Options& to) { return read_bool(in, to.cancellation); },
@@ -376,25 +378,33 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.teams_thread_limit); },
      [](Text& out, const Options& from) { show_number(out, from.teams_thread_limit); }},
     {"MARLINE_SCHEDULE", "default", "default, fifo, lifo or random:SEED",
-     "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed whether a worker takes its next task from "
-     "its own queue, from which end, whom it steals from first, and whether it lets others go first for a chunk of a loop; to "
+     "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed whether a worker takes its next task "
+     "from "
+     "its own queue, from which end, whom it steals from first, and whether it lets others go first for a chunk of a "
+     "loop; to "
      "find errors that depend on the schedule.",
      read_task_schedule, show_task_schedule},
     {"MARLINE_PRIORITY", "auto",
-     "MA-1, MA-2, SA, FA, or VALUE,PROPAGATION[,SYNCHRONY]: zero, inf or copy; none, equal or decrement; synchronous or "
+     "MA-1, MA-2, SA, FA, or VALUE,PROPAGATION[,SYNCHRONY]: zero, inf or copy; none, equal or decrement; synchronous "
+     "or "
      "asynchronous",
-     "What a task's priority is: the clause's value (copy), the highest if it is not 0 (inf), or 0 (zero); and whether, "
-     "and when, predecessors get it, the same (equal) or one less (decrement). Given, it switches priorities on. `auto`: "
+     "What a task's priority is: the clause's value (copy), the highest if it is not 0 (inf), or 0 (zero); and "
+     "whether, "
+     "and when, predecessors get it, the same (equal) or one less (decrement). Given, it switches priorities on. "
+     "`auto`: "
      "copy,none, if OMP_MAX_TASK_PRIORITY is above 0. Presets: MA-1 is copy,none; MA-2 is copy,equal; SA is "
      "inf,decrement; FA is zero,decrement,asynchronous, where tasks like those that were seen to send get the highest.",
      read_priority, show_priority},
-    {"MARLINE_QUEUES", "default", "default, or a list of new=, successor= or untied= and core, cache, numa, socket or machine",
+    {"MARLINE_QUEUES", "default",
+     "default, or a list of new=, successor= or untied= and core, cache, numa, socket or machine",
      "Which threads share one queue for ready tasks that are new, that a predecessor's end made ready, or that were "
-     "suspended and are untied: `new=numa` is one queue per NUMA domain. `default`: each thread (`core`) has its own for "
+     "suspended and are untied: `new=numa` is one queue per NUMA domain. `default`: each thread (`core`) has its own "
+     "for "
      "all.",
      read_queues, show_queues},
     {"MARLINE_PREFETCH", "0", "a number from 0 to 256",
-     "Cache lines to fetch behind each dependence address of the task that runs next, while the one before it starts. 0: "
+     "Cache lines to fetch behind each dependence address of the task that runs next, while the one before it starts. "
+     "0: "
      "none.",
      [](Cursor& in, Options& to) { return read_number(in, 0, 256, to.prefetch_lines); },
      [](Text& out, const Options& from) { show_number(out, from.prefetch_lines); }},
@@ -414,12 +424,14 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_ready); },
      [](Text& out, const Options& from) { show_number(out, from.max_ready); }},
     {"MARLINE_MAX_TASKS", "1000000", "a number from 0 up",
-     "Tasks of one generating task that have not completed, ready or not: with more, the generating task lets others run "
+     "Tasks of one generating task that have not completed, ready or not: with more, the generating task lets others "
+     "run "
      "before it creates the next; 0: no limit.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_tasks); },
      [](Text& out, const Options& from) { show_number(out, from.max_tasks); }},
     {"MARLINE_MAX_BYTES", "1G", "a number and B, K, M or G (K if none)",
-     "Memory that the tasks created on one worker hold, with their private data: with more, a generating task lets others "
+     "Memory that the tasks created on one worker hold, with their private data: with more, a generating task lets "
+     "others "
      "run before it creates the next; 0: no limit.",
      [](Cursor& in, Options& to) { return read_bytes(in, to.max_bytes); },
      [](Text& out, const Options& from) { show_size(out, from.max_bytes); }},
@@ -429,7 +441,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_word(in, kConstraintWords, to.strict_constraint); },
      [](Text& out, const Options& from) { out.add("%s", kConstraintWords[from.strict_constraint]); }},
     {"MARLINE_WATCHDOG", "1000", "microseconds from 0 up",
-     "How often the watchdog polls for completed operations while all workers are busy; 0: never. Up to 16 times more rarely "
+     "How often the watchdog polls for completed operations while all workers are busy; 0: never. Up to 16 times more "
+     "rarely "
      "where processes of a job share cores and it finds none.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.watchdog); },
      [](Text& out, const Options& from) { show_number(out, from.watchdog); }},
@@ -445,7 +458,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 1, INT64_MAX, to.max_fibers); },
      [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
     {"MARLINE_PROGRESS", "both", "weak, strong, both, idle or none",
-     "Who polls for completed operations: workers at scheduling points and when idle (weak), the watchdog (strong), both, "
+     "Who polls for completed operations: workers at scheduling points and when idle (weak), the watchdog (strong), "
+     "both, "
      "or workers only when idle (idle), which they are, too, when all their tasks yield. For study.",
      [](Cursor& in, Options& to) {
        int word;
@@ -473,7 +487,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_word(in, kHashWords, to.hash); },
      [](Text& out, const Options& from) { out.add("%s", kHashWords[static_cast<int>(from.hash)]); }},
     {"MARLINE_DISCOVERY", "concurrent", "concurrent or first",
-     "Whether tasks may run while their creator goes on creating, or only once it waits or ends: then the graph is known "
+     "Whether tasks may run while their creator goes on creating, or only once it waits or ends: then the graph is "
+     "known "
      "before it runs. For measurement.",
      [](Cursor& in, Options& to) { return read_word(in, kDiscoveryWords, to.discover_first); },
      [](Text& out, const Options& from) { out.add("%s", kDiscoveryWords[from.discover_first]); }},

@@ -24,8 +24,8 @@ namespace {
 // Written by options_init, options_set_default_threads, options_change: before there are threads, but for one that asks
 // while another reads the environment (settle_options).
 Options the_options;
-Options as_given;         // the same before resolve: what is said later may change what follows from it
-int default_threads = 0;  // 0: not known yet
+Options as_given;              // the same before resolve: what is said later may change what follows from it
+int default_threads = 0;       // 0: not known yet
 uint64_t the_fingerprint = 0;  // of the variables that they were read from; by options_init
 
 bool parse_value(const Option& option, const char* value, Options& to) {
@@ -34,9 +34,10 @@ bool parse_value(const Option& option, const char* value, Options& to) {
 }
 
 // Read when the initial task starts, a thread starts or a thread idles, and nowhere kept.
-constexpr const char* kChangeable[] = {"OMP_NUM_THREADS",  "OMP_DYNAMIC",   "OMP_SCHEDULE",       "OMP_MAX_ACTIVE_LEVELS",
-                                       "OMP_THREAD_LIMIT", "OMP_STACKSIZE", "OMP_DEFAULT_DEVICE", "OMP_WAIT_POLICY",
-                                       "MARLINE_SPIN",     "OMP_NESTED",    "OMP_TARGET_OFFLOAD"};
+constexpr const char* kChangeable[] = {
+    "OMP_NUM_THREADS",  "OMP_DYNAMIC",   "OMP_SCHEDULE",       "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_THREAD_LIMIT", "OMP_STACKSIZE", "OMP_DEFAULT_DEVICE", "OMP_WAIT_POLICY",
+    "MARLINE_SPIN",     "OMP_NESTED",    "OMP_TARGET_OFFLOAD"};
 
 const Option* option_named(const char* name) {
   for (const Option& option : option_table()) {
@@ -200,9 +201,8 @@ void resolve(Options& result) {
     result.proc_bind[result.proc_bind_count++] = result.places[0] == '\0' ? ProcBind::kUnbound : ProcBind::kBound;
   }
   resolve_priority(result);
-  result.simple_creation =
-      !result.priority.propagates && !result.discover_first && !result.strict_constraint && !result.shared_queues &&
-      !result.tool_started;
+  result.simple_creation = !result.priority.propagates && !result.discover_first && !result.strict_constraint &&
+                           !result.shared_queues && !result.tool_started;
   result.task_tail_bytes = result.priority.lineage_bytes + (result.tool_started ? Options::kToolTailBytes : 0);
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }
@@ -242,11 +242,10 @@ void take_changeable(Options& to, const Options& from) {
 
 // Obeyed in every program, also in one that has rights that its user does not have: how many threads there are, and how
 // they share work and CPUs. Not the sizes of stacks, nor what prints, loads or writes.
-constexpr const char* kHarmless[] = {"OMP_NUM_THREADS",   "OMP_DYNAMIC",           "OMP_SCHEDULE",
-                                     "OMP_NESTED",        "OMP_MAX_ACTIVE_LEVELS", "OMP_THREAD_LIMIT",
-                                     "OMP_WAIT_POLICY",   "OMP_PROC_BIND",         "OMP_PLACES",
-                                     "OMP_CANCELLATION",  "OMP_MAX_TASK_PRIORITY", "OMP_NUM_TEAMS",
-                                     "OMP_TEAMS_THREAD_LIMIT"};
+constexpr const char* kHarmless[] = {
+    "OMP_NUM_THREADS",       "OMP_DYNAMIC",     "OMP_SCHEDULE",          "OMP_NESTED", "OMP_MAX_ACTIVE_LEVELS",
+    "OMP_THREAD_LIMIT",      "OMP_WAIT_POLICY", "OMP_PROC_BIND",         "OMP_PLACES", "OMP_CANCELLATION",
+    "OMP_MAX_TASK_PRIORITY", "OMP_NUM_TEAMS",   "OMP_TEAMS_THREAD_LIMIT"};
 
 const char* from_environment(const char* name) {
   for (const char* one : kHarmless) {
@@ -324,7 +323,8 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   if (option == nullptr && foreign == nullptr) return OptionChange::kUnknown;
   // The one that nothing is prepared by: who meets a target construct reads it.
   const bool any_time = strcmp(name, "OMP_TARGET_OFFLOAD") == 0;
-  if (!(alone || any_time) || !(option != nullptr ? changeable(name) : changeable(*foreign))) return OptionChange::kTooLate;
+  if (!(alone || any_time) || !(option != nullptr ? changeable(name) : changeable(*foreign)))
+    return OptionChange::kTooLate;
   Options trial = as_given;
   Cursor in(value);
   if (!(option != nullptr ? option->parse(in, trial) : foreign->parse(in, trial)) || !in.at_end()) {

@@ -13,7 +13,8 @@
 
 namespace marline {
 
-// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as kGuided.
+// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as
+// kGuided.
 enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kTrapezoidal = 101 };
 enum class ScheduleModifier : int { kNone, kMonotonic, kNonmonotonic };  // as given
 
@@ -47,33 +48,33 @@ struct Options {
   // Below it, each priority has its own place in the order (sched/priority_bucket.hpp).
   static constexpr int kExactPriorities = 4096;
 
-  static constexpr uint32_t kLineageBytes = 48;  // sizeof(Lineage)
+  static constexpr uint32_t kLineageBytes = 48;   // sizeof(Lineage)
   static constexpr uint32_t kToolTailBytes = 64;  // sizeof(ToolTail), exec/worker/frames.hpp
 
   static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
 
   // OpenMP's
   int num_threads[kMaxLevels];
-  int num_threads_count;   // 0: not given, one thread per core (see options_set_default_threads)
+  int num_threads_count;  // 0: not given, one thread per core (see options_set_default_threads)
   bool dynamic;
   LoopSchedule schedule_kind;
   ScheduleModifier schedule_modifier;
-  int schedule_chunk;      // 0: none given
+  int schedule_chunk;  // 0: none given
   bool nested;
-  int max_active_levels;   // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
+  int max_active_levels;  // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
   static constexpr int kNoThreadLimit = INT32_MAX;
-  int thread_limit;        // of each contention group; kNoThreadLimit: none
-  size_t stacksize;        // bytes
+  int thread_limit;  // of each contention group; kNoThreadLimit: none
+  size_t stacksize;  // bytes
   WaitPolicy wait_policy;
   ProcBind proc_bind[kMaxLevels];
-  int proc_bind_count;     // at least 1 once parsed
-  const char* places;      // as given; empty if not. platform/places reads it
+  int proc_bind_count;  // at least 1 once parsed
+  const char* places;   // as given; empty if not. platform/places reads it
   DisplayEnv display_env;
   bool display_affinity;
   const char* affinity_format;
   bool cancellation;
   int max_task_priority;
-  int default_device;                // or kChosenByDevices
+  int default_device;               // or kChosenByDevices
   const char* default_device_list;  // if so: the list of numbers and traits; null if nothing is given
   TargetOffload target_offload;
   AllocatorChoice allocator;
@@ -85,11 +86,11 @@ struct Options {
   int teams_thread_limit;  // 0: not given
 
   // Other runtimes'
-  int process_threads;     // KMP_DEVICE_THREAD_LIMIT: threads of the process, at most; 0: no limit
-  bool warnings;           // KMP_WARNINGS
-  bool settings;           // KMP_SETTINGS
+  int process_threads;  // KMP_DEVICE_THREAD_LIMIT: threads of the process, at most; 0: no limit
+  bool warnings;        // KMP_WARNINGS
+  bool settings;        // KMP_SETTINGS
   static constexpr int kSerial = 1;
-  int library;             // KMP_LIBRARY, as kmp_set_library has it: kSerial, 2 turnaround; 0: not given
+  int library;  // KMP_LIBRARY, as kmp_set_library has it: kSerial, 2 turnaround; 0: not given
   struct Affinity {
     AffinityKind kind;
     Granularity granularity;  // of kCompact and kScatter, kBalanced
@@ -104,51 +105,51 @@ struct Options {
     uint64_t seed;
   } schedule;
   struct Priority {
-    bool given;            // MARLINE_PRIORITY is: it switches priorities on
+    bool given;  // MARLINE_PRIORITY is: it switches priorities on
     PriorityValue value;
     Propagation propagation;
     bool asynchronous;
     // Resolved, from these and OMP_MAX_TASK_PRIORITY:
-    bool on;               // priorities count
-    bool exact;            // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
+    bool on;                 // priorities count
+    bool exact;              // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
     uint32_t lineage_bytes;  // of each task, for that; 0 if not
-    bool profiles;         // tasks that send are recognised (graph/profile.hpp)
-    bool propagates;       // tasks keep their predecessors (graph/lineage.hpp)
+    bool profiles;           // tasks that send are recognised (graph/profile.hpp)
+    bool propagates;         // tasks keep their predecessors (graph/lineage.hpp)
   } priority;
-  int64_t spin_us;         // -1: automatic
-  int max_ready;           // throttling (exec/worker/throttle.hpp); 0: no limit, also of the next two
+  int64_t spin_us;  // -1: automatic
+  int max_ready;    // throttling (exec/worker/throttle.hpp); 0: no limit, also of the next two
   int max_tasks;
   size_t max_bytes;
   bool strict_constraint;
   uint32_t watchdog;       // microseconds; 0: off
   size_t fiber_stacksize;  // bytes; resolved
   int64_t max_fibers;
-  bool progress_points;    // poll at scheduling points
-  bool progress_idle;      // idle workers poll
-  bool progress_strong;    // the watchdog polls
+  bool progress_points;  // poll at scheduling points
+  bool progress_idle;    // idle workers poll
+  bool progress_strong;  // the watchdog polls
   BarrierKind barrier;
   QueueLevel queues[kPlaceableClasses];
-  int prefetch_lines;      // of each dependence; 0: no prefetch
-  bool shared_queues;      // one of `queues` at least is above kCore
+  int prefetch_lines;  // of each dependence; 0: no prefetch
+  bool shared_queues;  // one of `queues` at least is above kCore
   struct EdgeFilters {
     bool duplicate;
     bool transitive;
     bool inoutset;
   } edges;
-  HashFunction hash;       // of addresses, in dependence tables
-  bool discover_first;     // MARLINE_DISCOVERY=first
-  bool simple_creation;    // resolved: none of what makes a new task more than queued or run
-  bool tool_started;       // explicit tasks have room for what tools ask of them (exec/worker/frames.hpp)
+  HashFunction hash;         // of addresses, in dependence tables
+  bool discover_first;       // MARLINE_DISCOVERY=first
+  bool simple_creation;      // resolved: none of what makes a new task more than queued or run
+  bool tool_started;         // explicit tasks have room for what tools ask of them (exec/worker/frames.hpp)
   uint32_t task_tail_bytes;  // resolved: behind everything else of each task, for that and for priorities
-  bool counters;           // print them at exit
-  bool inspect;            // answer `marline ps`
+  bool counters;             // print them at exit
+  bool inspect;              // answer `marline ps`
 };
 
 // The options in force. All zero before options_init.
 const Options& options();
 
-// Reads the environment, if it is not as it was the last time; false: it is. Called when the library is loaded, and once
-// more before the runtime has its first thread: a program may set a variable at the beginning of main.
+// Reads the environment, if it is not as it was the last time; false: it is. Called when the library is loaded, and
+// once more before the runtime has its first thread: a program may set a variable at the beginning of main.
 bool options_init();
 
 // Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.

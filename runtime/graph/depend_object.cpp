@@ -17,7 +17,8 @@ namespace {
 class Places {
  public:
   explicit Places(size_t entries)
-      : mask_(std::bit_ceil(entries * 2 + 1) - 1), places_(static_cast<size_t*>(std::calloc(mask_ + 1, sizeof(size_t)))) {
+      : mask_(std::bit_ceil(entries * 2 + 1) - 1),
+        places_(static_cast<size_t*>(std::calloc(mask_ + 1, sizeof(size_t)))) {
     if (places_ == nullptr) fatal("no memory to filter %zu dependences", entries);
   }
   Places(const Places&) = delete;

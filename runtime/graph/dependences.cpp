@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From locators to edges. The thread that runs the parent. Rules, for a task T with an access to an entry (graph/table.hpp):
+// From locators to edges. The thread that runs the parent. Rules, for a task T with an access to an entry
+// (graph/table.hpp):
 //   kOut        waits for the members, or for the writer if there are none; becomes the writer
 //   kIn, sets   joins members of its own kind behind the writer; members of another kind are first gathered in one node
 //               without a body, the new writer: m writers and n readers cost m + n edges rather than m * n
@@ -41,11 +42,13 @@ void gather_members(Worker* worker, TableEntry* entry, GraphRecord* record) {
   node->references.store(2, relaxed);  // its completion, and the entry
   node->flags |= task_flag::kInTable;
   if (record != nullptr && record->reentering) record = nullptr;  // an ordinary node
-  if (record != nullptr) [[unlikely]] record_gather(record, node, entry->address);
+  if (record != nullptr) [[unlikely]]
+    record_gather(record, node, entry->address);
   Linking linking(worker, node);
   linking.record = record;
   entry_clear_members(worker, entry, [&linking](Task* member) { link(linking, member); });
-  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
+  if (linking.lineage != nullptr) [[unlikely]]
+    lineage_publish(node, linking.lineage);
   entry_set_writer(worker, entry, node);
   worker->discovery.nodes.add(1);
   if (end_linking(linking)) {  // all members have completed: so has the node, which has no successor yet
@@ -166,7 +169,8 @@ void access_in_order(Linking& linking, TableEntry* entry, Access access) {
 // What a task with this access would wait for, without entering it.
 void look_at_entry(Linking& linking, TableEntry* entry, Access access) {
   // mutexinoutset: an undeferred task runs without the exclusion, so it waits for the whole set.
-  if (access == Access::kOut || access == Access::kMutexinoutset || (entry->kind != access && entry->member_count != 0)) {
+  if (access == Access::kOut || access == Access::kMutexinoutset ||
+      (entry->kind != access && entry->member_count != 0)) {
     link_members_or_writer(linking, entry);
   } else {
     link_before_members(linking, entry);
@@ -179,7 +183,8 @@ void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
     if (table->entries[i].address != nullptr) link_members_or_writer(linking, &table->entries[i]);
   }
   if (table->all_memory != nullptr) link(linking, table->all_memory);
-  if (table->outer != nullptr) [[unlikely]] access_all_memory(linking, table->outer, false);
+  if (table->outer != nullptr) [[unlikely]]
+    access_all_memory(linking, table->outer, false);
   if (enters) table_restart_after(linking.worker, table, linking.task);
 }
 
@@ -253,8 +258,8 @@ void free_descriptor(Worker* worker, Task* task) {
   SlabPool::release(task, pool);
 }
 
-// Every count down would wait for its successor's line, and whoever makes a task ready mostly runs it. Of a few: of more
-// the first would be gone from the cache before they are counted down.
+// Every count down would wait for its successor's line, and whoever makes a task ready mostly runs it. Of a few: of
+// more the first would be gone from the cache before they are counted down.
 [[gnu::always_inline]] inline void prefetch_successors(const Edge* edge) {
   constexpr int kFew = 8;
   for (int i = 0; i < kFew && edge != nullptr; ++i, edge = edge->next) {
@@ -285,7 +290,8 @@ void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
     }
     auto* event = static_cast<Event*>(node->block);
     notify_all(node, ready, nodes);
-    if (options().priority.propagates) [[unlikely]] lineage_close(worker, node);
+    if (options().priority.propagates) [[unlikely]]
+      lineage_close(worker, node);
     if (event != nullptr) fulfil(worker, event);
     release_task(worker, node);
   }
@@ -297,8 +303,8 @@ void finish_node(Worker* worker, Task* node, TaskFifo& ready) {
   finish_nodes(worker, ready, nodes);
 }
 
-// A task never waits for the producers that it descends from: to link(), they have an edge to it already. Afterwards they
-// have none, so that nobody takes the task for one that comes after them. Under the table's lock.
+// A task never waits for the producers that it descends from: to link(), they have an edge to it already. Afterwards
+// they have none, so that nobody takes the task for one that comes after them. Under the table's lock.
 class PassOverProducers {
  public:
   PassOverProducers(Linking& linking, const DependenceTable* table, Task* parent)
@@ -327,7 +333,8 @@ template <auto access_one>
 template <auto access_one>
 [[gnu::always_inline]] inline bool enter_table(Worker* worker, DependenceTable* table, Task* task,
                                                const Dependence* list, size_t count, bool shared, Claiming* claiming) {
-  if (table->record != nullptr) [[unlikely]] record_as_current(table->record, task);
+  if (table->record != nullptr) [[unlikely]]
+    record_as_current(table->record, task);
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;
   if (is_recorded(task)) [[unlikely]] {
@@ -335,7 +342,7 @@ template <auto access_one>
   } else {
     task->references.store(2, relaxed);  // the execution, and the table
   }
-  table_reference(task);               // the creator's own, so that no entry's end frees it while edges are made
+  table_reference(task);  // the creator's own, so that no entry's end frees it while edges are made
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_keep(worker, task, list, count);
   }
@@ -409,7 +416,8 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
   if (table == nullptr) return false;
   Task* node = new_node(worker, count, event);
   node->tool_data = tool_data;
-  if (table->record != nullptr) [[unlikely]] record_as_current(table->record, node);
+  if (table->record != nullptr) [[unlikely]]
+    record_as_current(table->record, node);
   Linking linking(worker, node);
   linking.record = table->record;
   if (table->sharer != nullptr) {
@@ -418,16 +426,19 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
   } else {
     access_all<look_at_entry>(linking, table, list, count, false);
   }
-  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
+  if (linking.lineage != nullptr) [[unlikely]]
+    lineage_publish(node, linking.lineage);
   if (!end_linking(linking)) return true;
-  if (linking.lineage != nullptr) [[unlikely]] lineage_close(worker, node);
+  if (linking.lineage != nullptr) [[unlikely]]
+    lineage_close(worker, node);
   release_task(worker, node);
   return false;
 }
 
 KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t count) {
   if (count == 0) return nullptr;
-  auto* kept = static_cast<KeptDependences*>(worker->pool->allocate(sizeof(KeptDependences) + count * sizeof(Dependence)));
+  auto* kept =
+      static_cast<KeptDependences*>(worker->pool->allocate(sizeof(KeptDependences) + count * sizeof(Dependence)));
   kept->count = count;
   std::memcpy(kept->list(), list, count * sizeof(Dependence));
   return kept;
@@ -447,7 +458,8 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   Linking linking(worker, node);
   link(linking, task);
   access_all<access_in_order>(linking, table, kept->list(), kept->count, true);
-  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
+  if (linking.lineage != nullptr) [[unlikely]]
+    lineage_publish(node, linking.lineage);
   worker->discovery.nodes.add(1);
   table_unreference(worker, node);
   const bool ended = end_linking(linking);
@@ -462,7 +474,8 @@ Task* enter_after_all(Worker* worker, DependenceTable* table) {
   table_reference(node);
   Linking linking(worker, node);
   access_all_memory(linking, table, false);
-  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
+  if (linking.lineage != nullptr) [[unlikely]]
+    lineage_publish(node, linking.lineage);
   worker->discovery.nodes.add(1);
   if (!end_linking(linking)) return node;
   TaskFifo ready;
@@ -501,7 +514,8 @@ Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
 }  // namespace
 
 Task* release_successors(Worker* worker, Task* task) {
-  if (task->exclusions != nullptr || options().priority.propagates || task->has(task_flag::kReplayed | task_flag::kClaimed)) [[unlikely]] {
+  if (task->exclusions != nullptr || options().priority.propagates ||
+      task->has(task_flag::kReplayed | task_flag::kClaimed)) [[unlikely]] {
     if (task->has(task_flag::kClaimed)) tell_left_ended(task);
     return release_unusual(worker, task);
   }

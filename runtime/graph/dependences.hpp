@@ -24,17 +24,17 @@ struct Dependence {
 
 struct GraphRecord;
 
-// Enters the task's dependences into its parent's table and makes the edges. Cost linear in `count`. The caller runs the
-// parent. True: nothing stands before the task, and it holds its exclusions: the caller makes it run. False: the last of
-// its predecessors will. The task may run, and end, before this returns false.
+// Enters the task's dependences into its parent's table and makes the edges. Cost linear in `count`. The caller runs
+// the parent. True: nothing stands before the task, and it holds its exclusions: the caller makes it run. False: the
+// last of its predecessors will. The task may run, and end, before this returns false.
 [[nodiscard]] bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count);
 
-// The same for the producer of a persistent graph: a function of its own, so that enter_graph has one caller, into which the
-// compiler puts it.
+// The same for the producer of a persistent graph: a function of its own, so that enter_graph has one caller, into
+// which the compiler puts it.
 [[nodiscard]] bool enter_graph_rarely(Worker* worker, Task* task, const Dependence* list, size_t count);
 
-// Enters a task of a persistent graph that this iteration has released already, into a table that is made only now: later
-// tasks come after it, it comes after nobody.
+// Enters a task of a persistent graph that this iteration has released already, into a table that is made only now:
+// later tasks come after it, it comes after nobody.
 void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list, size_t count);
 
 // For taskwait with depend clauses: makes `event` fulfilled when every task has completed that a task with these
@@ -53,7 +53,8 @@ struct KeptDependences {
 [[nodiscard]] KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t count);
 
 // The block of such a task has ended, what stood before it has completed, and its event has not been fulfilled: what is
-// entered from now on waits for the task's completion. The caller runs the parent, whose table is its own and of no graph.
+// entered from now on waits for the task's completion. The caller runs the parent, whose table is its own and of no
+// graph.
 void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
 
 // A node without a body that completes when every task has that the table knows now; it is in no table, and the caller

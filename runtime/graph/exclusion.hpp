@@ -12,10 +12,10 @@
 namespace marline {
 
 struct Exclusion {
-  SpinLock lock;                 // the fields below
+  SpinLock lock;  // the fields below
   bool held = false;
-  TaskFifo waiters;              // tasks that have everything before it
-  Atomic<int32_t> references{0}; // tasks, of which memory has no room for 2^31, + the table's entry
+  TaskFifo waiters;               // tasks that have everything before it
+  Atomic<int32_t> references{0};  // tasks, of which memory has no room for 2^31, + the table's entry
 };
 
 // The exclusions of one task. A slab block; the pointers follow. The creator appends to it. Whoever readies the task

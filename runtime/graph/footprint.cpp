@@ -12,8 +12,8 @@ namespace marline {
 
 namespace {
 
-constexpr size_t kKept = 8;       // locators of one task
-constexpr int kLookedAt = 16;     // successors among which the next task is looked for
+constexpr size_t kKept = 8;    // locators of one task
+constexpr int kLookedAt = 16;  // successors among which the next task is looked for
 
 // A locator is kept as an edge of nobody's: its address in place of the link.
 void prefetch(const Task* task) {
@@ -26,8 +26,8 @@ void prefetch(const Task* task) {
   }
 }
 
-// complete_task runs the oldest of those that become ready; the list has the newest first. The successors live, for they
-// wait for this task; and nobody but their creator writes to their chunks, before `predecessors` falls to 1.
+// complete_task runs the oldest of those that become ready; the list has the newest first. The successors live, for
+// they wait for this task; and nobody but their creator writes to their chunks, before `predecessors` falls to 1.
 const Task* successor_to_run(Task* task) {
   const Task* found = nullptr;
   Edge* edge = task->successors.load(acquire);  // pairs with transition_to_waiting_on

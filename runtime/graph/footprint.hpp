@@ -14,8 +14,8 @@ namespace marline {
 // Creator, before the task's edges are made.
 void footprint_keep(Worker* worker, Task* task, const Dependence* list, size_t count);
 
-// The worker that is about to run `task`, and after it the successor that only this one holds up, or the newest task of its
-// own deque.
+// The worker that is about to run `task`, and after it the successor that only this one holds up, or the newest task of
+// its own deque.
 [[gnu::cold]] void footprint_prefetch_after(Worker* worker, Task* task);
 
 }  // namespace marline

@@ -32,8 +32,8 @@ void drop(Worker* worker, PredecessorChunk* list) {
 
 // Null: empty, closed, or in another climber's hands.
 PredecessorChunk* transition_to_busy(Lineage* lineage) {
-  // seq_cst: the look comes after the raise of this task's priority, which the holder looks at after it has put the list
-  // back. Either it sees the new priority, or the list is back here.
+  // seq_cst: the look comes after the raise of this task's priority, which the holder looks at after it has put the
+  // list back. Either it sees the new priority, or the list is back here.
   uintptr_t word = lineage->list.load(seq_cst);
   while (word > kClosed) {
     // acquire pairs with lineage_publish.
@@ -191,7 +191,8 @@ void propagate_priority(Worker* worker, Task* task) {
   if (task->priority.load(relaxed) == 0) return;
   if (!options().priority.asynchronous) return Climb(worker).from(task);
   if (g_waiting.load(relaxed) >= kMostWaiting && !make_room(worker)) return;
-  // A descriptor that is used again may come again before it was climbed from. acquire pairs with forget: `next` is free.
+  // A descriptor that is used again may come again before it was climbed from. acquire pairs with forget: `next` is
+  // free.
   if (lineage_of(task)->waits.exchange(1, acquire) != 0) return;
   task->references.fetch_add(1, relaxed);
   g_waiting.fetch_add(1, relaxed);

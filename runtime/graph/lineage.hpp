@@ -60,8 +60,8 @@ void lineage_publish(Task* task, PredecessorChunk* list);
 // The task has completed: its predecessors are let go.
 void lineage_close(Worker* worker, Task* task);
 
-// A task has been created: if it has a priority, its predecessors get theirs, now or when a worker is idle. The caller holds
-// the task.
+// A task has been created: if it has a priority, its predecessors get theirs, now or when a worker is idle. The caller
+// holds the task.
 void propagate_priority(Worker* worker, Task* task);
 
 // An idle worker climbs from one of the tasks that wait for it; one worker at a time. False: there was nothing to do.

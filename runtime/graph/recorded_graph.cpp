@@ -131,9 +131,16 @@ void make_nodes(Builder& builder, int instance) {
     auto required = static_cast<int32_t>(builder.predecessors[n] + (n < steps ? 1 : 0));
     const GraphStep* step = n < steps ? &record->steps[instance][n] : nullptr;
     Task* task = step != nullptr && step->kind == NodeKind::kTask ? step->task : nullptr;
-    new (&nodes[n]) GraphNode{.task = task, .waiting = required, .required = required, .successors = nullptr,
-                              .successor_count = 0, .kind = step != nullptr ? step->kind : NodeKind::kEmpty,
-                              .priority = 0, .first_predecessor = 0, .event = nullptr, .next = nullptr,
+    new (&nodes[n]) GraphNode{.task = task,
+                              .waiting = required,
+                              .required = required,
+                              .successors = nullptr,
+                              .successor_count = 0,
+                              .kind = step != nullptr ? step->kind : NodeKind::kEmpty,
+                              .priority = 0,
+                              .first_predecessor = 0,
+                              .event = nullptr,
+                              .next = nullptr,
                               .number = task != nullptr ? GraphNode::kEnded : 0};
     if (task != nullptr) task->node = &nodes[n];
   }
@@ -185,7 +192,8 @@ void make_predecessors(Builder& builder) {
     }
   }
   for (int i = 0; i < record->instances; ++i) {
-    for (uint32_t n = 0; n < record->node_count; ++n) record->instance[i][n].first_predecessor -= builder.predecessors[n];
+    for (uint32_t n = 0; n < record->node_count; ++n)
+      record->instance[i][n].first_predecessor -= builder.predecessors[n];
   }
 }
 
@@ -321,9 +329,8 @@ Exclusion* recorded_exclusion(const GraphRecord* record, void* address) {
   const Array<AddressExclusion>& all = record->exclusions;
   const AddressExclusion* begin = all.items;
   const AddressExclusion* end = begin + all.count;
-  const auto* at = std::lower_bound(begin, end, address, [](const AddressExclusion& a, void* b) {
-    return a.address < b;
-  });
+  const auto* at =
+      std::lower_bound(begin, end, address, [](const AddressExclusion& a, void* b) { return a.address < b; });
   return at != end && at->address == address ? at->exclusion : nullptr;
 }
 

@@ -21,8 +21,8 @@ namespace marline {
 
 enum class NodeKind : uint8_t {
   kTask,
-  kEmpty,      // a gather node, or the place of a task that the producer no longer creates
-  kWait,       // a taskwait with dependences
+  kEmpty,  // a gather node, or the place of a task that the producer no longer creates
+  kWait,   // a taskwait with dependences
   // Steps of the replay mode only; no node of the graph.
   kTaskwait,
   kGroupBegin,
@@ -37,12 +37,12 @@ struct alignas(kCacheLine) GraphNode {
   GraphNode** successors;
   uint32_t successor_count;
   NodeKind kind;
-  int32_t priority;         // that its successors hand on; only where priorities propagate
+  int32_t priority;            // that its successors hand on; only where priorities propagate
   uint32_t first_predecessor;  // in GraphRecord::predecessors; there are required - 1
-  Event* event;             // kWait: to fulfil
-  GraphNode* next;          // link of the list of nodes without a task that have been reached
-  uint64_t number;          // the producer's. kTask: of its last round, by which the observer of target tasks knows the
-                            // task that it has claimed; 0: it has not; kEnded: it has no round yet
+  Event* event;                // kWait: to fulfil
+  GraphNode* next;             // link of the list of nodes without a task that have been reached
+  uint64_t number;  // the producer's. kTask: of its last round, by which the observer of target tasks knows the
+                    // task that it has claimed; 0: it has not; kEnded: it has no round yet
 };
 
 // One construct of the producer's flow, in the order in which the producer came to them.
@@ -50,7 +50,7 @@ struct GraphStep {
   Task* task;                 // kTask
   uint32_t first_dependence;  // in GraphRecord::dependences
   uint32_t dependence_count;
-  uint32_t allocation;        // kTask: of the stream of allocations
+  uint32_t allocation;  // kTask: of the stream of allocations
   NodeKind kind;
   bool dropped;
 };
@@ -58,7 +58,7 @@ struct GraphStep {
 // A node as recorded. Index: order of making, in all recorded iterations together.
 struct RecordedNode {
   Task* task;
-  void* address;   // kEmpty: whose set it gathers; with `step` its name in every iteration
+  void* address;  // kEmpty: whose set it gathers; with `step` its name in every iteration
   uint32_t step;
   uint32_t last_successor;  // the last node that took an edge from this one: drops duplicates
   uint8_t iteration;
@@ -81,19 +81,19 @@ struct GraphRecord {
   // While recording.
   Array<RecordedNode> nodes;
   Array<RecordedEdge> edges;
-  uint8_t iteration;   // that is being recorded
-  uint32_t current;    // node of the step that is being entered
-  bool reentering;     // reenter_graph is under way
+  uint8_t iteration;  // that is being recorded
+  uint32_t current;   // node of the step that is being entered
+  bool reentering;    // reenter_graph is under way
   // Kept. `steps` and `dependences` of each recorded iteration; the last one is what replays are held against.
   Array<GraphStep> steps[kInstances];
   Array<Dependence> dependences[kInstances];
   Array<AddressExclusion> exclusions;  // sorted by address: one for each that is in a mutexinoutset
   // Built.
   int instances;
-  GraphNode* instance[kInstances];     // nodes: those of the steps first, then the gather nodes
+  GraphNode* instance[kInstances];  // nodes: those of the steps first, then the gather nodes
   uint32_t node_count;
-  GraphNode** successors;              // all nodes' slices
-  GraphNode** predecessors;            // likewise, of tasks; null: target tasks have no observer
+  GraphNode** successors;    // all nodes' slices
+  GraphNode** predecessors;  // likewise, of tasks; null: target tasks have no observer
 };
 
 // Whether the task, or node, looks like one of a record that its producer is making: Task::record_index is odd, as no
@@ -118,7 +118,8 @@ void record_clear(Worker* worker, GraphRecord* record);
 void record_free(Worker* worker, GraphRecord* record);
 
 // Whether the producer's construct is the one that was recorded in this place.
-bool step_matches(const GraphRecord* record, const GraphStep& step, NodeKind kind, const Dependence* list, size_t count);
+bool step_matches(const GraphRecord* record, const GraphStep& step, NodeKind kind, const Dependence* list,
+                  size_t count);
 
 // The producer has come to the node. True: it is reached, and re-armed; the caller acts on it (a task also has its
 // exclusions). False: the last of its predecessors does.

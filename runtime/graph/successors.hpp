@@ -25,7 +25,8 @@ static_assert(sizeof(Edge) == kEdgeBytes);
 struct EdgeChunk {
   static constexpr int kEdges = 30;
   EdgeChunk* next;
-  int locators;  // the first so many are no edges, and no others follow (graph/footprint.hpp); only in a task's first chunk
+  int locators;  // the first so many are no edges, and no others follow (graph/footprint.hpp); only in a task's first
+                 // chunk
   Edge edges[kEdges];
 };
 
@@ -40,7 +41,8 @@ inline Edge* successors_of(const Task* predecessor) { return predecessor->succes
   do {
     if (head == closed_list()) return false;
     edge->next = head;
-    // release: the completion sees the edge and the successor; acquire as in successors_of when it has closed meanwhile.
+    // release: the completion sees the edge and the successor; acquire as in successors_of when it has closed
+    // meanwhile.
   } while (!predecessor->successors.compare_exchange_weak(head, edge, release, acquire));
   return true;
 }

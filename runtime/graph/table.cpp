@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kFirstCapacity = 64;
 constexpr uint32_t kShrink = 2;
-constexpr uint32_t kFirstSpilled = 8;  // members that a spilled entry has room for, at least
+constexpr uint32_t kFirstSpilled = 8;        // members that a spilled entry has room for, at least
 constexpr uint32_t kMostEntries = 1u << 31;  // 128 GiB; also of an entry's members, whose descriptors are 384 GiB
 
 TableEntry* allocate_entries(uint32_t capacity) {
@@ -186,7 +186,8 @@ TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* add
   ++table->used;
   entry->address = address;
   entry->capacity = TableEntry::kFew;
-  if (table->outer != nullptr) [[unlikely]] import_entry(worker, table->outer, entry);
+  if (table->outer != nullptr) [[unlikely]]
+    import_entry(worker, table->outer, entry);
   if (table->all_memory != nullptr) entry_set_writer(worker, entry, table->all_memory);
   return entry;
 }

@@ -27,7 +27,7 @@ struct PersistentGraph;
 
 struct alignas(kCacheLine) TableEntry {
   static constexpr uint32_t kFew = 4;
-  void* address;     // null: free slot
+  void* address;  // null: free slot
   Task* writer;
   union {
     Task* few[kFew];  // the members, while `capacity` is kFew
@@ -39,7 +39,7 @@ struct alignas(kCacheLine) TableEntry {
   };
   uint32_t member_count;
   uint32_t capacity;
-  Access kind;       // of the members
+  Access kind;  // of the members
 
   bool is_spilled() const { return capacity != kFew; }
   Task** members() { return is_spilled() ? spilled.many : few; }
@@ -52,9 +52,9 @@ struct DependenceTable {
   TableEntry* entries;
   uint32_t capacity;  // a power of two
   uint32_t used;
-  uint32_t most;      // of `used`, before the table is rebuilt: half of the capacity
-  Task* all_memory;   // the last omp_all_memory task: stands before every address that has no entry; or null
-  HashFunction hash;  // as the options say; here, as it is used with the table
+  uint32_t most;                 // of `used`, before the table is rebuilt: half of the capacity
+  Task* all_memory;              // the last omp_all_memory task: stands before every address that has no entry; or null
+  HashFunction hash;             // as the options say; here, as it is used with the table
   const Task* sharer = nullptr;  // the task that shares it with its descendants; null: only one task uses it
   SpinLock lock{};               // with a sharer: everything above, and the graph side of all tasks in it
   PersistentGraph* graph = nullptr;  // of whose iterations this is the table, or null
@@ -84,7 +84,8 @@ TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* add
 // The entry of `address`, which is not null; made if there is none, for which there must be room.
 inline TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
   TableEntry* first = first_slot(table, address);
-  if (first->address == address) [[likely]] return first;
+  if (first->address == address) [[likely]]
+    return first;
   return table_find_further(worker, table, address, first);
 }
 

@@ -44,7 +44,7 @@ struct alignas(kLeastAlignment) BlockHead {
   AllocatorHandle handle;
   uint64_t bytes : 56;
   uint64_t alignment_shift : 6;
-  uint64_t own_pages : 1;     // these two; else malloc's
+  uint64_t own_pages : 1;  // these two; else malloc's
   uint64_t device_pages : 1;
 
   // What malloc or mmap gave begins so many bytes before the block.
@@ -69,9 +69,10 @@ struct Subspace {
   Subspace* next;
 };
 
-Allocator* g_free = nullptr;        // under g_free_allocators_lock
-Subspace* g_subspaces = nullptr;    // under g_allocators_lock
-Atomic<Allocator*> g_predefined[kGccPinnedMemory + 1];  // made when first used, under g_allocators_lock; any thread reads
+Allocator* g_free = nullptr;      // under g_free_allocators_lock
+Subspace* g_subspaces = nullptr;  // under g_allocators_lock
+Atomic<Allocator*>
+    g_predefined[kGccPinnedMemory + 1];  // made when first used, under g_allocators_lock; any thread reads
 
 BlockHead* head_of(void* memory) { return static_cast<BlockHead*>(memory) - 1; }
 char* base_of(void* memory) { return static_cast<char*>(memory) - head_of(memory)->offset(); }
@@ -120,26 +121,15 @@ bool set_trait(Allocator& allocator, const AllocatorTrait& trait) {
   bool known = trait.key >= kSyncHint && trait.key <= kPartSize;
   if (value == kDefaultValue) return known;
   switch (trait.key) {
-    case kSyncHint:
-      return value >= kContended && value <= kPrivate;
-    case kAlignment:
-      return set_alignment(allocator, value);
-    case kAccess:
-      return (value >= kAll && value <= kCgroup) || (value >= kAll60 && value <= kMemorySpaceAccess);
-    case kPoolSize:
-      return set_pool_size(allocator, value);
-    case kFallback:
-      return set_fallback(allocator, value);
-    case kFallbackData:
-      allocator.fallback_allocator = value;
-      return true;
-    case kPinned:
-      allocator.pinned = value == kTrue;
-      return value <= kTrue;
-    case kPartition:
-      return set_partition(allocator, value);
-    default:
-      return known;
+    case kSyncHint: return value >= kContended && value <= kPrivate;
+    case kAlignment: return set_alignment(allocator, value);
+    case kAccess: return (value >= kAll && value <= kCgroup) || (value >= kAll60 && value <= kMemorySpaceAccess);
+    case kPoolSize: return set_pool_size(allocator, value);
+    case kFallback: return set_fallback(allocator, value);
+    case kFallbackData: allocator.fallback_allocator = value; return true;
+    case kPinned: allocator.pinned = value == kTrue; return value <= kTrue;
+    case kPartition: return set_partition(allocator, value);
+    default: return known;
   }
 }
 
@@ -290,8 +280,7 @@ void* fall_back(const Allocator& allocator, const Request& request) {
     case kAbortFallback:
       fatal("an allocator with the trait omp_atv_abort_fb has no %zu bytes left (pool size %zu)", request.bytes,
             allocator.pool_size);
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -325,7 +314,8 @@ void* resize_in_heap(void* memory, size_t bytes, Allocator* allocator) {
 
 bool can_resize_in_heap(const BlockHead& head, AllocatorHandle handle, const Allocator* allocator) {
   bool plain = allocator == nullptr || (allocator->alignment == kLeastAlignment && !allocator->spread);
-  return plain && handle == head.handle && head.own_pages == 0 && head.device_pages == 0 && head.offset() == kLeastAlignment;
+  return plain && handle == head.handle && head.own_pages == 0 && head.device_pages == 0 &&
+         head.offset() == kLeastAlignment;
 }
 
 }  // namespace

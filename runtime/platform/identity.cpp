@@ -157,8 +157,8 @@ void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char
   char provider_path[PATH_MAX];
   name_object(user, user_path);
   name_object(provider, provider_path);
-  int length = snprintf(reason_, reason_bytes_, "%s takes %s from %s, not from Marline; ", user_path, symbol,
-                        provider_path);
+  int length =
+      snprintf(reason_, reason_bytes_, "%s takes %s from %s, not from Marline; ", user_path, symbol, provider_path);
   if (length < 0 || static_cast<size_t>(length) >= reason_bytes_) return;
   char* advice = reason_ + length;
   const size_t advice_bytes = reason_bytes_ - static_cast<size_t>(length);

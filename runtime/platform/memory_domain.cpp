@@ -34,9 +34,10 @@ void ask_system(void** pages, int count, int* domains) {
   if (refused.load(relaxed) != 0 ||
       syscall(SYS_move_pages, 0, static_cast<unsigned long>(count), pages, nullptr, status, 0) != 0) {
     if (refused.exchange(1, relaxed) == 0) {
-      warn("the system does not say where memory lies (%s): task affinity has no effect; a container needs leave for "
-           "the system call move_pages",
-           strerror(errno));
+      warn(
+          "the system does not say where memory lies (%s): task affinity has no effect; a container needs leave for "
+          "the system call move_pages",
+          strerror(errno));
     }
     for (int i = 0; i < count; ++i) domains[i] = kUnknown;
     return;
@@ -95,7 +96,8 @@ void DomainTally::add(const void* address, size_t bytes) {
   const int sampled = count < kSampled ? static_cast<int>(count) : kSampled;
   uint64_t pages[kSampled];
   int domains[kSampled];
-  for (int i = 0; i < sampled; ++i) pages[i] = first + count * static_cast<uint64_t>(i) / static_cast<uint64_t>(sampled);
+  for (int i = 0; i < sampled; ++i)
+    pages[i] = first + count * static_cast<uint64_t>(i) / static_cast<uint64_t>(sampled);
   look_up(pages, sampled, domains);
   for (int i = 0; i < sampled; ++i) {
     if (domains[i] >= 0 && domains[i] < kDomains) bytes_[domains[i]] += bytes / static_cast<size_t>(sampled) + 1;

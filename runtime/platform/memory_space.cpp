@@ -68,16 +68,13 @@ uint64_t most(const MemoryNodes& machine, Of of) {
 bool belongs(const MemoryNode& node, const MemoryNodes& machine, PredefinedSpace space) {
   uint64_t bandwidth = most(machine, [](const MemoryNode& n) { return n.bandwidth; });
   switch (space) {
-    case kHighBandwidthSpace:
-      return bandwidth == 0 ? node.fast_by_name : node.bandwidth * 3 >= bandwidth * 2;
-    case kLargeCapacitySpace:
-      return node.bytes * 4 > most(machine, [](const MemoryNode& n) { return n.bytes; });
+    case kHighBandwidthSpace: return bandwidth == 0 ? node.fast_by_name : node.bandwidth * 3 >= bandwidth * 2;
+    case kLargeCapacitySpace: return node.bytes * 4 > most(machine, [](const MemoryNode& n) { return n.bytes; });
     case kLowLatencySpace: {
       uint64_t least_inverse = most(machine, [](const MemoryNode& n) { return n.latency == 0 ? 0 : ~n.latency; });
       return least_inverse == 0 || (node.latency != 0 && node.latency * 2 <= ~least_inverse * 3);
     }
-    default:
-      return true;
+    default: return true;
   }
 }
 
@@ -197,14 +194,10 @@ bool memory_can_be_placed() { return spaces().this_system && memory_space(kDefau
 
 bool memory_place(void* pages, size_t bytes, const NodeSet& space, uintptr_t partition) {
   switch (partition) {
-    case kNearest:
-      return place_near(pages, bytes, space);
-    case kBlocked:
-      return place_in_blocks(pages, bytes, space);
-    case kInterleaved:
-      return set_policy(pages, bytes, kInterleave, space);
-    default:
-      return prefer(pages, bytes, space);
+    case kNearest: return place_near(pages, bytes, space);
+    case kBlocked: return place_in_blocks(pages, bytes, space);
+    case kInterleaved: return set_policy(pages, bytes, kInterleave, space);
+    default: return prefer(pages, bytes, space);
   }
 }
 

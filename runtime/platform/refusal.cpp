@@ -112,8 +112,7 @@ void Refusal::blame_number() {
              group);
     help_ = "raise its pids.max, or use fewer threads";
   } else if (is_bound && static_cast<unsigned long long>(threads_of_user("/proc", user)) >= most - most / 8) {
-    snprintf(cause_, sizeof cause_, "this user may have %llu processes and threads (`ulimit -u`), and has them",
-             most);
+    snprintf(cause_, sizeof cause_, "this user may have %llu processes and threads (`ulimit -u`), and has them", most);
     help_ = "raise this limit, end other processes of the user, or use fewer threads";
   } else {  // or the user has threads that are not to be seen from this container
     int length = snprintf(cause_, sizeof cause_, "the system has as many processes and threads as it allows");

@@ -198,8 +198,9 @@ int quota_cpus(const char* cpu_max_text) {
 int local_processes_from(const char* (*lookup)(const char* name)) {
   // Open MPI and its PMIx; MPICH's Hydra and Intel MPI; MVAPICH2; Slurm ("4(x2),3": this node's is not told apart, the
   // first is taken); Cray PALS; Flux has none.
-  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
-                                           "PALS_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE"};
+  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                           "MV2_COMM_WORLD_LOCAL_SIZE",  "PALS_LOCAL_SIZE",
+                                           "SLURM_NTASKS_PER_NODE",      "SLURM_STEP_TASKS_PER_NODE"};
   int64_t ranks = 1;
   for (const char* name : kNames) {
     const char* value = lookup(name);
@@ -222,7 +223,8 @@ int share_of_node(int usable, int online, int ranks) {
   return usable / ranks > 0 ? usable / ranks : 1;
 }
 
-// Bound ones have CPUs of their own, but for more processes than there are CPUs: then some share one, however they are bound.
+// Bound ones have CPUs of their own, but for more processes than there are CPUs: then some share one, however they are
+// bound.
 bool shares_cores(int bound, int online, int usable, int ranks) { return ranks > (bound >= online ? usable : online); }
 
 bool shares_cores() {

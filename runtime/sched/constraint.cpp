@@ -29,8 +29,8 @@ bool is_within(const Task* task, const Team* team) {
   return task != nullptr;
 }
 
-// The innermost one on the fiber that has `task` on top. An untied task lies over a tied one only if it is undeferred: then
-// over its creator (exec/fiber/fiber.hpp).
+// The innermost one on the fiber that has `task` on top. An untied task lies over a tied one only if it is undeferred:
+// then over its creator (exec/fiber/fiber.hpp).
 TiedFrame innermost_tied(const Task* task) {
   while (task != nullptr && !task->tied()) task = task->has(task_flag::kUndeferred) ? task->parent : nullptr;
   if (task == nullptr || !task->has(task_flag::kImplicit)) return {task, nullptr};

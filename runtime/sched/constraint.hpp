@@ -8,8 +8,8 @@
 // The worker finds these tasks by their frames:
 //   - the frames of the fiber that the thread is on: Worker::task;
 //   - the frames of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered where the
-//     thread leaves one, in exec/fiber/fiber.cpp and construct/task/task.cpp. A fiber with the frame of a tied task stays
-//     on its worker, so only the worker uses the list.
+//     thread leaves one, in exec/fiber/fiber.cpp and construct/task/task.cpp. A fiber with the frame of a tied task
+//     stays on its worker, so only the worker uses the list.
 // On one fiber each tied task descends from the tied ones below it, so it is enough to check the innermost one. An
 // implicit task in a barrier stands for its team: the barrier does not end before the team's tasks have ended, but
 // tasks of surrounding teams may last longer.
@@ -30,8 +30,8 @@
 
 namespace marline {
 
-// A tied task with a frame on some fiber. What is asked of it later is noted here: once the task is suspended, its flags
-// are for whoever makes it ready.
+// A tied task with a frame on some fiber. What is asked of it later is noted here: once the task is suspended, its
+// flags are for whoever makes it ready.
 struct TiedFrame {
   const Task* task = nullptr;      // null: there is none
   const Member* member = nullptr;  // of an implicit task, else null

@@ -110,7 +110,7 @@ class Deque {
     ring_.store(ring, release);  // pairs with steal
   }
 
-  alignas(kCacheLine) Atomic<int64_t> top_{0};  // written by thieves, and by the owner for the last task
+  alignas(kCacheLine) Atomic<int64_t> top_{0};     // written by thieves, and by the owner for the last task
   alignas(kCacheLine) Atomic<int64_t> bottom_{0};  // written by the owner
   int64_t top_cached_ = 0;                         // owner: a lower bound of top_
   Ring* ring_owner_ = nullptr;                     // owner's copy of ring_

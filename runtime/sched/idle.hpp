@@ -41,9 +41,9 @@ inline Member* next_in_reach(const Member* place) { return bounds_reach(place) ?
 // Wakes one sleeping member of a set (bits as in Team::sleepers; null: of all). False: none of them sleeps.
 bool wake_one_of(Team* team, const uint64_t* members);
 
-// Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation. The work may
-// be done by then, and the team be another region's, of another size: so all that it has room for are looked at, and
-// perhaps one is woken for nothing.
+// Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation. The work
+// may be done by then, and the team be another region's, of another size: so all that it has room for are looked at,
+// and perhaps one is woken for nothing.
 inline void wake_one(Team* team) {
   int words = (team->capacity + 63) / 64;
   for (int i = 0; i < words; ++i) {
@@ -64,8 +64,8 @@ inline void wake_worker(Worker* worker) {
 
 inline constexpr uint64_t kNoLimit = ~uint64_t{0};
 
-// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` says that there is something to
-// do. Owner only.
+// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` says that there is something
+// to do. Owner only.
 void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit = kNoLimit);
 
 }  // namespace marline

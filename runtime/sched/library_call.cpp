@@ -6,8 +6,8 @@
 
 extern "C" {
 // Of sched/this_worker.cpp: without a call, as every call of MPI comes by here.
-[[gnu::visibility("hidden"), gnu::tls_model("initial-exec")]] extern constinit thread_local marline::Worker*
-    marline_this_worker;
+[[gnu::visibility("hidden"),
+  gnu::tls_model("initial-exec")]] extern constinit thread_local marline::Worker* marline_this_worker;
 }
 
 namespace marline {

@@ -171,8 +171,7 @@ Member* nth_victim(const Member* thief, int i) {
 }
 
 [[gnu::noinline]] Task* take_shared(Member* member) {
-  for (const QueueClass kind :
-       {QueueClass::kAffinity, QueueClass::kSuccessor, QueueClass::kNew, QueueClass::kUntied}) {
+  for (const QueueClass kind : {QueueClass::kAffinity, QueueClass::kSuccessor, QueueClass::kNew, QueueClass::kUntied}) {
     SharedQueue* queue = member->shared[static_cast<int>(kind)];
     if (queue == nullptr) continue;
     if (Task* task = queue->pop()) return task;

@@ -4,8 +4,9 @@
 // members share.
 //
 // A ready task is of one of the classes below. By default every class waits in the member's own deque. MARLINE_QUEUES
-// places a class higher: the members within one cache, NUMA domain, socket or machine then share one queue for it. Tasks
-// with an affinity wait in a queue of the NUMA domain where their data lies, if bound members live in more than one.
+// places a class higher: the members within one cache, NUMA domain, socket or machine then share one queue for it.
+// Tasks with an affinity wait in a queue of the NUMA domain where their data lies, if bound members live in more than
+// one.
 //
 // Made and changed while the team is at rest (exec/team/binding.cpp), constant while its region runs. A program that
 // neither binds its threads nor sets MARLINE_QUEUES has neither: `Member::victims` and `Member::shared` are null.
@@ -45,15 +46,15 @@ struct alignas(kCacheLine) SharedQueue {
   // seq_cst: the second look of the sleep protocol (sched/idle.hpp); push is its counterpart.
   bool empty() const { return count.load(seq_cst) == 0; }
 
-  SpinLock lock;               // tasks
+  SpinLock lock;  // tasks
   Fifo<Task, &Task::next> tasks;
-  Atomic<int32_t> count{0};    // of `tasks`; changed under the lock, read by anybody
-  uint64_t* members = nullptr; // of the domain: bits as in Team::sleepers, which are woken first
+  Atomic<int32_t> count{0};     // of `tasks`; changed under the lock, read by anybody
+  uint64_t* members = nullptr;  // of the domain: bits as in Team::sleepers, which are woken first
 };
 
 struct Locality {
-  int16_t* victims = nullptr;         // of member i: size - 1 numbers at i * (size - 1); null: the neighbours
-  SharedQueue* queues = nullptr;      // all of them; empty between regions
+  int16_t* victims = nullptr;     // of member i: size - 1 numbers at i * (size - 1); null: the neighbours
+  SharedQueue* queues = nullptr;  // all of them; empty between regions
   int queue_count = 0;
   SharedQueue** of_member = nullptr;  // kQueueClasses each; null entries: the own deque; null: no shared queues
   SharedQueue** of_domain = nullptr;  // kAffinity by NUMA domain, null where no member lives; null: one domain

@@ -26,7 +26,8 @@ class Parker {
   // Owner: the same, for at most `nanoseconds`.
   void park_for(uint64_t nanoseconds) {
     uint32_t expected = kEmpty;
-    if (state_.compare_exchange_strong(expected, kParked, acq_rel, acquire)) futex_wait_for(state_, kParked, nanoseconds);
+    if (state_.compare_exchange_strong(expected, kParked, acq_rel, acquire))
+      futex_wait_for(state_, kParked, nanoseconds);
     state_.exchange(kEmpty, acq_rel);  // a notification that came as the time ran out is taken with it: acquire
   }
 

@@ -9,8 +9,8 @@
 // another member's queue (docs/design/priorities.md). Within a bucket the order is that of MARLINE_SCHEDULE: newest
 // first, except with fifo, so that the task that became ready last finds its data in the cache.
 //
-// Invariant, under the lock: bit b of words_[w] is set iff buckets_[64 w + b] is not empty; bit w of summary_ is set iff
-// words_[w] is not zero.
+// Invariant, under the lock: bit b of words_[w] is set iff buckets_[64 w + b] is not empty; bit w of summary_ is set
+// iff words_[w] is not zero.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -82,7 +82,7 @@ class PriorityQueue {
   static_assert(kWords <= 64);
 
   SpinLock lock_;
-  Atomic<int64_t> size_{0};      // written under the lock, as are the bitmaps
+  Atomic<int64_t> size_{0};  // written under the lock, as are the bitmaps
   Atomic<uint64_t> summary_{0};
   Atomic<uint64_t> words_[kWords] = {};
   Fifo<Task, &Task::next> buckets_[kPriorityBuckets];

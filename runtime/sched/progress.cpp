@@ -32,28 +32,28 @@ Atomic<int64_t> g_pending_operations{0};
 
 namespace {
 
-constexpr int kHooks = 16;  // libraries that poll; one more is refused (marline_progress_register)
+constexpr int kHooks = 16;          // libraries that poll; one more is refused (marline_progress_register)
 constexpr uint32_t kPollEvery = 4;  // scheduling points between two polls
 
-// Back-off, of polls at scheduling points only: after so many in vain, the next comes no sooner than after a pause, which
-// doubles. The longest is short against a task for which it is worth waiting, and long against a poll.
+// Back-off, of polls at scheduling points only: after so many in vain, the next comes no sooner than after a pause,
+// which doubles. The longest is short against a task for which it is worth waiting, and long against a poll.
 constexpr uint32_t kPatience = 16;
 constexpr uint64_t kFirstPause = 1000;  // nanoseconds
 constexpr uint64_t kLongestPause = 16 * kFirstPause;
 
 marline_hook g_hooks[kHooks];
-SpinLock g_poll_lock;                      // held by the one poller, and to change the table
-uint32_t g_in_vain = 0;                    // polls at scheduling points, since one found something; under g_poll_lock
-uint64_t g_pause = kFirstPause;            // likewise
-Atomic<uint64_t> g_not_before{0};          // when the next poll at a scheduling point is due, 0: now; hint, relaxed
-Atomic<uint32_t> g_polls{0};               // written by pollers, wraps; the watchdog sees whether anybody polled
+SpinLock g_poll_lock;              // held by the one poller, and to change the table
+uint32_t g_in_vain = 0;            // polls at scheduling points, since one found something; under g_poll_lock
+uint64_t g_pause = kFirstPause;    // likewise
+Atomic<uint64_t> g_not_before{0};  // when the next poll at a scheduling point is due, 0: now; hint, relaxed
+Atomic<uint32_t> g_polls{0};       // written by pollers, wraps; the watchdog sees whether anybody polled
 Atomic<Worker*> g_idle_poller{nullptr};
-Atomic<Worker*> g_idle_heir{nullptr};      // the last to go to sleep while another worker polled
-Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's announcement until somebody wakes it
+Atomic<Worker*> g_idle_heir{nullptr};   // the last to go to sleep while another worker polled
+Atomic<uint32_t> g_watchdog_asleep{0};  // futex: 1 from the watchdog's announcement until somebody wakes it
 
-SpinLock g_watchdog_lock;                  // taken where the watchdog starts and ends
-bool g_watchdog_there = false;             // under g_watchdog_lock
-Atomic<uint32_t> g_watchdog_kept{0};       // written under g_watchdog_lock; futex of the watchdog's naps
+SpinLock g_watchdog_lock;             // taken where the watchdog starts and ends
+bool g_watchdog_there = false;        // under g_watchdog_lock
+Atomic<uint32_t> g_watchdog_kept{0};  // written under g_watchdog_lock; futex of the watchdog's naps
 
 // Hooks of devices call nothing of the program's (devices.h).
 int call(marline_hook& hook) {
@@ -106,9 +106,9 @@ bool watchdog_ends() {
   return true;
 }
 
-// How long the watchdog naps. Where processes share cores, no thread of this one polls while others have the cores. A watchdog that
-// wakes then takes a core from a process that computes. So its naps grow while its polls find nothing. Where it is the only
-// poller (MARLINE_PROGRESS=strong), they do not.
+// How long the watchdog naps. Where processes share cores, no thread of this one polls while others have the cores. A
+// watchdog that wakes then takes a core from a process that computes. So its naps grow while its polls find nothing.
+// Where it is the only poller (MARLINE_PROGRESS=strong), they do not.
 uint64_t next_nap(uint64_t nap, int found) {
   constexpr uint64_t kMostPeriods = 16;
   const uint64_t period = static_cast<uint64_t>(options().watchdog) * 1000;

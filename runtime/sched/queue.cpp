@@ -45,7 +45,8 @@ Task* pop_resumed(Worker* worker) {
     }
   }
   Task* task = worker->resumed.pop_front();
-  if (task != nullptr && g_measures_tied_waits.load(relaxed)) [[unlikely]] worker->tied_waits.count_resumed();
+  if (task != nullptr && g_measures_tied_waits.load(relaxed)) [[unlikely]]
+    worker->tied_waits.count_resumed();
   return task;
 }
 
@@ -137,8 +138,8 @@ Task* find_in_team(Worker* worker, Member* member) {
 Task* find_yielded(Worker* worker) {
   worker->yielded_turn = !worker->yielded_turn;
   if (worker->yielded_turn && !worker->yielded.empty()) return worker->yielded.pop_front();
-  // From anywhere, not from the nearest first: who yields wants all others to have their turn, and two untied tasks that
-  // yield to each other's condition may each have to move to the other's thread.
+  // From anywhere, not from the nearest first: who yields wants all others to have their turn, and two untied tasks
+  // that yield to each other's condition may each have to move to the other's thread.
   for (Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
     int size = m->team->size;
     int start = size == 1 ? 0 : static_cast<int>(next_random(worker) % static_cast<uint32_t>(size));
@@ -237,7 +238,8 @@ Waiter announce_fulfilment(Event* event) {
 void enqueue(Worker* worker, Task* task) {
   if (task->fiber != nullptr && task->home != nullptr) {
     Worker* home = task->home;
-    if (g_measures_tied_waits.load(relaxed)) [[unlikely]] home->tied_waits.count_ready();
+    if (g_measures_tied_waits.load(relaxed)) [[unlikely]]
+      home->tied_waits.count_ready();
     home->inbox.push(task);
     fence_seq_cst();  // the push is before the look at `announced` (sched/idle.hpp)
     wake_worker(home);

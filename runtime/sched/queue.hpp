@@ -18,9 +18,9 @@ struct Found {
   explicit operator bool() const { return task != nullptr; }
 };
 
-// Queues a ready task: on the caller's own deque if the caller is of the team, else where the team finds it. A suspended
-// task that must stay on its thread goes to that thread. Wakes a sleeper. `worker`: the caller's, or null (a foreign
-// thread, the watchdog). The task may be running elsewhere when this returns.
+// Queues a ready task: on the caller's own deque if the caller is of the team, else where the team finds it. A
+// suspended task that must stay on its thread goes to that thread. Wakes a sleeper. `worker`: the caller's, or null (a
+// foreign thread, the watchdog). The task may be running elsewhere when this returns.
 void enqueue(Worker* worker, Task* task);
 
 // Queues a ready task on the caller's own place in the team.

@@ -4,8 +4,8 @@
 #include "sched/this_worker.hpp"
 
 extern "C" {
-[[gnu::visibility("hidden"), gnu::tls_model("initial-exec"), gnu::used]] constinit thread_local marline::Worker*
-    marline_this_worker = nullptr;
+[[gnu::visibility("hidden"), gnu::tls_model("initial-exec"),
+  gnu::used]] constinit thread_local marline::Worker* marline_this_worker = nullptr;
 }
 
 namespace marline {

@@ -18,11 +18,12 @@ inline Worker* this_worker_or_null() {
   asm volatile("movq marline_this_worker@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(worker) : : "memory");
 #elif defined(__aarch64__)
   void* offset;
-  asm volatile("adrp %1, :gottprel:marline_this_worker\n\tldr %1, [%1, #:gottprel_lo12:marline_this_worker]\n\t"
-               "mrs %0, tpidr_el0\n\tldr %0, [%0, %1]"
-               : "=&r"(worker), "=&r"(offset)
-               :
-               : "memory");
+  asm volatile(
+      "adrp %1, :gottprel:marline_this_worker\n\tldr %1, [%1, #:gottprel_lo12:marline_this_worker]\n\t"
+      "mrs %0, tpidr_el0\n\tldr %0, [%0, %1]"
+      : "=&r"(worker), "=&r"(offset)
+      :
+      : "memory");
 #else
 #error "no access to thread-local storage for this architecture: add it here"
 #endif

@@ -65,8 +65,8 @@ class Event {
     return (state & kTagMask) == static_cast<uintptr_t>(WaiterKind::kTask) ? reinterpret_cast<Task*>(state & ~kTagMask)
                                                                            : nullptr;
   }
-  void reset() { state_.store(kPending, relaxed); }                         // before the event is shared
-  void reset_detach() { state_.store(kDetachPending, relaxed); }            // the same for a detach clause's
+  void reset() { state_.store(kPending, relaxed); }               // before the event is shared
+  void reset_detach() { state_.store(kDetachPending, relaxed); }  // the same for a detach clause's
 
   // For tools, of a detach clause's event: nobody has fulfilled it, and the task's body has not ended; or it has.
   bool is_pending_detach() const { return state_.load(relaxed) == kDetachPending; }

@@ -15,20 +15,20 @@ struct Icvs {
   int32_t num_threads;        // nthreads-var, first element
   int32_t max_active_levels;  // max-active-levels-var
   LoopSchedule run_sched_kind;
-  int32_t run_sched_chunk;    // 0: none given
+  int32_t run_sched_chunk;  // 0: none given
   int32_t default_device;
   int32_t thread_limit;
-  uintptr_t allocator;        // def-allocator-var, an omp_allocator_handle_t
-  bool dynamic;               // dyn-var
-  bool run_sched_monotonic;   // the modifier's bit 0x80000000
+  uintptr_t allocator;       // def-allocator-var, an omp_allocator_handle_t
+  bool dynamic;              // dyn-var
+  bool run_sched_monotonic;  // the modifier's bit 0x80000000
   // Regions without a num_threads clause have one thread, whatever num_threads says
   // (construct/device/short_kernels.hpp).
   bool one_thread = false;
   // bind-var where a proc_bind clause around, of GCC's, has set it (construct/parallel/parallel.cpp), as ProcBind; 0:
   // OMP_PROC_BIND's element for the level.
   int8_t clause_bind = 0;
-  int32_t team_num = 0;       // in a teams region (construct/parallel/teams.hpp): the team's number in the league
-  int32_t num_teams = 1;      // and the league's size
+  int32_t team_num = 0;   // in a teams region (construct/parallel/teams.hpp): the team's number in the league
+  int32_t num_teams = 1;  // and the league's size
   // In a target region that a library runs for a device (marline_target_region_run): its number; else kNoDevice.
   static constexpr int32_t kNoDevice = -1;
   int32_t device_num = kNoDevice;

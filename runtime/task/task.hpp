@@ -54,19 +54,19 @@ inline constexpr uint32_t kTied = 1u << 0;
 inline constexpr uint32_t kFinal = 1u << 1;       // its descendants are included tasks
 inline constexpr uint32_t kUndeferred = 1u << 2;  // its creator waits for it
 inline constexpr uint32_t kImplicit = 1u << 3;
-inline constexpr uint32_t kEmpty = 1u << 4;       // a node of the graph without a body (graph/dependences.cpp)
-inline constexpr uint32_t kDetach = 1u << 5;      // completes when its body has ended and `event` is fulfilled
-inline constexpr uint32_t kBodyDone = 1u << 6;    // only its completion is left
-inline constexpr uint32_t kRequeued = 1u << 7;    // Clang's untied task asked to be run for its next part
-inline constexpr uint32_t kInTable = 1u << 8;     // a dependence table knows it: `references` counts
-inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below initialised
+inline constexpr uint32_t kEmpty = 1u << 4;     // a node of the graph without a body (graph/dependences.cpp)
+inline constexpr uint32_t kDetach = 1u << 5;    // completes when its body has ended and `event` is fulfilled
+inline constexpr uint32_t kBodyDone = 1u << 6;  // only its completion is left
+inline constexpr uint32_t kRequeued = 1u << 7;  // Clang's untied task asked to be run for its next part
+inline constexpr uint32_t kInTable = 1u << 8;   // a dependence table knows it: `references` counts
+inline constexpr uint32_t kGraph = 1u << 9;     // has the graph fields below initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
-inline constexpr uint32_t kHolds = 1u << 11;     // `predecessors` counts the holds on it (exec/worker/hold.hpp)
-inline constexpr uint32_t kPinned = 1u << 12;     // holds a copy of a reduction, and so stays on its thread
-inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
+inline constexpr uint32_t kHolds = 1u << 11;    // `predecessors` counts the holds on it (exec/worker/hold.hpp)
+inline constexpr uint32_t kPinned = 1u << 12;   // holds a copy of a reduction, and so stays on its thread
+inline constexpr uint32_t kOwnIcvs = 1u << 13;  // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
 inline constexpr uint32_t kSharesTable = 1u << 15;  // `table` has many producers (graph/table.hpp)
-inline constexpr uint32_t kLeft = 1u << 21;       // it went to its end from a cancellation point; only while a tool is on
+inline constexpr uint32_t kLeft = 1u << 21;  // it went to its end from a cancellation point; only while a tool is on
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
@@ -87,7 +87,7 @@ inline constexpr uint32_t kObjects = 1u << 19;     // its block cannot be copied
 // are 384 GiB.
 namespace children_word {
 inline constexpr uint64_t kWaitingForChildren = 1;  // the task is suspended in taskwait
-inline constexpr uint64_t kWaitingForSubtree = 2;   // the body has ended (or is at a barrier): act when the subtree ends
+inline constexpr uint64_t kWaitingForSubtree = 2;  // the body has ended (or is at a barrier): act when the subtree ends
 inline constexpr uint64_t kIncomplete = uint64_t{1} << 2;
 inline constexpr uint64_t kAlive = uint64_t{1} << 33;
 inline constexpr uint64_t kLeaf = kIncomplete | kAlive;
@@ -102,21 +102,23 @@ struct alignas(kCacheLine) Task {
   Task* parent;           // alive as long as this task is (counted by the parent's `children`); once this task has
                           // ended, perhaps a farther ancestor (exec/worker/ended_ancestors.hpp)
   Team* team;
-  Taskgroup* taskgroup;   // innermost one that it belongs to, or null
-  Fiber* fiber;           // the fiber that it is suspended on; null: start it rather than resume it
+  Taskgroup* taskgroup;  // innermost one that it belongs to, or null
+  Fiber* fiber;          // the fiber that it is suspended on; null: start it rather than resume it
   union {
     Task* next;  // link of the one queue that it is in
-    const DependenceLengths* lengths;  // with kObserved, until it is created; null: not known (construct/task/observed.hpp)
+    const DependenceLengths*
+        lengths;  // with kObserved, until it is created; null: not known (construct/task/observed.hpp)
   };
   uint32_t flags;
   Atomic<int32_t> priority;  // the clause's, or what successors raised it to (graph/lineage.hpp)
 
   // Second line: relations to other tasks.
-  Atomic<uint64_t> children;   // children_word
-  uint64_t created;            // children since `children` was last settled
-  Atomic<Edge*> successors;    // graph/successors.hpp
-  const Task* last_successor;  // the last task that was ordered behind this one, at first itself: drops duplicates in O(1)
-  DependenceTable* table;      // of its children; null until a child has a dependence
+  Atomic<uint64_t> children;  // children_word
+  uint64_t created;           // children since `children` was last settled
+  Atomic<Edge*> successors;   // graph/successors.hpp
+  const Task*
+      last_successor;      // the last task that was ordered behind this one, at first itself: drops duplicates in O(1)
+  DependenceTable* table;  // of its children; null until a child has a dependence
   Icvs* icvs;
   Atomic<int32_t> predecessors;
   Atomic<int32_t> references;  // execution (1) + dependence table (1), and of living tasks: the descriptor goes at zero
@@ -124,8 +126,8 @@ struct alignas(kCacheLine) Task {
   uint32_t serial;             // in a taskgroup: its place in the order of creation (exec/worker/cancellation.hpp)
 
   // Third line: an independent task without a name, in a program without a tool, never touches it.
-  const char* label;      // only with task_flag::kLabelled
-  uint64_t tool_data;     // ompt_data_t of the task; only while a tool is on
+  const char* label;   // only with task_flag::kLabelled
+  uint64_t tool_data;  // ompt_data_t of the task; only while a tool is on
   union {
     Event event{};        // `detach`: only with task_flag::kDetach
     void* device_handle;  // of target tasks, which have no such clause (construct/device/device_wait.hpp)
@@ -135,12 +137,12 @@ struct alignas(kCacheLine) Task {
   union {
     Worker* home;           // only while suspended: the worker that must resume it, or null for any
     int64_t target_device;  // with kObserved, of Clang's code: the device clause's
-    void* claimed_by;       // with kClaimed: what the library knows it by, until it ends the task, which may then suspend
+    void* claimed_by;  // with kClaimed: what the library knows it by, until it ends the task, which may then suspend
   };
-  EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
+  EdgeChunk* edge_chunks;  // from here on with task_flag::kGraph: edges beyond the in-line ones
   union {
     ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
-    KeptDependences* kept;      // of an undeferred task with kDetach, until its block ends (graph/dependences.hpp); or null
+    KeptDependences* kept;  // of an undeferred task with kDetach, until its block ends (graph/dependences.hpp); or null
   };
   union {
     Edge* edges;             // in-line edges, after the block
@@ -181,17 +183,18 @@ struct Taskgroup {
   static constexpr int64_t kWaiting = 1, kOne = 2;
   Taskgroup* outer;
   Task* owner;
-  Atomic<int64_t> count;   // kOne per unfinished task, settled by the owner like Task::children; kWaiting: owner suspended
-  int64_t created;         // by the owner since the last settling
-  void* reductions;        // construct/task/task_reduction.hpp; null: none
+  Atomic<int64_t>
+      count;         // kOne per unfinished task, settled by the owner like Task::children; kWaiting: owner suspended
+  int64_t created;   // by the owner since the last settling
+  void* reductions;  // construct/task/task_reduction.hpp; null: none
   // Cancelling what is created later (exec/worker/cancellation.hpp).
   static constexpr uint32_t kAll = UINT32_MAX, kLastSerial = kAll - 1;
-  Taskgroup* order;             // the group in whose order of creation its tasks have their serials
-  bool is_construct;            // the program has written it: it can be cancelled
-  uint32_t last_serial;         // owner only: of what was created last
-  uint32_t place;               // its own serial in the group around
-  Atomic<uint32_t> last_to_run; // any task of it lowers this; tasks with a higher serial are not run
-  Atomic<Task*> kept;           // detachable tasks that were not run, by `next`: their events may yet be fulfilled
+  Taskgroup* order;              // the group in whose order of creation its tasks have their serials
+  bool is_construct;             // the program has written it: it can be cancelled
+  uint32_t last_serial;          // owner only: of what was created last
+  uint32_t place;                // its own serial in the group around
+  Atomic<uint32_t> last_to_run;  // any task of it lowers this; tasks with a higher serial are not run
+  Atomic<Task*> kept;            // detachable tasks that were not run, by `next`: their events may yet be fulfilled
 };
 
 }  // namespace marline

@@ -42,7 +42,7 @@ struct LoopPlace {
   LoopKind kind = LoopKind::kStatic;
   bool ordered = false;
   tool::Work announced = tool::Work::kNone;  // as what a tool has heard of its begin
-  Atomic<uint64_t>* adds_to = nullptr;  // shared->next, if that is all it takes to get a chunk; else null
+  Atomic<uint64_t>* adds_to = nullptr;       // shared->next, if that is all it takes to get a chunk; else null
   uint64_t iterations = 0;
   uint64_t chunk = 0;
   uint64_t position = 0;  // static: first iteration of the thread's next chunk

@@ -64,7 +64,7 @@ class DeviceTrace {
   void ask_for_buffer();
   [[nodiscard]] bool renew();
 
-  SpinLock lock_;  // over all of these
+  SpinLock lock_;       // over all of these
   bool there_ = false;  // between device_begin and device_end
   bool running_ = false;
   bool paused_ = false;

@@ -32,8 +32,8 @@ struct CreatedTask {
 
 // A callback, the bit that stands for it in g_enabled, and how often a tool hears of its event. Compilers open some
 // constructs in line, out of sight of any runtime: GCC static loops and masked, both most atomics. GCC calls nothing at
-// the end of a single. Reductions, the ends of threads and what happens to a mutex are complete but for that; Archer wants
-// no less than "always" of them.
+// the end of a single. Reductions, the ends of threads and what happens to a mutex are complete but for that; Archer
+// wants no less than "always" of them.
 struct Known {
   Callback callback;
   uint32_t event;
@@ -97,7 +97,7 @@ auto callback(Callback number) {
 }
 
 void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
-               const void* codeptr) {
+                 const void* codeptr) {
   if (auto call = callback<int, int, Data*, Data*, const void*>(number)) {
     call(static_cast<int>(kind), static_cast<int>(endpoint), data(parallel_data), data(task_data), codeptr);
   }

@@ -43,7 +43,7 @@ inline constexpr uint32_t kMutex = 1u << 15;  // mutex_acquire, mutex_acquired, 
 inline constexpr uint32_t kCancel = 1u << 17;
 inline constexpr uint32_t kFlush = 1u << 19;
 inline constexpr uint32_t kError = 1u << 20;
-inline constexpr uint32_t kTool = 1u << 16;   // there is a tool: it may ask for states
+inline constexpr uint32_t kTool = 1u << 16;    // there is a tool: it may ask for states
 inline constexpr uint32_t kTarget = 1u << 21;  // these six as include/marline/devices.h has them
 inline constexpr uint32_t kTargetData = 1u << 22;
 inline constexpr uint32_t kTargetSubmit = 1u << 23;
@@ -52,7 +52,7 @@ inline constexpr uint32_t kDevice = 1u << 25;
 inline constexpr uint32_t kDeviceTimes = 1u << 26;  // a device is traced
 inline constexpr uint32_t kOfDevices = 63u << 21;
 inline constexpr uint32_t kTargetByTask = 1u << 28;  // no event (MARLINE_ON_BY_TASK)
-inline constexpr uint32_t kTargetTasks = 1u << 27;  // Marline's own: a library sees them (tool/target_observer.hpp)
+inline constexpr uint32_t kTargetTasks = 1u << 27;   // Marline's own: a library sees them (tool/target_observer.hpp)
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
 // Events that may come before the runtime has started, which looks for the tool: until then somebody may want them.
 inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
@@ -65,15 +65,47 @@ inline bool present() { return on(event::kTool); }
 // Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_sync_region_t, ompt_work_t, ompt_mutex_t,
 // ompt_dispatch_t, ompt_task_flag_t, ompt_parallel_flag_t (omp-tools.h).
 enum class Endpoint : int { kBegin = 1, kEnd = 2 };
-enum class TaskStatus : int { kComplete = 1, kYield = 2, kCancel = 3, kDetach = 4, kEarlyFulfill = 5, kLateFulfill = 6,
-                              kSwitch = 7, kTaskwaitComplete = 8 };
-enum class SyncRegion : int { kBarrierExplicit = 3, kBarrierImplementation = 4, kTaskwait = 5, kTaskgroup = 6,
-                              kReduction = 7, kBarrierImplicitWorkshare = 8, kBarrierImplicitParallel = 9,
-                              kBarrierTeams = 10 };
-enum class Work : int { kNone = 0, kSections = 2, kSingleExecutor = 3, kSingleOther = 4, kDistribute = 6, kTaskloop = 7,
-                        kScope = 8, kLoopStatic = 10, kLoopDynamic = 11, kLoopGuided = 12 };
-enum class Mutex : int { kLock = 1, kTestLock = 2, kNestLock = 3, kTestNestLock = 4, kCritical = 5, kAtomic = 6,
-                         kOrdered = 7 };
+enum class TaskStatus : int {
+  kComplete = 1,
+  kYield = 2,
+  kCancel = 3,
+  kDetach = 4,
+  kEarlyFulfill = 5,
+  kLateFulfill = 6,
+  kSwitch = 7,
+  kTaskwaitComplete = 8
+};
+enum class SyncRegion : int {
+  kBarrierExplicit = 3,
+  kBarrierImplementation = 4,
+  kTaskwait = 5,
+  kTaskgroup = 6,
+  kReduction = 7,
+  kBarrierImplicitWorkshare = 8,
+  kBarrierImplicitParallel = 9,
+  kBarrierTeams = 10
+};
+enum class Work : int {
+  kNone = 0,
+  kSections = 2,
+  kSingleExecutor = 3,
+  kSingleOther = 4,
+  kDistribute = 6,
+  kTaskloop = 7,
+  kScope = 8,
+  kLoopStatic = 10,
+  kLoopDynamic = 11,
+  kLoopGuided = 12
+};
+enum class Mutex : int {
+  kLock = 1,
+  kTestLock = 2,
+  kNestLock = 3,
+  kTestNestLock = 4,
+  kCritical = 5,
+  kAtomic = 6,
+  kOrdered = 7
+};
 enum class Dispatch : int { kSection = 2, kLoopChunk = 3, kTaskloopChunk = 4, kDistributeChunk = 5 };
 namespace parallel_bits {
 inline constexpr int kCalledByProgram = 0x1, kCalledByRuntime = 0x2, kTeam = int(0x80000000u);
@@ -162,7 +194,7 @@ void observe_suspensions(void (*observer)());  // null: no more
 [[nodiscard]] bool observe_target_tasks(const marline_target_observer* observer);
 [[nodiscard]] const marline_target_observer* target_observer();
 void trace_runs(int more);  // as many more devices are traced
-void accept_callbacks();  // a tool initialises itself
+void accept_callbacks();    // a tool initialises itself
 void forget_callbacks();
 void leave();  // the process has no tool from now on
 // Around a fork: no other thread registers a callback or is within the trace of a device. The child has no traces, and

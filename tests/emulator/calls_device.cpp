@@ -47,7 +47,7 @@ constexpr Attribute kAttributes[] = {
 };
 constexpr int kPciBus = 33;
 constexpr int kPciDomain = 50;
-constexpr int kNoPciDomain = 0xffff;   // where no card of the machine is
+constexpr int kNoPciDomain = 0xffff;  // where no card of the machine is
 constexpr int kHostNumaDomain = 134;
 
 int domain_of(int index) {
@@ -123,9 +123,9 @@ EMULATOR_ALIAS(cuDeviceTotalMem);
 EMULATOR_ENTRY cuDeviceGetAttribute(int* value, int attribute, int index) {
   const auto* found = std::find_if(std::begin(kAttributes), std::end(kAttributes),
                                    [&](const Attribute& known) { return known.number == attribute; });
-  *value = attribute == kPciBus           ? index + 1
-           : attribute == kPciDomain      ? kNoPciDomain
-           : attribute == kHostNumaDomain ? domain_of(index)
+  *value = attribute == kPciBus             ? index + 1
+           : attribute == kPciDomain        ? kNoPciDomain
+           : attribute == kHostNumaDomain   ? domain_of(index)
            : found != std::end(kAttributes) ? found->value
                                             : 0;
   return log_call("cuDeviceGetAttribute", kSuccess, "%d is %d", attribute, *value);

@@ -177,8 +177,8 @@ EMULATOR_ENTRY cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
 }
 EMULATOR_ALIAS(cuMemGetInfo);
 
-// Of the attributes that libmarline-target asks for: the context, the type of the memory and its device. Memory that has
-// been mapped at an address has no context, as with the real driver.
+// Of the attributes that libmarline-target asks for: the context, the type of the memory and its device. Memory that
+// has been mapped at an address has no context, as with the real driver.
 EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer address) {
   constexpr int kContext = 1, kType = 2, kOrdinal = 9;
   constexpr unsigned kHostMemory = 1, kDeviceMemory = 2;

@@ -228,9 +228,9 @@ EMULATOR_ENTRY cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* size, M
 }
 EMULATOR_ALIAS(cuModuleGetGlobal);
 
-EMULATOR_ENTRY cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, Stream* stream,
-                              void** parameters, void** extra) {
+EMULATOR_ENTRY cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                              unsigned block_y, unsigned block_z, unsigned shared, Stream* stream, void** parameters,
+                              void** extra) {
   stream = stream_or_default(stream);
   Result result = function == nullptr ? kInvalidHandle : check(stream);
   if (result == kSuccess && strikes(Fault::kLaunch, stream->device)) {

@@ -30,40 +30,23 @@ enum Result : int {
 
 inline const char* describe(Result result) {
   switch (result) {
-    case kSuccess:
-      return "no error";
-    case kInvalidValue:
-      return "invalid argument";
-    case kOutOfMemory:
-      return "out of memory";
-    case kNotInitialized:
-      return "initialization error";
-    case kNoDevice:
-      return "no CUDA-capable device is detected";
-    case kInvalidDevice:
-      return "invalid device ordinal";
-    case kInvalidImage:
-      return "device kernel image is invalid";
-    case kInvalidContext:
-      return "invalid device context";
-    case kPeerAccessAlreadyEnabled:
-      return "peer access is already enabled";
-    case kInvalidHandle:
-      return "invalid resource handle";
-    case kNotFound:
-      return "named symbol not found";
-    case kNotReady:
-      return "device not ready";
-    case kIllegalAddress:
-      return "an illegal memory access was encountered";
-    case kLaunchOutOfResources:
-      return "too many resources requested for launch";
-    case kPeerAccessUnsupported:
-      return "peer access is not supported between these two devices";
-    case kLaunchFailed:
-      return "unspecified launch failure";
-    case kUnknown:
-      return "unknown error";
+    case kSuccess: return "no error";
+    case kInvalidValue: return "invalid argument";
+    case kOutOfMemory: return "out of memory";
+    case kNotInitialized: return "initialization error";
+    case kNoDevice: return "no CUDA-capable device is detected";
+    case kInvalidDevice: return "invalid device ordinal";
+    case kInvalidImage: return "device kernel image is invalid";
+    case kInvalidContext: return "invalid device context";
+    case kPeerAccessAlreadyEnabled: return "peer access is already enabled";
+    case kInvalidHandle: return "invalid resource handle";
+    case kNotFound: return "named symbol not found";
+    case kNotReady: return "device not ready";
+    case kIllegalAddress: return "an illegal memory access was encountered";
+    case kLaunchOutOfResources: return "too many resources requested for launch";
+    case kPeerAccessUnsupported: return "peer access is not supported between these two devices";
+    case kLaunchFailed: return "unspecified launch failure";
+    case kUnknown: return "unknown error";
   }
   return nullptr;
 }

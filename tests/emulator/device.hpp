@@ -38,9 +38,10 @@ struct Stream {
   explicit Stream(Device& owner) : device(owner) {}
 
   Device& device;
-  std::deque<Operation> queue;    // lock; the first one, once begun, is the engine's
-  bool active = false;            // lock: the engine knows that the queue is not empty
-  // Written with the lock; a query reads them without. A real device is not slower because a thread asks it all the time.
+  std::deque<Operation> queue;  // lock; the first one, once begun, is the engine's
+  bool active = false;          // lock: the engine knows that the queue is not empty
+  // Written with the lock; a query reads them without. A real device is not slower because a thread asks it all the
+  // time.
   std::atomic<std::uint64_t> submitted{0};
   std::atomic<std::uint64_t> completed{0};
   int waiters = 0;                // lock: threads that wait for `completed` to rise
@@ -90,7 +91,8 @@ struct Device {
   const int index;
   Memory memory;
   std::mutex mapped_mutex;  // over the next
-  std::vector<std::unique_ptr<Memory>> mapped;  // at addresses that the program has chosen (calls_mapped.cpp); they stay
+  std::vector<std::unique_ptr<Memory>>
+      mapped;  // at addresses that the program has chosen (calls_mapped.cpp); they stay
   DeviceProcess process;
   std::atomic<Result> error{kSuccess};  // once set it stays; set by the engine, or by a submitter for a lost device
   std::atomic<std::uint32_t> open_peers{0};

@@ -4,6 +4,6 @@
  * and loading the real one would take longer than everything else that the process does. An image may also need the
  * program's own libraries; these register their images when they are loaded, which means nothing here. No state.
  */
-void __tgt_register_lib(void *images) { (void)images; }
-void __tgt_unregister_lib(void *images) { (void)images; }
+void __tgt_register_lib(void* images) { (void)images; }
+void __tgt_unregister_lib(void* images) { (void)images; }
 void __tgt_register_requires(long flags) { (void)flags; }

@@ -88,13 +88,9 @@ void Engine::wait_for(Stream& stream, Event& event) {
   enqueue(stream, Wait{event.state, event.state->recorded});
 }
 
-bool Engine::idle(const Stream& stream) {
-  return stream.completed == stream.submitted;
-}
+bool Engine::idle(const Stream& stream) { return stream.completed == stream.submitted; }
 
-bool Engine::reached(const Event& event) {
-  return event.state->reached == event.state->recorded;
-}
+bool Engine::reached(const Event& event) { return event.state->reached == event.state->recorded; }
 
 void Engine::await(std::unique_lock<std::mutex>& lock, Stream& stream, std::uint64_t submitted) {
   stream.waiters++;
@@ -291,8 +287,8 @@ void Engine::move_some() {
   }
 }
 
-// With a core of its own it answers at once, as a device does: to wake a thread on an idle core takes ten times as long as an
-// operation. Whoever else wants the core gets it in between.
+// With a core of its own it answers at once, as a device does: to wake a thread on an idle core takes ten times as long
+// as an operation. Whoever else wants the core gets it in between.
 bool Engine::stays_awake() {
   constexpr Nanoseconds kAwake = 200'000;
   if (settings().cpu == kAnyCpu) {

@@ -26,7 +26,6 @@
 
 namespace emulator {
 
-
 class Engine {
  public:
   explicit Engine(std::vector<std::unique_ptr<Device>>& devices);
@@ -106,7 +105,7 @@ class Engine {
 
   std::mutex mutex_;
   std::vector<Stream*> inbox_;   // lock: streams that got their first operation
-  Nanoseconds busy_until_ = 0;  // of the engine's thread
+  Nanoseconds busy_until_ = 0;   // of the engine's thread
   bool sleeping_ = false;        // lock
   std::uint64_t in_flight_ = 0;  // lock
   int doorbell_ = -1;            // wakes the engine's thread

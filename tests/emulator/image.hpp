@@ -67,8 +67,8 @@ struct HostImage {
   Elf elf;
 };
 
-// What stands in for PTX: libptx_twins.so beside the driver, which has a function for each kernel that comes so. It stays
-// in memory; none if it cannot be read.
+// What stands in for PTX: libptx_twins.so beside the driver, which has a function for each kernel that comes so. It
+// stays in memory; none if it cannot be read.
 std::optional<HostImage> ptx_twins(const std::string& folder);
 // A word for each parameter of such a kernel; none: the text has no such kernel.
 std::optional<std::vector<std::size_t>> ptx_parameter_sizes(const std::string& ptx, const std::string& kernel);

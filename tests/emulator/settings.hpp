@@ -29,9 +29,9 @@ struct Settings {
   std::uint64_t threads = 1;                      // of the host, for the parallel regions of a kernel
   bool pageable_waits = false;                    // copies from and to pageable memory return late
   bool peers = true;
-  bool addresses = true;                          // cuMemAddressReserve follows a wish
-  std::uint64_t cpu = kAnyCpu;                    // where the engine's thread runs
-  std::vector<int> domains;                       // NUMA domain of each device; behind the last one: 0
+  bool addresses = true;                   // cuMemAddressReserve follows a wish
+  std::uint64_t cpu = kAnyCpu;             // where the engine's thread runs
+  std::vector<int> domains;                // NUMA domain of each device; behind the last one: 0
   std::uint64_t model_above = UINT64_MAX;  // copies of more bytes take their time but move nothing
   std::vector<InjectedError> errors;
   std::string log;  // a file name, "-" for standard error, empty for none

@@ -59,9 +59,7 @@ Engine::Progress Engine::begin_work(Stream& stream, Copy& copy, Nanoseconds& tim
       add_to(Count::kCopiesToHost, 1);
       add_to(Count::kBytesToHost, copy.bytes);
       break;
-    case Copy::Way::kInside:
-      factor = kInsideFactor;
-      break;
+    case Copy::Way::kInside: factor = kInsideFactor; break;
     case Copy::Way::kToPeer:
       first = &device.to_host;
       second = &copy.peer->to_device;

@@ -5,8 +5,7 @@
 #include <mpi.h>
 #include <string.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   int one = 1;
   int sum = 0;
   if (argc > 1 && strcmp(argv[1], "send") == 0)

@@ -9,12 +9,12 @@
 #include <omp.h>
 #include <stddef.h>
 
-typedef void (*body_fn)(int i, void *data);
+typedef void (*body_fn)(int i, void* data);
 
 typedef struct Work {
   int count;
   body_fn body;
-  void *data;
+  void* data;
 } Work;
 
 enum { kForms = 18, kPieces = 4 };
@@ -22,14 +22,11 @@ enum { kForms = 18, kPieces = 4 };
 /* Callbacks that the thread is in. */
 static __thread int callbacks_here;
 
-static inline void piece(const Work *work, int p)
-{
-  for (int i = p * work->count / kPieces; i < (p + 1) * work->count / kPieces; ++i)
-    work->body(i, work->data);
+static inline void piece(const Work* work, int p) {
+  for (int i = p * work->count / kPieces; i < (p + 1) * work->count / kPieces; ++i) work->body(i, work->data);
 }
 
-static inline void in_taskgroup(const Work *work)
-{
+static inline void in_taskgroup(const Work* work) {
 #pragma omp taskgroup
   for (int p = 0; p < kPieces; ++p) {
 #pragma omp task firstprivate(p)
@@ -37,8 +34,7 @@ static inline void in_taskgroup(const Work *work)
   }
 }
 
-static inline void in_tasks(const Work *work)
-{
+static inline void in_tasks(const Work* work) {
   for (int p = 0; p < kPieces; ++p) {
 #pragma omp task untied firstprivate(p)
     {
@@ -49,25 +45,20 @@ static inline void in_tasks(const Work *work)
 #pragma omp taskwait
 }
 
-static inline void in_taskloop(const Work *work, int grouped)
-{
+static inline void in_taskloop(const Work* work, int grouped) {
   if (grouped) {
 #pragma omp taskloop grainsize(7)
-    for (int i = 0; i < work->count; ++i)
-      work->body(i, work->data);
+    for (int i = 0; i < work->count; ++i) work->body(i, work->data);
     return;
   }
 #pragma omp taskloop nogroup num_tasks(5)
-  for (int i = 0; i < work->count; ++i)
-    work->body(i, work->data);
+  for (int i = 0; i < work->count; ++i) work->body(i, work->data);
 #pragma omp taskwait
 }
 
-static inline void by_halves(const Work *work, int begin, int end)
-{
+static inline void by_halves(const Work* work, int begin, int end) {
   if (end - begin <= 9) {
-    for (int i = begin; i < end; ++i)
-      work->body(i, work->data);
+    for (int i = begin; i < end; ++i) work->body(i, work->data);
     return;
   }
   const int middle = begin + (end - begin) / 2;
@@ -79,8 +70,7 @@ static inline void by_halves(const Work *work, int begin, int end)
 }
 
 /* Each piece by a task that stands behind the one before; the last wait names what it waits for. */
-static inline void in_a_chain(const Work *work, int set)
-{
+static inline void in_a_chain(const Work* work, int set) {
   char place = 0, other = 0;
   for (int p = 0; p < kPieces; ++p) {
     if (set) {
@@ -96,8 +86,7 @@ static inline void in_a_chain(const Work *work, int set)
   (void)other;
 }
 
-static inline void with_events(const Work *work)
-{
+static inline void with_events(const Work* work) {
   char done[2];
 #pragma omp taskgroup
   for (int p = 0; p < kPieces; p += 2) {
@@ -112,8 +101,7 @@ static inline void with_events(const Work *work)
   (void)done;
 }
 
-static inline void with_sums(const Work *work)
-{
+static inline void with_sums(const Work* work) {
   int sum = 0, again = 0;
 #pragma omp taskgroup task_reduction(+ : sum)
   for (int p = 0; p < kPieces; ++p) {
@@ -124,13 +112,11 @@ static inline void with_sums(const Work *work)
     }
   }
 #pragma omp taskloop reduction(+ : again)
-  for (int i = 0; i < 10; ++i)
-    again += i;
+  for (int i = 0; i < 10; ++i) again += i;
   expect(sum == kPieces * (kPieces - 1) / 2 && again == 45, "reductions of tasks in a callback");
 }
 
-static inline void in_a_region(const Work *work, int threads, int in_tasks_too)
-{
+static inline void in_a_region(const Work* work, int threads, int in_tasks_too) {
   char seen = 0;
 #pragma omp parallel num_threads(threads)
   {
@@ -146,20 +132,17 @@ static inline void in_a_region(const Work *work, int threads, int in_tasks_too)
       }
     } else {
 #pragma omp for schedule(dynamic, 3) nowait
-      for (int i = 0; i < work->count / 2; ++i)
-        work->body(i, work->data);
+      for (int i = 0; i < work->count / 2; ++i) work->body(i, work->data);
 #pragma omp barrier
 #pragma omp for
-      for (int i = work->count / 2; i < work->count; ++i)
-        work->body(i, work->data);
+      for (int i = work->count / 2; i < work->count; ++i) work->body(i, work->data);
     }
 #pragma omp barrier
   }
   (void)seen;
 }
 
-static inline void under_locks(const Work *work, omp_lock_t *lock)
-{
+static inline void under_locks(const Work* work, omp_lock_t* lock) {
   static int uses, more;
 #pragma omp taskgroup
   for (int p = 0; p < kPieces; ++p) {
@@ -177,20 +160,17 @@ static inline void under_locks(const Work *work, omp_lock_t *lock)
 }
 
 /* Those that are left complete before MPI goes on, on Marline; a callback that computes something waits for it. */
-static inline void and_leave_some(const Work *work, int *left)
-{
+static inline void and_leave_some(const Work* work, int* left) {
   piece(work, 0);
 #pragma omp task firstprivate(work)
   {
 #pragma omp atomic
     ++*left;
   }
-  for (int p = 1; p < kPieces; ++p)
-    piece(work, p);
+  for (int p = 1; p < kPieces; ++p) piece(work, p);
 }
 
-static inline void from_final(const Work *work)
-{
+static inline void from_final(const Work* work) {
 #pragma omp task final(1) mergeable
   {
     for (int p = 0; p < kPieces; ++p) {
@@ -202,13 +182,11 @@ static inline void from_final(const Work *work)
 #pragma omp taskwait
 }
 
-static inline void cancelled(const Work *work)
-{
+static inline void cancelled(const Work* work) {
 #pragma omp taskgroup
   {
 #pragma omp task
-    for (int p = 0; p < kPieces; ++p)
-      piece(work, p);
+    for (int p = 0; p < kPieces; ++p) piece(work, p);
   }
 #pragma omp taskgroup
   {
@@ -226,38 +204,36 @@ static inline void cancelled(const Work *work)
 static int left_behind; /* tasks that callbacks did not wait for */
 static omp_lock_t work_lock;
 
-static inline void do_work(int form, const Work *work)
-{
+static inline void do_work(int form, const Work* work) {
   ++callbacks_here;
   switch (form % kForms) {
-  case 0: in_taskgroup(work); break;
-  case 1: in_tasks(work); break;
-  case 2: in_taskloop(work, 1); break;
-  case 3: in_taskloop(work, 0); break;
-  case 4: by_halves(work, 0, work->count); break;
-  case 5: in_a_chain(work, 0); break;
-  case 6: in_a_chain(work, 1); break;
-  case 7: with_events(work); break;
-  case 8: with_sums(work); break;
-  case 9: in_a_region(work, 2, 0); break;
-  case 10: in_a_region(work, 3, 1); break;
-  case 11: in_a_region(work, 1, 1); break;
-  case 12: under_locks(work, &work_lock); break;
-  case 13: and_leave_some(work, &left_behind); break;
-  case 14: from_final(work); break;
-  case 15: cancelled(work); break;
-  case 16: {
-    int i = 0;
+    case 0: in_taskgroup(work); break;
+    case 1: in_tasks(work); break;
+    case 2: in_taskloop(work, 1); break;
+    case 3: in_taskloop(work, 0); break;
+    case 4: by_halves(work, 0, work->count); break;
+    case 5: in_a_chain(work, 0); break;
+    case 6: in_a_chain(work, 1); break;
+    case 7: with_events(work); break;
+    case 8: with_sums(work); break;
+    case 9: in_a_region(work, 2, 0); break;
+    case 10: in_a_region(work, 3, 1); break;
+    case 11: in_a_region(work, 1, 1); break;
+    case 12: under_locks(work, &work_lock); break;
+    case 13: and_leave_some(work, &left_behind); break;
+    case 14: from_final(work); break;
+    case 15: cancelled(work); break;
+    case 16: {
+      int i = 0;
 #pragma omp taskwait
-    for (; i < work->count; ++i) {
-      work->body(i, work->data);
+      for (; i < work->count; ++i) {
+        work->body(i, work->data);
 #pragma omp taskyield
+      }
+      break;
     }
-    break;
-  }
-  default:
-    for (int p = 0; p < kPieces; ++p)
-      piece(work, p);
+    default:
+      for (int p = 0; p < kPieces; ++p) piece(work, p);
   }
   --callbacks_here;
 }

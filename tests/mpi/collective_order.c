@@ -16,41 +16,33 @@
 #include "support.h"
 
 /* Lets another task run until *flag is set. */
-static void wait_for(const int *flag)
-{
+static void wait_for(const int* flag) {
   while (!__atomic_load_n(flag, __ATOMIC_RELAXED)) {
 #pragma omp taskyield
   }
 }
 
-static void say(int *flag)
-{
-  __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
-}
+static void say(int* flag) { __atomic_store_n(flag, 1, __ATOMIC_RELAXED); }
 
-static void sum_of_ranks(MPI_Comm comm)
-{
+static void sum_of_ranks(MPI_Comm comm) {
   int sum = 0;
   MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, comm);
 }
 
-static void sum_of_ones(MPI_Comm comm)
-{
+static void sum_of_ones(MPI_Comm comm) {
   int one = 1;
   int sum = 0;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
 }
 
-static void broadcast(MPI_Comm comm)
-{
+static void broadcast(MPI_Comm comm) {
   int value = world_rank; /* as long as the others' data: MPI itself does not notice */
   MPI_Bcast(&value, 1, MPI_INT, 0, comm);
 }
 
 static volatile int place; /* written after calls that the compiler would make one of */
 
-static void broadcast_elsewhere(MPI_Comm comm)
-{
+static void broadcast_elsewhere(MPI_Comm comm) {
   int value = 0;
   if (world_rank == 0) {
     MPI_Bcast(&value, 1, MPI_INT, 0, comm);
@@ -62,8 +54,7 @@ static void broadcast_elsewhere(MPI_Comm comm)
 }
 
 /* From two lines, one on the even ranks, the other on the odd ones; with each turn the other way round. */
-static void sum_in_turns(MPI_Comm comm)
-{
+static void sum_in_turns(MPI_Comm comm) {
   static int turn;
   int sum = 0;
   if ((turn++ + world_rank) % 2 == 0) {
@@ -76,8 +67,7 @@ static void sum_in_turns(MPI_Comm comm)
 }
 
 /* Two tasks; the second calls when the first has. */
-static void concurrently(void (*first)(MPI_Comm), void (*second)(MPI_Comm), MPI_Comm of_first, MPI_Comm of_second)
-{
+static void concurrently(void (*first)(MPI_Comm), void (*second)(MPI_Comm), MPI_Comm of_first, MPI_Comm of_second) {
   int has_called = 0;
 #pragma omp task shared(has_called)
   {
@@ -92,8 +82,7 @@ static void concurrently(void (*first)(MPI_Comm), void (*second)(MPI_Comm), MPI_
 #pragma omp taskwait
 }
 
-static void one_after_the_other(void (*first)(MPI_Comm), void (*second)(MPI_Comm), MPI_Comm comm)
-{
+static void one_after_the_other(void (*first)(MPI_Comm), void (*second)(MPI_Comm), MPI_Comm comm) {
   int data = 0;
 #pragma omp task depend(inout : data)
   first(comm);
@@ -102,8 +91,7 @@ static void one_after_the_other(void (*first)(MPI_Comm), void (*second)(MPI_Comm
 #pragma omp taskwait
 }
 
-static void swapped_on_the_last(void (*a)(MPI_Comm), void (*b)(MPI_Comm), MPI_Comm comm)
-{
+static void swapped_on_the_last(void (*a)(MPI_Comm), void (*b)(MPI_Comm), MPI_Comm comm) {
   if (world_rank != world_size - 1) {
     concurrently(a, b, comm, comm);
   } else {
@@ -113,16 +101,14 @@ static void swapped_on_the_last(void (*a)(MPI_Comm), void (*b)(MPI_Comm), MPI_Co
 }
 
 /* The ranks but the last accept the last. */
-static MPI_Comm joined(void)
-{
+static MPI_Comm joined(void) {
   static char port[MPI_MAX_PORT_NAME];
   MPI_Comm part;
   MPI_Comm inter;
   MPI_Comm all;
   const int is_last = world_rank == world_size - 1;
   MPI_Comm_split(MPI_COMM_WORLD, is_last, 0, &part);
-  if (world_rank == 0)
-    MPI_Open_port(MPI_INFO_NULL, port);
+  if (world_rank == 0) MPI_Open_port(MPI_INFO_NULL, port);
   MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
   if (is_last)
     MPI_Comm_connect(port, MPI_INFO_NULL, 0, part, &inter);
@@ -133,8 +119,7 @@ static MPI_Comm joined(void)
   return all;
 }
 
-static void right(void)
-{
+static void right(void) {
   MPI_Comm other;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   for (int i = 0; i < 20; ++i) {
@@ -150,8 +135,7 @@ static void right(void)
   MPI_Comm_free(&other);
 }
 
-static void run(const char *what)
-{
+static void run(const char* what) {
   if (strcmp(what, "unlike") == 0) {
     swapped_on_the_last(sum_of_ranks, broadcast, MPI_COMM_WORLD);
   } else if (strcmp(what, "like") == 0) {
@@ -177,8 +161,7 @@ static void run(const char *what)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 3);
 #pragma omp parallel
 #pragma omp single

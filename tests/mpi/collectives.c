@@ -10,8 +10,7 @@ enum { kRanks = 4, kRounds = 4, kComms = 4 };
 
 static MPI_Comm comms[kComms];
 
-static void all_four(MPI_Comm comm, int round)
-{
+static void all_four(MPI_Comm comm, int round) {
   const int root = round % kRanks;
   int value = world_rank == root ? 1000 + round : -1;
   MPI_Bcast(&value, 1, MPI_INT, root, comm);
@@ -26,8 +25,7 @@ static void all_four(MPI_Comm comm, int round)
   MPI_Barrier(comm);
 }
 
-static void in_tasks(void)
-{
+static void in_tasks(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
   for (int round = 0; round < kRounds; ++round) {
@@ -38,16 +36,13 @@ static void in_tasks(void)
   }
 }
 
-static void outside(void)
-{
+static void outside(void) {
   for (int round = 0; round < kRounds; ++round)
-    for (int c = 0; c < kComms; ++c)
-      all_four(comms[c], round);
+    for (int c = 0; c < kComms; ++c) all_four(comms[c], round);
 }
 
 /* Who is in tasks changes with the bits of `who`: none, some, all. */
-static void mixed(void)
-{
+static void mixed(void) {
   for (int who = 0; who < 1 << kRanks; who += 3) {
     if (who >> world_rank & 1)
       in_tasks();
@@ -58,19 +53,17 @@ static void mixed(void)
 }
 
 /* Affine maps x -> a x + b, composed in the order of the ranks: associative, as MPI demands, but not commutative. */
-static void compose(void *first, void *then, int *count, MPI_Datatype *type)
-{
+static void compose(void* first, void* then, int* count, MPI_Datatype* type) {
   (void)type;
-  int *f = first;
-  int *g = then;
+  int* f = first;
+  int* g = then;
   for (int i = 0; i < *count; ++i, f += 2, g += 2) {
     g[1] += g[0] * f[1];
     g[0] *= f[0];
   }
 }
 
-static void user_operation(void)
-{
+static void user_operation(void) {
   MPI_Op op;
   MPI_Datatype map;
   MPI_Type_contiguous(2, MPI_INT, &map);
@@ -97,8 +90,7 @@ static void user_operation(void)
   MPI_Type_free(&map);
 }
 
-static void between_groups(void)
-{
+static void between_groups(void) {
   MPI_Comm half;
   MPI_Comm inter;
   const int side = world_rank % 2;
@@ -123,16 +115,13 @@ static void between_groups(void)
   MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, kRanks);
-  for (int c = 0; c < kComms; ++c)
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
+  for (int c = 0; c < kComms; ++c) MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]);
   in_tasks();
   mixed();
   user_operation();
   between_groups();
-  for (int c = 0; c < kComms; ++c)
-    MPI_Comm_free(&comms[c]);
+  for (int c = 0; c < kComms; ++c) MPI_Comm_free(&comms[c]);
   return finish();
 }

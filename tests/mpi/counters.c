@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_mpi_counters_read: tasks that have surely been suspended in a receive are counted, and how long they took to go
- * on if that was asked for.
+ * marline_mpi_counters_read: tasks that have surely been suspended in a receive are counted, and how long they took to
+ * go on if that was asked for.
  *
  * Usage: counters [timed]     timed: MARLINE_MPI_COUNTERS=true
  */
@@ -17,8 +17,7 @@
 enum { kTasks = 20 };
 
 /* The last task to start has the messages sent: the others are suspended by then. */
-static void receive_all(void)
-{
+static void receive_all(void) {
   int sum = 0;
   int started = 0;
 #pragma omp parallel num_threads(1)
@@ -28,8 +27,7 @@ static void receive_all(void)
 #pragma omp task shared(sum, started)
       {
         int value = 0;
-        if (++started > kTasks)
-          MPI_Send(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+        if (++started > kTasks) MPI_Send(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
         MPI_Recv(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         sum += value;
       }
@@ -38,19 +36,16 @@ static void receive_all(void)
   expect(sum == kTasks + 1, "every task ran");
 }
 
-static void send_all(void)
-{
+static void send_all(void) {
   int one = 0;
   MPI_Recv(&one, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   one = 1;
-  for (int i = 0; i <= kTasks; ++i)
-    MPI_Send(&one, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+  for (int i = 0; i <= kTasks; ++i) MPI_Send(&one, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
-{
-  void (*read)(marline_mpi_counters_t *, size_t);
-  void *address = dlsym(RTLD_DEFAULT, "marline_mpi_counters_read");
+int main(int argc, char** argv) {
+  void (*read)(marline_mpi_counters_t*, size_t);
+  void* address = dlsym(RTLD_DEFAULT, "marline_mpi_counters_read");
   memcpy(&read, &address, sizeof read);
   start(&argc, &argv, 2);
   expect(address != NULL, "marline_mpi_counters_read is there");

@@ -22,7 +22,7 @@ typedef int Displacement;
 enum { kRelease = 99, kLarge = 1 << 16 }; /* kLarge ints: beyond any eager limit, so that a send needs its receiver */
 
 typedef struct Check {
-  const char *name;
+  const char* name;
   void (*call)(void);
   void (*answer)(void); /* what ends the peer's call; NULL: the call itself, on the other rank */
 } Check;
@@ -30,28 +30,22 @@ typedef struct Check {
 static int peer;
 
 /* What a blocked rank waits for before it goes on: one message. */
-static inline void release_peer(void)
-{
-  MPI_Send(&world_rank, 1, MPI_INT, peer, kRelease, MPI_COMM_WORLD);
-}
+static inline void release_peer(void) { MPI_Send(&world_rank, 1, MPI_INT, peer, kRelease, MPI_COMM_WORLD); }
 
-static inline void await_release(void)
-{
+static inline void await_release(void) {
   int from = -1;
   MPI_Recv(&from, 1, MPI_INT, peer, kRelease, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   expect(from == peer, "the peer's release");
 }
 
-static inline void announce(const char *name)
-{
+static inline void announce(const char* name) {
   printf("rank %d: %s\n", world_rank, name);
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Each rank's call ends by the other rank's answer, and both answers come second on their thread. */
-static inline void cross(const Check *check)
-{
+static inline void cross(const Check* check) {
   announce(check->name);
 #pragma omp parallel num_threads(1)
 #pragma omp single
@@ -66,8 +60,7 @@ static inline void cross(const Check *check)
 }
 
 /* Both ranks make the call: `first` is in it when it sends the message without which the other does not get to it. */
-static inline void in_turn(const Check *check, int first)
-{
+static inline void in_turn(const Check* check, int first) {
   announce(check->name);
 #pragma omp parallel num_threads(1)
 #pragma omp single
@@ -85,8 +78,7 @@ static inline void in_turn(const Check *check, int first)
   }
 }
 
-static inline void run_checks(const Check *checks, size_t count)
-{
+static inline void run_checks(const Check* checks, size_t count) {
   peer = 1 - world_rank;
   for (size_t i = 0; i < count; ++i) {
     if (checks[i].answer != NULL) {

@@ -7,15 +7,15 @@
 
 #include "coverage.h"
 
-/* Threads of MPICH 4.0 that make communicators at a time hold each other up: 16 of them take seconds, without Marline. */
+/* Threads of MPICH 4.0 that make communicators at a time hold each other up: 16 of them take seconds, without Marline.
+ */
 #ifdef MPICH_VERSION
 enum { kMany = 6 };
 #else
 enum { kMany = 40 };
 #endif
 
-static void call_set_name(void)
-{
+static void call_set_name(void) {
   char name[MPI_MAX_OBJECT_NAME];
   int length = 0;
   MPI_Comm_set_name(MPI_COMM_WORLD, "everybody");
@@ -24,8 +24,7 @@ static void call_set_name(void)
 }
 
 /* The new communicator connects `size` processes; this one is `rank`. */
-static void expect_comm(MPI_Comm *comm, int size, int rank)
-{
+static void expect_comm(MPI_Comm* comm, int size, int rank) {
   int got_size = -1;
   int got_rank = -1;
   int sum = -1;
@@ -36,29 +35,25 @@ static void expect_comm(MPI_Comm *comm, int size, int rank)
   expect(sum == (size == 2 ? 1 : world_rank), "who is in the new communicator");
 }
 
-static void expect_and_free(MPI_Comm *comm, int size, int rank)
-{
+static void expect_and_free(MPI_Comm* comm, int size, int rank) {
   expect_comm(comm, size, rank);
   MPI_Comm_free(comm);
   expect(*comm == MPI_COMM_NULL, "Comm_free gives the handle back");
 }
 
-static void call_dup(void)
-{
+static void call_dup(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   expect_and_free(&comm, 2, world_rank);
 }
 
-static void call_dup_with_info(void)
-{
+static void call_dup_with_info(void) {
   MPI_Comm comm;
   MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &comm);
   expect_and_free(&comm, 2, world_rank);
 }
 
-static void call_create(void)
-{
+static void call_create(void) {
   MPI_Comm comm;
   MPI_Group group;
   MPI_Comm_group(MPI_COMM_WORLD, &group);
@@ -67,8 +62,7 @@ static void call_create(void)
   MPI_Group_free(&group);
 }
 
-static void call_create_group(void)
-{
+static void call_create_group(void) {
   MPI_Comm comm;
   MPI_Group group;
   MPI_Comm_group(MPI_COMM_WORLD, &group);
@@ -78,8 +72,7 @@ static void call_create_group(void)
 }
 
 /* Reversed, and apart. */
-static void call_split(void)
-{
+static void call_split(void) {
   MPI_Comm comm;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comm);
   expect_and_free(&comm, 2, 1 - world_rank);
@@ -87,12 +80,10 @@ static void call_split(void)
   expect_and_free(&comm, 1, 0);
   MPI_Comm_split(MPI_COMM_WORLD, world_rank == 0 ? 0 : MPI_UNDEFINED, 0, &comm);
   expect((comm == MPI_COMM_NULL) == (world_rank == 1), "Comm_split leaves out who says so");
-  if (world_rank == 0)
-    expect_and_free(&comm, 1, 0);
+  if (world_rank == 0) expect_and_free(&comm, 1, 0);
 }
 
-static void call_split_type(void)
-{
+static void call_split_type(void) {
   MPI_Comm comm;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm);
   expect_and_free(&comm, 2, world_rank);
@@ -100,8 +91,7 @@ static void call_split_type(void)
 
 /* Between groups --------------------------------------------------------------------------------------------------- */
 
-static void expect_inter_and_free(MPI_Comm *inter)
-{
+static void expect_inter_and_free(MPI_Comm* inter) {
   int remote = -1;
   int got = -1;
   MPI_Comm_remote_size(*inter, &remote);
@@ -111,8 +101,7 @@ static void expect_inter_and_free(MPI_Comm *inter)
   MPI_Comm_free(inter);
 }
 
-static void call_intercomm(void)
-{
+static void call_intercomm(void) {
   MPI_Comm inter;
   MPI_Comm merged;
   MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, peer, 18, &inter);
@@ -123,8 +112,7 @@ static void call_intercomm(void)
 
 /* Topologies ------------------------------------------------------------------------------------------------------- */
 
-static void call_cart(void)
-{
+static void call_cart(void) {
   const int dims[2] = {2, 1};
   const int periods[2] = {0, 0};
   const int columns[2] = {1, 0};
@@ -136,8 +124,7 @@ static void call_cart(void)
   expect_and_free(&comm, 2, world_rank);
 }
 
-static void call_graph(void)
-{
+static void call_graph(void) {
   const int index[2] = {1, 2};
   const int edges[2] = {1, 0};
   int neighbour = -1;
@@ -148,8 +135,7 @@ static void call_graph(void)
   expect_and_free(&comm, 2, world_rank);
 }
 
-static void expect_dist_graph(MPI_Comm *comm)
-{
+static void expect_dist_graph(MPI_Comm* comm) {
   int source = -1;
   int source_weight = -1;
   int target = -1;
@@ -159,8 +145,7 @@ static void expect_dist_graph(MPI_Comm *comm)
   expect_and_free(comm, 2, world_rank);
 }
 
-static void call_dist_graph(void)
-{
+static void call_dist_graph(void) {
   const int degree = 1;
   const int weight = 5;
   MPI_Comm comm;
@@ -173,8 +158,7 @@ static void call_dist_graph(void)
 /* Without a parent: MPI 4.0, chapters 7 and 11 --------------------------------------------------------------------- */
 
 #if MPI_VERSION >= 4
-static void call_session(void)
-{
+static void call_session(void) {
   MPI_Session session;
   MPI_Group group;
   MPI_Comm comm;
@@ -186,8 +170,7 @@ static void call_session(void)
   MPI_Session_finalize(&session);
 }
 
-static void call_intercomm_from_groups(void)
-{
+static void call_intercomm_from_groups(void) {
   MPI_Group world;
   MPI_Group here;
   MPI_Group there;
@@ -206,13 +189,11 @@ static void call_intercomm_from_groups(void)
 /* Many at once ----------------------------------------------------------------------------------------------------- */
 
 /* On kMany communicators a task makes a call each, rank 1 in the opposite order: all of them must be under way. */
-static void many_at_once(void)
-{
+static void many_at_once(void) {
   MPI_Comm parents[kMany];
   MPI_Comm children[kMany];
   announce("many at once");
-  for (int i = 0; i < kMany; ++i)
-    MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]);
+  for (int i = 0; i < kMany; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]);
 #pragma omp parallel num_threads(1)
 #pragma omp single
   for (int n = 0; n < kMany; ++n) {
@@ -231,8 +212,7 @@ static void many_at_once(void)
 
 #ifdef MPICH_VERSION
 /* Groups' communicators that differ in their tag may be made at once on one communicator (MPI 3.1, 6.4.2). */
-static void many_tags_at_once(void)
-{
+static void many_tags_at_once(void) {
   MPI_Comm comms[kMany];
   MPI_Group group;
   announce("many tags at once");
@@ -244,14 +224,12 @@ static void many_tags_at_once(void)
 #pragma omp task shared(comms, group) firstprivate(i)
     MPI_Comm_create_group(MPI_COMM_WORLD, group, i, &comms[i]);
   }
-  for (int i = 0; i < kMany; ++i)
-    expect_and_free(&comms[i], 2, world_rank);
+  for (int i = 0; i < kMany; ++i) expect_and_free(&comms[i], 2, world_rank);
   MPI_Group_free(&group);
 }
 
 /* Likewise without a parent, told apart by a string. The handles are null before: that makes nobody wait. */
-static void many_strings_at_once(void)
-{
+static void many_strings_at_once(void) {
   MPI_Comm comms[kMany];
   MPI_Group group;
   announce("many strings at once");
@@ -267,8 +245,7 @@ static void many_strings_at_once(void)
       MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comms[i]);
     }
   }
-  for (int i = 0; i < kMany; ++i)
-    expect_and_free(&comms[i], 2, world_rank);
+  for (int i = 0; i < kMany; ++i) expect_and_free(&comms[i], 2, world_rank);
   MPI_Group_free(&group);
 }
 #endif
@@ -291,8 +268,7 @@ static const Check checks[] = {
 #endif
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   RUN_CHECKS(checks);
   many_at_once();

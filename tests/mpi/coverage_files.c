@@ -10,38 +10,31 @@
 
 enum { kInts = 64, kBytes = kInts * sizeof(int) };
 
-static const char *path;
+static const char* path;
 static MPI_File file;
 static int out[kInts];
 static int in[kInts];
 
-static void fill(int seed)
-{
+static void fill(int seed) {
   for (int i = 0; i < kInts; ++i) {
     out[i] = 1000 * seed + 100000 * world_rank + i;
     in[i] = -1;
   }
 }
 
-static void expect_from(int rank, int seed, MPI_Status *status)
-{
+static void expect_from(int rank, int seed, MPI_Status* status) {
   int count = -1;
   MPI_Get_count(status, MPI_INT, &count);
   expect(count == kInts, "count of a read");
-  for (int i = 0; i < kInts; ++i)
-    expect(in[i] == 1000 * seed + 100000 * rank + i, "what was written is read");
+  for (int i = 0; i < kInts; ++i) expect(in[i] == 1000 * seed + 100000 * rank + i, "what was written is read");
 }
 
 static MPI_Offset own_place(void) { return (MPI_Offset)world_rank * kBytes; }
 
 /* From here on, each call's place in the file is this rank's own, in ints. */
-static void own_view(void)
-{
-  MPI_File_set_view(file, own_place(), MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
-}
+static void own_view(void) { MPI_File_set_view(file, own_place(), MPI_INT, MPI_INT, "native", MPI_INFO_NULL); }
 
-static void call_open_close(void)
-{
+static void call_open_close(void) {
   MPI_File other;
   MPI_Offset size = -1;
   MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &other);
@@ -57,8 +50,7 @@ static void call_open_close(void)
   expect(other == MPI_FILE_NULL, "File_close gives the handle back");
 }
 
-static void call_delete(void)
-{
+static void call_delete(void) {
   char name[1000];
   MPI_File other;
   snprintf(name, sizeof name, "%s.%d", path, world_rank);
@@ -68,8 +60,7 @@ static void call_delete(void)
   expect(MPI_File_delete(name, MPI_INFO_NULL) != MPI_SUCCESS, "File_delete of a file that is not there");
 }
 
-static void call_at(void)
-{
+static void call_at(void) {
   MPI_Status status;
   own_view();
   fill(1);
@@ -82,8 +73,7 @@ static void call_at(void)
   expect_from(world_rank, 2, &status);
 }
 
-static void call_at_split(void)
-{
+static void call_at_split(void) {
   MPI_Status status;
   own_view();
   fill(3);
@@ -94,8 +84,7 @@ static void call_at_split(void)
   expect_from(world_rank, 3, &status);
 }
 
-static void call_individual(void)
-{
+static void call_individual(void) {
   MPI_Status status;
   own_view();
   fill(4);
@@ -111,8 +100,7 @@ static void call_individual(void)
   expect_from(world_rank, 5, &status);
 }
 
-static void call_individual_split(void)
-{
+static void call_individual_split(void) {
   MPI_Status status;
   own_view();
   fill(6);
@@ -124,8 +112,7 @@ static void call_individual_split(void)
   expect_from(world_rank, 6, &status);
 }
 
-static void call_sync(void)
-{
+static void call_sync(void) {
   int atomic = 0;
   MPI_Status status;
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
@@ -144,15 +131,13 @@ static void call_sync(void)
 
 /* The shared pointer ----------------------------------------------------------------------------------------------- */
 
-static void rewind_shared(void)
-{
+static void rewind_shared(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
 }
 
 /* In the order of the ranks. */
-static void call_ordered(void)
-{
+static void call_ordered(void) {
   MPI_Status status;
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   rewind_shared();
@@ -172,8 +157,7 @@ static void call_ordered(void)
 }
 
 /* In any order: what one rank reads is what one of them has written. */
-static void call_shared(void)
-{
+static void call_shared(void) {
   MPI_Status status;
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   rewind_shared();
@@ -199,8 +183,7 @@ static const Check checks[] = {
     {.name = "File_read_shared, File_write_shared", .call = call_shared},
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   expect(argc == 2, "usage: coverage_files FILE");
   path = argv[1];

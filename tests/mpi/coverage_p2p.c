@@ -12,20 +12,15 @@ static int in[kLarge];
 
 static int element(int sender, int i) { return sender * kLarge + i; }
 
-static void fill(void)
-{
-  for (int i = 0; i < kLarge; ++i)
-    out[i] = element(world_rank, i);
+static void fill(void) {
+  for (int i = 0; i < kLarge; ++i) out[i] = element(world_rank, i);
 }
 
-static void expect_content(const int *data)
-{
-  for (int i = 0; i < kLarge; ++i)
-    expect(data[i] == element(peer, i), "content of the message");
+static void expect_content(const int* data) {
+  for (int i = 0; i < kLarge; ++i) expect(data[i] == element(peer, i), "content of the message");
 }
 
-static void expect_status(const MPI_Status *status, int tag, int length)
-{
+static void expect_status(const MPI_Status* status, int tag, int length) {
   int count = -1;
   MPI_Get_count(status, MPI_INT, &count);
   expect(status->MPI_SOURCE == peer && status->MPI_TAG == tag && count == length, "source, tag and count");
@@ -33,8 +28,7 @@ static void expect_status(const MPI_Status *status, int tag, int length)
 
 /* Sends: the peer's answer receives -------------------------------------------------------------------------------- */
 
-static void receive_large(void)
-{
+static void receive_large(void) {
   MPI_Status status;
   memset(in, 0, sizeof in);
   MPI_Recv(in, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &status);
@@ -45,38 +39,33 @@ static void receive_large(void)
 static void call_send(void) { MPI_Send(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD); }
 static void call_ssend(void) { MPI_Ssend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD); }
 
-static void call_isend(void)
-{
+static void call_isend(void) {
   MPI_Request request;
   MPI_Isend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect(request == MPI_REQUEST_NULL, "Wait gives the request back");
 }
 
-static void call_issend(void)
-{
+static void call_issend(void) {
   MPI_Request request;
   MPI_Issend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* The receiver is ready when it has said so. */
-static void call_rsend(void)
-{
+static void call_rsend(void) {
   await_release();
   MPI_Rsend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD);
 }
 
-static void call_irsend(void)
-{
+static void call_irsend(void) {
   MPI_Request request;
   await_release();
   MPI_Irsend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
 }
 
-static void answer_ready(void)
-{
+static void answer_ready(void) {
   MPI_Request request;
   memset(in, 0, sizeof in);
   MPI_Irecv(in, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
@@ -85,31 +74,27 @@ static void answer_ready(void)
   expect_content(in);
 }
 
-static void attach_buffer(void)
-{
+static void attach_buffer(void) {
   const size_t bytes = sizeof out + MPI_BSEND_OVERHEAD;
   MPI_Buffer_attach(malloc(bytes), (int)bytes);
 }
 
 /* Ends when the buffered message has left: the peer receives it in its second task. */
-static void detach_buffer(void)
-{
-  void *buffer = NULL;
+static void detach_buffer(void) {
+  void* buffer = NULL;
   Count bytes = 0;
   MPI_Buffer_detach(&buffer, &bytes);
   expect(bytes == (Count)(sizeof out + MPI_BSEND_OVERHEAD), "the buffer's size");
   free(buffer);
 }
 
-static void call_bsend(void)
-{
+static void call_bsend(void) {
   attach_buffer();
   MPI_Bsend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD);
   detach_buffer();
 }
 
-static void call_ibsend(void)
-{
+static void call_ibsend(void) {
   MPI_Request request;
   attach_buffer();
   MPI_Ibsend(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
@@ -119,16 +104,14 @@ static void call_ibsend(void)
 
 /* Receives and probes: the peer's answer sends --------------------------------------------------------------------- */
 
-static void call_probe(void)
-{
+static void call_probe(void) {
   MPI_Status status;
   MPI_Probe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &status);
   expect_status(&status, 1, kLarge);
   receive_large();
 }
 
-static void call_mprobe(void)
-{
+static void call_mprobe(void) {
   MPI_Message message;
   MPI_Status status;
   MPI_Mprobe(peer, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
@@ -142,8 +125,7 @@ static void call_mprobe(void)
 
 /* Both at once ----------------------------------------------------------------------------------------------------- */
 
-static void call_sendrecv(void)
-{
+static void call_sendrecv(void) {
   MPI_Status status;
   memset(in, 0, sizeof in);
   MPI_Sendrecv(out, kLarge, MPI_INT, peer, 2, in, kLarge, MPI_INT, peer, 3, MPI_COMM_WORLD, &status);
@@ -151,8 +133,7 @@ static void call_sendrecv(void)
   expect_content(in);
 }
 
-static void call_sendrecv_replace(void)
-{
+static void call_sendrecv_replace(void) {
   MPI_Status status;
   memcpy(in, out, sizeof in);
   MPI_Sendrecv_replace(in, kLarge, MPI_INT, peer, 2, peer, 3, MPI_COMM_WORLD, &status);
@@ -160,9 +141,8 @@ static void call_sendrecv_replace(void)
   expect_content(in);
 }
 
-static void answer_sendrecv(void)
-{
-  int *got = calloc(kLarge, sizeof *got);
+static void answer_sendrecv(void) {
+  int* got = calloc(kLarge, sizeof *got);
   MPI_Recv(got, kLarge, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   expect_content(got);
   MPI_Send(out, kLarge, MPI_INT, peer, 3, MPI_COMM_WORLD);
@@ -171,22 +151,19 @@ static void answer_sendrecv(void)
 
 /* Completion of several: two receives, the second one's message first ---------------------------------------------- */
 
-static void receive_two(int got[2], MPI_Request requests[2])
-{
+static void receive_two(int got[2], MPI_Request requests[2]) {
   got[0] = got[1] = -1;
   MPI_Irecv(&got[0], 1, MPI_INT, peer, 10, MPI_COMM_WORLD, &requests[0]);
   MPI_Irecv(&got[1], 1, MPI_INT, peer, 11, MPI_COMM_WORLD, &requests[1]);
 }
 
-static void answer_two(void)
-{
+static void answer_two(void) {
   MPI_Send(&world_rank, 1, MPI_INT, peer, 11, MPI_COMM_WORLD);
   await_release();
   MPI_Send(&world_rank, 1, MPI_INT, peer, 10, MPI_COMM_WORLD);
 }
 
-static void call_waitall(void)
-{
+static void call_waitall(void) {
   int got[2];
   MPI_Request requests[2];
   MPI_Status statuses[2];
@@ -200,8 +177,7 @@ static void call_waitall(void)
   expect_status(&statuses[1], 11, 1);
 }
 
-static void call_waitany(void)
-{
+static void call_waitany(void) {
   int got[2];
   int index = -1;
   MPI_Request requests[2];
@@ -217,8 +193,7 @@ static void call_waitany(void)
   expect(index == MPI_UNDEFINED, "Waitany has nothing left");
 }
 
-static void call_waitsome(void)
-{
+static void call_waitsome(void) {
   int got[2];
   int count = -1;
   int indices[2] = {-1, -1};
@@ -236,8 +211,7 @@ static void call_waitsome(void)
 }
 
 #if MPI_VERSION >= 4
-static void call_isendrecv(void)
-{
+static void call_isendrecv(void) {
   MPI_Request request;
   MPI_Status status;
   memset(in, 0, sizeof in);
@@ -246,8 +220,7 @@ static void call_isendrecv(void)
   expect_content(in);
 }
 
-static void call_isendrecv_replace(void)
-{
+static void call_isendrecv_replace(void) {
   MPI_Request request;
   memcpy(in, out, sizeof in);
   MPI_Isendrecv_replace(in, kLarge, MPI_INT, peer, 2, peer, 3, MPI_COMM_WORLD, &request);
@@ -258,8 +231,7 @@ static void call_isendrecv_replace(void)
 enum { kParts = 16 };
 
 /* The parts are ready one, some, and a list at a time; the rest after the peer has asked for them. */
-static void call_partitioned_send(void)
-{
+static void call_partitioned_send(void) {
   MPI_Request request;
   int list[2] = {kParts - 1, kParts - 2};
   MPI_Psend_init(out, kParts, kLarge / kParts, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
@@ -274,8 +246,7 @@ static void call_partitioned_send(void)
   MPI_Request_free(&request);
 }
 
-static void answer_partitioned(void)
-{
+static void answer_partitioned(void) {
   MPI_Request request;
   MPI_Precv_init(in, kParts, kLarge / kParts, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   for (int round = 0; round < 2; ++round) {
@@ -314,8 +285,7 @@ static const Check checks[] = {
 #endif
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   fill();
   RUN_CHECKS(checks);

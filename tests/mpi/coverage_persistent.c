@@ -26,13 +26,10 @@ static int length = kLarge;
 /* Point-to-point --------------------------------------------------------------------------------------------------- */
 
 /* Starts `request` and completes it, round after round; freed at the end. */
-static void send_rounds(MPI_Request request, int awaits)
-{
+static void send_rounds(MPI_Request request, int awaits) {
   for (int round = 0; round < kRounds; ++round) {
-    for (int i = 0; i < length; ++i)
-      out[i] = world_rank + round + i;
-    if (awaits)
-      await_release();
+    for (int i = 0; i < length; ++i) out[i] = world_rank + round + i;
+    if (awaits) await_release();
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(request != MPI_REQUEST_NULL, "a persistent request stays");
@@ -42,20 +39,17 @@ static void send_rounds(MPI_Request request, int awaits)
   MPI_Request_free(&request);
 }
 
-static void receive_rounds(int announces)
-{
+static void receive_rounds(int announces) {
   MPI_Request request;
   MPI_Recv_init(in, length, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   for (int round = 0; round < kRounds; ++round) {
     MPI_Status status;
     memset(in, 0, sizeof in);
     MPI_Startall(1, &request);
-    if (announces)
-      release_peer();
+    if (announces) release_peer();
     MPI_Waitall(1, &request, &status);
     expect(status.MPI_SOURCE == peer && status.MPI_TAG == 1, "status of a persistent receive");
-    for (int i = 0; i < length; ++i)
-      expect(in[i] == peer + round + i, "content of a persistent receive");
+    for (int i = 0; i < length; ++i) expect(in[i] == peer + round + i, "content of a persistent receive");
     release_peer();
   }
   MPI_Request_free(&request);
@@ -64,32 +58,28 @@ static void receive_rounds(int announces)
 static void answer_unready(void) { receive_rounds(0); }
 static void answer_ready(void) { receive_rounds(1); }
 
-static void call_send_init(void)
-{
+static void call_send_init(void) {
   MPI_Request request;
   MPI_Send_init(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   send_rounds(request, 0);
 }
 
-static void call_ssend_init(void)
-{
+static void call_ssend_init(void) {
   MPI_Request request;
   MPI_Ssend_init(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   send_rounds(request, 0);
 }
 
-static void call_rsend_init(void)
-{
+static void call_rsend_init(void) {
   MPI_Request request;
   MPI_Rsend_init(out, kLarge, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
   send_rounds(request, 1);
 }
 
-static void call_bsend_init(void)
-{
+static void call_bsend_init(void) {
   MPI_Request request;
   const size_t bytes = sizeof out + MPI_BSEND_OVERHEAD;
-  void *buffer = malloc(bytes);
+  void* buffer = malloc(bytes);
   Count detached = 0;
 #ifdef OPEN_MPI /* of a large message it sends other data from the second start on: docs/guide/mpi.md */
   length = 1;
@@ -101,8 +91,7 @@ static void call_bsend_init(void)
   free(buffer);
 }
 
-static void answer_bsend(void)
-{
+static void answer_bsend(void) {
 #ifdef OPEN_MPI
   length = 1;
 #endif
@@ -133,22 +122,20 @@ typedef enum Expected { kFromZero, kPeers, kGathered, kExchanged, kSum, kSumBelo
 
 static int value(int from, int i, int round) { return 100 * (from + 1) + 10 * i + round; }
 
-static int expected_value(Expected what, int i, int round)
-{
+static int expected_value(Expected what, int i, int round) {
   switch (what) {
-  case kFromZero: return value(0, i, round);
-  case kPeers: return value(peer, i, round);
-  case kGathered: return value(i / kEach, i % kEach, round);
-  case kExchanged: return value(i / kEach, i % kEach + kEach * world_rank, round);
-  case kSumBelow: return value(0, i, round);
-  case kPartialSum: return world_rank == 0 ? value(0, i, round) : value(0, i, round) + value(1, i, round);
-  default: return value(0, i, round) + value(1, i, round);
+    case kFromZero: return value(0, i, round);
+    case kPeers: return value(peer, i, round);
+    case kGathered: return value(i / kEach, i % kEach, round);
+    case kExchanged: return value(i / kEach, i % kEach + kEach * world_rank, round);
+    case kSumBelow: return value(0, i, round);
+    case kPartialSum: return world_rank == 0 ? value(0, i, round) : value(0, i, round) + value(1, i, round);
+    default: return value(0, i, round) + value(1, i, round);
   }
 }
 
 /* Of the results, those of the first `sound` rounds are looked at. */
-static void collective_rounds(MPI_Request request, Expected what, int length, int sound)
-{
+static void collective_rounds(MPI_Request request, Expected what, int length, int sound) {
   for (int round = 0; round < kRounds; ++round) {
     for (int i = 0; i < kRanks * kEach; ++i) {
       mine[i] = value(world_rank, i, round);
@@ -167,16 +154,14 @@ static int at(int root, int length) { return world_rank == root ? length : 0; }
 
 /* A function `call_NAME` that makes the request by `init`, with the arguments up to the communicator. */
 #define PERSISTENT(name, what, length, comm, ...) PERSISTENT_SOUND(kRounds, name, what, length, comm, __VA_ARGS__)
-#define PERSISTENT_SOUND(sound, name, what, length, comm, ...)                                                         \
-  static void call_##name(void)                                                                                        \
-  {                                                                                                                    \
-    MPI_Request request = MPI_REQUEST_NULL;                                                                            \
-    INIT(name)(__VA_ARGS__, comm, MPI_INFO_NULL, &request);                                                     \
-    collective_rounds(request, what, length, sound);                                                                   \
+#define PERSISTENT_SOUND(sound, name, what, length, comm, ...) \
+  static void call_##name(void) {                              \
+    MPI_Request request = MPI_REQUEST_NULL;                    \
+    INIT(name)(__VA_ARGS__, comm, MPI_INFO_NULL, &request);    \
+    collective_rounds(request, what, length, sound);           \
   }
 
-static void call_Barrier(void)
-{
+static void call_Barrier(void) {
   MPI_Request request = MPI_REQUEST_NULL;
   INIT(Barrier)(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   collective_rounds(request, kSum, 0, 0);
@@ -238,8 +223,7 @@ static const Check checks[] = {
 #endif
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, kRanks);
 #ifdef INIT
   const int other = 1 - world_rank;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that connect to other processes (MPI 3.1, chapter 10), in a task that has to let another one run. See coverage.h.
- * The program starts itself as the new processes, with the argument `child`. MPICH built on UCX can neither start nor
- * connect to processes: then only the calls on names are made.
+ * Calls that connect to other processes (MPI 3.1, chapter 10), in a task that has to let another one run. See
+ * coverage.h. The program starts itself as the new processes, with the argument `child`. MPICH built on UCX can neither
+ * start nor connect to processes: then only the calls on names are made.
  *
  * Usage: coverage_processes SOCKET
  */
@@ -14,13 +14,12 @@
 
 enum { kHello = 5 };
 
-static char *self;
-static const char *socket_path;
+static char* self;
+static const char* socket_path;
 
 /* New processes ---------------------------------------------------------------------------------------------------- */
 
-static int child(int *argc, char ***argv)
-{
+static int child(int* argc, char*** argv) {
   MPI_Comm parent;
   MPI_Init(argc, argv);
   MPI_Comm_get_parent(&parent);
@@ -32,8 +31,7 @@ static int child(int *argc, char ***argv)
   return 0;
 }
 
-static void greet_and_disconnect(MPI_Comm *children, int count)
-{
+static void greet_and_disconnect(MPI_Comm* children, int count) {
   int remote = -1;
   MPI_Comm_remote_size(*children, &remote);
   expect(remote == count, "as many processes as were asked for");
@@ -46,19 +44,17 @@ static void greet_and_disconnect(MPI_Comm *children, int count)
   expect(*children == MPI_COMM_NULL, "Comm_disconnect gives the handle back");
 }
 
-static void call_spawn(void)
-{
-  char *arguments[] = {"child", NULL};
+static void call_spawn(void) {
+  char* arguments[] = {"child", NULL};
   MPI_Comm children;
   MPI_Comm_spawn(self, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
   greet_and_disconnect(&children, 1);
 }
 
-static void call_spawn_multiple(void)
-{
-  char *commands[] = {self, self};
-  char *arguments[] = {"child", NULL};
-  char **both[] = {arguments, arguments};
+static void call_spawn_multiple(void) {
+  char* commands[] = {self, self};
+  char* arguments[] = {"child", NULL};
+  char** both[] = {arguments, arguments};
   const int counts[] = {1, 1};
   const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
   MPI_Comm children;
@@ -70,16 +66,14 @@ static void call_spawn_multiple(void)
 
 static char port[MPI_MAX_PORT_NAME];
 
-static void exchange_and_disconnect(MPI_Comm *inter)
-{
+static void exchange_and_disconnect(MPI_Comm* inter) {
   int got = -1;
   MPI_Sendrecv(&world_rank, 1, MPI_INT, 0, kHello, &got, 1, MPI_INT, 0, kHello, *inter, MPI_STATUS_IGNORE);
   expect(got == peer, "a message over the new communicator");
   MPI_Comm_disconnect(inter);
 }
 
-static void call_connect(void)
-{
+static void call_connect(void) {
   MPI_Comm inter;
   if (world_rank == 0)
     MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
@@ -88,18 +82,17 @@ static void call_connect(void)
   exchange_and_disconnect(&inter);
 }
 
-static int connected_socket(void)
-{
+static int connected_socket(void) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
   const int own = socket(AF_UNIX, SOCK_STREAM, 0);
   if (world_rank == 0) {
     unlink(socket_path);
-    expect(bind(own, (struct sockaddr *)&address, sizeof address) == 0 && listen(own, 1) == 0, "a socket to listen at");
+    expect(bind(own, (struct sockaddr*)&address, sizeof address) == 0 && listen(own, 1) == 0, "a socket to listen at");
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank == 1) {
-    expect(connect(own, (struct sockaddr *)&address, sizeof address) == 0, "a connected socket");
+    expect(connect(own, (struct sockaddr*)&address, sizeof address) == 0, "a connected socket");
     return own;
   }
   const int other = accept(own, NULL, NULL);
@@ -108,19 +101,16 @@ static int connected_socket(void)
   return other;
 }
 
-static void call_join(void)
-{
+static void call_join(void) {
   MPI_Comm inter;
   const int fd = connected_socket();
   MPI_Comm_join(fd, &inter);
-  if (inter != MPI_COMM_NULL)
-    exchange_and_disconnect(&inter);
+  if (inter != MPI_COMM_NULL) exchange_and_disconnect(&inter);
   close(fd);
 }
 
 /* Where the launcher has a name server. */
-static void call_names(void)
-{
+static void call_names(void) {
   char found[MPI_MAX_PORT_NAME] = "";
   char service[32];
   snprintf(service, sizeof service, "marline-%d", world_rank);
@@ -146,10 +136,8 @@ static const Check processes[] = {
     {.name = "Comm_join", .call = call_join},
 };
 
-int main(int argc, char **argv)
-{
-  if (argc == 2 && strcmp(argv[1], "child") == 0)
-    return child(&argc, &argv);
+int main(int argc, char** argv) {
+  if (argc == 2 && strcmp(argv[1], "child") == 0) return child(&argc, &argv);
   start(&argc, &argv, 2);
   expect(argc == 2, "usage: coverage_processes SOCKET");
   int level = -1;
@@ -163,15 +151,12 @@ int main(int argc, char **argv)
   RUN_CHECKS(names);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  if (world_rank == 0 && MPI_Open_port(MPI_INFO_NULL, port) != MPI_SUCCESS)
-    port[0] = '\0';
+  if (world_rank == 0 && MPI_Open_port(MPI_INFO_NULL, port) != MPI_SUCCESS) port[0] = '\0';
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
   MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (port[0] == '\0')
-    return finish();
+  if (port[0] == '\0') return finish();
   RUN_CHECKS(processes);
-  if (world_rank == 0)
-    MPI_Close_port(port);
+  if (world_rank == 0) MPI_Close_port(port);
   return finish();
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every call on windows that may block (MPI 3.1, chapter 11), in a task that has to let another one run. See coverage.h.
- * The origin and the target of an epoch are tasks of one thread, on both ranks.
+ * Every call on windows that may block (MPI 3.1, chapter 11), in a task that has to let another one run. See
+ * coverage.h. The origin and the target of an epoch are tasks of one thread, on both ranks.
  */
 #include "coverage.h"
 
-/* MPICH 4.0 writes to another place if a window does not begin at a page, also without Marline: docs/guide/mpi.md. Hence
- * windows of whole pages. */
+/* MPICH 4.0 writes to another place if a window does not begin at a page, also without Marline: docs/guide/mpi.md.
+ * Hence windows of whole pages. */
 enum { kHeld = 97, kGo = 98, kPage = 4096 };
 
 static MPI_Win win; /* two ints on each rank */
-static int *memory;
+static int* memory;
 
-static void put_at(int target, int place, int value, MPI_Win where)
-{
+static void put_at(int target, int place, int value, MPI_Win where) {
   static int kept[2]; /* until the epoch ends */
   kept[place] = value;
   MPI_Put(&kept[place], 1, MPI_INT, target, place, 1, MPI_INT, where);
@@ -22,8 +21,7 @@ static void put_at(int target, int place, int value, MPI_Win where)
 /* Windows and fences ----------------------------------------------------------------------------------------------- */
 
 /* Both ranks write to each other between two fences; then the window goes. */
-static void use_and_free(MPI_Win *window, const int *base)
-{
+static void use_and_free(MPI_Win* window, const int* base) {
   MPI_Win_fence(MPI_MODE_NOPRECEDE, *window);
   put_at(peer, 0, 100 + world_rank, *window);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, *window);
@@ -32,32 +30,28 @@ static void use_and_free(MPI_Win *window, const int *base)
   expect(*window == MPI_WIN_NULL, "Win_free gives the handle back");
 }
 
-static void call_create(void)
-{
+static void call_create(void) {
   static int base[kPage / sizeof(int)] __attribute__((aligned(kPage)));
   MPI_Win window;
   MPI_Win_create(base, sizeof base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   use_and_free(&window, base);
 }
 
-static void call_allocate(void)
-{
-  int *base = NULL;
+static void call_allocate(void) {
+  int* base = NULL;
   MPI_Win window;
   MPI_Win_allocate(kPage, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
   use_and_free(&window, base);
 }
 
-static void call_allocate_shared(void)
-{
-  int *base = NULL;
+static void call_allocate_shared(void) {
+  int* base = NULL;
   MPI_Win window;
   MPI_Win_allocate_shared(kPage, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
   use_and_free(&window, base);
 }
 
-static void call_create_dynamic(void)
-{
+static void call_create_dynamic(void) {
   MPI_Win window;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   MPI_Win_fence(0, window);
@@ -66,8 +60,7 @@ static void call_create_dynamic(void)
 
 /* General active target: this rank is origin here and target in its other task ------------------------------------- */
 
-static MPI_Group group_of_peer(void)
-{
+static MPI_Group group_of_peer(void) {
   MPI_Group world;
   MPI_Group group;
   MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -76,8 +69,7 @@ static MPI_Group group_of_peer(void)
   return group;
 }
 
-static void call_access_epoch(void)
-{
+static void call_access_epoch(void) {
   MPI_Group group = group_of_peer();
   MPI_Win_start(group, 0, win);
   put_at(peer, 0, 200 + world_rank, win);
@@ -85,8 +77,7 @@ static void call_access_epoch(void)
   MPI_Group_free(&group);
 }
 
-static void answer_exposure_epoch(void)
-{
+static void answer_exposure_epoch(void) {
   MPI_Group group = group_of_peer();
   MPI_Win_post(group, 0, win);
   MPI_Win_wait(win);
@@ -103,8 +94,7 @@ static void answer_access_epoch(void) { call_access_epoch(); }
 static void send_to_peer(int tag) { MPI_Send(NULL, 0, MPI_INT, peer, tag, MPI_COMM_WORLD); }
 static void receive_from_peer(int tag) { MPI_Recv(NULL, 0, MPI_INT, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 
-static void hold(int target)
-{
+static void hold(int target) {
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
   put_at(target, 1, 300 + world_rank, win);
   MPI_Win_flush(target, win); /* now it is held */
@@ -113,8 +103,7 @@ static void hold(int target)
   MPI_Win_unlock(target, win);
 }
 
-static void expect_held_by_peer(int target)
-{
+static void expect_held_by_peer(int target) {
   int before = -1;
   MPI_Get(&before, 1, MPI_INT, target, 1, 1, MPI_INT, win);
   MPI_Win_flush_local(target, win);
@@ -122,8 +111,7 @@ static void expect_held_by_peer(int target)
 }
 
 /* The two directions are about two targets. */
-static void call_lock(void)
-{
+static void call_lock(void) {
   receive_from_peer(kHeld);
 #pragma omp task
   send_to_peer(kGo);
@@ -136,8 +124,7 @@ static void call_lock(void)
 static void answer_lock(void) { hold(world_rank); }
 
 /* Which rank holds alternates, as a process has either locks or an epoch with all. */
-static void lock_all_while_held(int holder)
-{
+static void lock_all_while_held(int holder) {
   if (world_rank == holder) {
     hold(holder);
     return;
@@ -150,14 +137,12 @@ static void lock_all_while_held(int holder)
   MPI_Win_unlock_all(win);
 }
 
-static void call_lock_all(void)
-{
+static void call_lock_all(void) {
   lock_all_while_held(0);
   lock_all_while_held(1);
 }
 
-static void call_flushes(void)
-{
+static void call_flushes(void) {
   int got = -1;
   MPI_Win_lock_all(0, win);
   put_at(peer, 0, 400 + world_rank, win);
@@ -181,8 +166,7 @@ static const Check checks[] = {
     {.name = "Win_flush, _all, _local, _local_all", .call = call_flushes},
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   MPI_Win_allocate(kPage, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   memory[0] = memory[1] = -1;

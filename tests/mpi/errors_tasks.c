@@ -13,33 +13,26 @@ enum { kTasks = 40, kInts = 8 };
 
 static int handled;
 
-static void count_error(MPI_Comm *comm, int *error, ...)
-{
+static void count_error(MPI_Comm* comm, int* error, ...) {
   (void)comm;
   __atomic_fetch_add(&handled, *error != MPI_SUCCESS, __ATOMIC_RELAXED);
 }
 
-static void count_window_error(MPI_Win *window, int *error, ...)
-{
+static void count_window_error(MPI_Win* window, int* error, ...) {
   (void)window;
   __atomic_fetch_add(&handled, *error != MPI_SUCCESS, __ATOMIC_RELAXED);
 }
 
-static int class_of(int error)
-{
+static int class_of(int error) {
   int class = -1;
   MPI_Error_class(error, &class);
   return class;
 }
 
-static int is_short(int i)
-{
-  return i % 5 == 3;
-}
+static int is_short(int i) { return i % 5 == 3; }
 
 /* Every fifth of the suspended tasks gets a message that is too long for it. */
-static void receive_many(MPI_Comm comm)
-{
+static void receive_many(MPI_Comm comm) {
   static int buffers[kTasks][kInts];
   for (int i = 0; i < kTasks; ++i) {
 #pragma omp task firstprivate(i)
@@ -53,27 +46,23 @@ static void receive_many(MPI_Comm comm)
 #pragma omp taskwait
 }
 
-static void send_many(MPI_Comm comm)
-{
+static void send_many(MPI_Comm comm) {
   let_peer_block();
   for (int i = kTasks - 1; i >= 0; --i) {
     int buffer[kInts];
-    for (int k = 0; k < kInts; ++k)
-      buffer[k] = i;
+    for (int k = 0; k < kInts; ++k) buffer[k] = i;
     MPI_Send(buffer, kInts, MPI_INT, 1, i, comm);
   }
 }
 
-static void many(MPI_Comm comm)
-{
+static void many(MPI_Comm comm) {
   if (world_rank == 0)
     send_many(comm);
   else
     receive_many(comm);
 }
 
-static void with_handler(void)
-{
+static void with_handler(void) {
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(count_error, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
@@ -85,8 +74,7 @@ static void with_handler(void)
 }
 
 /* Wrong arguments: no other process is asked. */
-static void arguments(void)
-{
+static void arguments(void) {
 #pragma omp task
   {
     int value = 0;
@@ -102,8 +90,7 @@ static void arguments(void)
 }
 
 /* Of calls that a helper thread makes. */
-static void objects(void)
-{
+static void objects(void) {
 #pragma omp task
   {
     static int memory[kInts];
@@ -111,7 +98,8 @@ static void objects(void)
     MPI_Win window;
     MPI_Errhandler handler;
     expect(class_of(MPI_File_open(MPI_COMM_WORLD, "/no/such/folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file)) ==
-               MPI_ERR_NO_SUCH_FILE, "File_open of a file that is not there");
+               MPI_ERR_NO_SUCH_FILE,
+           "File_open of a file that is not there");
     MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_create_errhandler(count_window_error, &handler);
     MPI_Win_set_errhandler(window, handler);
@@ -124,8 +112,7 @@ static void objects(void)
 #pragma omp taskwait
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int threads = 1; threads <= 3; threads += 2) {

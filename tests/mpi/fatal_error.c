@@ -4,8 +4,7 @@
  */
 #include "support.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   int buffer[64] = {0};
   start(&argc, &argv, 2);
 #pragma omp parallel num_threads(1)

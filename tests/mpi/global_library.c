@@ -10,8 +10,7 @@ static pthread_mutex_t global = PTHREAD_MUTEX_INITIALIZER;
 
 int global_exchange(int value, int peer, int tag, MPI_Comm comm);
 
-int global_exchange(int value, int peer, int tag, MPI_Comm comm)
-{
+int global_exchange(int value, int peer, int tag, MPI_Comm comm) {
   int got = -1;
   pthread_mutex_lock(&global);
   MPI_Send(&value, 1, MPI_INT, peer, tag, comm);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parallel HDF5 from tasks: hdf5 PREFIX (of the files). HDF5 keeps global state, so while a task is in it, the task must
- * not leave its thread in the MPI calls that HDF5 makes: another task would then come in. Where the library was built
- * without locks of its own (Debian's), tasks enter it one after another: collective calls in one order on all ranks, by
- * a dependence; independent ones in any order, under `critical`. Other tasks exchange messages meanwhile.
+ * Parallel HDF5 from tasks: hdf5 PREFIX (of the files). HDF5 keeps global state, so while a task is in it, the task
+ * must not leave its thread in the MPI calls that HDF5 makes: another task would then come in. Where the library was
+ * built without locks of its own (Debian's), tasks enter it one after another: collective calls in one order on all
+ * ranks, by a dependence; independent ones in any order, under `critical`. Other tasks exchange messages meanwhile.
  */
 #include "support.h"
 
@@ -23,19 +23,19 @@ static int exchanged;
 
 static void on_suspend(void) { expect(!in_library, "a task that is in HDF5 stays on its thread"); }
 
-static void enter(void)
-{
+static void enter(void) {
   expect(!in_library, "one task of a thread is in HDF5");
   in_library = 1;
 }
 
 static void leave(void) { in_library = 0; }
 
-static int value(int file, int set, int row, int column) { return ((file * 10 + set) * kRows + row) * kColumns + column; }
+static int value(int file, int set, int row, int column) {
+  return ((file * 10 + set) * kRows + row) * kColumns + column;
+}
 
 /* This rank's rows of the data set, written and compared. The data set's size is all ranks' rows. */
-static void transfer(int file, hid_t set, int number, H5FD_mpio_xfer_t mode, int write)
-{
+static void transfer(int file, hid_t set, int number, H5FD_mpio_xfer_t mode, int write) {
   int data[kRows][kColumns];
   const hsize_t count[2] = {kRows, kColumns};
   const hsize_t first[2] = {(hsize_t)world_rank * kRows, 0};
@@ -60,8 +60,7 @@ static void transfer(int file, hid_t set, int number, H5FD_mpio_xfer_t mode, int
   H5Sclose(here);
 }
 
-static hid_t open_file(int file, MPI_Comm comm, int create)
-{
+static hid_t open_file(int file, MPI_Comm comm, int create) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL);
   const hid_t id = create ? H5Fcreate(names[file], H5F_ACC_TRUNC, H5P_DEFAULT, access)
@@ -71,8 +70,7 @@ static hid_t open_file(int file, MPI_Comm comm, int create)
   return id;
 }
 
-static hid_t create_set(hid_t file, const char *name)
-{
+static hid_t create_set(hid_t file, const char* name) {
   const hsize_t size[2] = {(hsize_t)world_size * kRows, kColumns};
   const hid_t space = H5Screate_simple(2, size, NULL);
   const hid_t set = H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -82,18 +80,15 @@ static hid_t create_set(hid_t file, const char *name)
 }
 
 /* A task that does everything collectively: creates, writes, closes, opens, reads. */
-static void collective_file(int file, MPI_Comm comm)
-{
+static void collective_file(int file, MPI_Comm comm) {
   enter();
-  if (world_rank == 1)
-    let_peer_block(); /* in the library, in MPI: there it would leave its thread */
+  if (world_rank == 1) let_peer_block(); /* in the library, in MPI: there it would leave its thread */
   hid_t id = open_file(file, comm, 1);
   hid_t set = create_set(id, "collective");
   transfer(file, set, 0, H5FD_MPIO_COLLECTIVE, 1);
   H5Dclose(set);
   H5Fclose(id);
-  if (world_rank == 1)
-    let_peer_block();
+  if (world_rank == 1) let_peer_block();
   id = open_file(file, comm, 0);
   set = H5Dopen2(id, "collective", H5P_DEFAULT);
   transfer(file, set, 0, H5FD_MPIO_COLLECTIVE, 0);
@@ -102,16 +97,14 @@ static void collective_file(int file, MPI_Comm comm)
   leave();
 }
 
-static void independent_step(int file, hid_t set)
-{
+static void independent_step(int file, hid_t set) {
   enter();
   transfer(file, set, 1, H5FD_MPIO_INDEPENDENT, 1);
   transfer(file, set, 1, H5FD_MPIO_INDEPENDENT, 0);
   leave();
 }
 
-static void create_messages(int tag)
-{
+static void create_messages(int tag) {
   const int peer = 1 - world_rank;
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task untied firstprivate(i)
@@ -128,8 +121,7 @@ static void create_messages(int tag)
 }
 
 /* Two files, each by one task, one after the other in the same order on all ranks. */
-static void collectively(MPI_Comm *comms)
-{
+static void collectively(MPI_Comm* comms) {
 #pragma omp parallel
 #pragma omp single
   {
@@ -143,8 +135,7 @@ static void collectively(MPI_Comm *comms)
 
 /* Two data sets in two files, opened and closed by all ranks together, written by tasks in any order. A library with
  * locks of its own needs no other. */
-static void independently(MPI_Comm *comms, int is_safe)
-{
+static void independently(MPI_Comm* comms, int is_safe) {
   hid_t files[kTasks], sets[kTasks];
   for (int file = 0; file < kTasks; ++file) {
     files[file] = open_file(file, comms[file], 1);
@@ -172,8 +163,7 @@ static void independently(MPI_Comm *comms, int is_safe)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Comm comms[kTasks];
   hbool_t is_safe = 0;
   start(&argc, &argv, 2);
@@ -183,15 +173,13 @@ int main(int argc, char **argv)
     snprintf(names[file], sizeof names[file], "%s.%d.h5", argv[1], file);
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[file]);
   }
-  if (marline_suspend_observe != NULL)
-    marline_suspend_observe(on_suspend);
+  if (marline_suspend_observe != NULL) marline_suspend_observe(on_suspend);
   collectively(comms);
   independently(comms, is_safe);
   expect(exchanged == 2 * kMessages, "all messages have arrived");
   for (int file = 0; file < kTasks; ++file) {
     MPI_Comm_free(&comms[file]);
-    if (world_rank == 0)
-      remove(names[file]);
+    if (world_rank == 0) remove(names[file]);
   }
   return finish();
 }

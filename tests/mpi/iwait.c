@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Requests bound to tasks: a task completes when its body has ended and its requests are complete, so successors, waits
- * and barriers find messages and statuses there. Two ranks; every message is received before it is sent, so a task whose
- * binding were a wait in disguise of its thread would hang on one thread. */
+ * and barriers find messages and statuses there. Two ranks; every message is received before it is sent, so a task
+ * whose binding were a wait in disguise of its thread would hang on one thread. */
 #include <omp.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { kMessages = 400, kMany = 10000 };
 
 static int peer;
 
-static void check_status(const MPI_Status *status, int tag) {
+static void check_status(const MPI_Status* status, int tag) {
   int count = -1;
   MPI_Get_count(status, MPI_INT, &count);
   expect(status->MPI_SOURCE == peer && status->MPI_TAG == tag && count == 1, "a status says which message it was");
@@ -22,7 +22,7 @@ static void check_status(const MPI_Status *status, int tag) {
 }
 
 /* Sends `count` messages with tags from 0 up in tasks of their own. */
-static void send_in_tasks(int *values, int count) {
+static void send_in_tasks(int* values, int count) {
   for (int i = 0; i < count; ++i) {
 #pragma omp task firstprivate(i)
     {
@@ -72,8 +72,7 @@ static void one_task_binds_many(void) {
   {
 #pragma omp task depend(out : received)
     {
-      for (int i = 0; i < kMany; ++i)
-        MPI_Irecv(&received[i], 1, MPI_INT, peer, i, MPI_COMM_WORLD, &requests[i]);
+      for (int i = 0; i < kMany; ++i) MPI_Irecv(&received[i], 1, MPI_INT, peer, i, MPI_COMM_WORLD, &requests[i]);
       marline_mpi_iwaitall(kMany, requests, statuses);
     }
 #pragma omp task
@@ -92,7 +91,7 @@ static void one_task_binds_many(void) {
   }
 }
 
-static void receive_bound(int *value, int tag) {
+static void receive_bound(int* value, int tag) {
   MPI_Request request;
   *value = -1;
   MPI_Irecv(value, 1, MPI_INT, peer, tag, MPI_COMM_WORLD, &request);
@@ -245,9 +244,9 @@ static void cancelled(void) {
   }
 }
 
-static void note(int error, void *arg) {
+static void note(int error, void* arg) {
   expect(error == MPI_SUCCESS, "a callback hears of success");
-  __atomic_fetch_add((int *)arg, 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add((int*)arg, 1, __ATOMIC_RELEASE);
 }
 
 static void callbacks_and_events(void) {
@@ -260,8 +259,7 @@ static void callbacks_and_events(void) {
     for (int i = 0; i < kMessages; i += 2) {
       MPI_Request requests[2];
       omp_event_handle_t event;
-      for (int k = 0; k < 2; ++k)
-        MPI_Irecv(&received[i + k], 1, MPI_INT, peer, i + k, MPI_COMM_WORLD, &requests[k]);
+      for (int k = 0; k < 2; ++k) MPI_Irecv(&received[i + k], 1, MPI_INT, peer, i + k, MPI_COMM_WORLD, &requests[k]);
       if (i % 4 == 0) {
         marline_mpi_on_completion(2, requests, &statuses[i], note, &calls);
       } else {
@@ -284,11 +282,10 @@ static void callbacks_and_events(void) {
     }
   }
   expect(calls == kMessages / 4 && fulfilled == kMessages / 4, "everybody was told once");
-  for (int i = 0; i < kMessages; ++i)
-    check_status(&statuses[i], i);
+  for (int i = 0; i < kMessages; ++i) check_status(&statuses[i], i);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   peer = 1 - world_rank;
   expect(marline_mpi_is_active() == 1, "requests are served in the background");

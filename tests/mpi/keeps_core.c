@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that has tasks to run does not give its core away between them, though Open MPI does so, where there are more
- * ranks than cores, in each call that finds nothing: rank 0 runs 100,000 tasks while another one waits for a message.
+ * A thread that has tasks to run does not give its core away between them, though Open MPI does so, where there are
+ * more ranks than cores, in each call that finds nothing: rank 0 runs 100,000 tasks while another one waits for a
+ * message.
  */
 #include <omp.h>
 #include <sys/syscall.h>
@@ -10,16 +11,14 @@
 
 static int yields;
 
-int sched_yield(void)
-{
+int sched_yield(void) {
   __atomic_fetch_add(&yields, 1, __ATOMIC_RELAXED);
   return (int)syscall(SYS_sched_yield);
 }
 
 enum { kTasks = 100000 };
 
-static void work(void)
-{
+static void work(void) {
   static int done; /* by one thread */
   int word = 0, waits = 0;
 #pragma omp task shared(word, waits)
@@ -36,16 +35,14 @@ static void work(void)
     ++done;
   }
   const int given_away = __atomic_load_n(&yields, __ATOMIC_RELAXED) - before;
-  if (given_away > 0)
-    fprintf(stderr, "the core was given away %d times\n", given_away);
+  if (given_away > 0) fprintf(stderr, "the core was given away %d times\n", given_away);
   expect(given_away == 0, "the core was kept");
   MPI_Send(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
 #pragma omp taskwait
   expect(word == 7 && done == kTasks, "the message and the tasks");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   if (world_rank == 0) {
 #pragma omp parallel num_threads(1)

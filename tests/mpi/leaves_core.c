@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where cores are shared, a rank whose tasks wait for another one leaves its core to it: rank 0 waits for a second, and
- * takes less than half a second of processor time meanwhile, whoever asks MPI for it. Its threads are more than the cores;
- * or, with the argument `ranks`, it has one thread, and the ranks are more than the cores. Where they are not, nothing is
- * expected.
+ * takes less than half a second of processor time meanwhile, whoever asks MPI for it. Its threads are more than the
+ * cores; or, with the argument `ranks`, it has one thread, and the ranks are more than the cores. Where they are not,
+ * nothing is expected.
  */
 #include <omp.h>
 #include <sys/resource.h>
 
 #include "support.h"
 
-static double processor_seconds(void)
-{
+static double processor_seconds(void) {
   struct rusage used;
   getrusage(RUSAGE_SELF, &used);
   return used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   const int of_ranks = argc > 1;
   start(&argc, &argv, of_ranks ? 3 : 2);
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -47,8 +45,7 @@ int main(int argc, char **argv)
     expect(word == 7, "the message");
   }
   expect(world_rank != 0 || waited > 0.9, "the wait was one");
-  if (world_rank == 0 && shares && used > 0.5)
-    fprintf(stderr, "%.2f s of processor time in %.2f s\n", used, waited);
+  if (world_rank == 0 && shares && used > 0.5) fprintf(stderr, "%.2f s of processor time in %.2f s\n", used, waited);
   expect(world_rank != 0 || !shares || used < 0.5, "the core was left to others");
   return finish();
 }

@@ -8,13 +8,12 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-int main(int argc, char **argv)
-{
-  void *plugin = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+int main(int argc, char** argv) {
+  void* plugin = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
   if (plugin == NULL) {
     fprintf(stderr, "FAILED: no plugin: %s\n", dlerror());
     return 1;
   }
-  int (*plugin_main)(int, char **) = (int (*)(int, char **))dlsym(plugin, "plugin_main");
+  int (*plugin_main)(int, char**) = (int (*)(int, char**))dlsym(plugin, "plugin_main");
   return plugin_main(argc, argv);
 }

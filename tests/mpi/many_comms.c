@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Communicators that come and go. Of a long chain of duplicates, each made from the one before, which is freed then,
- * nothing remains: the memory of a process does not grow with the chain. And of many that are there at a time, made from
- * and freed in a shuffled order, each carries its own messages and collectives in tasks.
+ * nothing remains: the memory of a process does not grow with the chain. And of many that are there at a time, made
+ * from and freed in a shuffled order, each carries its own messages and collectives in tasks.
  */
 #include "support.h"
 
@@ -10,17 +10,15 @@ enum { kChain = 60000, kWarmUp = 2000, kMostGrowth = 1024 * 1024, kComms = 200, 
 
 static MPI_Comm comms[kComms];
 
-static long resident_bytes(void)
-{
+static long resident_bytes(void) {
   long pages = -1;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   expect(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm is there");
   fclose(file);
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-static void make_chain(MPI_Comm *last, int links)
-{
+static void make_chain(MPI_Comm* last, int links) {
   for (int i = 0; i < links; ++i) {
     MPI_Comm next;
     expect(MPI_Comm_dup(*last, &next) == MPI_SUCCESS, "Comm_dup of a duplicate");
@@ -30,8 +28,7 @@ static void make_chain(MPI_Comm *last, int links)
 }
 
 /* Each process for itself: it is the memory that counts. */
-static void chain(void)
-{
+static void chain(void) {
   MPI_Comm last;
   MPI_Comm_dup(MPI_COMM_SELF, &last);
   make_chain(&last, kWarmUp);
@@ -43,8 +40,7 @@ static void chain(void)
   expect(growth < kMostGrowth, "nothing remains of communicators that are freed");
 }
 
-static void use(int i)
-{
+static void use(int i) {
   int sum = 0, got = -1;
   const int peer = 1 - world_rank;
   expect(MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, comms[i]) == MPI_SUCCESS && sum == 2 * i, "Allreduce");
@@ -52,8 +48,7 @@ static void use(int i)
   expect(got == i, "the message of the communicator");
 }
 
-static void use_all(void)
-{
+static void use_all(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
   for (int i = 0; i < kComms; ++i) {
@@ -62,10 +57,8 @@ static void use_all(void)
   }
 }
 
-static void come_and_go(void)
-{
-  for (int i = 0; i < kComms; ++i)
-    MPI_Comm_dup(i == 0 ? MPI_COMM_WORLD : comms[i / 2], &comms[i]);
+static void come_and_go(void) {
+  for (int i = 0; i < kComms; ++i) MPI_Comm_dup(i == 0 ? MPI_COMM_WORLD : comms[i / 2], &comms[i]);
   use_all();
   for (int step = 1; step <= kSteps; ++step) {
     const int old = (int)((long)step * kShuffle % kComms);
@@ -73,12 +66,10 @@ static void come_and_go(void)
     MPI_Comm_dup(comms[(old + step) % kComms == old ? (old + 1) % kComms : (old + step) % kComms], &comms[old]);
   }
   use_all();
-  for (int i = 0; i < kComms; ++i)
-    MPI_Comm_free(&comms[i]);
+  for (int i = 0; i < kComms; ++i) MPI_Comm_free(&comms[i]);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   chain();
   come_and_go();

@@ -14,12 +14,11 @@
 static int calls;
 static int crossed;
 static int together;
-static MPI_Comm *comms;
+static MPI_Comm* comms;
 static int begun;
 static int ended;
 
-static void split(int i)
-{
+static void split(int i) {
   MPI_Comm none = comms[i];
 #pragma omp atomic
   ++begun;
@@ -29,18 +28,15 @@ static void split(int i)
   ++ended;
 }
 
-static int all_begun(void)
-{
+static int all_begun(void) {
   int now;
 #pragma omp atomic read
   now = begun;
   return now == calls;
 }
 
-static void split_all(void)
-{
-  if (world_rank == 1 && !together)
-    MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+static void split_all(void) {
+  if (world_rank == 1 && !together) MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   for (int n = 0; n < calls; ++n) {
     const int i = world_rank == 1 && crossed ? calls - 1 - n : n;
 #pragma omp task firstprivate(i)
@@ -49,12 +45,10 @@ static void split_all(void)
   while (!together && !all_begun()) {
 #pragma omp taskyield
   }
-  if (world_rank == 0 && !together)
-    MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  if (world_rank == 0 && !together) MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   expect(argc == 3, "usage: many_helpers CALLS crossed|same|together");
   calls = atoi(argv[1]);
@@ -62,8 +56,7 @@ int main(int argc, char **argv)
   together = strcmp(argv[2], "together") == 0;
   comms = malloc((size_t)calls * sizeof *comms);
   expect(comms != NULL, "memory");
-  for (int i = 0; i < calls; ++i)
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (int i = 0; i < calls; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
 #pragma omp parallel num_threads(1)
 #pragma omp single
   {
@@ -71,8 +64,7 @@ int main(int argc, char **argv)
     split_all();
   }
   expect(ended == calls, "every call has ended");
-  for (int i = 0; i < calls; ++i)
-    MPI_Comm_free(&comms[i]);
+  for (int i = 0; i < calls; ++i) MPI_Comm_free(&comms[i]);
   free(comms);
   return finish();
 }

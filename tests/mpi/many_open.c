@@ -11,14 +11,10 @@ static int requests;
 static int begun;
 static long long sum;
 
-static void post_token(void)
-{
-  MPI_Send(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD);
-}
+static void post_token(void) { MPI_Send(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD); }
 
 /* One tag for all: MPI finds the receive of a message at once, in whatever order tasks post theirs. */
-static void receive_one(void)
-{
+static void receive_one(void) {
   int value = -1;
   MPI_Status status;
 #pragma omp atomic
@@ -29,16 +25,14 @@ static void receive_one(void)
   sum += value;
 }
 
-static int begun_now(void)
-{
+static int begun_now(void) {
   int now;
 #pragma omp atomic read
   now = begun;
   return now;
 }
 
-static void receive_in_tasks(void)
-{
+static void receive_in_tasks(void) {
   begun = 0;
   for (int i = 0; i < requests; ++i) {
 #pragma omp task
@@ -51,13 +45,11 @@ static void receive_in_tasks(void)
 #pragma omp taskwait
 }
 
-static void receive_by_waitall(void)
-{
-  int *values = malloc((size_t)requests * sizeof *values);
-  MPI_Request *open = malloc((size_t)requests * sizeof *open);
+static void receive_by_waitall(void) {
+  int* values = malloc((size_t)requests * sizeof *values);
+  MPI_Request* open = malloc((size_t)requests * sizeof *open);
   expect(values != NULL && open != NULL, "memory");
-  for (int i = 0; i < requests; ++i)
-    MPI_Irecv(&values[i], 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &open[i]);
+  for (int i = 0; i < requests; ++i) MPI_Irecv(&values[i], 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &open[i]);
   post_token();
   expect(MPI_Waitall(requests, open, MPI_STATUSES_IGNORE) == MPI_SUCCESS, "Waitall");
   for (int i = 0; i < requests; ++i) {
@@ -68,15 +60,12 @@ static void receive_by_waitall(void)
   free(open);
 }
 
-static void send_all(void)
-{
+static void send_all(void) {
   MPI_Recv(NULL, 0, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  for (int i = 0; i < requests; ++i)
-    MPI_Send(&i, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < requests; ++i) MPI_Send(&i, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
 }
 
-static void exchange(void (*receive)(void))
-{
+static void exchange(void (*receive)(void)) {
   sum = 0;
   MPI_Barrier(MPI_COMM_WORLD);
 #pragma omp parallel num_threads(2)
@@ -91,8 +80,7 @@ static void exchange(void (*receive)(void))
   expect(sum == (world_rank == 1 ? (long long)requests * (requests - 1) / 2 : 0), "each message is received once");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   expect(argc == 2, "usage: many_open REQUESTS");
   requests = atoi(argv[1]);

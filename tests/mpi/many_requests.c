@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waitall, Waitany and Waitsome in a task on many more requests than one look of the engine asks about, null and inactive
- * ones among them: every request is completed once, with its own status. Messages come in a shuffled order, some late.
+ * Waitall, Waitany and Waitsome in a task on many more requests than one look of the engine asks about, null and
+ * inactive ones among them: every request is completed once, with its own status. Messages come in a shuffled order,
+ * some late.
  */
 #include "support.h"
 
@@ -17,15 +18,13 @@ static int taken[kMany];
 static int is_null(int i) { return i % 3 == 1; }
 static int is_inactive(int i) { return i % 3 == 2 && i % 9 == 2; }
 
-static int post(int with_gaps)
-{
+static int post(int with_gaps) {
   int active = 0;
   for (int i = 0; i < kMany; ++i) {
     in[i] = -1;
     taken[i] = 0;
     requests[i] = MPI_REQUEST_NULL;
-    if (with_gaps && is_null(i))
-      continue;
+    if (with_gaps && is_null(i)) continue;
     if (with_gaps && is_inactive(i)) {
       MPI_Recv_init(&in[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &requests[i]);
       continue;
@@ -36,28 +35,23 @@ static int post(int with_gaps)
   return active;
 }
 
-static void take(int i, const MPI_Status *status)
-{
+static void take(int i, const MPI_Status* status) {
   expect(i >= 0 && i < kMany && !taken[i], "a request is completed once");
   expect(in[i] == i && status->MPI_TAG == i && status->MPI_SOURCE == 0, "it has its own message and status");
   expect(requests[i] == MPI_REQUEST_NULL, "and is null then");
   taken[i] = 1;
 }
 
-static void free_inactive(void)
-{
+static void free_inactive(void) {
   for (int i = 0; i < kMany; ++i) {
-    if (requests[i] != MPI_REQUEST_NULL)
-      MPI_Request_free(&requests[i]);
+    if (requests[i] != MPI_REQUEST_NULL) MPI_Request_free(&requests[i]);
   }
 }
 
-static void receive_all(void)
-{
+static void receive_all(void) {
   post(0);
   expect(MPI_Waitall(kMany, requests, statuses) == MPI_SUCCESS, "Waitall");
-  for (int i = 0; i < kMany; ++i)
-    take(i, &statuses[i]);
+  for (int i = 0; i < kMany; ++i) take(i, &statuses[i]);
   post(1);
   expect(MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS, "Waitall without statuses");
   for (int i = 0; i < kMany; ++i)
@@ -65,8 +59,7 @@ static void receive_all(void)
   free_inactive();
 }
 
-static void receive_any(void)
-{
+static void receive_any(void) {
   int index = 0;
   MPI_Status status;
   for (int left = post(1); left > 0; --left) {
@@ -78,14 +71,12 @@ static void receive_any(void)
   free_inactive();
 }
 
-static void receive_some(void)
-{
+static void receive_some(void) {
   int found = 0;
   for (int left = post(1); left > 0; left -= found) {
     expect(MPI_Waitsome(kMany, requests, &found, indices, statuses) == MPI_SUCCESS, "Waitsome");
     expect(found > 0 && found <= left, "Waitsome finds some");
-    for (int i = 0; i < found; ++i)
-      take(indices[i], &statuses[i]);
+    for (int i = 0; i < found; ++i) take(indices[i], &statuses[i]);
   }
   MPI_Waitsome(kMany, requests, &found, indices, statuses);
   expect(found == MPI_UNDEFINED, "Waitsome finds nothing to wait for");
@@ -93,8 +84,7 @@ static void receive_some(void)
 }
 
 /* The last part has an error in its middle; the first part is long complete. */
-static void receive_too_long(void)
-{
+static void receive_too_long(void) {
   for (int i = 0; i < kMany; ++i)
     MPI_Irecv(&in[i], i == kMany - 20 ? 0 : 1, MPI_INT, 0, i, MPI_COMM_WORLD, &requests[i]);
   int class = MPI_SUCCESS;
@@ -110,36 +100,29 @@ static void receive_too_long(void)
   expect(MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS, "Waitall for what was pending");
 }
 
-static void send(int with_gaps)
-{
+static void send(int with_gaps) {
   for (int n = 0; n < kMany; ++n) {
     const int i = n * kShuffle % kMany;
-    if (with_gaps && (is_null(i) || is_inactive(i)))
-      continue;
-    if (n % kBurst == 0)
-      let_peer_block();
+    if (with_gaps && (is_null(i) || is_inactive(i))) continue;
+    if (n % kBurst == 0) let_peer_block();
     MPI_Send(&i, 1, MPI_INT, 1, i, MPI_COMM_WORLD);
   }
 }
 
-static void exchange(void (*receive)(void), const int *gaps, int rounds)
-{
+static void exchange(void (*receive)(void), const int* gaps, int rounds) {
   MPI_Barrier(MPI_COMM_WORLD);
 #pragma omp parallel num_threads(2)
 #pragma omp single
   {
 #pragma omp task firstprivate(receive, gaps, rounds)
     {
-      if (world_rank == 1)
-        receive();
-      for (int i = 0; world_rank == 0 && i < rounds; ++i)
-        send(gaps[i]);
+      if (world_rank == 1) receive();
+      for (int i = 0; world_rank == 0 && i < rounds; ++i) send(gaps[i]);
     }
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   static const int kNoneThenGaps[] = {0, 1};
   start(&argc, &argv, 2);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As many windows as MPI gives, or WINDOWS: how many that is, Marline must not change (same_as_plain.sh compares). Tasks
- * use every tenth at a time: each puts a value under a lock, and in an epoch of fences, which a helper thread waits in.
- * Then windows come and go, of which nothing may remain. What a window holds tells its number. (MPICH 4.0 ends the program
- * at window 2046, without Marline, too.)
+ * As many windows as MPI gives, or WINDOWS: how many that is, Marline must not change (same_as_plain.sh compares).
+ * Tasks use every tenth at a time: each puts a value under a lock, and in an epoch of fences, which a helper thread
+ * waits in. Then windows come and go, of which nothing may remain. What a window holds tells its number. (MPICH 4.0
+ * ends the program at window 2046, without Marline, too.)
  *
  * Usage: many_windows WINDOWS
  */
@@ -12,36 +12,30 @@
 /* Whole pages, for MPICH 4.0: see coverage_rma.c. */
 enum { kPage = 4096, kUsed = 10, kChain = 600, kWarmUp = 300, kMostGrowth = 1024 * 1024 };
 
-
 static int most;
-static MPI_Win *windows;
-static int **contents; /* a page each, two values of which count */
+static MPI_Win* windows;
+static int** contents; /* a page each, two values of which count */
 
-static long resident_bytes(void)
-{
+static long resident_bytes(void) {
   long pages = -1;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   expect(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm is there");
   fclose(file);
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-static int allocate(int i)
-{
+static int allocate(int i) {
   return MPI_Win_allocate(kPage, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &contents[i], &windows[i]);
 }
 
 /* All ranks have the same number: a window that one of them failed to make, none has. */
-static int make_all(void)
-{
+static int make_all(void) {
   for (int i = 0; i < most; ++i) {
     const int error = allocate(i);
     int worst = error, class = MPI_SUCCESS;
     MPI_Allreduce(&error, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (worst == MPI_SUCCESS)
-      continue;
-    if (error == MPI_SUCCESS)
-      MPI_Win_free(&windows[i]);
+    if (worst == MPI_SUCCESS) continue;
+    if (error == MPI_SUCCESS) MPI_Win_free(&windows[i]);
     MPI_Error_class(worst, &class);
     printf("rank %d: no more: class %d\n", world_rank, class);
     return i;
@@ -49,24 +43,21 @@ static int make_all(void)
   return most;
 }
 
-static void put_under_lock(int i)
-{
+static void put_under_lock(int i) {
   const int value = 2 * i + world_rank;
   MPI_Win_lock(MPI_LOCK_SHARED, 1 - world_rank, 0, windows[i]);
   MPI_Put(&value, 1, MPI_INT, 1 - world_rank, 0, 1, MPI_INT, windows[i]);
   MPI_Win_unlock(1 - world_rank, windows[i]);
 }
 
-static void put_between_fences(int i)
-{
+static void put_between_fences(int i) {
   const int value = 3 * i + world_rank;
   MPI_Win_fence(0, windows[i]);
   MPI_Put(&value, 1, MPI_INT, 1 - world_rank, 1, 1, MPI_INT, windows[i]);
   MPI_Win_fence(0, windows[i]);
 }
 
-static void use(void (*put)(int), int count)
-{
+static void use(void (*put)(int), int count) {
 #pragma omp parallel num_threads(1) /* without Marline, two would wait for each other in fences */
 #pragma omp single
   for (int i = 0; i < count; i += kUsed) {
@@ -77,8 +68,7 @@ static void use(void (*put)(int), int count)
 }
 
 /* Some of the values are lines of the transcript. */
-static void check_and_free(int count)
-{
+static void check_and_free(int count) {
   const int peer = 1 - world_rank;
   for (int i = 0; i < count; ++i) {
     if (i % kUsed == 0)
@@ -89,16 +79,14 @@ static void check_and_free(int count)
   }
 }
 
-static void chain(int links)
-{
+static void chain(int links) {
   for (int i = 0; i < links; ++i) {
     expect(allocate(0) == MPI_SUCCESS, "a window after those that were freed");
     MPI_Win_free(&windows[0]);
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   expect(argc == 2, "usage: many_windows WINDOWS");

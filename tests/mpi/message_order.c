@@ -13,8 +13,7 @@ static int values[kMessages];
 static MPI_Request requests[kMessages];
 
 /* Blocking sends, some of which wait for their receive: each begins when the one before is done. */
-static void send_blocking(int tag_step)
-{
+static void send_blocking(int tag_step) {
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task depend(inout : order) firstprivate(i)
     {
@@ -29,8 +28,7 @@ static void send_blocking(int tag_step)
 }
 
 /* Begun in order, all in flight at once. */
-static void send_at_once(void)
-{
+static void send_at_once(void) {
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task depend(inout : order) depend(out : requests[i]) firstprivate(i)
     {
@@ -44,8 +42,7 @@ static void send_at_once(void)
 }
 
 /* Receives that are posted in order from one source, and waited for in any. */
-static void receive_posted(int source, int tag)
-{
+static void receive_posted(int source, int tag) {
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task depend(inout : order) depend(out : requests[i]) firstprivate(i)
     MPI_Irecv(&values[i], 1, MPI_INT, source, tag, MPI_COMM_WORLD, &requests[i]);
@@ -61,11 +58,9 @@ static void receive_posted(int source, int tag)
 }
 
 /* Any source, any tag: the messages of each source come in their order. Suspended one at a time. */
-static void receive_any(void)
-{
+static void receive_any(void) {
   static int next[kSources + 1];
-  for (int source = 1; source <= kSources; ++source)
-    next[source] = 0;
+  for (int source = 1; source <= kSources; ++source) next[source] = 0;
   for (int i = 0; i < kSources * kMessages; ++i) {
 #pragma omp task depend(inout : order) untied
     {
@@ -80,8 +75,7 @@ static void receive_any(void)
 }
 
 /* Messages that are taken out in order, and received by other tasks, in any. */
-static void receive_matched(int source)
-{
+static void receive_matched(int source) {
   static MPI_Message messages[kMessages];
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task depend(inout : order) depend(out : messages[i]) firstprivate(i) untied
@@ -97,8 +91,7 @@ static void receive_matched(int source)
 }
 
 /* Short and long messages, which MPI sends in different ways, in one order. */
-static void lengths(int source)
-{
+static void lengths(int source) {
   static int buffers[kMessages][kLarge];
   for (int i = 0; i < kMessages; ++i) {
     const int length = i % 7 == 0 ? kLarge : 1;
@@ -119,8 +112,7 @@ static void lengths(int source)
 #pragma omp taskwait
 }
 
-static void run(void)
-{
+static void run(void) {
   if (world_rank > 0) {
     send_blocking(0);
     send_at_once();
@@ -144,8 +136,7 @@ static void run(void)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 3);
 #pragma omp parallel
 #pragma omp single

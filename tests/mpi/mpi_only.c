@@ -4,8 +4,7 @@
  */
 #include "support.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);

@@ -8,8 +8,7 @@
 int global_exchange(int value, int peer, int tag, MPI_Comm comm);
 
 /* The same exchange by the program itself, without a lock. */
-static int own_exchange(int value, int peer, int tag, MPI_Comm comm)
-{
+static int own_exchange(int value, int peer, int tag, MPI_Comm comm) {
   int got = -1;
   MPI_Send(&value, 1, MPI_INT, peer, tag, comm);
   MPI_Recv(&got, 1, MPI_INT, peer, tag, comm, MPI_STATUS_IGNORE);
@@ -17,13 +16,11 @@ static int own_exchange(int value, int peer, int tag, MPI_Comm comm)
   return got;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   enum { kTasks = 8 };
   MPI_Comm comms[kTasks]; /* the ranks may run their tasks in different orders */
   start(&argc, &argv, 2);
-  for (int i = 0; i < kTasks; ++i)
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (int i = 0; i < kTasks; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
 #pragma omp parallel num_threads(1)
 #pragma omp single
   for (int i = 0; i < kTasks; ++i) {
@@ -33,7 +30,6 @@ int main(int argc, char **argv)
       expect(got == i, "the value goes round");
     }
   }
-  for (int i = 0; i < kTasks; ++i)
-    MPI_Comm_free(&comms[i]);
+  for (int i = 0; i < kTasks; ++i) MPI_Comm_free(&comms[i]);
   return finish();
 }

@@ -9,15 +9,13 @@
 
 enum { kMessages = 3, kInts = 8 };
 
-static int class_of(int error)
-{
+static int class_of(int error) {
   int class = -1;
   MPI_Error_class(error, &class);
   return class;
 }
 
-static void receive(int *buffer)
-{
+static void receive(int* buffer) {
   MPI_Request requests[kMessages];
   MPI_Status statuses[kMessages];
   for (int i = 0; i < kMessages; ++i)
@@ -33,8 +31,7 @@ static void receive(int *buffer)
   expect(buffer[0] == 0 && buffer[2 * kInts] == 2, "the messages that fit have come");
 }
 
-static void send(int *buffer)
-{
+static void send(int* buffer) {
   for (int tag = 0; tag < kMessages; ++tag) {
     let_peer_block();
     buffer[0] = tag;
@@ -42,8 +39,7 @@ static void send(int *buffer)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   int buffer[kMessages * kInts] = {-1};
   start(&argc, &argv, 2);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

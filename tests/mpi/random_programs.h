@@ -15,8 +15,7 @@ enum { kPatience = 40 };
 static unsigned seed; /* of the program at hand */
 
 /* A random number of the program's, the same on all ranks. */
-static inline unsigned mix(unsigned what)
-{
+static inline unsigned mix(unsigned what) {
   unsigned x = (what + 1) * 2654435761u ^ seed * 40503u;
   x ^= x >> 15;
   x *= 2246822519u;
@@ -24,16 +23,14 @@ static inline unsigned mix(unsigned what)
   return x * 3266489917u >> 8;
 }
 
-static inline void hangs(int signal)
-{
+static inline void hangs(int signal) {
   (void)signal;
   fprintf(stderr, "rank %d: FAILED: the program with seed %u hangs\n", world_rank, seed);
   _exit(1);
 }
 
 /* The arguments: SEED PROGRAMS, for those with the seeds SEED, SEED + 1, ... */
-static inline void run_programs(char **argv, void (*run_program)(void))
-{
+static inline void run_programs(char** argv, void (*run_program)(void)) {
   const unsigned first = (unsigned)atoi(argv[1]), programs = (unsigned)atoi(argv[2]);
   signal(SIGALRM, hangs);
   for (seed = first; seed < first + programs; ++seed) {

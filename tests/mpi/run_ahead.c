@@ -2,22 +2,29 @@
  *
  * Messages that run far ahead of their receiver. Two ranks; rank 0 sends. Usage: run_ahead HOW
  *
- *   chains      200,000 messages of 500 chains of tasks, which either side takes chain by chain, from the other end: if all
- *               were sent before the first is received, each receive would search through most of them (minutes)
- *   last        the receiver wants the last message of a chain first, then all others from the end: the sender has to
- *               run ahead by the whole chain
- *   kinds       messages of all kinds of types and sizes, whose statuses and bytes are checked
- *   unreceived  messages that nobody receives, up to MPI_Finalize
- *   wrong       sends with wrong arguments: the program's error handler is called once for each
- *   large       a message of 4 GiB of a derived type, whose size in an int would be 0, from each rank to itself: two
- *               ranks hand it over in some 10^5 parts, and beside a load wait for a core at each (stock Open MPI: 90 s)
+ *   chains      200,000 messages of 500 chains of tasks, which either side takes chain by chain, from the other end: if
+ * all were sent before the first is received, each receive would search through most of them (minutes) last        the
+ * receiver wants the last message of a chain first, then all others from the end: the sender has to run ahead by the
+ * whole chain kinds       messages of all kinds of types and sizes, whose statuses and bytes are checked unreceived
+ * messages that nobody receives, up to MPI_Finalize wrong       sends with wrong arguments: the program's error handler
+ * is called once for each large       a message of 4 GiB of a derived type, whose size in an int would be 0, from each
+ * rank to itself: two ranks hand it over in some 10^5 parts, and beside a load wait for a core at each (stock Open MPI:
+ * 90 s)
  */
 #include <string.h>
 
 #include "support.h"
 
-enum { kChains = 500, kSteps = 400, kDeep = 3000, kWidth = 16, kKinds = 600, kLarge = 20000,
-       kBlock = 1 << 20, kBlocks = 1 << 12 };
+enum {
+  kChains = 500,
+  kSteps = 400,
+  kDeep = 3000,
+  kWidth = 16,
+  kKinds = 600,
+  kLarge = 20000,
+  kBlock = 1 << 20,
+  kBlocks = 1 << 12
+};
 
 typedef struct Message {
   int chain;
@@ -25,8 +32,7 @@ typedef struct Message {
   char rest[392];
 } Message;
 
-static void pass(Message *message, int step)
-{
+static void pass(Message* message, int step) {
   if (world_rank == 0) {
     message->step = step;
     MPI_Send(message, sizeof *message, MPI_BYTE, 1, message->chain, MPI_COMM_WORLD);
@@ -37,24 +43,21 @@ static void pass(Message *message, int step)
   expect(message->chain == chain && message->step == step, "the messages of a chain come in its order");
 }
 
-static void chains(void)
-{
+static void chains(void) {
   static Message messages[kChains];
 #pragma omp parallel
 #pragma omp single
   for (int step = 0; step < kSteps; ++step)
     for (int i = 0; i < kChains; ++i) {
       const int chain = world_rank == 0 ? i : kChains - 1 - i;
-      Message *message = &messages[chain];
-      if (step == 0)
-        message->chain = chain;
+      Message* message = &messages[chain];
+      if (step == 0) message->chain = chain;
 #pragma omp task firstprivate(message, step) depend(inout : message[0])
       pass(message, step);
     }
 }
 
-static void last(void)
-{
+static void last(void) {
   int link = 0;
   if (world_rank == 1) {
     for (int i = kDeep - 1; i >= 0; --i) {
@@ -73,35 +76,31 @@ static void last(void)
 }
 
 /* A column of a square, integers, nothing, or much. */
-static void send_one(int i, MPI_Datatype column)
-{
+static void send_one(int i, MPI_Datatype column) {
   int square[kWidth][kWidth];
-  int *many = NULL;
+  int* many = NULL;
   MPI_Request request;
   switch (i % 4) {
-  case 0:
-    for (int row = 0; row < kWidth; ++row)
-      square[row][0] = i + row;
-    MPI_Isend(square, 1, column, 1, i, MPI_COMM_WORLD, &request);
-    break;
-  case 1: MPI_Isend(&i, 1, MPI_INT, 1, i, MPI_COMM_WORLD, &request); break;
-  case 2: MPI_Isend(NULL, 0, MPI_DOUBLE, 1, i, MPI_COMM_WORLD, &request); break;
-  default:
-    many = malloc(kLarge * sizeof *many);
-    for (int k = 0; k < kLarge; ++k)
-      many[k] = i ^ k;
-    MPI_Isend(many, kLarge, MPI_INT, 1, i, MPI_COMM_WORLD, &request);
+    case 0:
+      for (int row = 0; row < kWidth; ++row) square[row][0] = i + row;
+      MPI_Isend(square, 1, column, 1, i, MPI_COMM_WORLD, &request);
+      break;
+    case 1: MPI_Isend(&i, 1, MPI_INT, 1, i, MPI_COMM_WORLD, &request); break;
+    case 2: MPI_Isend(NULL, 0, MPI_DOUBLE, 1, i, MPI_COMM_WORLD, &request); break;
+    default:
+      many = malloc(kLarge * sizeof *many);
+      for (int k = 0; k < kLarge; ++k) many[k] = i ^ k;
+      MPI_Isend(many, kLarge, MPI_INT, 1, i, MPI_COMM_WORLD, &request);
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect(request == MPI_REQUEST_NULL, "the request has ended");
   free(many);
 }
 
-static void receive_one(int i, MPI_Datatype column)
-{
+static void receive_one(int i, MPI_Datatype column) {
   static const int kCounts[] = {kWidth, 1, 0, kLarge};
   int square[kWidth][kWidth] = {{0}}, count = -1, elements = -1;
-  int *many = malloc(kLarge * sizeof *many);
+  int* many = malloc(kLarge * sizeof *many);
   MPI_Status status;
   MPI_Probe(0, i, MPI_COMM_WORLD, &status);
   MPI_Get_count(&status, MPI_INT, &count);
@@ -110,21 +109,18 @@ static void receive_one(int i, MPI_Datatype column)
     MPI_Recv(square, 1, column, 0, i, MPI_COMM_WORLD, &status);
     MPI_Get_elements(&status, column, &elements);
     expect(elements == kWidth, "the elements of a derived type");
-    for (int row = 0; row < kWidth; ++row)
-      expect(square[row][0] == i + row, "a column");
+    for (int row = 0; row < kWidth; ++row) expect(square[row][0] == i + row, "a column");
   } else {
     MPI_Recv(many, kLarge, MPI_INT, 0, i, MPI_COMM_WORLD, &status);
     expect(i % 4 != 1 || many[0] == i, "an integer");
-    for (int k = 0; i % 4 == 3 && k < kLarge; ++k)
-      expect(many[k] == (i ^ k), "much");
+    for (int k = 0; i % 4 == 3 && k < kLarge; ++k) expect(many[k] == (i ^ k), "much");
   }
   MPI_Get_count(&status, MPI_INT, &count);
   expect(count == kCounts[i % 4] && status.MPI_SOURCE == 0 && status.MPI_TAG == i, "the status of a receive");
   free(many);
 }
 
-static void kinds(void)
-{
+static void kinds(void) {
   MPI_Datatype column;
   MPI_Type_vector(kWidth, 1, kWidth, MPI_INT, &column);
   MPI_Type_commit(&column);
@@ -140,10 +136,8 @@ static void kinds(void)
   MPI_Type_free(&column);
 }
 
-static void unreceived(void)
-{
-  if (world_rank == 1)
-    return;
+static void unreceived(void) {
+  if (world_rank == 1) return;
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < 10; ++i) {
@@ -154,15 +148,13 @@ static void unreceived(void)
 
 static int handled; /* one thread */
 
-static void count(MPI_Comm *comm, int *error, ...)
-{
+static void count(MPI_Comm* comm, int* error, ...) {
   (void)comm;
   (void)error;
   ++handled;
 }
 
-static void send_wrong(int count, int dest, int tag)
-{
+static void send_wrong(int count, int dest, int tag) {
   int data = 0;
   MPI_Request request;
   const int before = handled;
@@ -170,8 +162,7 @@ static void send_wrong(int count, int dest, int tag)
   expect(error != MPI_SUCCESS && handled == before + 1, "a wrong send calls the error handler once");
 }
 
-static void wrong(void)
-{
+static void wrong(void) {
   MPI_Errhandler counting;
   MPI_Comm_create_errhandler(count, &counting);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, counting);
@@ -190,8 +181,7 @@ static void wrong(void)
 }
 
 /* All its blocks lie in one place, so that it needs little memory. */
-static void large(void)
-{
+static void large(void) {
   static char sent[kBlock], received[kBlock];
   MPI_Datatype contiguous, in_place;
   MPI_Type_contiguous(kBlock, MPI_CHAR, &contiguous);
@@ -212,8 +202,7 @@ static void large(void)
   MPI_Type_free(&contiguous);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   expect(argc == 2, "usage: run_ahead HOW");
   if (strcmp(argv[1], "chains") == 0)

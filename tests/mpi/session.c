@@ -5,8 +5,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(void)
-{
+int main(void) {
   MPI_Session session;
   MPI_Group world;
   MPI_Comm comm;
@@ -26,8 +25,7 @@ int main(void)
   MPI_Allreduce(&one, &inside, 1, MPI_INT, MPI_SUM, comm);
   MPI_Comm_free(&comm);
   MPI_Session_finalize(&session);
-  if (inside != 2 || outside != 2)
-    return 1;
+  if (inside != 2 || outside != 2) return 1;
   printf("rank %d: done\n", rank);
   return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Random programs of tasks that wait for several requests each, by Waitall, Waitany or Waitsome: receives, synchronous
- * sends, persistent ones that are started or not, and null, in any mix; some receives fail, as their message is too long.
- * Beside them tasks in MPI_Probe and MPI_Mprobe, for one message or any, on more communicators than the engine groups.
- * Messages come in another order. Every request is completed once, with its own result. Usage: several SEED
+ * sends, persistent ones that are started or not, and null, in any mix; some receives fail, as their message is too
+ * long. Beside them tasks in MPI_Probe and MPI_Mprobe, for one message or any, on more communicators than the engine
+ * groups. Messages come in another order. Every request is completed once, with its own result. Usage: several SEED
  */
 #include <string.h>
 
@@ -18,8 +18,7 @@ static MPI_Comm any, comms[kComms];
 static int probed[kProbes];
 
 /* A number for `what`, the same on both ranks. */
-static unsigned random_of(unsigned what)
-{
+static unsigned random_of(unsigned what) {
   unsigned x = (what + 1) * 2654435761u ^ seed * 40503u;
   x ^= x >> 15;
   x *= 2246822519u;
@@ -27,13 +26,11 @@ static unsigned random_of(unsigned what)
   return x * 3266489917u >> 8;
 }
 
-static int requests_of(int task)
-{
+static int requests_of(int task) {
   return task % 3 == 0 ? 1 + (int)(random_of((unsigned)task) % kMost) : 1 + (int)(random_of((unsigned)task) % 6);
 }
 
-static Kind kind_of(int tag)
-{
+static Kind kind_of(int tag) {
   static const Kind kinds[] = {kNull, kInactive, kReceive, kReceive, kReceive, kStarted, kSend};
   /* One in a set: of several in a call, Open MPI 4.1 frees all and tells of one. */
   const int fails = can_fail && tag % kMost == (int)(random_of(400000u + (unsigned)(tag / kMost)) % 4);
@@ -50,40 +47,30 @@ typedef struct Set {
   MPI_Request requests[kMost];
 } Set;
 
-static void post(Set *set, int i)
-{
+static void post(Set* set, int i) {
   const int tag = set->first + i;
-  MPI_Request *request = &set->requests[i];
+  MPI_Request* request = &set->requests[i];
   set->data[i] = kind_of(tag) == kSend ? tag : -1;
   switch (kind_of(tag)) {
-  case kNull:
-    *request = MPI_REQUEST_NULL;
-    return;
-  case kInactive:
-    MPI_Recv_init(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request);
-    return;
-  case kStarted:
-    MPI_Recv_init(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request);
-    MPI_Start(request);
-    break;
-  case kSend:
-    MPI_Issend(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request);
-    break;
-  default:
-    MPI_Irecv(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request);
+    case kNull: *request = MPI_REQUEST_NULL; return;
+    case kInactive: MPI_Recv_init(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request); return;
+    case kStarted:
+      MPI_Recv_init(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request);
+      MPI_Start(request);
+      break;
+    case kSend: MPI_Issend(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request); break;
+    default: MPI_Irecv(&set->data[i], 1, MPI_INT, 0, tag, MPI_COMM_WORLD, request);
   }
   ++set->left;
 }
 
-static int class_of(int error)
-{
+static int class_of(int error) {
   int class = MPI_SUCCESS;
   MPI_Error_class(error, &class);
   return class;
 }
 
-static void take(Set *set, int i, const MPI_Status *status, int error)
-{
+static void take(Set* set, int i, const MPI_Status* status, int error) {
   expect(i >= 0 && i < set->count && !set->done[i], "a request is completed once");
   const int tag = set->first + i;
   const Kind kind = kind_of(tag);
@@ -101,8 +88,7 @@ static void take(Set *set, int i, const MPI_Status *status, int error)
 }
 
 /* After an error, statuses say which; MPI_ERR_PENDING: neither complete nor failed. */
-static void wait_all(Set *set)
-{
+static void wait_all(Set* set) {
   while (set->left > 0) {
     MPI_Status statuses[kMost];
     const int error = MPI_Waitall(set->count, set->requests, statuses);
@@ -116,8 +102,7 @@ static void wait_all(Set *set)
   }
 }
 
-static void wait_any(Set *set)
-{
+static void wait_any(Set* set) {
   int index = -1;
   MPI_Status status;
   while (set->left > 0) {
@@ -126,11 +111,11 @@ static void wait_any(Set *set)
     expect(status.MPI_ERROR == 0 || error != MPI_SUCCESS, "MPI_ERROR of a single status stays as it is");
     take(set, index, &status, error);
   }
-  expect(MPI_Waitany(set->count, set->requests, &index, &status) == MPI_SUCCESS && index == MPI_UNDEFINED, "none is left");
+  expect(MPI_Waitany(set->count, set->requests, &index, &status) == MPI_SUCCESS && index == MPI_UNDEFINED,
+         "none is left");
 }
 
-static void wait_some(Set *set)
-{
+static void wait_some(Set* set) {
   int count = 0, indices[kMost];
   MPI_Status statuses[kMost];
   while (set->left > 0) {
@@ -144,26 +129,22 @@ static void wait_some(Set *set)
          "none is left");
 }
 
-static void wait_for_set(int task)
-{
-  static void (*const ways[])(Set *) = {wait_all, wait_any, wait_some};
-  Set *set = calloc(1, sizeof *set);
+static void wait_for_set(int task) {
+  static void (*const ways[])(Set*) = {wait_all, wait_any, wait_some};
+  Set* set = calloc(1, sizeof *set);
   expect(set != NULL, "memory");
   set->first = task * kMost;
   set->count = requests_of(task);
-  for (int i = 0; i < set->count; ++i)
-    post(set, i);
+  for (int i = 0; i < set->count; ++i) post(set, i);
   ways[random_of(200000u + (unsigned)task) % 3](set);
   for (int i = 0; i < set->count; ++i) {
-    if (set->requests[i] != MPI_REQUEST_NULL)
-      MPI_Request_free(&set->requests[i]);
+    if (set->requests[i] != MPI_REQUEST_NULL) MPI_Request_free(&set->requests[i]);
   }
   free(set);
 }
 
 /* Odd ones for any message, whichever; the others for their own. */
-static void wait_for_message(int i)
-{
+static void wait_for_message(int i) {
   int got = -1;
   MPI_Status status;
   MPI_Message message;
@@ -181,8 +162,7 @@ static void wait_for_message(int i)
   ++probed[got];
 }
 
-static void receive(void)
-{
+static void receive(void) {
 #pragma omp parallel
 #pragma omp single
   {
@@ -195,36 +175,29 @@ static void receive(void)
       wait_for_message(i);
     }
   }
-  for (int i = 0; i < kProbes; ++i)
-    expect(probed[i] == 1, "each message is received once");
+  for (int i = 0; i < kProbes; ++i) expect(probed[i] == 1, "each message is received once");
 }
 
-static void serve(int tag)
-{
+static void serve(int tag) {
   int data[kLong] = {tag, tag, tag};
   switch (kind_of(tag)) {
-  case kNull:
-  case kInactive:
-    return;
-  case kSend:
-    MPI_Recv(data, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    expect(data[0] == tag, "the message of a send");
-    return;
-  default:
-    MPI_Send(data, kind_of(tag) == kTooLong ? kLong : 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+    case kNull:
+    case kInactive: return;
+    case kSend:
+      MPI_Recv(data, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      expect(data[0] == tag, "the message of a send");
+      return;
+    default: MPI_Send(data, kind_of(tag) == kTooLong ? kLong : 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
   }
 }
 
-static void serve_all(void)
-{
+static void serve_all(void) {
   static const int steps[] = {1, 7, 617, 1013, 2399}; /* have no common factor with kMessages */
   const long step = steps[random_of(300000) % 5];
   for (int sent = 0; sent < kMessages; ++sent) {
     const int tag = (int)(sent * step % kMessages);
-    if (tag % kMost < requests_of(tag / kMost))
-      serve(tag);
-    if (sent % 100 == 0)
-      let_peer_block();
+    if (tag % kMost < requests_of(tag / kMost)) serve(tag);
+    if (sent % 100 == 0) let_peer_block();
     if (sent % (kMessages / kProbes) == 0) {
       int i = sent / (kMessages / kProbes) * 7 % kProbes;
       MPI_Send(&i, 1, MPI_INT, 1, i, i % 2 == 1 ? any : comms[i % kComms]);
@@ -232,23 +205,20 @@ static void serve_all(void)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   expect(argc >= 2, "usage: several SEED");
   seed = (unsigned)atoi(argv[1]);
   can_fail = seed % 2 == 1;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_dup(MPI_COMM_WORLD, &any);
-  for (int i = 0; i < kComms; ++i)
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (int i = 0; i < kComms; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   if (world_rank == 0)
     serve_all();
   else
     receive();
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&any);
-  for (int i = 0; i < kComms; ++i)
-    MPI_Comm_free(&comms[i]);
+  for (int i = 0; i < kComms; ++i) MPI_Comm_free(&comms[i]);
   return finish();
 }

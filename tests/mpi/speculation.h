@@ -14,26 +14,25 @@
 #include "support.h"
 
 static struct {
-  __typeof__(marline_mpi_speculation_begin) *begin;
-  __typeof__(marline_mpi_speculation_stop) *stop;
-  __typeof__(marline_mpi_speculation_end) *end;
-  __typeof__(marline_taskgroup_cancelled) *cancelled;
-  __typeof__(marline_task_cancelled) *task_cancelled;
+  __typeof__(marline_mpi_speculation_begin)* begin;
+  __typeof__(marline_mpi_speculation_stop)* stop;
+  __typeof__(marline_mpi_speculation_end)* end;
+  __typeof__(marline_taskgroup_cancelled)* cancelled;
+  __typeof__(marline_task_cancelled)* task_cancelled;
 } marline;
 
-static inline void find_marline(void)
-{
-  *(void **)&marline.begin = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_begin");
-  *(void **)&marline.stop = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_stop");
-  *(void **)&marline.end = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_end");
-  *(void **)&marline.cancelled = dlsym(RTLD_DEFAULT, "marline_taskgroup_cancelled");
-  *(void **)&marline.task_cancelled = dlsym(RTLD_DEFAULT, "marline_task_cancelled");
-  expect(marline.begin && marline.stop && marline.end && marline.cancelled && marline.task_cancelled, "marline_mpi.h's functions are there");
+static inline void find_marline(void) {
+  *(void**)&marline.begin = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_begin");
+  *(void**)&marline.stop = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_stop");
+  *(void**)&marline.end = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_end");
+  *(void**)&marline.cancelled = dlsym(RTLD_DEFAULT, "marline_taskgroup_cancelled");
+  *(void**)&marline.task_cancelled = dlsym(RTLD_DEFAULT, "marline_task_cancelled");
+  expect(marline.begin && marline.stop && marline.end && marline.cancelled && marline.task_cancelled,
+         "marline_mpi.h's functions are there");
 }
 
 /* After the scope's end: of all that was sent nothing is left, on any rank. */
-static inline void expect_no_leftovers(MPI_Comm comm, const marline_mpi_speculation_counts_t *counts)
-{
+static inline void expect_no_leftovers(MPI_Comm comm, const marline_mpi_speculation_counts_t* counts) {
   unsigned long long mine[3] = {counts->sent, counts->received, counts->drained}, all[3];
   MPI_Allreduce(mine, all, 3, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
   expect(all[0] == all[1] + all[2], "what was sent was received or drained");

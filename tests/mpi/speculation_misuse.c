@@ -2,19 +2,18 @@
  *
  *   speculation_misuse early | later | collective | large | twice
  *
- * What a scope cannot put in order is said. `early`: the task that stops does not come after a receive of its iteration,
- * which is cancelled. `later`: a task that counts sends after the stop. `collective`: one that nobody could enter for
- * another rank. `large`: one of more elements than that can be done for. `twice`: two stops.
+ * What a scope cannot put in order is said. `early`: the task that stops does not come after a receive of its
+ * iteration, which is cancelled. `later`: a task that counts sends after the stop. `collective`: one that nobody could
+ * enter for another rank. `large`: one of more elements than that can be done for. `twice`: two stops.
  */
 #include <limits.h>
 
 #include "speculation.h"
 
-static marline_mpi_speculation_t *scope;
+static marline_mpi_speculation_t* scope;
 static char order;
 
-static void early(void)
-{
+static void early(void) {
   int value = 0;
 #pragma omp task firstprivate(value) depend(out : order)
   MPI_Recv(&value, 1, MPI_INT, 1 - world_rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -25,8 +24,7 @@ static void early(void)
   }
 }
 
-static void later(void)
-{
+static void later(void) {
   int value = 0;
 #pragma omp task firstprivate(value) depend(in : order)
   {
@@ -38,8 +36,7 @@ static void later(void)
   marline.stop(scope);
 }
 
-static void collective(void)
-{
+static void collective(void) {
   int sent[2] = {0}, received[2];
 #pragma omp task shared(sent, received)
   MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, MPI_COMM_WORLD);
@@ -47,8 +44,7 @@ static void collective(void)
 }
 
 /* The call ends the program before it looks at the buffer. */
-static void large(void)
-{
+static void large(void) {
 #if MPI_VERSION >= 4
   char data = 0;
 #pragma omp task shared(data)
@@ -57,19 +53,17 @@ static void large(void)
 #endif
 }
 
-static void twice(void)
-{
+static void twice(void) {
 #pragma omp task depend(out : order)
   marline.stop(scope);
 #pragma omp taskwait
   marline.stop(scope);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   find_marline();
-  const char *how = argc > 1 ? argv[1] : "";
+  const char* how = argc > 1 ? argv[1] : "";
   scope = marline.begin(MPI_COMM_WORLD);
 #pragma omp parallel
 #pragma omp single

@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Each thing that can be under way when a speculation scope is stopped, once, on three ranks: receives that wait, also
- * from anybody, small and large messages that nobody receives, a probe, both halves of MPI_Sendrecv, collectives that one
- * rank has entered, or two, and tasks that run on and call then. The task that stops is created first, and held back
- * until all others have begun. Twice on one communicator, with ordinary traffic in between.
+ * from anybody, small and large messages that nobody receives, a probe, both halves of MPI_Sendrecv, collectives that
+ * one rank has entered, or two, and tasks that run on and call then. The task that stops is created first, and held
+ * back until all others have begun. Twice on one communicator, with ordinary traffic in between.
  *
- * With one thread, a task that has begun waits in its call when another one runs, so it is known what the stop finds. With
- * more, calls may come after it and be refused.
+ * With one thread, a task that has begun waits in its call when another one runs, so it is known what the stop finds.
+ * With more, calls may come after it and be refused.
  */
 #include "speculation.h"
 
 enum { kLarge = 1 << 20, kTag = 5 };
 
 static MPI_Comm comm;
-static marline_mpi_speculation_t *scope;
+static marline_mpi_speculation_t* scope;
 static int begun, stopped; /* atomic */
 static char large[2][kLarge];
 static char gate;
 
-static void begin(void)
-{
-  __atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
-}
+static void begin(void) { __atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED); }
 
-static void expect_cancelled(MPI_Status *status)
-{
+static void expect_cancelled(MPI_Status* status) {
   int cancelled = 0;
   MPI_Test_cancelled(status, &cancelled);
   expect(cancelled || status->MPI_SOURCE == MPI_PROC_NULL, "the receive was cancelled, or one from nobody");
   expect(marline.task_cancelled() == 1, "the task knows that it is");
 }
 
-static void receive_in_vain(int source, int tag)
-{
+static void receive_in_vain(int source, int tag) {
   MPI_Status status;
   int value = 17;
 #pragma omp task firstprivate(source, tag, value) private(status)
@@ -44,8 +39,7 @@ static void receive_in_vain(int source, int tag)
   }
 }
 
-static void send_in_vain(int receiver, int bytes)
-{
+static void send_in_vain(int receiver, int bytes) {
 #pragma omp task firstprivate(receiver, bytes)
   {
     begin();
@@ -53,8 +47,7 @@ static void send_in_vain(int receiver, int bytes)
   }
 }
 
-static void probe_in_vain(int source)
-{
+static void probe_in_vain(int source) {
 #pragma omp task firstprivate(source)
   {
     MPI_Status status;
@@ -64,8 +57,7 @@ static void probe_in_vain(int source)
   }
 }
 
-static void exchange_in_vain(int receiver, int source)
-{
+static void exchange_in_vain(int receiver, int source) {
 #pragma omp task firstprivate(receiver, source)
   {
     MPI_Status status;
@@ -76,23 +68,18 @@ static void exchange_in_vain(int receiver, int source)
 }
 
 /* Bcast and Reduce may end on this rank without the others, and do with Open MPI. */
-static void enter_collectives(int how_many)
-{
+static void enter_collectives(int how_many) {
 #pragma omp task firstprivate(how_many)
   {
     double value = 1, sum = 0;
     begin();
-    if (how_many > 0)
-      MPI_Bcast(&value, 1, MPI_DOUBLE, 1, comm);
-    if (how_many > 1)
-      MPI_Reduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
-    if (how_many > 2)
-      MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    if (how_many > 0) MPI_Bcast(&value, 1, MPI_DOUBLE, 1, comm);
+    if (how_many > 1) MPI_Reduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+    if (how_many > 2) MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
   }
 }
 
-static void run_on(void)
-{
+static void run_on(void) {
 #pragma omp task untied
   {
     int value = 17, sum = 18;
@@ -109,8 +96,7 @@ static void run_on(void)
   }
 }
 
-static int create_pieces(void)
-{
+static int create_pieces(void) {
   switch (world_rank) {
     case 0:
       receive_in_vain(1, kTag);
@@ -132,8 +118,7 @@ static int create_pieces(void)
   }
 }
 
-static void speculate(marline_mpi_speculation_counts_t *counts)
-{
+static void speculate(marline_mpi_speculation_counts_t* counts) {
   omp_event_handle_t opened;
   begun = stopped = 0;
   scope = marline.begin(comm);
@@ -160,26 +145,24 @@ static void speculate(marline_mpi_speculation_counts_t *counts)
   marline.end(scope, counts);
 }
 
-static void check_counts(const marline_mpi_speculation_counts_t *counts)
-{
+static void check_counts(const marline_mpi_speculation_counts_t* counts) {
   static const struct {
     uint64_t sent, withdrawn, drained, calls_on_all; /* the last: collectives and what was refused */
   } expected[3] = {{2, 1, 1, 3}, {0, 2, 1, 3}, {1, 1, 1, 4}};
   printf("rank %d: sent %d received %d withdrawn %d drained %d refused %d entered %d completed %d\n", world_rank,
          (int)counts->sent, (int)counts->received, (int)counts->withdrawn, (int)counts->drained, (int)counts->refused,
          (int)counts->entered, (int)counts->completed);
-  if (omp_get_max_threads() > 1)
-    return;
+  if (omp_get_max_threads() > 1) return;
   expect(counts->sent == expected[world_rank].sent && counts->received == 0, "what was sent, and received by none");
   expect(counts->withdrawn == expected[world_rank].withdrawn, "receives were cancelled");
   expect(counts->drained == expected[world_rank].drained, "messages were drained");
-  expect(counts->entered + counts->refused == expected[world_rank].calls_on_all, "collectives and calls after the stop");
+  expect(counts->entered + counts->refused == expected[world_rank].calls_on_all,
+         "collectives and calls after the stop");
   expect(world_rank != 0 || counts->completed > 0, "collectives were completed");
 }
 
 /* With the tags and sizes of what was cancelled. */
-static void ordinary_traffic(void)
-{
+static void ordinary_traffic(void) {
   int value = world_rank, got = -1, sum = 0;
   MPI_Request request;
   MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &request);
@@ -190,8 +173,7 @@ static void ordinary_traffic(void)
   expect(sum == 3, "the sum is this round's");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 3);
   find_marline();
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

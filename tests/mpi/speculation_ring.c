@@ -2,10 +2,10 @@
  *
  *   speculation_ring RUNS SLOW
  *
- * An iteration on three ranks: each sends its value to the right, adds what comes from the left, and all sum up. That the
- * iteration kEnough is the last one needed is asked in a task of its own, whose answer comes while later iterations are
- * on their way; rank SLOW sleeps here and there, so that the others are ahead of it. RUNS solver runs on one communicator:
- * each must end with the values of iteration kEnough, leave nothing, and match its own messages only.
+ * An iteration on three ranks: each sends its value to the right, adds what comes from the left, and all sum up. That
+ * the iteration kEnough is the last one needed is asked in a task of its own, whose answer comes while later iterations
+ * are on their way; rank SLOW sleeps here and there, so that the others are ahead of it. RUNS solver runs on one
+ * communicator: each must end with the values of iteration kEnough, leave nothing, and match its own messages only.
  */
 #include <stdint.h>
 
@@ -20,7 +20,7 @@ typedef struct {
 } Message;
 
 static MPI_Comm comm, judges;
-static marline_mpi_speculation_t *scope;
+static marline_mpi_speculation_t* scope;
 static int run_number, slow, last;
 static uint64_t value, total;
 static union {
@@ -30,53 +30,38 @@ static union {
 static uint64_t values[kDepth], totals[kDepth]; /* after iteration k, at k % kDepth */
 
 /* Small messages leave their buffers at once, large ones when they are received. */
-static int bytes_of(int k)
-{
-  return k % 3 == 0 ? kLarge : (int)sizeof(Message);
+static int bytes_of(int k) { return k % 3 == 0 ? kLarge : (int)sizeof(Message); }
+
+static void sleep_if_slow(int k) {
+  if (world_rank == slow && k % 4 == 3) usleep(2000);
 }
 
-static void sleep_if_slow(int k)
-{
-  if (world_rank == slow && k % 4 == 3)
-    usleep(2000);
-}
+static uint64_t next_value(uint64_t mine, uint64_t left) { return mine * 3 + left + 1; }
 
-static uint64_t next_value(uint64_t mine, uint64_t left)
-{
-  return mine * 3 + left + 1;
-}
-
-static void receive(int k)
-{
-  Message *message = &in[k % 2].message;
+static void receive(int k) {
+  Message* message = &in[k % 2].message;
   MPI_Recv(in[k % 2].room, bytes_of(k), MPI_CHAR, (world_rank + kRanks - 1) % kRanks, kTag + k % 2, comm,
            MPI_STATUS_IGNORE);
   expect(marline.task_cancelled() == 1 || (message->run == run_number && message->iteration == k),
          "the message is this run's and this iteration's");
 }
 
-static void send(int k)
-{
+static void send(int k) {
   sleep_if_slow(k);
   out[k % 2].message = (Message){run_number, k, value};
   MPI_Send(out[k % 2].room, bytes_of(k), MPI_CHAR, (world_rank + 1) % kRanks, kTag + k % 2, comm);
 }
 
-static void step(int k)
-{
-  value = values[k % kDepth] = next_value(value, in[k % 2].message.value);
-}
+static void step(int k) { value = values[k % kDepth] = next_value(value, in[k % 2].message.value); }
 
-static void sum(int k)
-{
+static void sum(int k) {
   uint64_t all = 0;
   MPI_Allreduce(&values[k % kDepth], &all, 1, MPI_UINT64_T, MPI_SUM, comm);
   totals[k % kDepth] = total = all;
 }
 
 /* Of all ranks one alone knows, as in a solver whose norm is a sum. */
-static void judge(int k)
-{
+static void judge(int k) {
   int mine = world_rank == 1 && k == kEnough, enough = 0;
   sleep_if_slow(k);
   MPI_Allreduce(&mine, &enough, 1, MPI_INT, MPI_MAX, judges);
@@ -86,8 +71,7 @@ static void judge(int k)
   }
 }
 
-static void create_iteration(int k)
-{
+static void create_iteration(int k) {
   char *got = in[k % 2].room, *sent = out[k % 2].room;
   uint64_t *kept = &values[k % kDepth], *summed = &totals[k % kDepth];
   (void)got, (void)sent, (void)kept, (void)summed;
@@ -103,8 +87,7 @@ static void create_iteration(int k)
   judge(k);
 }
 
-static void solve(marline_mpi_speculation_counts_t *counts)
-{
+static void solve(marline_mpi_speculation_counts_t* counts) {
   value = (uint64_t)(10 * run_number + world_rank);
   last = -1;
   scope = marline.begin(comm);
@@ -112,30 +95,24 @@ static void solve(marline_mpi_speculation_counts_t *counts)
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
-  for (int k = 1; k <= kMost && !marline.cancelled(); ++k)
-    create_iteration(k);
+  for (int k = 1; k <= kMost && !marline.cancelled(); ++k) create_iteration(k);
   marline.end(scope, counts);
 }
 
-static void check_result(void)
-{
+static void check_result(void) {
   uint64_t all[kRanks], next[kRanks], expected = 0;
-  for (int r = 0; r < kRanks; ++r)
-    all[r] = (uint64_t)(10 * run_number + r);
+  for (int r = 0; r < kRanks; ++r) all[r] = (uint64_t)(10 * run_number + r);
   for (int k = 1; k <= kEnough; ++k) {
-    for (int r = 0; r < kRanks; ++r)
-      next[r] = next_value(all[r], all[(r + kRanks - 1) % kRanks]);
+    for (int r = 0; r < kRanks; ++r) next[r] = next_value(all[r], all[(r + kRanks - 1) % kRanks]);
     memcpy(all, next, sizeof all);
   }
-  for (int r = 0; r < kRanks; ++r)
-    expected += all[r];
+  for (int r = 0; r < kRanks; ++r) expected += all[r];
   expect(last == kEnough, "the solver stopped after the iteration that suffices");
   expect(values[kEnough % kDepth] == all[world_rank], "the value of that iteration is there");
   expect(totals[kEnough % kDepth] == expected, "and its sum");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, kRanks);
   find_marline();
   slow = argc > 2 ? atoi(argv[2]) : 0;

@@ -14,18 +14,15 @@
 static int world_rank = -1;
 static int world_size = -1;
 
-static inline void expect(int holds, const char *what)
-{
-  if (holds)
-    return;
+static inline void expect(int holds, const char* what) {
+  if (holds) return;
   fprintf(stderr, "rank %d: FAILED: %s\n", world_rank, what);
   fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* MPI for programs whose tasks call it. Without Marline, the level has to be asked for. */
-static inline void start(int *argc, char ***argv, int ranks)
-{
+static inline void start(int* argc, char*** argv, int ranks) {
   int provided = 0;
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* ranks share a pipe: whole lines only */
   MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
@@ -36,17 +33,13 @@ static inline void start(int *argc, char ***argv, int ranks)
 }
 
 /* Every rank says that it got here; the runner counts these lines. */
-static inline int finish(void)
-{
+static inline int finish(void) {
   MPI_Finalize();
   printf("rank %d: done\n", world_rank);
   return 0;
 }
 
 /* Long enough for the peer to be blocked already: then the call under test takes the way through a suspension. */
-static inline void let_peer_block(void)
-{
-  usleep(3000);
-}
+static inline void let_peer_block(void) { usleep(3000); }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program in TAMPI's terms. On Marline with one thread, receives before sends; without Marline (argument `plain`), where
- * TAMPI_Iwait waits, the same calls in an order that needs no second thread. */
+ * A program in TAMPI's terms. On Marline with one thread, receives before sends; without Marline (argument `plain`),
+ * where TAMPI_Iwait waits, the same calls in an order that needs no second thread. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -36,8 +36,7 @@ static void receive_all(int peer) {
         MPI_Irecv(&received[i + 1], 1, MPI_INT, peer, i + 1, MPI_COMM_WORLD, &requests[1]);
         TAMPI_Iwait(&requests[1], &statuses[i + 1]);
       } else {
-        for (int k = 0; k < 2; ++k)
-          MPI_Irecv(&received[i + k], 1, MPI_INT, peer, i + k, MPI_COMM_WORLD, &requests[k]);
+        for (int k = 0; k < 2; ++k) MPI_Irecv(&received[i + k], 1, MPI_INT, peer, i + k, MPI_COMM_WORLD, &requests[k]);
         TAMPI_Iwaitall(2, requests, &statuses[i]);
       }
     }
@@ -67,7 +66,7 @@ static void collectives(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided = -1, queried = -1, blocking = -1, nonblocking = -1, value = -1;
   const int plain = argc > 1 && strcmp(argv[1], "plain") == 0;
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
@@ -86,11 +85,9 @@ int main(int argc, char **argv) {
 #pragma omp parallel
 #pragma omp single
   {
-    if (plain)
-      send_all(peer);
+    if (plain) send_all(peer);
     receive_all(peer);
-    if (!plain)
-      send_all(peer);
+    if (!plain) send_all(peer);
     collectives();
   }
   return finish();

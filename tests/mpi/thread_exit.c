@@ -9,13 +9,9 @@
 
 enum { kTasks = 8, kSeconds = 100 };
 
-static void handler(void)
-{
-  printf("rank %d: done\n", world_rank);
-}
+static void handler(void) { printf("rank %d: done\n", world_rank); }
 
-static void wait_in_tasks(void)
-{
+static void wait_in_tasks(void) {
 #pragma omp parallel
 #pragma omp single
   {
@@ -40,12 +36,10 @@ static void wait_in_tasks(void)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   start(&argc, &argv, 2);
   atexit(handler);
-  if (argc < 2)
-    wait_in_tasks();
+  if (argc < 2) wait_in_tasks();
   MPI_Finalize();
   alarm(kSeconds); /* one that hangs ends by a signal */
   pthread_exit(NULL);

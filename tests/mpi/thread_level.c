@@ -10,9 +10,8 @@
 
 #include "support.h"
 
-int main(int argc, char **argv)
-{
-  const char *how = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
   const int expected = argc > 2 ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
   int provided = -1;
   if (strcmp(how, "single") == 0)
@@ -36,8 +35,7 @@ int main(int argc, char **argv)
 #pragma omp parallel num_threads(2) private(is_main)
   {
     is_main = -1;
-    if (omp_get_thread_num() == 1 && expected == MPI_THREAD_MULTIPLE)
-      MPI_Is_thread_main(&is_main);
+    if (omp_get_thread_num() == 1 && expected == MPI_THREAD_MULTIPLE) MPI_Is_thread_main(&is_main);
     expect(is_main <= 0, "another thread is not");
   }
   int received = 0;

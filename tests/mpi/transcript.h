@@ -11,15 +11,14 @@
 enum { kUntouched = 0x5eed };
 
 typedef struct Step {
-  const char *name;
+  const char* name;
   void (*body)(void);
 } Step;
 
-static const char *step_name = "";
+static const char* step_name = "";
 static int step_line;
 
-static inline MPI_Status fresh_status(void)
-{
+static inline MPI_Status fresh_status(void) {
   MPI_Status status = {0};
   status.MPI_SOURCE = kUntouched;
   status.MPI_TAG = kUntouched;
@@ -27,23 +26,19 @@ static inline MPI_Status fresh_status(void)
   return status;
 }
 
-static inline int error_class(int error)
-{
+static inline int error_class(int error) {
   int class = error;
-  if (error != kUntouched)
-    MPI_Error_class(error, &class);
+  if (error != kUntouched) MPI_Error_class(error, &class);
   return class;
 }
 
-static inline void record(const char *call, int error, const char *name, int value)
-{
+static inline void record(const char* call, int error, const char* name, int value) {
   printf("rank %d: %s %02d: %s: class %d, %s %d\n", world_rank, step_name, step_line++, call, error_class(error), name,
          value);
 }
 
 /* Without the field MPI_ERROR, which calls with one status leave alone. One printf per line: ranks share a pipe. */
-static inline void record_status(const char *call, int error, MPI_Status *status)
-{
+static inline void record_status(const char* call, int error, MPI_Status* status) {
   int count = -1;
   int cancelled = -1;
   MPI_Get_count(status, MPI_INT, &count);
@@ -53,8 +48,7 @@ static inline void record_status(const char *call, int error, MPI_Status *status
 }
 
 /* Each step in a task of its own on every rank, one after the other. */
-static inline void run_steps(const Step *steps, int count)
-{
+static inline void run_steps(const Step* steps, int count) {
   for (int i = 0; i < count; ++i) {
     step_name = steps[i].name;
     step_line = 0;

@@ -12,23 +12,20 @@ static int handled_on_world;
 static int last_class;
 static int buffer[64];
 
-static void count_error(MPI_Comm *comm, int *error, ...)
-{
+static void count_error(MPI_Comm* comm, int* error, ...) {
   handled += *error != MPI_SUCCESS;
   handled_on_world += *comm == MPI_COMM_WORLD;
   last_class = error_class(*error);
 }
 
-static void send_some(MPI_Comm comm, int messages, int ints)
-{
+static void send_some(MPI_Comm comm, int messages, int ints) {
   for (int tag = 1; tag <= messages; ++tag) {
     let_peer_block();
     MPI_Send(buffer, ints, MPI_INT, 1, tag, comm);
   }
 }
 
-static void wrong_arguments(void)
-{
+static void wrong_arguments(void) {
   const int peer = 1 - world_rank;
   MPI_Status status = fresh_status();
   record("Send to rank 99", MPI_Send(buffer, 1, MPI_INT, 99, 1, MPI_COMM_WORLD), "rank", 99);
@@ -43,8 +40,7 @@ static void wrong_arguments(void)
          MPI_Sendrecv(buffer, 1, MPI_INT, 99, 1, buffer, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &status), "rank", 99);
 }
 
-static void truncated_recv(void)
-{
+static void truncated_recv(void) {
   if (world_rank == 0) {
     send_some(MPI_COMM_WORLD, 2, 32);
     return;
@@ -58,8 +54,7 @@ static void truncated_recv(void)
   }
 }
 
-static void truncated_wait(void)
-{
+static void truncated_wait(void) {
   if (world_rank == 0) {
     send_some(MPI_COMM_WORLD, 1, 32);
     return;
@@ -72,8 +67,7 @@ static void truncated_wait(void)
   record("Wait truncated", error, "source", status.MPI_SOURCE);
 }
 
-static void truncated_waitany(void)
-{
+static void truncated_waitany(void) {
   if (world_rank == 0) {
     send_some(MPI_COMM_WORLD, 1, 32);
     return;
@@ -87,19 +81,16 @@ static void truncated_waitany(void)
   record("Waitany truncated", error, "null", requests[1] == MPI_REQUEST_NULL);
 }
 
-static void truncated_sendrecv(void)
-{
+static void truncated_sendrecv(void) {
   const int peer = 1 - world_rank;
   int in[64];
   MPI_Status status = fresh_status();
-  if (world_rank == 0)
-    let_peer_block();
+  if (world_rank == 0) let_peer_block();
   const int error = MPI_Sendrecv(buffer, 32, MPI_INT, peer, 1, in, 4, MPI_INT, peer, 1, MPI_COMM_WORLD, &status);
   record("Sendrecv truncated", error, "source", status.MPI_SOURCE);
 }
 
-static void with_handler(MPI_Comm comm, const char *what)
-{
+static void with_handler(MPI_Comm comm, const char* what) {
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(count_error, &handler);
   MPI_Comm_set_errhandler(comm, handler);
@@ -127,8 +118,7 @@ static void world_handler(void) { with_handler(MPI_COMM_WORLD, "handler of world
 /* MPICH 4.0 gives every error at completion to the handler of MPI_COMM_WORLD, also in plain MPI_Wait: nothing between
  * it and the program can tell which communicator it was. */
 #ifdef OPEN_MPI
-static void own_handler(void)
-{
+static void own_handler(void) {
   MPI_Comm own;
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   with_handler(own, "handler of another communicator");
@@ -136,16 +126,16 @@ static void own_handler(void)
 }
 #endif
 
-int main(int argc, char **argv)
-{
-  static const Step kSteps[] = {{"wrong_arguments", wrong_arguments},
-                                {"truncated_recv", truncated_recv},
-                                {"truncated_wait", truncated_wait},
-                                {"truncated_waitany", truncated_waitany},
-                                {"truncated_sendrecv", truncated_sendrecv},
-                                {"world_handler", world_handler},
+int main(int argc, char** argv) {
+  static const Step kSteps[] = {
+      {"wrong_arguments", wrong_arguments},
+      {"truncated_recv", truncated_recv},
+      {"truncated_wait", truncated_wait},
+      {"truncated_waitany", truncated_waitany},
+      {"truncated_sendrecv", truncated_sendrecv},
+      {"world_handler", world_handler},
 #ifdef OPEN_MPI
-                                {"own_handler", own_handler},
+      {"own_handler", own_handler},
 #endif
   };
   start(&argc, &argv, 2);

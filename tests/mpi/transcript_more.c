@@ -7,8 +7,7 @@
 
 enum { kRequests = 3 };
 
-static void send_tag(int tag, int count)
-{
+static void send_tag(int tag, int count) {
   const int data[4] = {tag, tag + 1, tag + 2, tag + 3};
   let_peer_block();
   MPI_Send(data, count, MPI_INT, 1, tag, MPI_COMM_WORLD);
@@ -19,8 +18,7 @@ static void send_go(void) { MPI_Send(NULL, 0, MPI_INT, 0, 99, MPI_COMM_WORLD); }
 
 /* Waitsome: one message at a time, so that what it finds is determined --------------------------------------------- */
 
-static void waitsome_each(void)
-{
+static void waitsome_each(void) {
   if (world_rank == 0) {
     for (int tag = kRequests; tag >= 1; --tag) {
       send_tag(tag, 1);
@@ -38,8 +36,7 @@ static void waitsome_each(void)
     MPI_Status statuses[kRequests] = {fresh_status(), fresh_status(), fresh_status()};
     const int error = MPI_Waitsome(kRequests, requests, &count, indices, statuses);
     record("Waitsome", error, "count", count);
-    if (count != 1)
-      break;
+    if (count != 1) break;
     record_status("Waitsome", error, &statuses[0]);
     record("Waitsome", error, "index", indices[0]);
     record("Waitsome", error, "null", requests[indices[0]] == MPI_REQUEST_NULL);
@@ -47,8 +44,7 @@ static void waitsome_each(void)
   }
 }
 
-static void waitsome_nothing(void)
-{
+static void waitsome_nothing(void) {
   int count = -1;
   int indices[1] = {-1};
   MPI_Status status = fresh_status();
@@ -58,8 +54,7 @@ static void waitsome_nothing(void)
   record("Waitsome ignored", MPI_Waitsome(1, &request, &count, indices, MPI_STATUSES_IGNORE), "count", count);
 }
 
-static void waitsome_persistent(void)
-{
+static void waitsome_persistent(void) {
   if (world_rank == 0) {
     send_tag(1, 1);
     await_go();
@@ -77,16 +72,14 @@ static void waitsome_persistent(void)
     record("Waitsome persistent", MPI_Waitsome(1, &request, &count, &index, &status), "count", count);
     record_status("Waitsome persistent", MPI_SUCCESS, &status);
     record("Waitsome inactive", MPI_Waitsome(1, &request, &count, &index, &status), "count", count);
-    if (round == 0)
-      send_go();
+    if (round == 0) send_go();
   }
   MPI_Request_free(&request);
 }
 
 /* Matched probes and replacing ------------------------------------------------------------------------------------- */
 
-static void matched(void)
-{
+static void matched(void) {
   if (world_rank == 0) {
     send_tag(5, 3);
     send_tag(6, 0);
@@ -104,13 +97,11 @@ static void matched(void)
   }
 }
 
-static void replace(void)
-{
+static void replace(void) {
   const int peer = 1 - world_rank;
   int data[4] = {world_rank, world_rank + 10, world_rank + 20, world_rank + 30};
   MPI_Status status = fresh_status();
-  if (world_rank == 0)
-    let_peer_block();
+  if (world_rank == 0) let_peer_block();
   record_status("Sendrecv_replace",
                 MPI_Sendrecv_replace(data, 4, MPI_INT, peer, 7, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status),
                 &status);
@@ -119,8 +110,7 @@ static void replace(void)
 
 /* With nobody ------------------------------------------------------------------------------------------------------ */
 
-static void nobody(void)
-{
+static void nobody(void) {
   int data = 17;
   MPI_Status status = fresh_status();
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -137,8 +127,7 @@ static void nobody(void)
 }
 
 /* To somebody on one side only. */
-static void half_nobody(void)
-{
+static void half_nobody(void) {
   const int peer = 1 - world_rank;
   int data = 100 + world_rank;
   MPI_Status status = fresh_status();
@@ -151,8 +140,7 @@ static void half_nobody(void)
 
 /* Errors ----------------------------------------------------------------------------------------------------------- */
 
-static void truncated(void)
-{
+static void truncated(void) {
   if (world_rank == 0) {
     send_tag(1, 4);
     send_tag(2, 4);
@@ -172,8 +160,7 @@ static void truncated(void)
   record("Waitsome truncated", status.MPI_ERROR, "index", index);
 }
 
-static void wrong_arguments(void)
-{
+static void wrong_arguments(void) {
   int data = 0;
   MPI_Status status;
   MPI_Message message;
@@ -187,8 +174,7 @@ static void wrong_arguments(void)
   record("File_open", MPI_File_open(MPI_COMM_SELF, "/no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), "", 0);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   static const Step kSteps[] = {{"waitsome_each", waitsome_each},
                                 {"waitsome_nothing", waitsome_nothing},
                                 {"waitsome_persistent", waitsome_persistent},

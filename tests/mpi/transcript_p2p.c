@@ -10,10 +10,9 @@
 enum { kInts = 1000, kLargeInts = 1 << 17 };
 
 static int buffer[kInts];
-static int *large;
+static int* large;
 
-static void receive_and_record(const char *what, int source, int tag, int room)
-{
+static void receive_and_record(const char* what, int source, int tag, int room) {
   MPI_Status status = fresh_status();
   memset(buffer, 0, sizeof buffer);
   const int error = MPI_Recv(buffer, room, MPI_INT, source, tag, MPI_COMM_WORLD, &status);
@@ -21,18 +20,15 @@ static void receive_and_record(const char *what, int source, int tag, int room)
   record(what, error, "first int", buffer[0]);
 }
 
-static void send_modes(void)
-{
+static void send_modes(void) {
   if (world_rank == 1) {
-    for (int mode = 0; mode < 3; ++mode)
-      receive_and_record("Recv", 0, mode, kInts);
+    for (int mode = 0; mode < 3; ++mode) receive_and_record("Recv", 0, mode, kInts);
     return;
   }
   static char attached[1 << 16];
-  int *room = NULL;
+  int* room = NULL;
   int size = 0;
-  for (int i = 0; i < 100; ++i)
-    buffer[i] = 100 + i;
+  for (int i = 0; i < 100; ++i) buffer[i] = 100 + i;
   let_peer_block();
   record("Send", MPI_Send(buffer, 100, MPI_INT, 1, 0, MPI_COMM_WORLD), "sent", 100);
   record("Ssend", MPI_Ssend(buffer, 50, MPI_INT, 1, 1, MPI_COMM_WORLD), "sent", 50);
@@ -42,8 +38,7 @@ static void send_modes(void)
   record("Buffer_detach", MPI_SUCCESS, "bytes", size);
 }
 
-static void ready_send(void)
-{
+static void ready_send(void) {
   if (world_rank == 1) {
     MPI_Request request;
     MPI_Status status = fresh_status();
@@ -58,8 +53,7 @@ static void ready_send(void)
   }
 }
 
-static void large_messages(void)
-{
+static void large_messages(void) {
   const int peer = 1 - world_rank;
   for (int turn = 0; turn < 2; ++turn) {
     MPI_Status status = fresh_status();
@@ -75,8 +69,7 @@ static void large_messages(void)
   }
 }
 
-static void wildcards(void)
-{
+static void wildcards(void) {
   if (world_rank == 0) {
     let_peer_block();
     MPI_Send(buffer, 7, MPI_INT, 1, 42, MPI_COMM_WORLD);
@@ -88,8 +81,7 @@ static void wildcards(void)
   }
 }
 
-static void no_peer(void)
-{
+static void no_peer(void) {
   MPI_Status status = fresh_status();
   receive_and_record("Recv from nobody", MPI_PROC_NULL, 5, kInts);
   record("Send to nobody", MPI_Send(buffer, 5, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD), "sent", 5);
@@ -103,16 +95,14 @@ static void no_peer(void)
   record_status("Sendrecv with nobody", error, &status);
 }
 
-static void exchange(void)
-{
+static void exchange(void) {
   const int peer = 1 - world_rank;
   MPI_Status status = fresh_status();
   int out[8] = {world_rank};
   int in[8] = {-1};
-  if (world_rank == 0)
-    let_peer_block();
-  int error = MPI_Sendrecv(out, 4 + world_rank, MPI_INT, peer, world_rank, in, 8, MPI_INT, peer, peer, MPI_COMM_WORLD,
-                           &status);
+  if (world_rank == 0) let_peer_block();
+  int error =
+      MPI_Sendrecv(out, 4 + world_rank, MPI_INT, peer, world_rank, in, 8, MPI_INT, peer, peer, MPI_COMM_WORLD, &status);
   record_status("Sendrecv", error, &status);
   record("Sendrecv", error, "first int", in[0]);
   error = MPI_Sendrecv(out, 1, MPI_INT, peer, 9, in, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
@@ -120,8 +110,7 @@ static void exchange(void)
   record("Sendrecv, no status", error, "first int", in[0]);
 }
 
-static void probing(void)
-{
+static void probing(void) {
   if (world_rank == 0) {
     let_peer_block();
     MPI_Send(buffer, 11, MPI_INT, 1, 21, MPI_COMM_WORLD);
@@ -137,12 +126,10 @@ static void probing(void)
   receive_and_record("Recv probed", 0, 22, kInts);
 }
 
-static void late_collectives(void)
-{
+static void late_collectives(void) {
   int value = world_rank == 0 ? 77 : 0;
   int sum = -1;
-  if (world_rank == 0)
-    let_peer_block();
+  if (world_rank == 0) let_peer_block();
   record("Barrier", MPI_Barrier(MPI_COMM_WORLD), "rank", world_rank);
   int error = MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
   record("Bcast", error, "value", value);
@@ -152,8 +139,7 @@ static void late_collectives(void)
   record("Allreduce", error, "max", sum);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   static const Step kSteps[] = {{"send_modes", send_modes},
                                 {"ready_send", ready_send},
                                 {"large_messages", large_messages},

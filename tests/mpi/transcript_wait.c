@@ -9,16 +9,14 @@
 
 enum { kRequests = 6 };
 
-static void send_tags(int first, int last)
-{
+static void send_tags(int first, int last) {
   for (int tag = first; tag <= last; ++tag) {
     let_peer_block();
     MPI_Send(&tag, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
   }
 }
 
-static void wait_null(void)
-{
+static void wait_null(void) {
   MPI_Status status = fresh_status();
   MPI_Request request = MPI_REQUEST_NULL;
   int error = MPI_Wait(&request, &status);
@@ -30,8 +28,7 @@ static void wait_null(void)
   MPI_Request_free(&request);
 }
 
-static void wait_persistent(void)
-{
+static void wait_persistent(void) {
   if (world_rank == 0) {
     send_tags(1, 1);
     send_tags(1, 1);
@@ -49,16 +46,13 @@ static void wait_persistent(void)
   MPI_Request_free(&request);
 }
 
-static void waitall_mixed(void)
-{
+static void waitall_mixed(void) {
   const int peer = 1 - world_rank;
   int in[2] = {-1, -1};
   MPI_Request requests[kRequests];
   MPI_Status statuses[kRequests];
-  for (int i = 0; i < kRequests; ++i)
-    statuses[i] = fresh_status();
-  if (world_rank == 0)
-    let_peer_block();
+  for (int i = 0; i < kRequests; ++i) statuses[i] = fresh_status();
+  if (world_rank == 0) let_peer_block();
   requests[0] = MPI_REQUEST_NULL;
   MPI_Irecv(&in[0], 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[1]);
   MPI_Issend(&peer, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[2]);
@@ -69,17 +63,14 @@ static void waitall_mixed(void)
   MPI_Recv_init(&in[1], 1, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[5]); /* stays inactive */
   const int error = MPI_Waitall(kRequests, requests, statuses);
   for (int i = 0; i < kRequests; ++i) {
-    if (i == 1 || i == 3)
-      record_status("Waitall received", error, &statuses[i]);
+    if (i == 1 || i == 3) record_status("Waitall received", error, &statuses[i]);
     record("Waitall", error, "null", requests[i] == MPI_REQUEST_NULL);
   }
   record("Waitall", error, "sum", in[0] + in[1]);
-  for (int i = 3; i < kRequests; ++i)
-    MPI_Request_free(&requests[i]);
+  for (int i = 3; i < kRequests; ++i) MPI_Request_free(&requests[i]);
 }
 
-static void waitall_nothing(void)
-{
+static void waitall_nothing(void) {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Status statuses[2] = {fresh_status(), fresh_status()};
   record("Waitall of none", MPI_Waitall(0, requests, statuses), "count", 0);
@@ -88,30 +79,26 @@ static void waitall_nothing(void)
   record_status("Waitall of null ones", error, &statuses[1]);
 }
 
-static void waitall_without_statuses(void)
-{
+static void waitall_without_statuses(void) {
   if (world_rank == 0) {
     send_tags(1, 4);
     return;
   }
   int in[4] = {0};
   MPI_Request requests[4];
-  for (int i = 0; i < 4; ++i)
-    MPI_Irecv(&in[i], 1, MPI_INT, 0, i + 1, MPI_COMM_WORLD, &requests[i]);
+  for (int i = 0; i < 4; ++i) MPI_Irecv(&in[i], 1, MPI_INT, 0, i + 1, MPI_COMM_WORLD, &requests[i]);
   const int error = MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   record("Waitall, no statuses", error, "digits", in[0] * 1000 + in[1] * 100 + in[2] * 10 + in[3]);
 }
 
-static void waitany_all(void)
-{
+static void waitany_all(void) {
   if (world_rank == 0) {
     send_tags(1, 3);
     return;
   }
   int in[4] = {0};
   MPI_Request requests[5] = {MPI_REQUEST_NULL};
-  for (int i = 1; i < 4; ++i)
-    MPI_Irecv(&in[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &requests[i]);
+  for (int i = 1; i < 4; ++i) MPI_Irecv(&in[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &requests[i]);
   MPI_Recv_init(&in[0], 1, MPI_INT, 0, 4, MPI_COMM_WORLD, &requests[4]); /* stays inactive */
   for (int i = 0; i < 4; ++i) {                                          /* the fourth finds nothing to wait for */
     int index = kUntouched;
@@ -120,13 +107,11 @@ static void waitany_all(void)
     record_status("Waitany", error, &status);
     record("Waitany", error, index == MPI_UNDEFINED ? "undefined" : "index", index == MPI_UNDEFINED ? 1 : index);
   }
-  for (int i = 0; i < 4; ++i)
-    record("Waitany", MPI_SUCCESS, "null", requests[i] == MPI_REQUEST_NULL);
+  for (int i = 0; i < 4; ++i) record("Waitany", MPI_SUCCESS, "null", requests[i] == MPI_REQUEST_NULL);
   MPI_Request_free(&requests[4]);
 }
 
-static void waitany_nothing(void)
-{
+static void waitany_nothing(void) {
   int index = kUntouched;
   MPI_Status status = fresh_status();
   const int error = MPI_Waitany(0, NULL, &index, &status);
@@ -134,8 +119,7 @@ static void waitany_nothing(void)
   record("Waitany of none", error, "undefined", index == MPI_UNDEFINED);
 }
 
-static void cancelled(void)
-{
+static void cancelled(void) {
   int in = 0;
   MPI_Request request;
   MPI_Status status = fresh_status();
@@ -147,39 +131,33 @@ static void cancelled(void)
   record("Wait cancelled", error, "cancelled", flag);
 }
 
-static void wait_collective(void)
-{
+static void wait_collective(void) {
   int sum = -1;
   MPI_Request request;
-  if (world_rank == 0)
-    let_peer_block();
+  if (world_rank == 0) let_peer_block();
   MPI_Iallreduce(&world_size, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   const int error = MPI_Wait(&request, MPI_STATUS_IGNORE);
   record("Wait for Iallreduce", error, "sum", sum);
 }
 
-static int fill(void *state, MPI_Status *status)
-{
-  MPI_Status_set_elements(status, MPI_INT, *(int *)state);
+static int fill(void* state, MPI_Status* status) {
+  MPI_Status_set_elements(status, MPI_INT, *(int*)state);
   MPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = 3;
   status->MPI_TAG = 4;
   return MPI_SUCCESS;
 }
-static int release(void *state)
-{
-  *(int *)state = 0;
+static int release(void* state) {
+  *(int*)state = 0;
   return MPI_SUCCESS;
 }
-static int refuse(void *state, int complete)
-{
+static int refuse(void* state, int complete) {
   (void)state;
   (void)complete;
   return MPI_SUCCESS;
 }
 
-static void wait_generalised(void)
-{
+static void wait_generalised(void) {
   int state = 5;
   MPI_Request request;
   MPI_Status status = fresh_status();
@@ -195,8 +173,7 @@ static void wait_generalised(void)
   record("Wait generalised", MPI_SUCCESS, "freed", state == 0);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   static const Step kSteps[] = {{"wait_null", wait_null},
                                 {"wait_persistent", wait_persistent},
                                 {"waitall_mixed", waitall_mixed},

@@ -241,10 +241,12 @@ void start_mpi(const char* name) {
   if (std::strcmp(name, "serialized") == 0) wanted = MPI_THREAD_SERIALIZED;
   MPI_Init_thread(nullptr, nullptr, wanted, &provided);
   int keyval, value = 0;  // which the wire must not copy to its communicators
-  MPI_Comm_create_keyval([](MPI_Comm, int, void*, void*, void*, int*) -> int {
-    expect(false, "no attribute of the program is copied");
-    return MPI_ERR_OTHER;
-  }, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr);
+  MPI_Comm_create_keyval(
+      [](MPI_Comm, int, void*, void*, void*, int*) -> int {
+        expect(false, "no attribute of the program is copied");
+        return MPI_ERR_OTHER;
+      },
+      MPI_COMM_NULL_DELETE_FN, &keyval, nullptr);
   MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, &value);
 }
 

@@ -42,13 +42,13 @@ struct Node {
   Wire* wire;
   WireUser user;
   int number, count;
-  uint64_t next[kMostRanks] = {};               // number of the next frame to the peer
-  uint64_t got[kMostRanks] = {};                // frames from the peer
-  uint64_t due[kMostRanks] = {};                // how many will come
-  unsigned char* places[kMostRanks] = {};       // of the bulk on its way
+  uint64_t next[kMostRanks] = {};                // number of the next frame to the peer
+  uint64_t got[kMostRanks] = {};                 // frames from the peer
+  uint64_t due[kMostRanks] = {};                 // how many will come
+  unsigned char* places[kMostRanks] = {};        // of the bulk on its way
   std::atomic<uint64_t> sent{0}, to_be_sent{0};  // bulks of their own
-  int answers = 0;                              // that are still to be sent
-  bool drops = false;                           // every other bulk
+  int answers = 0;                               // that are still to be sent
+  bool drops = false;                            // every other bulk
 
   static uint64_t seed(int from, int to, uint64_t i) { return i * 64 + static_cast<uint64_t>(from * 8 + to) + 1; }
 
@@ -65,10 +65,15 @@ struct Node {
   }
 
   void join(const Job& job) {
-    user = {this, place, deliver, [](void*, int, const char* why) { expect(false, why); }, [](const char* line) {
-      std::fprintf(stderr, "marline: fatal: %s\n", line);
-      std::_Exit(1);
-    }, true};
+    user = {this,
+            place,
+            deliver,
+            [](void*, int, const char* why) { expect(false, why); },
+            [](const char* line) {
+              std::fprintf(stderr, "marline: fatal: %s\n", line);
+              std::_Exit(1);
+            },
+            true};
     wire = kind->join(job, &user);
     number = kind->number(wire);
     count = kind->count(wire);

@@ -15,19 +15,18 @@ typedef struct {
 } Child;
 
 /* variables: "NAME=VALUE" strings, then NULL. */
-static inline void run_child(Child *child, const char *argument, char *const variables[]) {
+static inline void run_child(Child* child, const char* argument, char* const variables[]) {
   int pipe_ends[2];
   CHECK_EQ(pipe(pipe_ends), 0);
   fflush(NULL);
   pid_t pid = fork();
   CHECK(pid >= 0);
   if (pid == 0) {
-    for (int i = 0; variables[i]; i++)
-      putenv(variables[i]);
+    for (int i = 0; variables[i]; i++) putenv(variables[i]);
     dup2(pipe_ends[1], STDOUT_FILENO);
     dup2(pipe_ends[1], STDERR_FILENO);
     close(pipe_ends[0]);
-    execl("/proc/self/exe", "child", argument, (char *)NULL);
+    execl("/proc/self/exe", "child", argument, (char*)NULL);
     _exit(127);
   }
   close(pipe_ends[1]);
@@ -44,34 +43,32 @@ static inline void run_child(Child *child, const char *argument, char *const var
 }
 
 /* Whether some line of the output contains every one of the words (ended by NULL). */
-static inline int has_line_with(const Child *child, const char *const words[]) {
-  for (const char *line = child->output; *line;) {
+static inline int has_line_with(const Child* child, const char* const words[]) {
+  for (const char* line = child->output; *line;) {
     size_t length = strcspn(line, "\n");
     int all = 1;
-    for (int w = 0; words[w]; w++)
-      all = all && memmem(line, length, words[w], strlen(words[w])) != NULL;
-    if (all)
-      return 1;
+    for (int w = 0; words[w]; w++) all = all && memmem(line, length, words[w], strlen(words[w])) != NULL;
+    if (all) return 1;
     line += length + (line[length] == '\n');
   }
   return 0;
 }
 
-#define CHECK_LINE(child, ...)                                                                                         \
-  do {                                                                                                                 \
-    const char *const check_words_[] = {__VA_ARGS__, NULL};                                                            \
-    if (!has_line_with(child, check_words_))                                                                           \
-      check_failed(__FILE__, __LINE__, "no line with %s in the output:\n%s", #__VA_ARGS__, (child)->output);           \
+#define CHECK_LINE(child, ...)                                                                               \
+  do {                                                                                                       \
+    const char* const check_words_[] = {__VA_ARGS__, NULL};                                                  \
+    if (!has_line_with(child, check_words_))                                                                 \
+      check_failed(__FILE__, __LINE__, "no line with %s in the output:\n%s", #__VA_ARGS__, (child)->output); \
   } while (0)
 
 /* The program, run again with this argument, ends with one line of Marline's, which has these words. */
-static inline void expect_fatal(const char *argument, const char *words) {
+static inline void expect_fatal(const char* argument, const char* words) {
   static Child child;
-  char *variables[] = {NULL};
+  char* variables[] = {NULL};
   run_child(&child, argument, variables);
   CHECK(!child.exited || child.status != 0);
   CHECK_LINE(&child, "marline: fatal: ", words);
-  char *end = strchr(child.output, '\n');
+  char* end = strchr(child.output, '\n');
   CHECK(end != NULL && end[1] == '\0');
 }
 

@@ -14,13 +14,12 @@
 
 static inline unsigned long long sent_by_tcp(void) {
   unsigned long long sum = 0;
-  DIR *files = opendir("/proc/self/fd");
-  for (struct dirent *entry; (entry = readdir(files)) != NULL;) {
+  DIR* files = opendir("/proc/self/fd");
+  for (struct dirent* entry; (entry = readdir(files)) != NULL;) {
     struct tcp_info info;
     socklen_t length = sizeof info;
     memset(&info, 0, sizeof info);
-    if (getsockopt(atoi(entry->d_name), IPPROTO_TCP, TCP_INFO, &info, &length) == 0)
-      sum += info.tcpi_bytes_sent;
+    if (getsockopt(atoi(entry->d_name), IPPROTO_TCP, TCP_INFO, &info, &length) == 0) sum += info.tcpi_bytes_sent;
   }
   closedir(files);
   return sum;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Target tasks that a library claims as they are created (claims_provider.h), among tasks of the host, in random graphs
- * against a sequential model, as in graph.c: each task must find the versions that its predecessors have left. All kinds of
- * dependences, waits of all kinds, tasks that create graphs of their own, several threads that create at once, cancellation,
- * persistent graphs, and 100,000 tasks under way. */
+ * against a sequential model, as in graph.c: each task must find the versions that its predecessors have left. All
+ * kinds of dependences, waits of all kinds, tasks that create graphs of their own, several threads that create at once,
+ * cancellation, persistent graphs, and 100,000 tasks under way. */
 #include "claims_provider.h"
 
 #include <marline/marline.h>
@@ -20,7 +20,7 @@ enum kind { WRITER, READER, MEMBER, SET_MEMBER, SET_READER, BARRIER, INNER, KIND
 typedef struct graph graph_t;
 
 typedef struct op {
-  graph_t *graph;
+  graph_t* graph;
   enum kind kind;
   int a, b;
   long expect_a, expect_b;
@@ -37,10 +37,10 @@ struct graph {
   uint64_t seed;
 };
 
-static void one_graph(graph_t *graph);
+static void one_graph(graph_t* graph);
 
-static void run_inner(op_t *op) {
-  graph_t *inner = calloc(1, sizeof *inner);
+static void run_inner(op_t* op) {
+  graph_t* inner = calloc(1, sizeof *inner);
   inner->seed = op->key;
   inner->depth = op->graph->depth + 1;
   one_graph(inner);
@@ -48,8 +48,8 @@ static void run_inner(op_t *op) {
   free(inner);
 }
 
-static void run_op(op_t *op) {
-  graph_t *g = op->graph;
+static void run_op(op_t* op) {
+  graph_t* g = op->graph;
   CHECK(op->done == 0, "a task has run twice");
   op->done = 1;
   switch (op->kind) {
@@ -81,8 +81,8 @@ static void run_op(op_t *op) {
   }
 }
 
-static int depend_list(const op_t *op, marline_dependence_t list[2]) {
-  graph_t *g = op->graph;
+static int depend_list(const op_t* op, marline_dependence_t list[2]) {
+  graph_t* g = op->graph;
   switch (op->kind) {
     case WRITER:
       list[0] = (marline_dependence_t){&g->version[op->a], MARLINE_INOUT};
@@ -100,7 +100,7 @@ static int depend_list(const op_t *op, marline_dependence_t list[2]) {
   }
 }
 
-static void spawn(op_t *op, bool on_target) {
+static void spawn(op_t* op, bool on_target) {
   marline_dependence_t list[2];
   int count = depend_list(op, list);
   if (count != 0) marline_task_depend(list, (size_t)count);
@@ -108,7 +108,7 @@ static void spawn(op_t *op, bool on_target) {
 #pragma omp target nowait firstprivate(op)
     run_op(op);
   } else {
-#pragma omp task untied firstprivate(op) priority((int)(op->key % 4))
+#pragma omp task untied firstprivate(op) priority((int)(op -> key % 4))
     {
       run_op(op);
       if (op->key % 3 == 0) {
@@ -118,7 +118,7 @@ static void spawn(op_t *op, bool on_target) {
   }
 }
 
-static void draw(graph_t *g, op_t *op, uint64_t *state) {
+static void draw(graph_t* g, op_t* op, uint64_t* state) {
   op->graph = g;
   op->key = next_random(state);
   op->a = below(state, ADDRESSES);
@@ -134,7 +134,7 @@ static void draw(graph_t *g, op_t *op, uint64_t *state) {
   g->model_sets[op->a] += op->kind == SET_MEMBER;
 }
 
-static void wait_somehow(graph_t *g, uint64_t key, int count) {
+static void wait_somehow(graph_t* g, uint64_t key, int count) {
   int a = (int)(key / 64 % ADDRESSES);
   if (key % 31 == 0) {
 #pragma omp taskwait depend(in : g->version[a])
@@ -145,7 +145,7 @@ static void wait_somehow(graph_t *g, uint64_t key, int count) {
   }
 }
 
-static void one_graph(graph_t *g) {
+static void one_graph(graph_t* g) {
   uint64_t state = g->seed;
   g->count = g->depth == 0 ? TASKS : TASKS / 8;
   int half = g->count / 2;
@@ -163,7 +163,7 @@ static void one_graph(graph_t *g) {
   }
 }
 
-static void check_graph(const graph_t *g) {
+static void check_graph(const graph_t* g) {
   for (int i = 0; i < g->count; ++i) CHECK(g->ops[i].done, "at the end: task %d has not run", i);
   for (int i = 0; i < ADDRESSES; ++i) {
     CHECK(g->version[i] == g->model_version[i], "address %d: %ld, model %ld", i, g->version[i], g->model_version[i]);
@@ -176,7 +176,7 @@ static void check_graph(const graph_t *g) {
 static void cancelled_chain(uint64_t seed) {
   enum { LENGTH = 40 };
   long x = 0;
-  long *cell = &x;
+  long* cell = &x;
   int middle = (int)(seed % LENGTH);
 #pragma omp taskgroup
   for (int i = 0; i < LENGTH; ++i) {
@@ -196,7 +196,7 @@ static void cancelled_chain(uint64_t seed) {
 /* Those of a final task are part of it, and told to nobody. */
 static void in_final_task(void) {
   long x = 0;
-  long *cell = &x;
+  long* cell = &x;
   int level = -1;
 #pragma omp task final(1) shared(x, level) firstprivate(cell)
   {
@@ -208,9 +208,9 @@ static void in_final_task(void) {
   CHECK(level == 1, "a target task of a final task has not run at once");
 }
 
-static void produce(long *cells, int first) {
+static void produce(long* cells, int first) {
   for (int i = 0; i < 50; ++i) {
-    long *cell = &cells[(first + i) % 8];
+    long* cell = &cells[(first + i) % 8];
     marline_dependence_t at = {cell, MARLINE_INOUT};
     marline_task_depend(&at, 1);
     if (i % 4 == 0) {
@@ -244,15 +244,15 @@ static void several_producers(void) {
 #define ITERATIONS 8
 
 typedef struct step {
-  long *version; /* of all addresses */
+  long* version; /* of all addresses */
   int a, b;
   bool writes, on_target, is_repeated; /* the last: in place of the iteration's number, it counts itself */
-  long expect_a, expect_b;              /* in the first iteration; each one adds `more` */
+  long expect_a, expect_b;             /* in the first iteration; each one adds `more` */
   long more_a, more_b;
   long runs;
 } step_t;
 
-static void run_step(step_t *step, long iteration) {
+static void run_step(step_t* step, long iteration) {
   long runs = __atomic_fetch_add(&step->runs, 1, __ATOMIC_RELAXED);
   if (step->is_repeated) iteration = runs;
   long *a = &step->version[step->a], *b = &step->version[step->b];
@@ -263,7 +263,7 @@ static void run_step(step_t *step, long iteration) {
   if (step->writes) *a = expect_a + 1;
 }
 
-static void spawn_step(step_t *step, long iteration) {
+static void spawn_step(step_t* step, long iteration) {
   marline_dependence_t list[2] = {{&step->version[step->a], step->writes ? MARLINE_INOUT : MARLINE_IN},
                                   {&step->version[step->b], MARLINE_IN}};
   marline_task_depend(list, 2);
@@ -276,13 +276,14 @@ static void spawn_step(step_t *step, long iteration) {
   }
 }
 
-/* In iterations that differ, a reader comes in between. Without host tasks, and if all is claimed, iterations are told. */
+/* In iterations that differ, a reader comes in between. Without host tasks, and if all is claimed, iterations are told.
+ */
 static void persistent(uint64_t seed, int mode, bool hosts, bool differs) {
   static step_t steps[STEPS + 1];
   long version[ADDRESSES] = {0}, writers[ADDRESSES] = {0};
   uint64_t state = seed;
   for (int i = 0; i <= STEPS; ++i) {
-    step_t *step = &steps[i];
+    step_t* step = &steps[i];
     *step = (step_t){.version = version, .a = below(&state, ADDRESSES), .b = below(&state, ADDRESSES)};
     step->writes = i < STEPS && below(&state, 2) == 0;
     step->on_target = !hosts || below(&state, 8) != 0;
@@ -305,7 +306,8 @@ static void persistent(uint64_t seed, int mode, bool hosts, bool differs) {
   for (int i = 0; i < ADDRESSES; ++i) {
     CHECK(version[i] == ITERATIONS * writers[i], "address %d: %ld, model %ld", i, version[i], ITERATIONS * writers[i]);
   }
-  if (!hosts && !differs && provider.claimed_in_graph > 0) CHECK(provider.iterations > before, "no iteration was told in mode %d", mode);
+  if (!hosts && !differs && provider.claimed_in_graph > 0)
+    CHECK(provider.iterations > before, "no iteration was told in mode %d", mode);
 }
 
 static void all_persistent(uint64_t seed) {
@@ -318,10 +320,10 @@ static void all_persistent(uint64_t seed) {
 /* So many tasks under way, none of which can run. */
 static void many(int count) {
   enum { CHAINS = 4096 };
-  long *cells = calloc(CHAINS + 1, sizeof *cells);
+  long* cells = calloc(CHAINS + 1, sizeof *cells);
   provider_close(true);
   for (int i = 0; i < count; ++i) {
-    long *cell = &cells[i % CHAINS];
+    long* cell = &cells[i % CHAINS];
     marline_dependence_t at[2] = {{cell, MARLINE_INOUT}, {&cells[CHAINS], MARLINE_IN}};
     marline_task_depend(at, 2);
 #pragma omp target nowait firstprivate(cell)
@@ -336,18 +338,18 @@ static void many(int count) {
   free(cells);
 }
 
-/* The library has been told everything that such a run has: `limits` of MARLINE_MAX_TASKS, and `priorities` that are passed
- * on, only where the run has them. */
+/* The library has been told everything that such a run has: `limits` of MARLINE_MAX_TASKS, and `priorities` that are
+ * passed on, only where the run has them. */
 static void check_told(bool limits, bool priorities) {
-  CHECK(provider.claimed == provider.run + provider.skipped + provider.left, "%ld were claimed, %ld have run, %ld were left",
-        provider.claimed, provider.run, provider.left);
+  CHECK(provider.claimed == provider.run + provider.skipped + provider.left,
+        "%ld were claimed, %ld have run, %ld were left", provider.claimed, provider.run, provider.left);
   CHECK(provider.left > 0, "no task was left to the runtime");
   CHECK(provider.ran_early > 0, "no task has run ahead");
   CHECK(priorities || (provider.claimed_in_graph > 0 && provider.told_in_graph > provider.claimed_in_graph),
         "%ld tasks of graphs were told, %ld of them claimed", provider.told_in_graph, provider.claimed_in_graph);
   CHECK(priorities || (provider.iterations > 0 && provider.graph_tasks > 0), "no iteration was told");
-  CHECK(provider.cancels > 0 && provider.skipped > 0, "%ld cancellations were told, %ld tasks cancelled", provider.cancels,
-        provider.skipped);
+  CHECK(provider.cancels > 0 && provider.skipped > 0, "%ld cancellations were told, %ld tasks cancelled",
+        provider.cancels, provider.skipped);
   for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_FOR_WORK; ++kind) {
     CHECK(waits_told(kind) > 0 || (kind == MARLINE_WAIT_THROTTLE && !limits), "no wait of kind %d was told", kind);
   }
@@ -355,15 +357,15 @@ static void check_told(bool limits, bool priorities) {
 }
 
 /* SEED ROUNDS UNDER_WAY [limits|priorities] */
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
   int count = (int)argument(argc, argv, 3, 100000);
-  const char *mode = argc > 4 ? argv[4] : "";
+  const char* mode = argc > 4 ? argv[4] : "";
   provider_start();
   for (uint64_t round = 0; round < rounds; ++round) {
 #pragma omp parallel
     {
-      graph_t *graph = calloc(1, sizeof *graph);
+      graph_t* graph = calloc(1, sizeof *graph);
       graph->seed = (seed * 1000003u + round) * 64 + (uint64_t)omp_get_thread_num();
       one_graph(graph);
 #pragma omp barrier

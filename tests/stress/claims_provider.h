@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that claims target tasks (devices.h) and runs their bodies on plain threads, in the order that follows from what
- * it is told alone: a task runs when the claimed tasks that were named to it have run here and the runtime has said that the
- * others have ended. So most tasks run before the runtime says that they are ready, as they would if they had been sent to
- * nodes ahead of time, and a predecessor that is not told is a wrong result of the program. They are ended once they are
- * ready, by these threads or by a progress hook. One in seven is left to the runtime when it is ready, and those behind it
- * run when it has ended. Every rule of devices.h that can be checked is. */
+ * A library that claims target tasks (devices.h) and runs their bodies on plain threads, in the order that follows from
+ * what it is told alone: a task runs when the claimed tasks that were named to it have run here and the runtime has
+ * said that the others have ended. So most tasks run before the runtime says that they are ready, as they would if they
+ * had been sent to nodes ahead of time, and a predecessor that is not told is a wrong result of the program. They are
+ * ended once they are ready, by these threads or by a progress hook. One in seven is left to the runtime when it is
+ * ready, and those behind it run when it has ended. Every rule of devices.h that can be checked is. */
 #ifndef MARLINE_CLAIMS_PROVIDER_H
 #define MARLINE_CLAIMS_PROVIDER_H
 
@@ -21,23 +21,23 @@
 typedef struct claim {
   marline_target_task_t task;
   bool ordered, has_others, others_ended, has_run, ready, ended, is_left;
-  int waiting; /* for predecessors that have not run, and 1 for the others */
-  struct claim *next; /* of those that can run, or be ended */
-  uint64_t *predecessors;
+  int waiting;        /* for predecessors that have not run, and 1 for the others */
+  struct claim* next; /* of those that can run, or be ended */
+  uint64_t* predecessors;
   size_t predecessor_count;
-  struct claim **successors;
+  struct claim** successors;
   size_t successor_count, successor_room;
 } claim_t;
 
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  claim_t **claims; /* by number; NULL: not claimed */
+  claim_t** claims; /* by number; NULL: not claimed */
   size_t room;
   claim_t *runnable, *to_end, *to_end_in_hook, *to_leave;
   bool closed, stop; /* closed: nothing runs */
   pthread_t threads[RUNNERS];
-  marline_hook_t *hook;
+  marline_hook_t* hook;
   long claimed, run, skipped, left, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
   long waits[MARLINE_WAIT_FOR_WORK + 1]; /* by kind */
   bool claims_all;
@@ -46,21 +46,21 @@ static struct {
   long iterations, graph_tasks, claimed_in_graph;
 } provider = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void push(claim_t **list, claim_t *claim) {
+static void push(claim_t** list, claim_t* claim) {
   claim->next = *list;
   *list = claim;
   pthread_cond_signal(&provider.changed);
 }
 
-static claim_t *pop(claim_t **list) {
-  claim_t *claim = *list;
+static claim_t* pop(claim_t** list) {
+  claim_t* claim = *list;
   if (claim != NULL) *list = claim->next;
   return claim;
 }
 
-static claim_t *claim_of(uint64_t number) { return number < provider.room ? provider.claims[number] : NULL; }
+static claim_t* claim_of(uint64_t number) { return number < provider.room ? provider.claims[number] : NULL; }
 
-static void enter(claim_t *claim) {
+static void enter(claim_t* claim) {
   if (claim->task.number >= provider.room) {
     size_t room = claim->task.number * 2 + 64;
     provider.claims = realloc(provider.claims, room * sizeof *provider.claims);
@@ -72,24 +72,24 @@ static void enter(claim_t *claim) {
   provider.claims[claim->task.number] = claim;
 }
 
-static void check_place(const marline_target_task_t *task) {
+static void check_place(const marline_target_task_t* task) {
   __atomic_fetch_add(&provider.told_in_graph, 1, __ATOMIC_RELAXED);
   if (task->graph == 0) return;
   CHECK(provider.iterates && task->graph == provider.graph && task->step == provider.step,
-        "a task of step %lu of graph %lu, expected step %lu of %lu", (unsigned long)task->step, (unsigned long)task->graph,
-        (unsigned long)provider.step, (unsigned long)provider.graph);
+        "a task of step %lu of graph %lu, expected step %lu of %lu", (unsigned long)task->step,
+        (unsigned long)task->graph, (unsigned long)provider.step, (unsigned long)provider.graph);
   ++provider.step;
   ++provider.graph_tasks;
 }
 
 /* One in five is not claimed. */
-static void *created(const marline_target_task_t *task) {
+static void* created(const marline_target_task_t* task) {
   CHECK(task->bytes >= sizeof *task && task->number > 0, "what is told has %zu bytes", task->bytes);
   CHECK(task->in_graph || task->graph == 0, "a task of graph %lu is in no graph", (unsigned long)task->graph);
   if (task->in_graph) check_place(task);
   if (!provider.claims_all && task->number % 5 == 0) return NULL;
   if (task->in_graph) __atomic_fetch_add(&provider.claimed_in_graph, 1, __ATOMIC_RELAXED);
-  claim_t *claim = calloc(1, sizeof *claim);
+  claim_t* claim = calloc(1, sizeof *claim);
   claim->task = *task;
   claim->task.dependences = NULL;
   claim->is_left = task->number % 7 == 3;
@@ -101,22 +101,22 @@ static void *created(const marline_target_task_t *task) {
   return claim;
 }
 
-static void wait_for(claim_t *claim, claim_t *predecessor) {
+static void wait_for(claim_t* claim, claim_t* predecessor) {
   if (predecessor->has_run) return;
   if (predecessor->successor_count == predecessor->successor_room) {
     predecessor->successor_room = predecessor->successor_room * 2 + 4;
-    predecessor->successors = realloc(predecessor->successors, predecessor->successor_room * sizeof(claim_t *));
+    predecessor->successors = realloc(predecessor->successors, predecessor->successor_room * sizeof(claim_t*));
   }
   predecessor->successors[predecessor->successor_count++] = claim;
   ++claim->waiting;
 }
 
-static void count_down(claim_t *claim) {
+static void count_down(claim_t* claim) {
   if (--claim->waiting == 0 && !claim->is_left) push(&provider.runnable, claim);
 }
 
-static void ordered(void *data, const uint64_t *numbers, size_t count, size_t others) {
-  claim_t *claim = data;
+static void ordered(void* data, const uint64_t* numbers, size_t count, size_t others) {
+  claim_t* claim = data;
   pthread_mutex_lock(&provider.lock);
   CHECK(!claim->ordered, "told twice what stands before a task");
   claim->ordered = true;
@@ -125,7 +125,7 @@ static void ordered(void *data, const uint64_t *numbers, size_t count, size_t ot
   claim->predecessors = malloc((count + 1) * sizeof *numbers);
   claim->predecessor_count = count;
   for (size_t i = 0; i < count; ++i) {
-    claim_t *predecessor = claim_of(numbers[i]);
+    claim_t* predecessor = claim_of(numbers[i]);
     CHECK(predecessor != NULL && predecessor != claim, "%lu is not claimed", (unsigned long)numbers[i]);
     claim->predecessors[i] = numbers[i];
     wait_for(claim, predecessor);
@@ -134,8 +134,8 @@ static void ordered(void *data, const uint64_t *numbers, size_t count, size_t ot
   pthread_mutex_unlock(&provider.lock);
 }
 
-static void others_ended(void *data) {
-  claim_t *claim = data;
+static void others_ended(void* data) {
+  claim_t* claim = data;
   pthread_mutex_lock(&provider.lock);
   CHECK(claim->ordered && claim->has_others && !claim->others_ended && !claim->ready, "no others, or not now");
   claim->others_ended = true;
@@ -143,8 +143,8 @@ static void others_ended(void *data) {
   pthread_mutex_unlock(&provider.lock);
 }
 
-static void ready(void *data) {
-  claim_t *claim = data;
+static void ready(void* data) {
+  claim_t* claim = data;
   pthread_mutex_lock(&provider.lock);
   CHECK(claim->ordered && !claim->ready && claim->has_others == claim->others_ended, "ready too early");
   for (size_t i = 0; i < claim->predecessor_count; ++i) {
@@ -197,8 +197,8 @@ static void raised(uint64_t number, int32_t priority) {
 static void cancels(void) { __atomic_fetch_add(&provider.cancels, 1, __ATOMIC_RELAXED); }
 
 /* Whether the body has run. */
-static bool run_body(const claim_t *claim) {
-  const marline_target_task_t *task = &claim->task;
+static bool run_body(const claim_t* claim) {
+  const marline_target_task_t* task = &claim->task;
   if (marline_claimed_is_cancelled(task->handle)) return false;
   if (task->form == MARLINE_TARGET_ENTRY) task->entry(task->thread, task->block);
   if (task->form == MARLINE_TARGET_REGION) task->function(task->maps.addresses);
@@ -206,7 +206,7 @@ static bool run_body(const claim_t *claim) {
 }
 
 /* With the lock, which it gives up meanwhile: a call that ends a task may call back. */
-static void end_claim(claim_t *claim) {
+static void end_claim(claim_t* claim) {
   claim->ended = true;
   --provider.under_way;
   if (claim->task.number % 3 == 0) {
@@ -220,11 +220,11 @@ static void end_claim(claim_t *claim) {
   pthread_mutex_lock(&provider.lock);
 }
 
-static int poll_hook(void *unused) {
+static int poll_hook(void* unused) {
   (void)unused;
   int ended = 0;
   pthread_mutex_lock(&provider.lock);
-  for (claim_t *claim; (claim = pop(&provider.to_end_in_hook)) != NULL; ++ended) {
+  for (claim_t* claim; (claim = pop(&provider.to_end_in_hook)) != NULL; ++ended) {
     pthread_mutex_unlock(&provider.lock);
     marline_claimed_end(claim->task.handle);
     pthread_mutex_lock(&provider.lock);
@@ -234,7 +234,7 @@ static int poll_hook(void *unused) {
   return ended;
 }
 
-static void run_claim(claim_t *claim) {
+static void run_claim(claim_t* claim) {
   pthread_mutex_unlock(&provider.lock);
   bool ran = run_body(claim);
   pthread_mutex_lock(&provider.lock);
@@ -246,7 +246,7 @@ static void run_claim(claim_t *claim) {
 }
 
 /* With the lock. */
-static void note_left_ended(claim_t *claim) {
+static void note_left_ended(claim_t* claim) {
   CHECK(claim->is_left && claim->ready && !claim->ended, "task %lu has ended twice, or was not left",
         (unsigned long)claim->task.number);
   claim->has_run = claim->ended = true;
@@ -261,8 +261,8 @@ static void ended(uint64_t number) {
 }
 
 /* With the lock, which it gives up meanwhile. */
-static void leave_claim(claim_t *claim) {
-  marline_claimed_t *handle = claim->task.handle;
+static void leave_claim(claim_t* claim) {
+  marline_claimed_t* handle = claim->task.handle;
   ++provider.left;
   if (claim->task.dependence_count == 0) note_left_ended(claim); /* which nobody tells */
   pthread_mutex_unlock(&provider.lock);
@@ -270,11 +270,11 @@ static void leave_claim(claim_t *claim) {
   pthread_mutex_lock(&provider.lock);
 }
 
-static void *runner(void *unused) {
+static void* runner(void* unused) {
   (void)unused;
   pthread_mutex_lock(&provider.lock);
   while (!provider.stop) {
-    claim_t *claim;
+    claim_t* claim;
     if ((claim = pop(&provider.to_end)) != NULL) {
       end_claim(claim);
     } else if (!provider.closed && (claim = pop(&provider.to_leave)) != NULL) {
@@ -290,9 +290,9 @@ static void *runner(void *unused) {
 }
 
 static void provider_start(void) {
-  static const marline_target_observer_t observer = {sizeof observer, created, ordered, others_ended, ready,
-                                                     waits,           cancels, raised,  ended,
-                                                     iterates,        iterated, graph_ends};
+  static const marline_target_observer_t observer = {sizeof observer, created,  ordered,  others_ended,
+                                                     ready,           waits,    cancels,  raised,
+                                                     ended,           iterates, iterated, graph_ends};
   provider.hook = marline_progress_register("claims", poll_hook, NULL);
   for (int i = 0; i < RUNNERS; ++i) pthread_create(&provider.threads[i], NULL, runner, NULL);
   CHECK(marline_target_tasks_observe(&observer) == 0, "no observer can be registered");
@@ -303,7 +303,7 @@ static void provider_start(void) {
 static void provider_forget(void) {
   pthread_mutex_lock(&provider.lock);
   for (size_t i = 0; i < provider.room; ++i) {
-    claim_t *claim = provider.claims[i];
+    claim_t* claim = provider.claims[i];
     if (claim == NULL) continue;
     CHECK(claim->ended, "task %zu was waited for and has not ended", i);
     free(claim->predecessors);

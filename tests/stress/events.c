@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks that wait for events which other tasks, a thread of the program's own, and a progress hook fulfil, before, while
- * and after they are waited for; tied and untied. Every wait must return exactly once, after its fulfilment. */
+ * Tasks that wait for events which other tasks, a thread of the program's own, and a progress hook fulfil, before,
+ * while and after they are waited for; tied and untied. Every wait must return exactly once, after its fulfilment. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -15,9 +15,9 @@ static int payload[EVENTS]; /* plain: written before the fulfilment, read after 
 static int woken[EVENTS];
 static marline_event_t for_thread[EVENTS], for_hook[EVENTS];
 static int hook_next, thread_go;
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 
-static int poll_one(void *arg) {
+static int poll_one(void* arg) {
   (void)arg;
   int i = hook_next;
   if (i == EVENTS) return 0;
@@ -27,7 +27,7 @@ static int poll_one(void *arg) {
   return 1;
 }
 
-static void *foreign(void *arg) {
+static void* foreign(void* arg) {
   (void)arg;
   while (!__atomic_load_n(&thread_go, __ATOMIC_ACQUIRE)) sched_yield();
   for (int i = 0; i < EVENTS; ++i) marline_event_fulfill(&for_thread[i]);
@@ -82,7 +82,7 @@ static void one_round(uint64_t seed) {
   for (int i = 0; i < EVENTS; ++i) CHECK(woken[i] == 1, "task %d came back %d times", i, woken[i]);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
   hook = marline_progress_register("stress", poll_one, NULL);
   CHECK(hook != NULL, "no hook");

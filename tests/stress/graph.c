@@ -79,7 +79,7 @@ static void one_graph(uint64_t seed) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
 #pragma omp parallel
 #pragma omp single

@@ -3,9 +3,9 @@
  * Random persistent graphs against a sequential model. A round draws the steps of an iteration (tasks of all kinds with
  * random dependences of all types, waits) and runs them in one of the modes; now and then an iteration differs from the
  * record at a random place. The model foretells for each access how many accesses to its address must have ended before
- * it: if an order is lost, a task finds fewer (or ThreadSanitizer sees the race on the plain data); if a task runs twice
- * or not at all, the sums at the end are wrong. With a third argument the same tasks are made without a graph, in more
- * iterations: that is how ordinary discovery is tried. */
+ * it: if an order is lost, a task finds fewer (or ThreadSanitizer sees the race on the plain data); if a task runs
+ * twice or not at all, the sums at the end are wrong. With a third argument the same tasks are made without a graph, in
+ * more iterations: that is how ordinary discovery is tried. */
 #include "stress.h"
 
 #include <marline/marline.h>
@@ -17,10 +17,10 @@ enum { kAddresses = 10, kSteps = 48, kIterations = 48, kRecorded = 12, kAccesses
 enum Kind {
   kPlain,
   kYields,
-  kParent,         /* its child outlives it */
-  kSuspends,       /* waits for its child */
+  kParent,   /* its child outlives it */
+  kSuspends, /* waits for its child */
   kDetached,
-  kGrouped,        /* in a taskgroup of its own */
+  kGrouped, /* in a taskgroup of its own */
   kUndeferred,
   kWaitDepend,
   kWait,
@@ -64,7 +64,7 @@ static struct {
   long before;
 } phase[kAddresses];
 
-static void foresee_access(struct Access *access, int enters) {
+static void foresee_access(struct Access* access, int enters) {
   int a = access->address;
   int joins = access->type != MARLINE_INOUT && phase[a].type == access->type;
   if (!enters && access->type == MARLINE_MUTEXINOUTSET) joins = 0; /* undeferred: waits for the whole set */
@@ -75,7 +75,7 @@ static void foresee_access(struct Access *access, int enters) {
   }
 }
 
-static void foresee(struct Step *step) {
+static void foresee(struct Step* step) {
   if (step->kind == kWait) return;
   int enters = step->kind != kUndeferred && step->kind != kWaitDepend;
   for (int i = 0; i < step->count; ++i) foresee_access(&step->access[i], enters);
@@ -89,9 +89,9 @@ static void foresee(struct Step *step) {
 /* The tasks. */
 
 static void begin_accesses(int n, int s) {
-  const struct Step *step = &iterations[n].step[s];
+  const struct Step* step = &iterations[n].step[s];
   for (int i = 0; i < step->count; ++i) {
-    const struct Access *access = &step->access[i];
+    const struct Access* access = &step->access[i];
     int a = access->address;
     long ended = __atomic_load_n(&done[a], __ATOMIC_ACQUIRE);
     if (mode == MARLINE_GRAPH_REPLAY) ended %= per_iteration[a];
@@ -108,9 +108,9 @@ static void begin_accesses(int n, int s) {
 }
 
 static void end_accesses(int n, int s) {
-  const struct Step *step = &iterations[n].step[s];
+  const struct Step* step = &iterations[n].step[s];
   for (int i = 0; i < step->count; ++i) {
-    const struct Access *access = &step->access[i];
+    const struct Access* access = &step->access[i];
     if (access->type == MARLINE_MUTEXINOUTSET) exclusive[access->address] += 1;
     if (access->type == MARLINE_INOUT) CHECK(plain[access->address] == (long)n * 1000 + s, "written by another task");
     __atomic_fetch_add(&done[access->address], 1, __ATOMIC_ACQ_REL);
@@ -124,7 +124,7 @@ static void suspend_for_child(void) {
   marline_event_wait(&event);
 }
 
-static void say_dependences(const struct Step *step) {
+static void say_dependences(const struct Step* step) {
   marline_dependence_t list[kAccesses];
   if (step->kind == kAllMemory) {
     list[0] = (marline_dependence_t){NULL, MARLINE_INOUT};
@@ -159,8 +159,7 @@ static void create(int n, int s) {
       begin_accesses(n, s);
 #pragma omp taskyield
       end_accesses(n, s);
-    }
-      break;
+    } break;
     case kParent:
 #pragma omp task firstprivate(n, s)
     {
@@ -168,24 +167,21 @@ static void create(int n, int s) {
 #pragma omp task
       __atomic_fetch_add(&children, 1, __ATOMIC_RELAXED);
       end_accesses(n, s);
-    }
-      break;
+    } break;
     case kSuspends:
 #pragma omp task firstprivate(n, s)
     {
       begin_accesses(n, s);
       suspend_for_child();
       end_accesses(n, s);
-    }
-      break;
+    } break;
     case kDetached: create_detached(n, s); break;
     case kUndeferred:
 #pragma omp task if (0) firstprivate(n, s)
     {
       begin_accesses(n, s);
       end_accesses(n, s);
-    }
-      break;
+    } break;
     default:
 #pragma omp task firstprivate(n, s)
     {
@@ -196,7 +192,7 @@ static void create(int n, int s) {
 }
 
 static void wait_for(int n, int s) {
-  const struct Step *step = &iterations[n].step[s];
+  const struct Step* step = &iterations[n].step[s];
   int a = step->access[0].address;
   if (step->access[0].type == MARLINE_IN) {
 #pragma omp taskwait depend(in : location[a])
@@ -207,8 +203,8 @@ static void wait_for(int n, int s) {
   end_accesses(n, s);
 }
 
-static void take_step(marline_graph_t *graph, int n, int s) {
-  const struct Step *step = &iterations[n].step[s];
+static void take_step(marline_graph_t* graph, int n, int s) {
+  const struct Step* step = &iterations[n].step[s];
   if (step->drops) marline_graph_drop_task(graph);
   if (step->kind == kWait) {
 #pragma omp taskwait
@@ -228,11 +224,12 @@ static void take_step(marline_graph_t *graph, int n, int s) {
 
 /* The draw. */
 
-static void draw_step(uint64_t *state, struct Step *step) {
+static void draw_step(uint64_t* state, struct Step* step) {
   memset(step, 0, sizeof *step);
   int kind = below(state, 3 * kKinds); /* mostly plain ones */
   step->kind = kind < kKinds ? (enum Kind)kind : kPlain;
-  if (mode == MARLINE_GRAPH_REPLAY && (step->kind == kUndeferred || step->kind == kDetached || step->kind == kWaitDepend))
+  if (mode == MARLINE_GRAPH_REPLAY &&
+      (step->kind == kUndeferred || step->kind == kDetached || step->kind == kWaitDepend))
     step->kind = kPlain;
   if (step->kind == kWait) return;
   if (step->kind == kAllMemory) {
@@ -253,7 +250,7 @@ static void draw_step(uint64_t *state, struct Step *step) {
 }
 
 /* What may become of an iteration. 0: changed for this time; 1: for good; -1: not at all. */
-static void change(uint64_t *state, struct Iteration *iteration) {
+static void change(uint64_t* state, struct Iteration* iteration) {
   int at = below(state, iteration->count + 1);
   switch (below(state, 4)) {
     case 0: /* one more */
@@ -276,9 +273,9 @@ static void change(uint64_t *state, struct Iteration *iteration) {
   }
 }
 
-static int is_task(const struct Step *step) { return step->kind <= kGrouped || step->kind == kAllMemory; }
+static int is_task(const struct Step* step) { return step->kind <= kGrouped || step->kind == kAllMemory; }
 
-static void drop(uint64_t *state, struct Iteration *iteration, struct Iteration *later) {
+static void drop(uint64_t* state, struct Iteration* iteration, struct Iteration* later) {
   int at = iteration->count == 0 ? 0 : below(state, iteration->count);
   if (at + 1 >= iteration->count || !is_task(&iteration->step[at])) return;
   for (int i = at; i + 1 < iteration->count; ++i) iteration->step[i] = iteration->step[i + 1];
@@ -287,7 +284,7 @@ static void drop(uint64_t *state, struct Iteration *iteration, struct Iteration 
   iteration->step[at].drops = 1;
 }
 
-static void draw(uint64_t *state) {
+static void draw(uint64_t* state) {
   static struct Iteration base;
   addresses = 1 + below(state, kAddresses);
   iteration_count = 1 + below(state, ordinary ? kIterations : kRecorded);
@@ -322,7 +319,7 @@ static void draw(uint64_t *state) {
 }
 
 static void run_graph(uint64_t invalidations) {
-  marline_graph_t *graph = marline_graph_begin(mode);
+  marline_graph_t* graph = marline_graph_begin(mode);
   for (int n = 0; n < iteration_count; ++n) {
     if (mode != MARLINE_GRAPH_REPLAY && (invalidations >> n) % 16 == 0) marline_graph_invalidate(graph);
     if (!marline_graph_iterate(graph)) continue;
@@ -337,7 +334,7 @@ static void run_ordinary(void) {
     for (int s = 0; s < iterations[n].count; ++s) take_step(NULL, n, s);
 }
 
-static void run(uint64_t *state) {
+static void run(uint64_t* state) {
   memset(done, 0, sizeof done);
   memset(plain, 0, sizeof plain);
   memset(exclusive, 0, sizeof exclusive);
@@ -353,7 +350,7 @@ static void run(uint64_t *state) {
 #pragma omp taskwait
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t state = argument(argc, argv, 1, 1);
   int rounds = (int)argument(argc, argv, 2, 40) * 8;
   ordinary = argument(argc, argv, 3, 0) != 0;
@@ -365,8 +362,8 @@ int main(int argc, char **argv) {
     run(&state);
     for (int a = 0; a < addresses; ++a) {
       CHECK(done[a] == total[a], "round %d: %ld accesses to %d, model %ld", round, done[a], a, total[a]);
-      CHECK(exclusive[a] == exclusive_total[a], "round %d: %ld exclusive accesses to %d, model %ld", round, exclusive[a],
-            a, exclusive_total[a]);
+      CHECK(exclusive[a] == exclusive_total[a], "round %d: %ld exclusive accesses to %d, model %ld", round,
+            exclusive[a], a, exclusive_total[a]);
     }
     CHECK(children == children_total, "round %d: %ld children, model %ld", round, children, children_total);
   }

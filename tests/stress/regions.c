@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions of changing size opened by several threads of the program at once, with barriers, single, and tasks that cross a
- * barrier, and leagues of short teams between them, whose jobs are taken back from threads that come late: teams are
- * reused, grown and shrunk, and nothing of one region or league may reach into the next. */
+ * Regions of changing size opened by several threads of the program at once, with barriers, single, and tasks that
+ * cross a barrier, and leagues of short teams between them, whose jobs are taken back from threads that come late:
+ * teams are reused, grown and shrunk, and nothing of one region or league may reach into the next. */
 #include <omp.h>
 #include <pthread.h>
 
@@ -14,7 +14,7 @@ struct root {
   uint64_t seed, rounds;
 };
 
-static void one_region(uint64_t *state) {
+static void one_region(uint64_t* state) {
   int threads = 1 + below(state, 5);
   int tasks = below(state, 20);
   int before = 0, after = 0, seen[8] = {0};
@@ -51,7 +51,7 @@ static void one_region(uint64_t *state) {
   CHECK(after == team, "%d tasks of %d threads", after, team);
 }
 
-static void one_league(uint64_t *state) {
+static void one_league(uint64_t* state) {
   int teams = 1 + below(state, 8), limit = 1 + below(state, 3), length = below(state, 2) * 2000;
   int runs[8] = {0}, inside = 0;
 #pragma omp teams num_teams(teams) thread_limit(limit) shared(runs, inside) firstprivate(length)
@@ -70,8 +70,8 @@ static void one_league(uint64_t *state) {
   CHECK(inside == teams, "%d tasks of %d teams", inside, teams);
 }
 
-static void *root_main(void *arg) {
-  struct root *root = arg;
+static void* root_main(void* arg) {
+  struct root* root = arg;
   uint64_t state = root->seed;
   for (uint64_t round = 0; round < root->rounds; ++round) {
     one_region(&state);
@@ -80,7 +80,7 @@ static void *root_main(void *arg) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 100);
   pthread_t threads[ROOTS];
   struct root roots[ROOTS];

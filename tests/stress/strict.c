@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Random programs under MARLINE_TASK_CONSTRAINT=strict, judged by the task scheduling constraint itself (OpenMP 5.2,
- * section 12.9): where a tied task starts, it descends from every tied task that has begun on this thread, has not ended
- * and is not in a barrier. The thread that opens a region starts a tied task, too: the region's implicit one.
+ * section 12.9): where a tied task starts, it descends from every tied task that has begun on this thread, has not
+ * ended and is not in a barrier. The thread that opens a region starts a tied task, too: the region's implicit one.
  *
  * Each thread keeps its own list of such tasks, and the program its own tree of tasks: nothing is asked of the runtime.
  * Every program ends, whatever the schedule: each wait is for descendants. One that hangs is ended, with its number.
@@ -19,8 +19,8 @@
 enum { kDepth = 5, kMostRegionLevels = 3, kMostTasks = 400, kPatience = 500 /* seconds */ };
 
 typedef struct Node {
-  struct Node *parent;
-  struct Node *next;   /* in its thread's list */
+  struct Node* parent;
+  struct Node* next;   /* in its thread's list */
   int in_barrier;      /* its thread's */
   int levels;          /* regions around */
   atomic_int finished; /* children */
@@ -28,10 +28,10 @@ typedef struct Node {
 } Node;
 
 /* The tied tasks that have begun on the thread. */
-static __thread Node *tied_here;
+static __thread Node* tied_here;
 
 /* Not inlined: a task may be on another thread after each scheduling point. */
-static __attribute__((noinline)) Node **list_of_thread(void) {
+static __attribute__((noinline)) Node** list_of_thread(void) {
   __asm__ volatile("");
   return &tied_here;
 }
@@ -39,14 +39,14 @@ static __attribute__((noinline)) Node **list_of_thread(void) {
 static volatile unsigned long long current_program;
 static atomic_int tasks;
 
-static int descends_from(const Node *node, const Node *ancestor) {
+static int descends_from(const Node* node, const Node* ancestor) {
   while (node != NULL && node != ancestor) node = node->parent;
   return node != NULL;
 }
 
-static void start_tied(Node *node, const char *what) {
-  Node **list = list_of_thread();
-  for (const Node *other = *list; other != NULL; other = other->next) {
+static void start_tied(Node* node, const char* what) {
+  Node** list = list_of_thread();
+  for (const Node* other = *list; other != NULL; other = other->next) {
     CHECK(other->in_barrier || descends_from(node->parent, other),
           "program %llu: %s starts over a tied task that it does not descend from", current_program, what);
   }
@@ -54,15 +54,15 @@ static void start_tied(Node *node, const char *what) {
   *list = node;
 }
 
-static void end_tied(Node *node) {
-  Node **link = list_of_thread();
+static void end_tied(Node* node) {
+  Node** link = list_of_thread();
   while (*link != NULL && *link != node) link = &(*link)->next;
   CHECK(*link == node, "program %llu: a tied task ends on another thread than it began on", current_program);
   *link = node->next;
 }
 
-static Node *create(Node *parent, int levels) {
-  Node *node = calloc(1, sizeof *node);
+static Node* create(Node* parent, int levels) {
+  Node* node = calloc(1, sizeof *node);
   CHECK(node != NULL, "out of memory");
   node->parent = parent;
   node->levels = levels;
@@ -76,19 +76,19 @@ static void yield_some(int times) {
   }
 }
 
-static void act(Node *self, uint64_t seed, int depth);
+static void act(Node* self, uint64_t seed, int depth);
 
-static void run_task(Node *self, uint64_t seed, int depth, int tied) {
-  Node *parent = self->parent;
+static void run_task(Node* self, uint64_t seed, int depth, int tied) {
+  Node* parent = self->parent;
   if (tied) start_tied(self, "a task");
   act(self, seed, depth);
   if (tied) end_tied(self);
   atomic_fetch_add(&parent->finished, 1);
 }
 
-static void spawn(Node *self, uint64_t seed, int depth) {
+static void spawn(Node* self, uint64_t seed, int depth) {
   if (depth == 0 || atomic_fetch_add(&tasks, 1) >= kMostTasks) return;
-  Node *child = create(self, self->levels);
+  Node* child = create(self, self->levels);
   ++self->created;
   int now = seed % 5 == 0, last = seed % 11 == 0;
   if (seed % 3 == 0) {
@@ -100,21 +100,21 @@ static void spawn(Node *self, uint64_t seed, int depth) {
   }
 }
 
-static void wait_for_children(Node *self) {
+static void wait_for_children(Node* self) {
 #pragma omp taskwait
   CHECK(atomic_load(&self->finished) == self->created, "program %llu: taskwait saw %d of %d children", current_program,
         atomic_load(&self->finished), self->created);
 }
 
-static void open_region(Node *self, uint64_t seed, int depth) {
+static void open_region(Node* self, uint64_t seed, int depth) {
   if (depth == 0 || self->levels == kMostRegionLevels) return;
   int threads = 1 + (int)(seed % 3);
   int with_barrier = seed % 4 == 0;
-  Node *first = create(self, self->levels + 1);
+  Node* first = create(self, self->levels + 1);
 #pragma omp parallel num_threads(threads)
   {
     int number = omp_get_thread_num();
-    Node *node = number == 0 ? first : create(self, self->levels + 1);
+    Node* node = number == 0 ? first : create(self, self->levels + 1);
     start_tied(node, "a region");
     act(node, seed + 77 * (uint64_t)number, depth - 1);
     if (with_barrier) {
@@ -132,7 +132,7 @@ static void open_region(Node *self, uint64_t seed, int depth) {
   end_tied(first);
 }
 
-static void act(Node *self, uint64_t seed, int depth) {
+static void act(Node* self, uint64_t seed, int depth) {
   uint64_t state = seed * 2 + 1;
   int steps = 1 + below(&state, 5);
   for (int i = 0; i < steps; ++i) {
@@ -165,7 +165,7 @@ static void tell_hang(int signal_number) {
   _exit(1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
   omp_set_max_active_levels(kMostRegionLevels + 1);
   signal(SIGALRM, tell_hang);
@@ -175,10 +175,10 @@ int main(int argc, char **argv) {
     alarm(kPatience);
     uint64_t state = seed + round;
     uint64_t key = next_random(&state);
-    Node *root = create(NULL, 0);
+    Node* root = create(NULL, 0);
 #pragma omp parallel
     {
-      Node *node = create(root, 1);
+      Node* node = create(root, 1);
       start_tied(node, "a region");
 #pragma omp single nowait
       for (int i = 0; i < 4; ++i) spawn(node, next_random(&state), kDepth);

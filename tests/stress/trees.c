@@ -27,7 +27,7 @@ static long grow(uint64_t seed, int depth) {
   count_under_lock(next_random(&state));
   for (int c = 0; c < children; ++c) {
     uint64_t key = next_random(&state);
-    long *count = &counts[c];
+    long* count = &counts[c];
     if (key % 4 == 0) {
 #pragma omp task untied firstprivate(key, count, depth)
       *count = grow(key, depth - 1);
@@ -67,7 +67,7 @@ static long nodes(uint64_t seed, int depth) { /* the same tree, sequentially */
   return total;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
   omp_init_lock(&lock);
   for (uint64_t round = 0; round < rounds; ++round) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KMP_AFFINITY and GOMP_CPU_AFFINITY, from the variable's text to the CPUs of each thread, on machines that we do not have.
+// KMP_AFFINITY and GOMP_CPU_AFFINITY, from the variable's text to the CPUs of each thread, on machines that we do not
+// have.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -24,7 +25,8 @@ struct Machine {
     const char* failure = "";
     const bool xml = strstr(description, ".xml") != nullptr;
     const std::string path = std::string(MARLINE_TEST_DATA "/topologies/") + description;
-    EXPECT_TRUE(topology_read_description(xml ? nullptr : description, path.c_str(), allowed, topology, failure)) << failure;
+    EXPECT_TRUE(topology_read_description(xml ? nullptr : description, path.c_str(), allowed, topology, failure))
+        << failure;
   }
   ~Machine() { topology_free(topology); }
 };
@@ -82,7 +84,8 @@ TEST(AffinityPlaces, KmpAffinity) {
       {"physical", 3, "0-1 4-5 2-3"},
   };
   const Machine machine(kTwoSockets);
-  for (const auto& one : cases) EXPECT_EQ(placed(machine, "KMP_AFFINITY", one.text, one.threads), one.expected) << one.text;
+  for (const auto& one : cases)
+    EXPECT_EQ(placed(machine, "KMP_AFFINITY", one.text, one.threads), one.expected) << one.text;
 }
 
 TEST(AffinityPlaces, NumbersThatAreNotInTheOrderOfTheMachine) {

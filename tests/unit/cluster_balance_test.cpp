@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterations that follow one another: tasks leave what has most to do, by the times that they took in iterations before.
+// Iterations that follow one another: tasks leave what has most to do, by the times that they took in iterations
+// before.
 #include "cluster/dataflow/head.hpp"
 #include "cluster/placement/sharing.hpp"
 
@@ -130,7 +131,8 @@ TEST_F(ClusterSharing, ColumnsThatAreReadTogetherAreTogether) {
   add_row(4);
   std::vector<NodeNumber> nodes = assign();
   for (size_t row = 0; row < 3; ++row) {
-    for (NodeNumber node = 1; node <= 4; ++node) EXPECT_EQ(std::count(nodes.begin() + 8 * row, nodes.begin() + 8 * (row + 1), node), 2);
+    for (NodeNumber node = 1; node <= 4; ++node)
+      EXPECT_EQ(std::count(nodes.begin() + 8 * row, nodes.begin() + 8 * (row + 1), node), 2);
   }
   for (size_t i = 0; i < 8; i += 2) EXPECT_EQ(nodes[8 + i], nodes[8 + i + 1]) << "neighbours";
   for (size_t i = 0; i < 4; ++i) {
@@ -213,7 +215,8 @@ class UnevenGraph {
   // Of the last iteration, which is recorded.
   long beside_heavy() {
     NodeNumber node = head_.place_of(now_[kHeavy]).node;
-    return std::count_if(now_.begin(), now_.end(), [&](TaskNumber task) { return head_.place_of(task).node == node; }) - 1;
+    return std::count_if(now_.begin(), now_.end(), [&](TaskNumber task) { return head_.place_of(task).node == node; }) -
+           1;
   }
 
   // Of the last iteration, which is a replay: each node tells its tasks' ends and times together.
@@ -297,8 +300,8 @@ TEST(ClusterUnevenGraph, IsRecordedOnceMore) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(graph.iterate(false));
 }
 
-// Behind an iteration that was cut, two come with other tasks, and the second of them could be kept: by their times it would be
-// given up at once.
+// Behind an iteration that was cut, two come with other tasks, and the second of them could be kept: by their times it
+// would be given up at once.
 TEST(ClusterUnevenGraph, IsNotKeptAndGivenUpAtOnce) {
   UnevenGraph graph;
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(graph.iterate(false, 1));

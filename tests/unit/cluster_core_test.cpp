@@ -171,8 +171,8 @@ PlannedAccess plan_one(Directory& directory, TaskNumber task, const List<TaskNum
   List<PlannedAccess> accesses;
   List<TaskNumber> covered;
   PlannedTask planned = {task, {static_cast<NodeNumber>(task % 4), task}, &before};
-  directory.plan(planned, {{1, offset, bytes}, may_write}, [ended](TaskNumber other) { return other < ended; },
-                 accesses, covered);
+  directory.plan(
+      planned, {{1, offset, bytes}, may_write}, [ended](TaskNumber other) { return other < ended; }, accesses, covered);
   return accesses[0];
 }
 
@@ -274,8 +274,8 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   EXPECT_EQ(message.peer.node, 2u);
 }
 
-// To move the data takes half of the time that the idle node, of another kind, needs for a task, but little of the busy one's;
-// not so where both need as long as the idle one.
+// To move the data takes half of the time that the idle node, of another kind, needs for a task, but little of the busy
+// one's; not so where both need as long as the idle one.
 TEST(ClusterWithdrawal, WhatIsMovedIsLittleForTheBusyNode) {
   for (double busy : {1, 100}) {
     Head head({.nodes = 2, .withdraw = true});
@@ -378,8 +378,9 @@ TEST(ClusterWithdrawal, AStandInTakesNoCreditFromTasksThatWereThereBefore) {
   EXPECT_EQ(head.messages[0].task, last);
 }
 
-// 30,555,792: node 4 got a stand-in for its last credit, whose task waited for bytes of one that it had no credit for. The others: an
-// iteration behind one that was cut did not name what had ended of that, and the next one, as a replay, did not wait for it.
+// 30,555,792: node 4 got a stand-in for its last credit, whose task waited for bytes of one that it had no credit for.
+// The others: an iteration behind one that was cut did not name what had ended of that, and the next one, as a replay,
+// did not wait for it.
 TEST(ClusterCore, SeedsThatHaveFailed) {
   Sum sum;
   for (unsigned seed : {30555792U, 40169573U, 40944898U}) EXPECT_EQ(run_seeds(seed, 1, sum), 0);
@@ -431,16 +432,18 @@ int run_as_program(int count, char** arguments) {
   Sum sum;
   int failed = run_seeds(number(2), number(3), sum);
   std::printf(
-      "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu spared, %llu buffers moved for lack of memory, "
-      "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu fetches from companions, %llu plans kept, "
+      "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu spared, %llu buffers moved for lack of "
+      "memory, "
+      "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu fetches from companions, %llu plans "
+      "kept, "
       "%llu given up as uneven, %llu iterations replayed, %llu cut\n",
       number(3), failed, static_cast<unsigned long long>(sum.tasks), static_cast<unsigned long long>(sum.messages),
       static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.spared),
-      static_cast<unsigned long long>(sum.moves),
-      static_cast<unsigned long long>(sum.drops), static_cast<unsigned long long>(sum.over_budget),
-      static_cast<unsigned long long>(sum.withdrawn), static_cast<unsigned long long>(sum.from_companions),
-      static_cast<unsigned long long>(sum.kept), static_cast<unsigned long long>(sum.uneven),
-      static_cast<unsigned long long>(sum.replayed), static_cast<unsigned long long>(sum.cut));
+      static_cast<unsigned long long>(sum.moves), static_cast<unsigned long long>(sum.drops),
+      static_cast<unsigned long long>(sum.over_budget), static_cast<unsigned long long>(sum.withdrawn),
+      static_cast<unsigned long long>(sum.from_companions), static_cast<unsigned long long>(sum.kept),
+      static_cast<unsigned long long>(sum.uneven), static_cast<unsigned long long>(sum.replayed),
+      static_cast<unsigned long long>(sum.cut));
   return failed == 0 ? 0 : 1;
 }
 

@@ -36,7 +36,8 @@ TEST(ClusterPlacement, AFirstTaskSaysLittleOfTheNext) {
   PlacementRequest request{.kernel = 1};
   auto held = [](NodeNumber) { return uint64_t{0}; };
   placement.learn(request, 1, 10);
-  EXPECT_EQ(placement.expected_time_at(request, 1), 1) << "the other kind may be faster or slower: both are tried again";
+  EXPECT_EQ(placement.expected_time_at(request, 1), 1)
+      << "the other kind may be faster or slower: both are tried again";
   placement.learn(request, 1, 10);
   EXPECT_EQ(placement.expected_time_at(request, 1), 10);
   placement.learn(request, 2, 500);
@@ -49,8 +50,8 @@ TEST(ClusterPlacement, AFirstTaskSaysLittleOfTheNext) {
   EXPECT_EQ(placement.expected_time_at(request, 1), 10) << "all that is known, and there is no choice of kinds";
 }
 
-// Each slot gets two tasks of a row, so that neighbours need not leave their data for a task's time; but for little data,
-// a node that has one task less is better.
+// Each slot gets two tasks of a row, so that neighbours need not leave their data for a task's time; but for little
+// data, a node that has one task less is better.
 TEST(ClusterPlacement, LoadsCountMoreThanLittleData) {
   for (double time : {10.0, 1000.0}) {
     Placement placement(PlacementPolicy::kEarliestEnd);
@@ -103,8 +104,8 @@ TEST(ClusterPlacement, ATaskGoesWhereItsSuccessorsOtherInputsLie) {
   }
 }
 
-// All read what node 1 has, and nobody knows what they take: not that they would take less than the link. With a window or
-// one by one.
+// All read what node 1 has, and nobody knows what they take: not that they would take less than the link. With a window
+// or one by one.
 TEST(ClusterPlacement, TasksOfWhichNothingIsKnownAreSpread) {
   for (uint64_t window : {0, 100}) {
     Head head({.nodes = 3, .window = window});
@@ -127,8 +128,8 @@ TEST(ClusterPlacement, TasksOfWhichNothingIsKnownAreSpread) {
   }
 }
 
-// A tree with twice as many tasks in each row up to eight, then chains; to move an input takes twice as long as a task. Each
-// task ends first where its input is until much waits there, and then all that is below would have to move.
+// A tree with twice as many tasks in each row up to eight, then chains; to move an input takes twice as long as a task.
+// Each task ends first where its input is until much waits there, and then all that is below would have to move.
 TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {
   constexpr uint64_t kWidth = 8, kRows = 16, kBytes = 1000;
   Head head({.nodes = 4, .window = kWidth * kRows});

@@ -58,8 +58,7 @@ TEST(CpuParts, SocketsAndDomains) {
 TEST(CpuParts, SharesKeepCoresTogether) {
   EXPECT_EQ(divided(PartsBy::kShares, 1, machine()), "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 s-1 d-1");
   EXPECT_EQ(divided(PartsBy::kShares, 2, machine()), "0,1,2,3,8,9,10,11 s0 d-1 | 4,5,6,7,12,13,14,15 s1 d-1");
-  EXPECT_EQ(divided(PartsBy::kShares, 3, machine()),
-            "0,1,2,8,9,10 s0 d-1 | 3,4,5,11,12,13 s-1 d-1 | 6,7,14,15 s1 d3!");
+  EXPECT_EQ(divided(PartsBy::kShares, 3, machine()), "0,1,2,8,9,10 s0 d-1 | 3,4,5,11,12,13 s-1 d-1 | 6,7,14,15 s1 d3!");
 }
 
 TEST(CpuParts, MorePartsThanCores) {

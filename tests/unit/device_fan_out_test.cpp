@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which device takes the parts of a copy from which one: FanOut on a made-up wire, on which the parts of different copies
-// leave and arrive in an order that a seed draws, and those of one copy in order. A worker passes on what it has.
+// Which device takes the parts of a copy from which one: FanOut on a made-up wire, on which the parts of different
+// copies leave and arrive in an order that a seed draws, and those of one copy in order. A worker passes on what it
+// has.
 #include "device/remote/program/fan_out.hpp"
 
 #include <gtest/gtest.h>
@@ -22,13 +23,13 @@ constexpr uint64_t kMiB = 1 << 20;
 
 struct TestCopy : FanOutCopy {
   bool has_ended = false;
-  std::deque<uint64_t> leaving;          // ends of parts
+  std::deque<uint64_t> leaving;  // ends of parts
   std::deque<FanOutPart> under_way;
   uint64_t bytes_sent = 0, bytes_gone = 0, bytes_there = 0, bytes_told = 0;
 };
 
-// Nodes of `devices_per_node` workers; the program is alone on node 0. Peer p is on node (p - 1) / devices_per_node + 1.
-// `gpus`: which places are GPUs.
+// Nodes of `devices_per_node` workers; the program is alone on node 0. Peer p is on node (p - 1) / devices_per_node
+// + 1. `gpus`: which places are GPUs.
 class World {
  public:
   explicit World(int devices_per_node, std::set<int> gpus = {})
@@ -100,7 +101,7 @@ class World {
 
   FanOut fan_out;
   std::vector<std::unique_ptr<TestCopy>> copies;
-  std::map<int, uint64_t> came_to_node;                 // from other nodes
+  std::map<int, uint64_t> came_to_node;  // from other nodes
   std::map<int, uint64_t> left_node;
   std::map<int, uint64_t> left_place;
 
@@ -113,7 +114,8 @@ class World {
       bool is_programs = copy->from == nullptr && copy->source.place == 0;
       EXPECT_TRUE(!is_programs || copy->bytes_gone == copy->source.bytes);
       EXPECT_TRUE((is_programs && !copy->is_gpu) || copy->bytes_there == copy->source.bytes);
-      for (const FanOutPart& part : copy->under_way) EXPECT_FALSE(part.is_answered) << "the storage is the program's again";
+      for (const FanOutPart& part : copy->under_way)
+        EXPECT_FALSE(part.is_answered) << "the storage is the program's again";
       copy->has_ended = true;
     }
     send();
@@ -256,8 +258,8 @@ TEST(FanOut, PartsAreSmallAgainstTheWhole) {
   }
 }
 
-// Copies of a few sources to any device begin at any time, also again to one that has had the bytes; each ends, and brings
-// every byte once.
+// Copies of a few sources to any device begin at any time, also again to one that has had the bytes; each ends, and
+// brings every byte once.
 TEST(FanOut, CopiesBeginAtAnyTime) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);

@@ -264,7 +264,7 @@ TEST(DeviceMapping, CopiesAMappersElementsTogether) {
   static Mapping mapping(&device);
   device.mapping = &mapping;
   EXPECT_EQ(spans_of(mapping, map_elements<false>), 1u);  // the array, in which the elements lie
-  EXPECT_EQ(g_copies.size(), 2u);  // there and back
+  EXPECT_EQ(g_copies.size(), 2u);                         // there and back
   EXPECT_EQ(g_calls, 0);
   (void)spans_of(mapping, map_elements<true>);
   EXPECT_EQ(g_copies.size(), 4u * kElements);
@@ -289,7 +289,10 @@ struct Arrays {
     }
   }
   Items items(int first, int count) {
-    return {.count = count, .bases = &begins[first], .begins = &begins[first], .sizes = &sizes[first],
+    return {.count = count,
+            .bases = &begins[first],
+            .begins = &begins[first],
+            .sizes = &sizes[first],
             .types = &types[first]};
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a cluster's copies of one buffer know of each byte, where blocks have many stamps and where chunks lie on a GPU as a
-// whole and in parts.
+// What a cluster's copies of one buffer know of each byte, where blocks have many stamps and where chunks lie on a GPU
+// as a whole and in parts.
 #include "replica_copies.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,8 @@ TEST(Replica, AsManyStampsAsBytes) {
   EXPECT_EQ(copies[1].twin, expected);
 }
 
-// Tasks leave some chunks as a whole and some in part on the home's GPU. Those of another node write the bytes beside them.
+// Tasks leave some chunks as a whole and some in part on the home's GPU. Those of another node write the bytes beside
+// them.
 TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
   constexpr size_t kBytes = (5 << 19) + 1000;
   std::mt19937 random(1);

@@ -124,7 +124,6 @@ class Copies {
     }
   }
 
-
   void fetch(Task& task) {
     size_t from = &task == &tasks_[0] ? source_ : home_;
     Copy& own = *copies_[task.node];
@@ -196,25 +195,18 @@ class Copies {
   void advance(Task& task) {
     size_t half = task.writes.size() / 2;
     switch (task.step) {
-      case Task::Step::kFetch:
-        fetch(task);
-        break;
+      case Task::Step::kFetch: fetch(task); break;
       case Task::Step::kWrite:
         start(task);
         write(task, 0, half);
         scribble(task, half);
         break;
-      case Task::Step::kWriteRest:
-        write(task, half, task.writes.size());
-        break;
-      case Task::Step::kCompare:
-        end(task);
-        break;
+      case Task::Step::kWriteRest: write(task, half, task.writes.size()); break;
+      case Task::Step::kCompare: end(task); break;
       case Task::Step::kArrive:
         if (task.sent != nullptr) task.sent->arrive(*copies_[home_]);
         break;
-      case Task::Step::kOver:
-        return;
+      case Task::Step::kOver: return;
     }
     task.step = static_cast<Task::Step>(static_cast<int>(task.step) + 1);
   }
@@ -306,7 +298,8 @@ TEST(Replica, ComparisonsAndFetchesOfThreadsDoNotDisturbOneAnother) {
   EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), whole.bytes), 0);
 }
 
-// A fetch whose answer is on its way serves those behind it, but not a copy that has come in place of the one that asked.
+// A fetch whose answer is on its way serves those behind it, but not a copy that has come in place of the one that
+// asked.
 TEST(Replica, WhatIsOnItsWayIsNotSentAgain) {
   constexpr uint64_t kBytes = 100'000;
   Copy home(kBytes);
@@ -413,8 +406,8 @@ TEST(Replica, PointersOnAGpuAreToldThoughTheBlockHasGone) {
   EXPECT_EQ(sink.found[0], kBegin + 8);
 }
 
-// The second comparison finds a byte half written. The first one, which comes to it later, must not hide from the writer's
-// own comparison that it has changed since: other nodes have the half-written one with the second one's stamp.
+// The second comparison finds a byte half written. The first one, which comes to it later, must not hide from the
+// writer's own comparison that it has changed since: other nodes have the half-written one with the second one's stamp.
 TEST(Replica, AnOlderComparisonLeavesWhatAYoungerOneHasFoundHalfWritten) {
   for (auto run : {Run::kDiff, Run::kPages}) {
     constexpr size_t kBytes = 1 << 16;
@@ -426,7 +419,9 @@ TEST(Replica, AnOlderComparisonLeavesWhatAYoungerOneHasFoundHalfWritten) {
     }
     ClusterRange whole = {1, 0, kBytes};
     PointerSink sink = {kBegin, kEnd, {}};
-    auto compare = [&](uint64_t stamp) { copy.replica.compare(whole, stamp, Replica::kNotSole, sink, copy.used_pages); };
+    auto compare = [&](uint64_t stamp) {
+      copy.replica.compare(whole, stamp, Replica::kNotSole, sink, copy.used_pages);
+    };
     auto send = [&] {
       BlobWriter blob;
       copy.replica.pack(whole, 0, blob);

@@ -30,8 +30,10 @@ TEST(Share, Launchers) {
   EXPECT_EQ(rank_with({{"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}), "1/4");
   EXPECT_EQ(rank_with({{"MPI_LOCALRANKID", "3"}, {"MPI_LOCALNRANKS", "4"}}), "3/4");
   EXPECT_EQ(rank_with({{"SLURM_LOCALID", "2"}, {"SLURM_STEP_TASKS_PER_NODE", "4"}}), "2/4");
-  EXPECT_EQ(rank_with({{"SLURM_LOCALID", "2"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2),3"}, {"SLURM_NODEID", "2"}}), "2/3");
-  EXPECT_EQ(rank_with({{"SLURM_LOCALID", "3"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2),3"}, {"SLURM_NODEID", "1"}}), "3/4");
+  EXPECT_EQ(rank_with({{"SLURM_LOCALID", "2"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2),3"}, {"SLURM_NODEID", "2"}}),
+            "2/3");
+  EXPECT_EQ(rank_with({{"SLURM_LOCALID", "3"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2),3"}, {"SLURM_NODEID", "1"}}),
+            "3/4");
   EXPECT_EQ(rank_with({{"SLURM_LOCALID", "0"}, {"SLURM_STEP_TASKS_PER_NODE", "4"}, {"SLURM_NODEID", "5"}}), "0/0");
   EXPECT_EQ(rank_with({{"SLURM_LOCALID", "0"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x"}}), "0/0");
   EXPECT_EQ(rank_with({{"MPI_LOCALRANKID", "4"}, {"MPI_LOCALNRANKS", "4"}}), "0/0");
@@ -44,7 +46,8 @@ int slot(const std::vector<int>& cpus, const std::vector<int>& domain) {
 }
 
 TEST(Share, Slots) {
-  const std::vector<int> domain = {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23};  // hardware threads far away
+  const std::vector<int> domain = {0,  1,  2,  3,  4,  5,  6,  7,
+                                   16, 17, 18, 19, 20, 21, 22, 23};  // hardware threads far away
   EXPECT_EQ(slot({0, 1, 2, 3}, domain), 0);
   EXPECT_EQ(slot({4, 5, 6, 7}, domain), 1);
   EXPECT_EQ(slot({4, 5, 6, 7, 20, 21, 22, 23}, domain), 1);

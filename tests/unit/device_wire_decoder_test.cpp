@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The decoder of frames, and the receiving side of a connection, under bytes that are right, cut, changed and random. The
-// seeds are fixed; MARLINE_FUZZ_SECONDS makes the run longer than two seconds.
+// The decoder of frames, and the receiving side of a connection, under bytes that are right, cut, changed and random.
+// The seeds are fixed; MARLINE_FUZZ_SECONDS makes the run longer than two seconds.
 #include "wire_job.hpp"
 
 #include "wire/base/frame_decoder.hpp"
@@ -190,13 +190,14 @@ struct OneLink {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     other = ends[1];
-    wire->user = {this,
-                  [](void* data, int, const Frame& frame, const uint64_t*) -> void* {
-                    return frame.bulk <= kMostPlaced ? static_cast<OneLink*>(data)->place.data() : nullptr;
-                  },
-                  [](void* data, int, const Frame&, const uint64_t*) { EXPECT_FALSE(static_cast<OneLink*>(data)->lost); },
-                  [](void* data, int, const char*) { static_cast<OneLink*>(data)->lost = true; },
-                  [](const char* line) { FAIL() << line; }};
+    wire->user = {
+        this,
+        [](void* data, int, const Frame& frame, const uint64_t*) -> void* {
+          return frame.bulk <= kMostPlaced ? static_cast<OneLink*>(data)->place.data() : nullptr;
+        },
+        [](void* data, int, const Frame&, const uint64_t*) { EXPECT_FALSE(static_cast<OneLink*>(data)->lost); },
+        [](void* data, int, const char*) { static_cast<OneLink*>(data)->lost = true; },
+        [](const char* line) { FAIL() << line; }};
     wire->count = 1;
     wire->links = link;
     wire->streams = 1;

@@ -18,8 +18,8 @@
 namespace marline::offload::wire::test {
 namespace {
 
-constexpr const char* kVariables[] = {"MARLINE_JOB",      "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT", "MARLINE_JOB_ADDRESS",
-                                      "MARLINE_NODES_AS", "MARLINE_WIRE"};
+constexpr const char* kVariables[] = {"MARLINE_JOB",         "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT",
+                                      "MARLINE_JOB_ADDRESS", "MARLINE_NODES_AS",   "MARLINE_WIRE"};
 
 class EnvironmentTest : public testing::Test {
  protected:
@@ -130,12 +130,14 @@ TEST(MeetingTest, LargeJobsHaveMoreTime) {
 }
 
 TEST(MeetingTest, CrowdedMachinesHaveMoreTime) {
-  std::string said = stderr_of([&] {
-    g_patience = 100;
-    g_crowding = [] { return 4.0; };
-    End end;
-    end.join(TestJob().of(0, 2));
-  }, kFailed);
+  std::string said = stderr_of(
+      [&] {
+        g_patience = 100;
+        g_crowding = [] { return 4.0; };
+        End end;
+        end.join(TestJob().of(0, 2));
+      },
+      kFailed);
   std::regex expected(R"(has waited (0\.[4-9]|[1-9][0-9.]*) s for these of 2 processes to come: 1)");
   EXPECT_TRUE(std::regex_search(said, expected)) << said;
 }
@@ -267,8 +269,10 @@ class EndTest : public testing::TestWithParam<bool> {
  protected:
   TestJob job() const {
     TestJob job;
-    if (GetParam()) job.nodes = {"a", "b", "c"};
-    else job.nodes = {"a", "a", "a"};
+    if (GetParam())
+      job.nodes = {"a", "b", "c"};
+    else
+      job.nodes = {"a", "a", "a"};
     return job;
   }
 };

@@ -9,7 +9,7 @@
 
 namespace {
 
-int g_calls = 0;     // of getrandom, in this process
+int g_calls = 0;  // of getrandom, in this process
 int g_late_call = -1;
 
 }  // namespace

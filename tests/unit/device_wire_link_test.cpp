@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model of links, on a wire that delivers what the test gives it, by a clock that the test sets; and, for order only,
-// on the wire `local`.
+// The model of links, on a wire that delivers what the test gives it, by a clock that the test sets; and, for order
+// only, on the wire `local`.
 #include "wire_job.hpp"
 
 #include "wire/model/link_model.hpp"
@@ -44,26 +44,25 @@ int fake_poll(Wire*) {
   return count;
 }
 
-const WireKind kFake = {
-    "fake",
-    [](const Job&, const WireUser* user) {
-      g_fake.user = *user;
-      const char* nodes[] = {"a", "a", "b", "b"};
-      for (int i = 0; i < 4; ++i) {
-        std::strcpy(g_fake.peers[i].node, nodes[i]);
-        std::strcpy(g_fake.peers[i].machine, "m");
-      }
-      return fake();
-    },
-    [](const Wire*) { return 3; },
-    [](const Wire*) { return 4; },
-    [](const Wire*, int number) -> const Peer* { return &g_fake.peers[number]; },
-    [](Wire*, int, const Frame&, const uint64_t*, const void*, Outgoing*) { return true; },
-    [](Wire*, int) { return true; },
-    fake_poll,
-    [](Wire*, int milliseconds) { g_fake.waited = milliseconds; },
-    [](Wire*) {},
-    [](Wire*, bool) {}};
+const WireKind kFake = {"fake",
+                        [](const Job&, const WireUser* user) {
+                          g_fake.user = *user;
+                          const char* nodes[] = {"a", "a", "b", "b"};
+                          for (int i = 0; i < 4; ++i) {
+                            std::strcpy(g_fake.peers[i].node, nodes[i]);
+                            std::strcpy(g_fake.peers[i].machine, "m");
+                          }
+                          return fake();
+                        },
+                        [](const Wire*) { return 3; },
+                        [](const Wire*) { return 4; },
+                        [](const Wire*, int number) -> const Peer* { return &g_fake.peers[number]; },
+                        [](Wire*, int, const Frame&, const uint64_t*, const void*, Outgoing*) { return true; },
+                        [](Wire*, int) { return true; },
+                        fake_poll,
+                        [](Wire*, int milliseconds) { g_fake.waited = milliseconds; },
+                        [](Wire*) {},
+                        [](Wire*, bool) {}};
 
 class LinkModelTest : public testing::Test {
  protected:
@@ -226,8 +225,18 @@ TEST_F(LinkModelTest, PairsOfNodes) {
 
 TEST_F(LinkModelTest, ListsThatAreNone) {
   LinkSpeed speed;
-  const char* texts[] = {"|", "latency=|5", "latency=|5x", "latency=1us,|", "latency=1us;|", "|0:latency=1us",
-                         "bandwidth=1G,|speed=4", "card=|0", "card=1|us", "0-1:|x", "bandwidth=|0", "latency=1us|x"};
+  const char* texts[] = {"|",
+                         "latency=|5",
+                         "latency=|5x",
+                         "latency=1us,|",
+                         "latency=1us;|",
+                         "|0:latency=1us",
+                         "bandwidth=1G,|speed=4",
+                         "card=|0",
+                         "card=1|us",
+                         "0-1:|x",
+                         "bandwidth=|0",
+                         "latency=1us|x"};
   for (std::string text : texts) {
     size_t at = text.find('|');
     text.erase(at, 1);

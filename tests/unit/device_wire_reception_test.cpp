@@ -24,7 +24,6 @@ Job job_of(int number) {
   return job.of(number, kCount);
 }
 
-
 // Runs both sides: the connecting one in a child, this one fed in pieces of random sizes, damaged at a byte if that is
 // >= 0.
 Handshake::State run_handshake(std::mt19937& random, Purpose purpose, int damaged, Greeting& greeting) {

@@ -244,8 +244,10 @@ TEST_P(WireTest, AllToAllStorm) {
       if (frame.kind == kDone) ++done;
       if (frame.kind == kDone) return;
       if (frame.bulk != 0) MUST(places[static_cast<size_t>(peer)] == bytes_of(frame.a, frame.bulk));
-      if (frame.kind == kAnswer) ++answered;
-      else send_bulk(end, peer, frame_of(frame.a, kAnswer), nullptr, bytes_of(frame.a, frame.bulk / 2), under_way);
+      if (frame.kind == kAnswer)
+        ++answered;
+      else
+        send_bulk(end, peer, frame_of(frame.a, kAnswer), nullptr, bytes_of(frame.a, frame.bulk / 2), under_way);
     };
     while (asked < kQuestions) {
       auto peer = static_cast<int>(random() % static_cast<uint64_t>(end.count()));
@@ -360,7 +362,8 @@ TEST_P(WireTest, ABurstThatStopsGoesOut) {
     std::thread waiter([&] {
       while (!stop) {
         end.kind->wait(end.wire, -1);
-        while (end.kind->poll(end.wire) != 0) {}
+        while (end.kind->poll(end.wire) != 0) {
+        }
       }
     });
     for (uint64_t at = kFrames / 3; at <= kFrames; at += kFrames / 3) {
@@ -396,7 +399,8 @@ INSTANTIATE_TEST_SUITE_P(All, WireTest,
                          testing::Values(Layout{"SharedMemory2", {"n", "n"}},
                                          Layout{"SharedMemory5", {"n", "n", "n", "n", "n"}},
                                          Layout{"Streams2", {"a", "b"}}, Layout{"Streams4", {"a", "b", "c", "d"}},
-                                         Layout{"Mixed4", {"a", "a", "b", "b"}}, Layout{"Mixed5", {"a", "b", "a", "b", "a"}}),
+                                         Layout{"Mixed4", {"a", "a", "b", "b"}},
+                                         Layout{"Mixed5", {"a", "b", "a", "b", "a"}}),
                          [](const auto& layout) { return std::string(layout.param.name); });
 
 }  // namespace

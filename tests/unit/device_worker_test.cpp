@@ -252,7 +252,8 @@ TEST(WorkerTest, RandomFrames) {
 }  // namespace marline::offload::wire::test
 
 int main(int count, char** arguments) {
-  if (std::strcmp(arguments[0], marline::offload::wire::test::kWorker) == 0) return 98;  // it has not been taken for a worker
+  if (std::strcmp(arguments[0], marline::offload::wire::test::kWorker) == 0)
+    return 98;  // it has not been taken for a worker
   testing::InitGoogleTest(&count, arguments);
   return RUN_ALL_TESTS();
 }

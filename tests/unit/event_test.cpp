@@ -77,7 +77,9 @@ TEST(Event, RaceReleasesTheWaiterExactlyOnce) {
     turn.store(round, release);
     for (int i = 0; i < round % 40; ++i) cpu_relax();
     const bool published = event.transition_to_waiting(WaiterKind::kTask, &who);
-    if (!published) { ASSERT_EQ(effect, round); }
+    if (!published) {
+      ASSERT_EQ(effect, round);
+    }
     int answer;
     for (int looks = 0; (answer = handed.load(acquire)) < 2 * round; ++looks) {
       if (looks > 100) std::this_thread::yield();

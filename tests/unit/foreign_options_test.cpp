@@ -75,8 +75,8 @@ TEST(ForeignOptions, Display) {
 TEST(ForeignOptions, SettingsShowWhatIsSetAndWhatHolds) {
   const char* const set[] = {"HOME=/", "OMP_NUM_THREADS=3", "KMP_SETTINGS=1", "OMPI_X=1", nullptr};
   char buffer[16384];
-  const std::string text{
-      buffer, options_format_settings(good({{"OMP_NUM_THREADS", "3"}, {"KMP_SETTINGS", "1"}}), set, buffer, sizeof buffer)};
+  const std::string text{buffer, options_format_settings(good({{"OMP_NUM_THREADS", "3"}, {"KMP_SETTINGS", "1"}}), set,
+                                                         buffer, sizeof buffer)};
   EXPECT_NE(text.find("User settings:\n\n   OMP_NUM_THREADS=3\n   KMP_SETTINGS=1\n\nEffective settings:\n"), text.npos);
   EXPECT_NE(text.find("   OMP_NUM_THREADS='3'\n"), text.npos);
   EXPECT_EQ(text.find("HOME"), text.npos);
@@ -156,18 +156,37 @@ TEST(ForeignOptions, BlankCountsAsNotGivenAndOthersAreNotLookedAt) {
 }
 
 TEST(ForeignOptions, BadValuesAreNamedAndReplacedByTheDefault) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"KMP_BLOCKTIME", "soon"},        {"KMP_BLOCKTIME", "-1"},          {"KMP_BLOCKTIME", "1 hour"},
-      {"GOMP_SPINCOUNT", "-5"},         {"GOMP_SPINCOUNT", "1x"},         {"GOMP_SPINCOUNT", "99999999999T"},
-      {"KMP_LIBRARY", "parallel"},      {"KMP_STACKSIZE", "100"},         {"KMP_STACKSIZE", "1T"},
-      {"GOMP_STACKSIZE", "big"},        {"KMP_SETTINGS", "maybe"},        {"KMP_WARNINGS", "7"},
-      {"KMP_AFFINITY", "tight"},        {"KMP_AFFINITY", "compact,"},     {"KMP_AFFINITY", "compact,scatter"},
-      {"KMP_AFFINITY", "compact,1,2,3"}, {"KMP_AFFINITY", "1,compact"},   {"KMP_AFFINITY", "granularity=atom,compact"},
-      {"KMP_AFFINITY", "explicit"},     {"KMP_AFFINITY", "proclist=[0,1"}, {"KMP_AFFINITY", "proclist=[]"},
-      {"KMP_AFFINITY", "none,proclist=[3]"}, {"KMP_AFFINITY", "proclist=[3],compact"},
-      {"KMP_ALL_THREADS", "0"},         {"KMP_DEVICE_THREAD_LIMIT", "few"},
-      {"KMP_AFFINITY", "proclist=[3-1]"}, {"GOMP_CPU_AFFINITY", "0-"},    {"GOMP_CPU_AFFINITY", "a"},
-      {"GOMP_CPU_AFFINITY", "0-3:0"},   {"GOMP_CPU_AFFINITY", "5000"},    {"GOMP_CPU_AFFINITY", "{0,1"}};
+  const std::pair<const char*, const char*> cases[] = {{"KMP_BLOCKTIME", "soon"},
+                                                       {"KMP_BLOCKTIME", "-1"},
+                                                       {"KMP_BLOCKTIME", "1 hour"},
+                                                       {"GOMP_SPINCOUNT", "-5"},
+                                                       {"GOMP_SPINCOUNT", "1x"},
+                                                       {"GOMP_SPINCOUNT", "99999999999T"},
+                                                       {"KMP_LIBRARY", "parallel"},
+                                                       {"KMP_STACKSIZE", "100"},
+                                                       {"KMP_STACKSIZE", "1T"},
+                                                       {"GOMP_STACKSIZE", "big"},
+                                                       {"KMP_SETTINGS", "maybe"},
+                                                       {"KMP_WARNINGS", "7"},
+                                                       {"KMP_AFFINITY", "tight"},
+                                                       {"KMP_AFFINITY", "compact,"},
+                                                       {"KMP_AFFINITY", "compact,scatter"},
+                                                       {"KMP_AFFINITY", "compact,1,2,3"},
+                                                       {"KMP_AFFINITY", "1,compact"},
+                                                       {"KMP_AFFINITY", "granularity=atom,compact"},
+                                                       {"KMP_AFFINITY", "explicit"},
+                                                       {"KMP_AFFINITY", "proclist=[0,1"},
+                                                       {"KMP_AFFINITY", "proclist=[]"},
+                                                       {"KMP_AFFINITY", "none,proclist=[3]"},
+                                                       {"KMP_AFFINITY", "proclist=[3],compact"},
+                                                       {"KMP_ALL_THREADS", "0"},
+                                                       {"KMP_DEVICE_THREAD_LIMIT", "few"},
+                                                       {"KMP_AFFINITY", "proclist=[3-1]"},
+                                                       {"GOMP_CPU_AFFINITY", "0-"},
+                                                       {"GOMP_CPU_AFFINITY", "a"},
+                                                       {"GOMP_CPU_AFFINITY", "0-3:0"},
+                                                       {"GOMP_CPU_AFFINITY", "5000"},
+                                                       {"GOMP_CPU_AFFINITY", "{0,1"}};
   const std::string by_default = shown(good({}));
   for (const auto& [name, value] : cases) {
     const Parsed parsed = parse({{name, value}});

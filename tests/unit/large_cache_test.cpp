@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base/memory/large_cache.hpp: sizes, a mapping comes back for its size only, what is kept is bounded and can be evicted.
+// base/memory/large_cache.hpp: sizes, a mapping comes back for its size only, what is kept is bounded and can be
+// evicted.
 #include "base/memory/large_cache.hpp"
 
 #include <gtest/gtest.h>

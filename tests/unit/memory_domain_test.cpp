@@ -49,9 +49,9 @@ TEST_F(MemoryDomain, DescribedMachinesDealPagesOutInTurn) {
 TEST_F(MemoryDomain, TheDomainWithMostOfItWins) {
   describe("numa:2 core:2 pu:1");
   DomainTally tally;
-  tally.add(memory_, page_);             // domain 0
-  tally.add(memory_ + page_, page_);     // domain 1
-  tally.add(memory_ + 3 * page_, 8);     // a few bytes more there
+  tally.add(memory_, page_);          // domain 0
+  tally.add(memory_ + page_, page_);  // domain 1
+  tally.add(memory_ + 3 * page_, 8);  // a few bytes more there
   EXPECT_EQ(tally.most(), 1);
 }
 

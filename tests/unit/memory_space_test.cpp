@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/memory_space.hpp: which memory nodes each space of OpenMP has, on machines that are made up with hwloc: plain
-// ones, with high-bandwidth memory, with persistent memory; and that memory can be put where it belongs.
+// platform/memory_space.hpp: which memory nodes each space of OpenMP has, on machines that are made up with hwloc:
+// plain ones, with high-bandwidth memory, with persistent memory; and that memory can be put where it belongs.
 #include "platform/memory_space.hpp"
 
 #include <gtest/gtest.h>
@@ -84,8 +84,8 @@ TEST(MemorySpace, HighBandwidthMemoryIsTheFastNotTheLarge) {
 }
 
 TEST(MemorySpace, WithoutFiguresTheNameTells) {
-  const MemoryNodes phi = machine("pack:1 [numa(memory=96GB)] [numa(memory=16GB)] core:2 pu:1",
-                                  {{0, 0, nullptr}, {0, 0, "MCDRAM"}});
+  const MemoryNodes phi =
+      machine("pack:1 [numa(memory=96GB)] [numa(memory=16GB)] core:2 pu:1", {{0, 0, nullptr}, {0, 0, "MCDRAM"}});
   EXPECT_EQ(nodes_of(phi, kHighBandwidthSpace), "1");
   EXPECT_EQ(nodes_of(phi, kLargeCapacitySpace), "0");
   EXPECT_EQ(nodes_of(phi, kLowLatencySpace), "0 1");
@@ -100,8 +100,8 @@ TEST(MemorySpace, PersistentMemoryIsLargeAndSlow) {
 }
 
 TEST(MemorySpace, MemoryOfAGpuIsInNone) {
-  const MemoryNodes hopper = machine("pack:1 [numa(memory=480GB)] [numa(memory=96GB)] core:2 pu:1",
-                                     {{0, 0, nullptr}, {0, 0, "GPUMemory"}});
+  const MemoryNodes hopper =
+      machine("pack:1 [numa(memory=480GB)] [numa(memory=96GB)] core:2 pu:1", {{0, 0, nullptr}, {0, 0, "GPUMemory"}});
   EXPECT_EQ(nodes_of(hopper, kDefaultSpace), "0");
   EXPECT_EQ(nodes_of(hopper, kHighBandwidthSpace), "0");
 }

@@ -130,7 +130,8 @@ TEST(VictimOrder, WithoutStructureItIsTheNeighbours) {
 // For every team: each other member once, never farther ones before nearer ones; and where the machine and the team are
 // even, no victim comes first for two thieves.
 TEST(VictimOrder, PropertiesHoldEverywhere) {
-  for (const char* synthetic : {"pack:2 numa:2 l3:2 l2:3 core:1 pu:2", "pack:3 l3:2 core:4 pu:1", "numa:1 core:7 pu:2"}) {
+  for (const char* synthetic :
+       {"pack:2 numa:2 l3:2 l2:3 core:1 pu:2", "pack:3 l3:2 core:4 pu:1", "numa:1 core:7 pu:2"}) {
     for (const char* places : {"threads", "cores", "ll_caches", "sockets"}) {
       Machine machine(synthetic, places);
       for (const ProcBind policy : {ProcBind::kClose, ProcBind::kSpread, ProcBind::kPrimary}) {

@@ -100,8 +100,9 @@ TEST(Options, PrioritySwitch) {
 }
 
 TEST(Options, PriorityShown) {
-  EXPECT_NE(shown(parse_good({{"MARLINE_PRIORITY", "FA"}}), true).find("MARLINE_PRIORITY = 'zero,decrement,asynchronous'"),
-            std::string::npos);
+  EXPECT_NE(
+      shown(parse_good({{"MARLINE_PRIORITY", "FA"}}), true).find("MARLINE_PRIORITY = 'zero,decrement,asynchronous'"),
+      std::string::npos);
   EXPECT_NE(shown(parse_good({}), true).find("MARLINE_PRIORITY = 'auto'"), std::string::npos);
 }
 
@@ -163,8 +164,8 @@ TEST(Options, StacksAreAsTheFirstThreads) {
 }
 
 TEST(Options, Sizes) {
-  const std::pair<const char*, size_t> cases[] = {{"20000B", 20000}, {"100", 102400}, {" 100 k ", 102400},
-                                                  {"2m", 2u << 20},  {"3G", size_t{3} << 30}};
+  const std::pair<const char*, size_t> cases[] = {
+      {"20000B", 20000}, {"100", 102400}, {" 100 k ", 102400}, {"2m", 2u << 20}, {"3G", size_t{3} << 30}};
   for (const auto& [text, bytes] : cases) EXPECT_EQ(parse_good({{"OMP_STACKSIZE", text}}).stacksize, bytes) << text;
 }
 
@@ -241,9 +242,10 @@ TEST(Options, RemainingWords) {
 }
 
 TEST(Options, AllocatorsOfASpaceWithTraits) {
-  const Options options = parse_good(
-      {{"OMP_ALLOCATOR", "omp_high_bw_mem_space: alignment = 64, pool_size=1048576, FALLBACK=allocator_fb, "
-                         "fb_data=omp_low_lat_mem_alloc, pinned=true, partition=blocked, access=cgroup"}});
+  const Options options =
+      parse_good({{"OMP_ALLOCATOR",
+                   "omp_high_bw_mem_space: alignment = 64, pool_size=1048576, FALLBACK=allocator_fb, "
+                   "fb_data=omp_low_lat_mem_alloc, pinned=true, partition=blocked, access=cgroup"}});
   const AllocatorChoice& choice = options.allocator;
   EXPECT_EQ(choice.handle, allocators::kNullAllocator);
   EXPECT_EQ(choice.space, allocators::kHighBandwidthSpace);
@@ -251,8 +253,9 @@ TEST(Options, AllocatorsOfASpaceWithTraits) {
   EXPECT_EQ(choice.traits[1].key, allocators::kPoolSize);
   EXPECT_EQ(choice.traits[1].value, 1048576u);
   EXPECT_EQ(choice.traits[3].value, allocators::kLowLatencyMemory);
-  EXPECT_NE(shown(options, false).find("'omp_high_bw_mem_space:alignment=64,pool_size=1048576,fallback=allocator_fb,"
-                                       "fb_data=omp_low_lat_mem_alloc,pinned=true,partition=blocked,access=cgroup'"),
+  EXPECT_NE(shown(options, false)
+                .find("'omp_high_bw_mem_space:alignment=64,pool_size=1048576,fallback=allocator_fb,"
+                      "fb_data=omp_low_lat_mem_alloc,pinned=true,partition=blocked,access=cgroup'"),
             std::string::npos);
 }
 
@@ -270,30 +273,62 @@ TEST(Options, TextIsCopied) {
   EXPECT_STREQ(options.places, "sockets");
 }
 
+const std::pair<const char*, const char*> kBadValues[] = {
+    {"OMP_NUM_THREADS", "0"},
+    {"OMP_NUM_THREADS", "-1"},
+    {"OMP_NUM_THREADS", "4,"},
+    {"OMP_NUM_THREADS", "2,x"},
+    {"OMP_NUM_THREADS", "3000000000"},
+    {"OMP_DYNAMIC", "maybe"},
+    {"OMP_SCHEDULE", "dynamic,0"},
+    {"OMP_SCHEDULE", "statics"},
+    {"OMP_SCHEDULE", "monotonic dynamic"},
+    {"OMP_STACKSIZE", "8K"},
+    {"OMP_STACKSIZE", "1T"},
+    {"OMP_STACKSIZE", "9000000000000G"},
+    {"OMP_WAIT_POLICY", "lazy"},
+    {"OMP_PROC_BIND", "close,true"},
+    {"OMP_PROC_BIND", "close,"},
+    {"OMP_DISPLAY_ENV", "loud"},
+    {"OMP_MAX_ACTIVE_LEVELS", "-1"},
+    {"OMP_THREAD_LIMIT", "0"},
+    {"OMP_MAX_TASK_PRIORITY", "high"},
+    {"MARLINE_PRIORITY", "MA-3"},
+    {"MARLINE_PRIORITY", "copy"},
+    {"MARLINE_PRIORITY", "inf,up"},
+    {"MARLINE_PRIORITY", "SA,none"},
+    {"MARLINE_PRIORITY", "copy,none,now"},
+    {"OMP_TARGET_OFFLOAD", "yes"},
+    {"OMP_ALLOCATOR", "my_alloc"},
+    {"OMP_ALLOCATOR", "omp_default_mem_space:alignment=12"},
+    {"OMP_ALLOCATOR", "omp_low_lat_mem_space:fallback=allocator_fb"},
+    {"OMP_ALLOCATOR", "omp_default_mem_space:pinned"},
+    {"OMP_ALLOCATOR", "omp_default_mem_space:"},
+    {"OMP_TOOL", "on"},
+    {"MARLINE_SCHEDULE", "random"},
+    {"MARLINE_SCHEDULE", "random:"},
+    {"MARLINE_SCHEDULE", "lifo:1"},
+    {"MARLINE_SPIN", "-2"},
+    {"MARLINE_MAX_READY", "many"},
+    {"MARLINE_MAX_TASKS", "-1"},
+    {"MARLINE_MAX_BYTES", "1T"},
+    {"MARLINE_WATCHDOG", "1ms"},
+    {"MARLINE_STACKSIZE", "1600B"},
+    {"MARLINE_MAX_FIBERS", "0"},
+    {"MARLINE_QUEUES", "new"},
+    {"MARLINE_QUEUES", "new=planet"},
+    {"MARLINE_QUEUES", "tied=machine"},
+    {"MARLINE_QUEUES", "new=numa,"},
+    {"MARLINE_PREFETCH", "257"},
+    {"MARLINE_PREFETCH", "-1"},
+    {"MARLINE_PROGRESS", "weak,strong"},
+    {"MARLINE_BARRIER", "round"},
+    {"MARLINE_TASK_CONSTRAINT", "loose"}};
+
 // Each bad value: one line with the variable, the value, what is accepted and the default; and the default in force.
 TEST(Options, BadValuesAreNamedAndReplacedByTheDefault) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"OMP_NUM_THREADS", "0"},          {"OMP_NUM_THREADS", "-1"},         {"OMP_NUM_THREADS", "4,"},
-      {"OMP_NUM_THREADS", "2,x"},        {"OMP_NUM_THREADS", "3000000000"}, {"OMP_DYNAMIC", "maybe"},
-      {"OMP_SCHEDULE", "dynamic,0"},     {"OMP_SCHEDULE", "statics"},       {"OMP_SCHEDULE", "monotonic dynamic"},
-      {"OMP_STACKSIZE", "8K"},           {"OMP_STACKSIZE", "1T"},           {"OMP_STACKSIZE", "9000000000000G"},
-      {"OMP_WAIT_POLICY", "lazy"},       {"OMP_PROC_BIND", "close,true"},   {"OMP_PROC_BIND", "close,"},
-      {"OMP_DISPLAY_ENV", "loud"},       {"OMP_MAX_ACTIVE_LEVELS", "-1"},   {"OMP_THREAD_LIMIT", "0"},
-      {"OMP_MAX_TASK_PRIORITY", "high"}, {"MARLINE_PRIORITY", "MA-3"},       {"MARLINE_PRIORITY", "copy"},
-      {"MARLINE_PRIORITY", "inf,up"},     {"MARLINE_PRIORITY", "SA,none"},     {"MARLINE_PRIORITY", "copy,none,now"},
-      {"OMP_TARGET_OFFLOAD", "yes"},     {"OMP_ALLOCATOR", "my_alloc"},
-      {"OMP_ALLOCATOR", "omp_default_mem_space:alignment=12"},
-      {"OMP_ALLOCATOR", "omp_low_lat_mem_space:fallback=allocator_fb"},
-      {"OMP_ALLOCATOR", "omp_default_mem_space:pinned"}, {"OMP_ALLOCATOR", "omp_default_mem_space:"},
-      {"OMP_TOOL", "on"},                {"MARLINE_SCHEDULE", "random"},    {"MARLINE_SCHEDULE", "random:"},
-      {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_MAX_READY", "many"},
-      {"MARLINE_MAX_TASKS", "-1"},       {"MARLINE_MAX_BYTES", "1T"},
-      {"MARLINE_WATCHDOG", "1ms"},       {"MARLINE_STACKSIZE", "1600B"}, {"MARLINE_MAX_FIBERS", "0"},
-      {"MARLINE_QUEUES", "new"},          {"MARLINE_QUEUES", "new=planet"},    {"MARLINE_QUEUES", "tied=machine"},
-      {"MARLINE_QUEUES", "new=numa,"},    {"MARLINE_PREFETCH", "257"},         {"MARLINE_PREFETCH", "-1"},
-      {"MARLINE_PROGRESS", "weak,strong"}, {"MARLINE_BARRIER", "round"},    {"MARLINE_TASK_CONSTRAINT", "loose"}};
   const std::string by_default = shown(parse_good({}), true);
-  for (const auto& [name, value] : cases) {
+  for (const auto& [name, value] : kBadValues) {
     const Parsed parsed = parse({{name, value}});
     SCOPED_TRACE(std::string(name) + "=" + value);
     EXPECT_EQ(parsed.warnings.find("marline: warning: " + std::string(name) + "=\"" + value + "\""), 0u);
@@ -349,8 +384,8 @@ std::string names_warnings(std::initializer_list<const char*> variables) {
 }
 
 TEST(Names, KnownOnesAndOthersProgramsAreSilent) {
-  EXPECT_EQ(names_warnings({"OMP_NUM_THREADS=4", "OMP_DEBUG=enabled", "OMPI_COMM_WORLD_SIZE=2", "PATH=/bin", "OMP_X=",
-                            "KMP_HW_SUBSET=1s", "KMP_SETTINGS=1", "GOMP_SPINCOUNT=3", "KMPFILE=x", "HOME"}),
+  EXPECT_EQ(names_warnings({"OMP_NUM_THREADS=4", "OMP_DEBUG=enabled", "OMPI_COMM_WORLD_SIZE=2", "PATH=/bin",
+                            "OMP_X=", "KMP_HW_SUBSET=1s", "KMP_SETTINGS=1", "GOMP_SPINCOUNT=3", "KMPFILE=x", "HOME"}),
             "");
 }
 
@@ -375,22 +410,25 @@ TEST(Names, MisspeltOnesAreNamedWithTheNearest) {
 }
 
 TEST(Names, WhatIsNotObeyedIsSaid) {
-  EXPECT_NE(names_warnings({"KMP_TEAMS_THREAD_LIMIT=4"}).find("KMP_TEAMS_THREAD_LIMIT is not obeyed"), std::string::npos);
+  EXPECT_NE(names_warnings({"KMP_TEAMS_THREAD_LIMIT=4"}).find("KMP_TEAMS_THREAD_LIMIT is not obeyed"),
+            std::string::npos);
   EXPECT_NE(names_warnings({"OMP_THREADS_RESERVE=1"}).find("not obeyed"), std::string::npos);
   for (const char* variable : {"KMP_HOT_TEAMS_MAX_LEVEL=2", "KMP_HOT_TEAMS_MODE=1", "KMP_LOCK_KIND=tas", "GOMP_DEBUG=1",
                                "KMP_DETERMINISTIC_REDUCTION=true", "LIBOMP_NUM_HIDDEN_HELPER_THREADS=8",
                                "KMP_DISP_NUM_BUFFERS=9", "GOMP_RTEMS_THREAD_POOLS=1", "KMP_INHERIT_FP_CONTROL=off"}) {
     const std::string warnings = names_warnings({variable});
     EXPECT_EQ(warnings.find(std::string("marline: warning: ") + std::string(variable, strcspn(variable, "=")) +
-                            " is not obeyed: "), 0u) << variable << ": " << warnings;
+                            " is not obeyed: "),
+              0u)
+        << variable << ": " << warnings;
     EXPECT_EQ(warnings.find('\n'), warnings.size() - 1);
   }
 }
 
 TEST(Names, ValuesThatHoldAnywayAreSilent) {
-  EXPECT_EQ(names_warnings({"KMP_HOT_TEAMS_MAX_LEVEL=1", "KMP_DETERMINISTIC_REDUCTION=FALSE", "KMP_DETERMINISTIC_REDUCTION=0",
-                            "KMP_TOPOLOGY_METHOD=hwloc", "KMP_DUPLICATE_LIB_OK=TRUE", "KMP_SCHEDULE=static,balanced",
-                            "KMP_INIT_AT_FORK=anything", "KMP_INHERIT_FP_CONTROL=Yes"}),
+  EXPECT_EQ(names_warnings({"KMP_HOT_TEAMS_MAX_LEVEL=1", "KMP_DETERMINISTIC_REDUCTION=FALSE",
+                            "KMP_DETERMINISTIC_REDUCTION=0", "KMP_TOPOLOGY_METHOD=hwloc", "KMP_DUPLICATE_LIB_OK=TRUE",
+                            "KMP_SCHEDULE=static,balanced", "KMP_INIT_AT_FORK=anything", "KMP_INHERIT_FP_CONTROL=Yes"}),
             "");
   for (const char* variable : {"KMP_HOT_TEAMS_MAX_LEVEL=11", "KMP_DETERMINISTIC_REDUCTION=fals", "KMP_SCHEDULE=static",
                                "KMP_TOPOLOGY_METHOD=all, hwloc"}) {

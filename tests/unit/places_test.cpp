@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology/places.hpp: OMP_PLACES values and binding policies against golden results on machines that we do not have.
+// platform/topology/places.hpp: OMP_PLACES values and binding policies against golden results on machines that we do
+// not have.
 #include "platform/topology/places.hpp"
 #include "platform/topology/topology_read.hpp"
 
@@ -89,13 +90,27 @@ TEST(Places, AreCutToTheProcessesCpus) {
 
 TEST(Places, BadListsSayWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
-      {"planets", "expected threads, cores"},  {"cores(", "positive number"},    {"cores(0)", "positive number"},
-      {"cores(2", "expected )"},               {"cores,threads", "unexpected"},  {"{0", "expected }"},
-      {"{}", "expected a CPU number"},         {"{0},", "expected threads"},     {"{0:0}", "positive length"},
-      {"{0:2:}", "expected a stride"},         {"{0}:0", "positive length"},     {"{-1}", "expected a CPU number"},
-      {"{0:3:-1}", "leaves the range"},        {"{1}:3:-1", "leaves the range"}, {"{4095}:2", "leaves the range"},
-      {"{0}x", "unexpected text at \"x\""},    {"!{0}", "no place"},             {"{100}", "no place"},
-      {"{0:2,!0,!1}", "no place"},             {"0,", "expected threads"},        {"0 1", "unexpected text"},
+      {"planets", "expected threads, cores"},
+      {"cores(", "positive number"},
+      {"cores(0)", "positive number"},
+      {"cores(2", "expected )"},
+      {"cores,threads", "unexpected"},
+      {"{0", "expected }"},
+      {"{}", "expected a CPU number"},
+      {"{0},", "expected threads"},
+      {"{0:0}", "positive length"},
+      {"{0:2:}", "expected a stride"},
+      {"{0}:0", "positive length"},
+      {"{-1}", "expected a CPU number"},
+      {"{0:3:-1}", "leaves the range"},
+      {"{1}:3:-1", "leaves the range"},
+      {"{4095}:2", "leaves the range"},
+      {"{0}x", "unexpected text at \"x\""},
+      {"!{0}", "no place"},
+      {"{100}", "no place"},
+      {"{0:2,!0,!1}", "no place"},
+      {"0,", "expected threads"},
+      {"0 1", "unexpected text"},
   };
   for (const auto& [text, expected] : cases) {
     const Parsed parsed = parse(text);
@@ -237,8 +252,8 @@ void check_placement(const Placement& golden) {
   const std::string path = std::string(MARLINE_TEST_DATA "/topologies/") + golden.machine;
   Topology topology;
   const char* failure = "";
-  ASSERT_TRUE(topology_read_description(xml ? nullptr : golden.machine, xml ? path.c_str() : nullptr, nullptr,
-                                        topology, failure))
+  ASSERT_TRUE(topology_read_description(xml ? nullptr : golden.machine, xml ? path.c_str() : nullptr, nullptr, topology,
+                                        failure))
       << failure;
   char buffer[1024];
   Text text(buffer, sizeof buffer);
@@ -276,21 +291,28 @@ std::string subset(const char* text) {
 }
 
 TEST(HwSubset, KeepsWhatIsNamed) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"1s", "0-15"},          {"2s,1t", "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30"},
-      {"1s,2c,1t", "0,2"},     {"1t,1s,2c", "0,2"},
-      {"2c@4", "8-11,24-27"},  {"1s@1,1c", "16-17"},
-      {"1n,1c", "0-1,16-17"},  {"1S, 2N, 1C@1, 2T", "2-3,10-11"},
-      {"*s,1n@1", "8-15,24-31"}, {":1s,3t@2", "2-4"},
-      {":1t@31", "31"},        {"2sockets,8cores,2threads", "0-31"}};
+  const std::pair<const char*, const char*> cases[] = {{"1s", "0-15"},
+                                                       {"2s,1t", "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30"},
+                                                       {"1s,2c,1t", "0,2"},
+                                                       {"1t,1s,2c", "0,2"},
+                                                       {"2c@4", "8-11,24-27"},
+                                                       {"1s@1,1c", "16-17"},
+                                                       {"1n,1c", "0-1,16-17"},
+                                                       {"1S, 2N, 1C@1, 2T", "2-3,10-11"},
+                                                       {"*s,1n@1", "8-15,24-31"},
+                                                       {":1s,3t@2", "2-4"},
+                                                       {":1t@31", "31"},
+                                                       {"2sockets,8cores,2threads", "0-31"}};
   for (const auto& [text, expected] : cases) EXPECT_EQ(subset(text), expected) << text;
 }
 
 TEST(HwSubset, NonsenseIsRefusedWithAReason) {
   const std::pair<const char*, const char*> cases[] = {
-      {"3s", "not so many of sockets"}, {"1s,9c", "not so many of cores"}, {"1c@8", "not so many of cores"},
-      {"4", "expected s, n"},           {"1s,1s", "each once"},            {"1s@", "behind @"},
-      {"1s 2c", "unexpected text"},     {"1s,", "expected s, n"},          {"2c:eff1", "unexpected text"}};
+      {"3s", "not so many of sockets"}, {"1s,9c", "not so many of cores"},
+      {"1c@8", "not so many of cores"}, {"4", "expected s, n"},
+      {"1s,1s", "each once"},           {"1s@", "behind @"},
+      {"1s 2c", "unexpected text"},     {"1s,", "expected s, n"},
+      {"2c:eff1", "unexpected text"}};
   for (const auto& [text, expected] : cases) {
     EXPECT_NE(subset(text).find(expected), std::string::npos) << text << ": " << subset(text);
   }

@@ -20,8 +20,8 @@ inline constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // 
 
 inline std::set<uint64_t> g_told;  // pointers, by comparisons that had been postponed
 inline const PointerSink kPostponedSink = {kBegin, kEnd, {}, [](uint64_t, const List<uint64_t>& words) {
-                                      for (uint64_t word : words) g_told.insert(word);
-                                    }};
+                                             for (uint64_t word : words) g_told.insert(word);
+                                           }};
 
 // Pages of a process, since only these can be watched. Buffers begin anywhere in a page.
 class Memory {
@@ -63,13 +63,15 @@ inline bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
 // A GPU's memory is this process's own.
 inline const GpuMemory kTestGpu = {
     [](uint64_t to, const char* from, const List<ByteRun>& runs) {
-      for (const ByteRun& run : runs) std::memcpy(reinterpret_cast<char*>(to) + run.offset, from + run.offset, run.bytes);
+      for (const ByteRun& run : runs)
+        std::memcpy(reinterpret_cast<char*>(to) + run.offset, from + run.offset, run.bytes);
     },
     [](uint64_t to, const List<ByteRun>& runs) {
       for (const ByteRun& run : runs) std::memset(reinterpret_cast<char*>(to) + run.offset, 0, run.bytes);
     },
     [](char* to, uint64_t from, const List<ByteRun>& runs) {
-      for (const ByteRun& run : runs) std::memcpy(to + run.offset, reinterpret_cast<char*>(from) + run.offset, run.bytes);
+      for (const ByteRun& run : runs)
+        std::memcpy(to + run.offset, reinterpret_cast<char*>(from) + run.offset, run.bytes);
     },
     [](char* to, uint64_t from, uint64_t bytes) { std::memcpy(to, reinterpret_cast<char*>(from), bytes); },
     [](uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base/memory/slab.hpp: sizes and alignment, no block given twice, remote frees from several threads come back to their owner,
-// memory stays bounded, a retired pool is used again with its living blocks intact.
+// base/memory/slab.hpp: sizes and alignment, no block given twice, remote frees from several threads come back to their
+// owner, memory stays bounded, a retired pool is used again with its living blocks intact.
 #include "base/memory/slab.hpp"
 
 #include <gtest/gtest.h>

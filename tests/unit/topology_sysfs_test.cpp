@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology/topology_sysfs.hpp: made-up machines, each read by us and by hwloc, which must agree; and what is refused.
+// platform/topology/topology_sysfs.hpp: made-up machines, each read by us and by hwloc, which must agree; and what is
+// refused.
 #include "platform/topology/topology_sysfs.hpp"
 
 #include <gtest/gtest.h>
@@ -281,8 +282,7 @@ TEST(TopologySysfs, NodesWithoutCpusAreNoDomains) {
             (std::vector<int>{0, 1, 0, -1, 1, -1}));  // the nearest; two equally near; as the firmware says, and twice
   Summary part;
   ASSERT_TRUE(read_tree(tree, {2, 3}, part));
-  EXPECT_EQ(std::vector<int>(part.domains.begin(), part.domains.begin() + 6),
-            (std::vector<int>{-1, 0, -1, -1, 0, -1}));
+  EXPECT_EQ(std::vector<int>(part.domains.begin(), part.domains.begin() + 6), (std::vector<int>{-1, 0, -1, -1, 0, -1}));
 }
 
 TEST(TopologySysfs, WhatSaysTooLittleIsRefused) {

@@ -38,7 +38,8 @@ struct End {
   std::function<void*(int peer, const Frame&, const uint64_t* words)> place = [](int, const Frame&, const uint64_t*) {
     return static_cast<void*>(nullptr);
   };
-  std::function<void(int peer, const Frame&, const uint64_t* words)> deliver = [](int, const Frame&, const uint64_t*) {};
+  std::function<void(int peer, const Frame&, const uint64_t* words)> deliver = [](int, const Frame&, const uint64_t*) {
+  };
   std::function<void(int peer, const char* why)> lost = [](int peer, const char* why) {
     std::fprintf(stderr, "process %d %s\n", peer, why);
     _exit(2);

@@ -22,7 +22,7 @@ struct BuildId {
   char text[2 * kMostIdBytes + 1];
 };
 
-void print_id(const unsigned char *bytes, size_t count, char *text) {
+void print_id(const unsigned char* bytes, size_t count, char* text) {
   for (size_t i = 0; i < count && i < kMostIdBytes; ++i) {
     snprintf(text + 2 * i, 3, "%02x", bytes[i]);
   }
@@ -30,23 +30,23 @@ void print_id(const unsigned char *bytes, size_t count, char *text) {
 
 constexpr size_t aligned(size_t bytes) { return (bytes + 3) & ~size_t{3}; }
 
-void read_notes(const char *note, size_t bytes, char *text) {
-  for (const char *end = note + bytes; note + sizeof(ElfW(Nhdr)) <= end;) {
+void read_notes(const char* note, size_t bytes, char* text) {
+  for (const char* end = note + bytes; note + sizeof(ElfW(Nhdr)) <= end;) {
     ElfW(Nhdr) header;
     memcpy(&header, note, sizeof header);
-    const char *name = note + sizeof header;
-    const char *content = name + aligned(header.n_namesz);
+    const char* name = note + sizeof header;
+    const char* content = name + aligned(header.n_namesz);
     if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
-      print_id(reinterpret_cast<const unsigned char *>(content), header.n_descsz, text);
+      print_id(reinterpret_cast<const unsigned char*>(content), header.n_descsz, text);
       return;
     }
     note = content + aligned(header.n_descsz);
   }
 }
 
-bool lies_in(const dl_phdr_info &object, uint64_t begin, uint64_t end) {
+bool lies_in(const dl_phdr_info& object, uint64_t begin, uint64_t end) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const auto &part = object.dlpi_phdr[i];
+    const auto& part = object.dlpi_phdr[i];
     const uint64_t part_begin = object.dlpi_addr + part.p_vaddr;
     if (part.p_type == PT_LOAD && part_begin < end && begin < part_begin + part.p_memsz) {
       return true;
@@ -55,37 +55,38 @@ bool lies_in(const dl_phdr_info &object, uint64_t begin, uint64_t end) {
   return false;
 }
 
-int find_build_id(dl_phdr_info *object, size_t, void *argument) {
-  auto *wanted = static_cast<BuildId *>(argument);
+int find_build_id(dl_phdr_info* object, size_t, void* argument) {
+  auto* wanted = static_cast<BuildId*>(argument);
   if (!lies_in(*object, wanted->begin, wanted->end)) {
     return 0;
   }
   for (int i = 0; i < object->dlpi_phnum && wanted->text[0] == '\0'; ++i) {
-    const auto &part = object->dlpi_phdr[i];
+    const auto& part = object->dlpi_phdr[i];
     if (part.p_type == PT_NOTE) {
-      read_notes(reinterpret_cast<const char *>(object->dlpi_addr + part.p_vaddr), part.p_memsz, wanted->text);
+      read_notes(reinterpret_cast<const char*>(object->dlpi_addr + part.p_vaddr), part.p_memsz, wanted->text);
     }
   }
   return 1;
 }
 
 // One line of /proc/self/maps. False if it is no executable mapping of a file.
-bool write_map(FILE *out, const char *separator, char *line) {
+bool write_map(FILE* out, const char* separator, char* line) {
   uint64_t begin = 0;
   uint64_t end = 0;
   uint64_t offset = 0;
   char rights[5] = "";
   int path_at = 0;
-  const int found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &begin, &end, rights, &offset,
-                           &path_at);
+  const int found =
+      sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &begin, &end, rights, &offset, &path_at);
   if (found != 4 || rights[2] != 'x' || line[path_at] != '/') {
     return false;
   }
   line[strcspn(line, "\n")] = '\0';
   BuildId id = {.begin = begin, .end = end, .text = {}};
   dl_iterate_phdr(find_build_id, &id);
-  fprintf(out, "%s    {\"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"offset\": %" PRIu64
-               ", \"build_id\": \"%s\", \"path\": ",
+  fprintf(out,
+          "%s    {\"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"offset\": %" PRIu64
+          ", \"build_id\": \"%s\", \"path\": ",
           separator, begin, end, offset, id.text);
   write_string(out, line + path_at);
   fputc('}', out);
@@ -94,11 +95,11 @@ bool write_map(FILE *out, const char *separator, char *line) {
 
 }  // namespace
 
-void write_code_maps(FILE *out) {
+void write_code_maps(FILE* out) {
   fputs("  \"maps\": [", out);
-  FILE *in = fopen("/proc/self/maps", "re");
+  FILE* in = fopen("/proc/self/maps", "re");
   char line[PATH_MAX + 128];
-  const char *separator = "\n";
+  const char* separator = "\n";
   while (in != nullptr && fgets(line, sizeof line, in) != nullptr) {
     if (write_map(out, separator, line)) {
       separator = ",\n";

@@ -9,11 +9,11 @@
 namespace marline::trace {
 
 // A quoted JSON string; metadata.cpp.
-void write_string(FILE *out, const char *text);
+void write_string(FILE* out, const char* text);
 
 // The JSON member "maps": each executable mapping of a file with its range, its offset in the file, the file's path and
 // its build id ("" if it has none), by which the file, or its separate debugging information, is known again.
-void write_code_maps(FILE *out);
+void write_code_maps(FILE* out);
 
 }  // namespace marline::trace
 

@@ -18,7 +18,7 @@
 namespace marline::trace {
 
 // A JSON string. Bytes from 0x80 on are passed through: file names are UTF-8, or the reader replaces them.
-void write_string(FILE *out, const char *text) {
+void write_string(FILE* out, const char* text) {
   fputc('"', out);
   for (; *text != '\0'; ++text) {
     const auto byte = static_cast<unsigned char>(*text);
@@ -35,18 +35,18 @@ void write_string(FILE *out, const char *text) {
 
 namespace {
 
-void write_member(FILE *out, const char *name, const char *text) {
+void write_member(FILE* out, const char* name, const char* text) {
   fprintf(out, "  \"%s\": ", name);
   write_string(out, text);
   fputs(",\n", out);
 }
 
-void write_arguments(FILE *out) {
+void write_arguments(FILE* out) {
   fputs("  \"argv\": [", out);
-  FILE *in = fopen("/proc/self/cmdline", "re");
+  FILE* in = fopen("/proc/self/cmdline", "re");
   char argument[PATH_MAX];
   size_t length = 0;
-  const char *separator = "";
+  const char* separator = "";
   for (int c; in != nullptr && (c = fgetc(in)) != EOF;) {
     if (c != '\0') {
       if (length < sizeof argument - 1) {
@@ -66,53 +66,53 @@ void write_arguments(FILE *out) {
   fputs("],\n", out);
 }
 
-void write_clock(FILE *out, const char *name, const ClockPair &pair) {
+void write_clock(FILE* out, const char* name, const ClockPair& pair) {
   fprintf(out, "  \"%s\": {\"cycles\": %" PRIu64 ", \"monotonic_ns\": %" PRIu64 "},\n", name, pair.cycles,
           pair.monotonic_ns);
 }
 
-void write_clocks(FILE *out, const Metadata &process) {
+void write_clocks(FILE* out, const Metadata& process) {
   write_clock(out, "clock_begin", process.clock_begin);
   write_clock(out, "clock_end", process.clock_end);
   fputs("  \"clock_samples\": [", out);
   for (int i = 0; i < process.sample_count; ++i) {
-    const ClockSample &sample = process.samples[i];
+    const ClockSample& sample = process.samples[i];
     fprintf(out, "%s\n    {\"local\": %" PRIu64 ", \"sent\": %" PRIu64 ", \"received\": %" PRIu64 "}",
             i == 0 ? "" : ",", sample.local, sample.sent, sample.received);
   }
   fputs("],\n", out);
 }
 
-void write_counters(FILE *out, const marline_counters_t &counters) {
+void write_counters(FILE* out, const marline_counters_t& counters) {
   const struct {
-    const char *name;
+    const char* name;
     uint64_t value;
   } members[] = {{"tasks", counters.tasks},         {"dependences", counters.dependences},
                  {"edges", counters.edges},         {"pruned", counters.pruned},
                  {"duplicate", counters.duplicate}, {"transitive", counters.transitive},
                  {"nodes", counters.nodes},         {"lookups", counters.lookups},
                  {"probes", counters.probes},       {"rebuilds", counters.rebuilds}};
-  const char *separator = "";
+  const char* separator = "";
   fputs("  \"counters\": {", out);
-  for (const auto &member : members) {
+  for (const auto& member : members) {
     fprintf(out, "%s\"%s\": %" PRIu64, separator, member.name, member.value);
     separator = ", ";
   }
   fputs("},\n", out);
 }
 
-void write_options(FILE *out, const Metadata &process) {
+void write_options(FILE* out, const Metadata& process) {
   fputs("  \"events\": [", out);
   write_event_words(out, process.options.events);
   fprintf(out, "],\n  \"start\": \"%s\",\n  \"limit\": %" PRIu64 ",\n", process.options.begin_off ? "off" : "on",
           process.options.limit);
-  const char *stopped = __atomic_load_n(&process.stopped, __ATOMIC_ACQUIRE);
+  const char* stopped = __atomic_load_n(&process.stopped, __ATOMIC_ACQUIRE);
   write_member(out, "stopped", stopped == nullptr ? "" : stopped);
 }
 
-void read_line(const char *path, char *text, int bytes) {
+void read_line(const char* path, char* text, int bytes) {
   text[0] = '\0';
-  FILE *in = fopen(path, "re");
+  FILE* in = fopen(path, "re");
   if (in != nullptr) {
     if (fgets(text, bytes, in) != nullptr) {
       text[strcspn(text, "\n")] = '\0';
@@ -121,7 +121,7 @@ void read_line(const char *path, char *text, int bytes) {
   }
 }
 
-void write_machine(FILE *out) {
+void write_machine(FILE* out) {
   char text[PATH_MAX] = "";
   gethostname(text, sizeof text - 1);
   write_member(out, "host", text);
@@ -134,12 +134,12 @@ void write_machine(FILE *out) {
 }
 
 // A new file, for its owner alone: a trace has the program's arguments and paths.
-FILE *create(const char *path) {
+FILE* create(const char* path) {
   if (unlink(path) != 0 && errno != ENOENT) {
     return nullptr;
   }
   const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  FILE *out = file >= 0 ? fdopen(file, "w") : nullptr;
+  FILE* out = file >= 0 ? fdopen(file, "w") : nullptr;
   if (file >= 0 && out == nullptr) {
     close(file);
   }
@@ -148,10 +148,10 @@ FILE *create(const char *path) {
 
 }  // namespace
 
-bool Metadata::write(const char *path) const {
+bool Metadata::write(const char* path) const {
   char temporary[kPathBytes + 8];
   snprintf(temporary, sizeof temporary, "%s.tmp", path);
-  FILE *out = create(temporary);
+  FILE* out = create(temporary);
   if (out == nullptr) {
     return false;
   }

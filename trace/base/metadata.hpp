@@ -26,10 +26,10 @@ struct Metadata {
   ClockSample samples[kMostSamples];
   int sample_count;
   Options options;
-  const char *stopped;  // why recording ended before the program did; or null. Atomic: set by any thread, once
+  const char* stopped;  // why recording ended before the program did; or null. Atomic: set by any thread, once
 
   // Writes the file whole under another name, then renames it to `path`. False (and errno) on failure.
-  bool write(const char *path) const;
+  bool write(const char* path) const;
 };
 
 }  // namespace marline::trace

@@ -16,10 +16,10 @@ struct Options {
 };
 
 // False after one line on stderr that says which value is wrong and what would be right.
-bool read_options(Options &options);
+bool read_options(Options& options);
 
 // The words of MARLINE_TRACE_EVENTS that the bits stand for, as the inside of a JSON array.
-void write_event_words(FILE *out, unsigned events);
+void write_event_words(FILE* out, unsigned events);
 
 }  // namespace marline::trace
 

@@ -15,29 +15,29 @@ namespace marline::trace {
 namespace {
 
 // The stream if regions are wanted and recording is on.
-Stream *region_stream() {
-  Stream *stream = Stream::mine();
+Stream* region_stream() {
+  Stream* stream = Stream::mine();
   return stream != nullptr && wanted(kRegionEvents) ? stream : nullptr;
 }
 
-using SetLabel = void (*)(const char *);
+using SetLabel = void (*)(const char*);
 using SetColor = void (*)(uint32_t);
 
-void keep_label(const char *label) {
-  if (Stream *stream = Stream::mine()) {
+void keep_label(const char* label) {
+  if (Stream* stream = Stream::mine()) {
     stream->set_next_name({.label = label, .color = stream->next_name().color});
   }
 }
 
 void keep_color(uint32_t color) {
-  if (Stream *stream = Stream::mine()) {
+  if (Stream* stream = Stream::mine()) {
     stream->set_next_name({.label = stream->next_name().label, .color = color});
   }
 }
 
 // The definition behind this one, or ours. Looked up once; threads that do it at the same time find the same.
 template <class Function>
-Function next_or(const char *name, Function ours, Function &found) {
+Function next_or(const char* name, Function ours, Function& found) {
   Function function = __atomic_load_n(&found, __ATOMIC_RELAXED);
   if (function == nullptr) {
     function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -52,22 +52,22 @@ Function next_or(const char *name, Function ours, Function &found) {
 
 using namespace marline::trace;
 
-MARLINE_ENTRY void marline_trace_region_begin(const char *name, uint32_t color) {
-  if (Stream *stream = region_stream()) {
+MARLINE_ENTRY void marline_trace_region_begin(const char* name, uint32_t color) {
+  if (Stream* stream = region_stream()) {
     const u64 text = stream->intern(name);
     stream->begin_region(text, color);
   }
 }
 
 MARLINE_ENTRY void marline_trace_region_end() {
-  if (Stream *stream = region_stream()) {
+  if (Stream* stream = region_stream()) {
     stream->end_region();
   }
 }
 
 MARLINE_ENTRY void marline_trace_control(int level) { control_recording_by_level(level); }
 
-MARLINE_ENTRY void marline_task_label(const char *label) {
+MARLINE_ENTRY void marline_task_label(const char* label) {
   static SetLabel found;
   next_or("marline_task_label", keep_label, found)(label);
 }

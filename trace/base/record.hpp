@@ -52,7 +52,7 @@ namespace call {
 // FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name kind", each with a
 // newline.
 constexpr u64 kFnvBasis = 0xcbf29ce484222325;
-constexpr u64 fnv1a(const char *text, u64 hash = kFnvBasis) {
+constexpr u64 fnv1a(const char* text, u64 hash = kFnvBasis) {
   for (; *text != '\0'; ++text) {
     hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3;
   }

@@ -33,8 +33,8 @@ enum State { kIdle, kRecording, kEnded, kNever };
 constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
 pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;  // not taken for a record
-State state = kIdle;  // written under process_lock, read by any thread
-Metadata process;     // process_lock
+State state = kIdle;                                       // written under process_lock, read by any thread
+Metadata process;                                          // process_lock
 char directory[kPathBytes - 64];
 bool rank_known;
 uint64_t switch_times[2];  // of the last switch on and off; before the count, whose readers want to be near them only
@@ -42,9 +42,9 @@ uint64_t bytes_written;
 void (*hand_over_events)();  // written before there are threads, or null
 
 // The launchers' ways to say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
-bool rank_from_environment(int &rank) {
-  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    const char *value = trusted_variable(name);
+bool rank_from_environment(int& rank) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    const char* value = trusted_variable(name);
     if (value != nullptr && *value != '\0') {
       rank = atoi(value);
       return true;
@@ -75,12 +75,12 @@ void switch_recording(bool off) {
 // A device of a program, by its job (offload/wire/base/job.hpp), in front of what it runs of the program's main
 // (offload/registry/registry.cpp): what it does is recorded by the program.
 bool is_worker() {
-  const char *number = trusted_variable("MARLINE_JOB_NUMBER");
+  const char* number = trusted_variable("MARLINE_JOB_NUMBER");
   return number != nullptr && strcmp(number, "0") != 0 && trusted_variable("MARLINE_JOB_TAKEN") == nullptr;
 }
 
 bool open_trace() {
-  const char *wanted = trusted_variable("MARLINE_TRACE_DIR");
+  const char* wanted = trusted_variable("MARLINE_TRACE_DIR");
   if (wanted == nullptr || *wanted == '\0' || is_worker()) {
     return false;
   }
@@ -90,7 +90,7 @@ bool open_trace() {
             strerror(errno));
     return false;
   }
-  char *absolute = realpath(wanted, nullptr);
+  char* absolute = realpath(wanted, nullptr);
   if (absolute == nullptr || strlen(absolute) >= sizeof directory) {
     fprintf(stderr, "marline-trace: MARLINE_TRACE_DIR=%s cannot be used: %s; nothing is recorded\n", wanted,
             absolute == nullptr ? strerror(errno) : "the path is too long");
@@ -217,13 +217,13 @@ void control_recording_by_level(int level) {
   }
 }
 
-void stop_recording(const char *what, const char *value, const char *advice) {
+void stop_recording(const char* what, const char* value, const char* advice) {
   if (__atomic_exchange_n(&state, kEnded, __ATOMIC_RELAXED) != kRecording) {
     return;
   }
   static char reason[kPathBytes];  // written once: the state changes once
   snprintf(reason, sizeof reason, "%s: %s", what, value);
-  __atomic_store_n(&process.stopped, static_cast<const char *>(reason), __ATOMIC_RELEASE);
+  __atomic_store_n(&process.stopped, static_cast<const char*>(reason), __ATOMIC_RELEASE);
   switch_recording(true);
   fprintf(stderr, "marline-trace: %s; recording stops: %s\n", reason, advice);
 }
@@ -239,24 +239,24 @@ bool count_bytes(uint64_t bytes) {
   return false;
 }
 
-void trace_path(char (&path)[kPathBytes], const char *suffix) {
+void trace_path(char (&path)[kPathBytes], const char* suffix) {
   snprintf(path, sizeof path, "%s/%s%s", directory, process.tag, suffix);
 }
 
-void set_runtime(const char *version, unsigned omp_version) {
+void set_runtime(const char* version, unsigned omp_version) {
   pthread_mutex_lock(&process_lock);
   snprintf(process.runtime, sizeof process.runtime, "%s", version);
   process.omp_version = omp_version;
   pthread_mutex_unlock(&process_lock);
 }
 
-void set_counters(const marline_counters_t &counters) {
+void set_counters(const marline_counters_t& counters) {
   pthread_mutex_lock(&process_lock);
   process.counters = counters;
   pthread_mutex_unlock(&process_lock);
 }
 
-void set_mpi(int rank, int size, const char *library) {
+void set_mpi(int rank, int size, const char* library) {
   if (!recording()) {
     return;
   }
@@ -274,7 +274,7 @@ void set_mpi(int rank, int size, const char *library) {
   pthread_mutex_unlock(&process_lock);
 }
 
-void add_clock_sample(const ClockSample &sample) {
+void add_clock_sample(const ClockSample& sample) {
   pthread_mutex_lock(&process_lock);
   if (process.sample_count < Metadata::kMostSamples) {
     process.samples[process.sample_count++] = sample;

@@ -37,8 +37,8 @@ bool wanted(Events events);
 // nothing is recorded any more. Any thread.
 enum class Control { kOn, kOff, kFlush, kEnd };
 void control_recording(Control what);
-// What hands over the events that somebody else still keeps (devices.cpp): called before each of these, so that each event
-// meets recording as it was when it happened. While the tool starts.
+// What hands over the events that somebody else still keeps (devices.cpp): called before each of these, so that each
+// event meets recording as it was when it happened. While the tool starts.
 void before_control(void (*hand_over)());
 // The same by the level of MPI_Pcontrol (MPI 4.1, section 15.2): 0 off, 1 on, 2 and more flush; negative: nothing.
 void control_recording_by_level(int level);
@@ -58,19 +58,19 @@ bool start_recording();
 bool count_bytes(uint64_t bytes);
 
 // Ends recording with one line on stderr that says why; what has been written stays.
-void stop_recording(const char *what, const char *value, const char *advice);
+void stop_recording(const char* what, const char* value, const char* advice);
 
 // The path of this process's file with that suffix: DIR/rank0003<suffix>.
-void trace_path(char (&path)[kPathBytes], const char *suffix);
+void trace_path(char (&path)[kPathBytes], const char* suffix);
 
 // What ompt_start_tool learned.
-void set_runtime(const char *version, unsigned omp_version);
+void set_runtime(const char* version, unsigned omp_version);
 
 // What MPI_Init learned: renames the files if the environment had not told the rank.
-void set_mpi(int rank, int size, const char *library);
+void set_mpi(int rank, int size, const char* library);
 
 // What the runtime has counted (marline.h), at the end of the run.
-void set_counters(const marline_counters_t &counters);
+void set_counters(const marline_counters_t& counters);
 
 // One exchange of clock readings with rank 0: this rank read `local` between rank 0's `sent` and `received`.
 struct ClockSample {
@@ -78,7 +78,7 @@ struct ClockSample {
   uint64_t sent;
   uint64_t received;
 };
-void add_clock_sample(const ClockSample &sample);
+void add_clock_sample(const ClockSample& sample);
 
 // (Re)writes the JSON file.
 void write_metadata();

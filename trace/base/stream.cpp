@@ -28,11 +28,11 @@ constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
 constexpr u64 kCopiesAt = 2 * kWindowBytes;
 constexpr u64 kBlocksAhead = u64{1} << 20;
 constexpr unsigned kMostThreads = 0xffff;  // of a process, in all; one more ends the recording with a warning
-constexpr u64 kMostIds = 0xffffffff;  // of a thread: half of an id's bits
+constexpr u64 kMostIds = 0xffffffff;       // of a thread: half of an id's bits
 
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;  // taken once per thread, and to end or rename all
-Stream *all_streams;    // list_lock
-unsigned last_number;   // list_lock
+Stream* all_streams;                                    // list_lock
+unsigned last_number;                                   // list_lock
 pthread_once_t key_once = PTHREAD_ONCE_INIT;
 pthread_key_t exit_key;
 
@@ -52,8 +52,8 @@ void make_room_for_files(int fd) {
   }
 }
 
-bool append_window(int fd, const Record *window, u64 offset) {
-  const auto *bytes = reinterpret_cast<const char *>(window);
+bool append_window(int fd, const Record* window, u64 offset) {
+  const auto* bytes = reinterpret_cast<const char*>(window);
   for (u64 done = 0; done < kWindowBytes;) {
     const ssize_t written = pwrite(fd, bytes + done, kWindowBytes - done, static_cast<off_t>(offset + done));
     if (written < 0 && errno != EINTR) {
@@ -66,16 +66,16 @@ bool append_window(int fd, const Record *window, u64 offset) {
 
 }  // namespace
 
-constinit thread_local Stream *Stream::mine_ = nullptr;
+constinit thread_local Stream* Stream::mine_ = nullptr;
 uint32_t Stream::names_kept;
 
 void Stream::create_exit_key() { pthread_key_create(&exit_key, close_at_thread_exit); }
 
-Stream *Stream::open_mine() {
+Stream* Stream::open_mine() {
   if (!start_recording()) {
     return nullptr;
   }
-  auto *stream = static_cast<Stream *>(calloc(1, sizeof(Stream)));
+  auto* stream = static_cast<Stream*>(calloc(1, sizeof(Stream)));
   if (stream == nullptr) {
     stop_recording("no memory for a stream", strerror(ENOMEM), "free some, or record fewer threads");
     return nullptr;
@@ -101,8 +101,8 @@ Stream *Stream::open_mine() {
   return stream;
 }
 
-Stream *Stream::mine_slowly() {
-  Stream *stream = mine_even_off();
+Stream* Stream::mine_slowly() {
+  Stream* stream = mine_even_off();
   return stream != nullptr && stream->follow_switches() ? stream : nullptr;
 }
 
@@ -166,13 +166,13 @@ bool Stream::map_window() {
     stop_recording("cannot allocate a trace file", strerror(error), "free disk space or set MARLINE_TRACE_DIR");
     return false;
   }
-  void *mapped = mmap(nullptr, kMappedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  void* mapped = mmap(nullptr, kMappedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (mapped == MAP_FAILED) {
     stop_recording("cannot map a trace file", strerror(errno), "raise the limit on address space (ulimit -v)");
     return false;
   }
-  header_ = static_cast<FileHeader *>(mapped);
-  next_ = reinterpret_cast<Record *>(header_ + 1);
+  header_ = static_cast<FileHeader*>(mapped);
+  next_ = reinterpret_cast<Record*>(header_ + 1);
   end_ = next_ + kWindowBytes / sizeof(Record);
   return true;
 }
@@ -186,7 +186,7 @@ void Stream::flush() {
   if (last_id_ > kMostIds - kWindowBytes / sizeof(Record)) {
     stop_recording("too many tasks and regions of one thread", "4294967295", "record a part of the run");
   }
-  auto *window = reinterpret_cast<Record *>(header_ + 1);
+  auto* window = reinterpret_cast<Record*>(header_ + 1);
   const u64 file_end = kCopiesAt + header_->flushed * kWindowBytes;
   if (!count_bytes(kWindowBytes)) {
     give_up();
@@ -217,8 +217,8 @@ void Stream::give_up() {
   end_ = scratch_ + 3;
 }
 
-void Stream::close_at_thread_exit(void *argument) {
-  auto *stream = static_cast<Stream *>(argument);
+void Stream::close_at_thread_exit(void* argument) {
+  auto* stream = static_cast<Stream*>(argument);
   // The runtime's own destructors may still report events, in the same round or the next: close in the last one.
   if (!stream->last_round_) {
     stream->last_round_ = true;
@@ -231,7 +231,7 @@ void Stream::close_at_thread_exit(void *argument) {
 
 void Stream::close() {
   pthread_mutex_lock(&list_lock);
-  for (Stream **link = &all_streams; *link != nullptr; link = &(*link)->next_stream_) {
+  for (Stream** link = &all_streams; *link != nullptr; link = &(*link)->next_stream_) {
     if (*link == this) {
       *link = next_stream_;
       break;
@@ -239,7 +239,7 @@ void Stream::close() {
   }
   pthread_mutex_unlock(&list_lock);
   if (header_ != nullptr) {
-    const auto used = static_cast<u64>(reinterpret_cast<char *>(next_) - reinterpret_cast<char *>(header_));
+    const auto used = static_cast<u64>(reinterpret_cast<char*>(next_) - reinterpret_cast<char*>(header_));
     const u64 flushed = header_->flushed;
     munmap(header_, kMappedBytes);
     // Only gives disk space back; the reader stops at the first unused record anyway.
@@ -249,9 +249,9 @@ void Stream::close() {
   free(this);
 }
 
-u64 Stream::intern(const char *text) {
+u64 Stream::intern(const char* text) {
   const u64 id = fnv1a(text) >> 16;
-  u64 &cached = text_cache_[id % kTextCache];
+  u64& cached = text_cache_[id % kTextCache];
   if (cached == id) {
     return id;
   }
@@ -294,13 +294,13 @@ void Stream::move_regions(u64 initial_task) {
   regions_outside_ = 0;
 }
 
-void Stream::rename_all(char (&tag)[kTagBytes], const char *new_tag) {
+void Stream::rename_all(char (&tag)[kTagBytes], const char* new_tag) {
   char from[kPathBytes];
   char to[kPathBytes];
   pthread_mutex_lock(&list_lock);
   char old_tag[kTagBytes];
   memcpy(old_tag, tag, sizeof old_tag);
-  for (Stream *stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
+  for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
     memcpy(tag, old_tag, sizeof old_tag);
     stream_path(from, stream->number_);
     snprintf(tag, sizeof tag, "%s", new_tag);
@@ -316,7 +316,7 @@ void Stream::rename_all(char (&tag)[kTagBytes], const char *new_tag) {
 void Stream::unlink_all() {
   char path[kPathBytes];
   pthread_mutex_lock(&list_lock);
-  for (Stream *stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
+  for (Stream* stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
     stream_path(path, stream->number_);
     unlink(path);
   }

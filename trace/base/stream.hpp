@@ -23,47 +23,47 @@
 
 namespace marline::trace {
 
-// The time of number `index` of any number of records that belong to one moment: `time`, and a cycle more after each 1,024
-// of them. A record must not have the time of the one that stood in its place in the window before (record.hpp).
+// The time of number `index` of any number of records that belong to one moment: `time`, and a cycle more after each
+// 1,024 of them. A record must not have the time of the one that stood in its place in the window before (record.hpp).
 constexpr int kAtOneTime = 1024;
 inline u64 time_of(u64 time, int index) { return time + static_cast<u64>(index / kAtOneTime); }
 
 struct TaskName {
-  const char *label;
+  const char* label;
   u64 color;  // 0xRRGGBB
 };
 
 class Stream {
  public:
   // The calling thread's stream, opened by its first event. Null while nothing is to be recorded.
-  static Stream *mine() {
-    Stream *stream = mine_if_on();
+  static Stream* mine() {
+    Stream* stream = mine_if_on();
     return __builtin_expect(stream != nullptr, 1) ? stream : mine_slowly();
   }
   // The same, but null also where the thread has yet to open its stream or to follow a switch.
-  static Stream *mine_if_on() {
-    Stream *stream = mine_;
+  static Stream* mine_if_on() {
+    Stream* stream = mine_;
     return __builtin_expect(stream != nullptr && stream->switches_ == load_switches(), 1) ? stream : nullptr;
   }
   // The same, also while recording is off: for what must be known once it is on again (who runs here), and for what is
   // said once only. Null where there is no trace at all.
-  static Stream *mine_even_off() { return mine_ != nullptr ? mine_ : open_mine(); }
+  static Stream* mine_even_off() { return mine_ != nullptr ? mine_ : open_mine(); }
 
   template <class Event>
-  void emit(u64 task, const Event &event) {
+  void emit(u64 task, const Event& event) {
     emit_at(read_cycles(), task, event);
   }
 
   // For an event that turned out to be worth a record only after it had begun.
   template <class Event>
-  void emit_at(u64 time, u64 task, const Event &event) {
-    Record *record = next_;
+  void emit_at(u64 time, u64 task, const Event& event) {
+    Record* record = next_;
     record->head = task << 16 | Event::kNumber;
     memcpy(record->payload, &event, sizeof event);
     // The reader of a killed program's file trusts a record once it has a time. x86-64 keeps the order of stores, and
     // so does one CPU with its own stores; the compiler has to be told.
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    *static_cast<volatile u64 *>(&record->time) = time;
+    *static_cast<volatile u64*>(&record->time) = time;
     next_ = record + 1;
     if (__builtin_expect(next_ == end_, 0)) {
       flush();
@@ -74,7 +74,7 @@ class Stream {
   // the task ran from there on without an interruption. False if it is not; nothing has been written then.
   bool emit_run(u64 task, u64 outer) {
     constexpr u64 kBySwitch = 7;  // ompt_task_switch
-    Record *record = next_ - 1;
+    Record* record = next_ - 1;
     if (record->head != (outer << 16 | event::task_schedule::kNumber) ||
         record->payload[0] != (kBySwitch << 48 | task)) {
       return false;
@@ -82,19 +82,19 @@ class Stream {
     const u64 end = read_cycles();
     const event::task_run run = {.start = record->time, .outer = outer};
     // A program that is killed in here loses this record, but leaves no half of it.
-    *static_cast<volatile u64 *>(&record->time) = 0;
+    *static_cast<volatile u64*>(&record->time) = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     record->head = task << 16 | event::task_run::kNumber;
     memcpy(record->payload, &run, sizeof run);
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    *static_cast<volatile u64 *>(&record->time) = end;
+    *static_cast<volatile u64*>(&record->time) = end;
     return true;
   }
 
   // The record that is `back` places before this thread's youngest, for bringing it up to date; null where it has left
   // the window. Valid until the next event.
-  Record *young(u64 back) {
-    const u64 kept = header_ == nullptr ? 0 : static_cast<u64>(next_ - reinterpret_cast<Record *>(header_ + 1));
+  Record* young(u64 back) {
+    const u64 kept = header_ == nullptr ? 0 : static_cast<u64>(next_ - reinterpret_cast<Record*>(header_ + 1));
     return back < kept ? next_ - 1 - back : nullptr;
   }
 
@@ -108,14 +108,14 @@ class Stream {
 
   // While recording is off: the thread now runs the task with this data word (null: none). Its id is asked for once
   // recording is on again (task_words.hpp).
-  void follow_off(u64 *word) {
+  void follow_off(u64* word) {
     current_word_ = word;
     current_task_ = word == nullptr ? base_id_ : 0;
   }
-  bool runs(const u64 *word) const { return current_word_ == nullptr ? *word == current_task_ : word == current_word_; }
+  bool runs(const u64* word) const { return current_word_ == nullptr ? *word == current_task_ : word == current_word_; }
 
   // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
-  u64 intern(const char *text);
+  u64 intern(const char* text);
 
   // Regions of the program's: of the current task, but those that a thread opened before its runtime had given it one
   // belong to its initial task from that task's begin on.
@@ -130,16 +130,16 @@ class Stream {
     next_name_ = {};
     return name;
   }
-  void set_next_name(const TaskName &name) {
+  void set_next_name(const TaskName& name) {
     next_name_ = name;
     __atomic_store_n(&names_kept, 1, __ATOMIC_RELAXED);
   }
-  const TaskName &next_name() const { return next_name_; }
+  const TaskName& next_name() const { return next_name_; }
   static uint32_t names_kept;  // 1 once a name was set; any thread
 
   // Gives every open stream's file the name it has under the new tag ("rank0003"), and makes that the tag, in one
   // step for threads that open their streams meanwhile.
-  static void rename_all(char (&tag)[kTagBytes], const char *new_tag);
+  static void rename_all(char (&tag)[kTagBytes], const char* new_tag);
   // Removes the open streams' files.
   static void unlink_all();
   // In the child of a fork: forgets the parent's streams, whose files the child must not write.
@@ -150,10 +150,10 @@ class Stream {
   static constexpr int kMostRegions = 16;  // that are moved to an initial task
   static constexpr u64 kOff = ~u64{0};
 
-  static Stream *open_mine();
-  static Stream *mine_slowly();
+  static Stream* open_mine();
+  static Stream* mine_slowly();
   bool follow_switches();
-  static void close_at_thread_exit(void *stream);
+  static void close_at_thread_exit(void* stream);
   static void create_exit_key();
   bool create_file();
   bool map_window();
@@ -161,25 +161,25 @@ class Stream {
   void give_up();
   void close();
 
-  static constinit thread_local Stream *mine_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local Stream* mine_ __attribute__((tls_model("initial-exec")));
 
-  Record *next_;
-  Record *end_;
+  Record* next_;
+  Record* end_;
   u64 base_id_;
   u64 last_id_;
   u64 current_task_;
-  u64 switches_;       // load_switches() when this thread last saw that recording is on; kOff while it is off
+  u64 switches_;  // load_switches() when this thread last saw that recording is on; kOff while it is off
   TaskName next_name_;
   int regions_outside_;  // open ones, of the thread outside of any task; the first kMostRegions stand in the array
   event::region_begin outside_[kMostRegions];
-  u64 *current_word_;  // of the task that the thread took up while recording was off; or null
+  u64* current_word_;  // of the task that the thread took up while recording was off; or null
 
-  Record scratch_[3];  // the first stays empty
-  FileHeader *header_;  // the window follows; null once the stream writes into scratch_
+  Record scratch_[3];   // the first stays empty
+  FileHeader* header_;  // the window follows; null once the stream writes into scratch_
   int fd_;
   unsigned number_;
   bool last_round_;
-  Stream *next_stream_;
+  Stream* next_stream_;
   u64 text_cache_[kTextCache];
 };
 

@@ -11,7 +11,7 @@ constexpr uint32_t kImplicit = 0x2;
 
 }  // namespace
 
-u64 announce(Stream &stream, u64 &word) {
+u64 announce(Stream& stream, u64& word) {
   if (word == 0 && !wanted(kTaskEvents)) {
     return stream.current_task();
   }

@@ -21,12 +21,12 @@ inline u64 unannounced_implicit(unsigned index) { return kUnannouncedImplicit | 
 
 // Writes the task's late announcement into the stream and its id into the word. Where tasks are not wanted, what
 // happens in an explicit task belongs to the implicit one that the thread is in: then its id.
-u64 announce(Stream &stream, u64 &word);
+u64 announce(Stream& stream, u64& word);
 
 inline bool announced(u64 word) { return static_cast<i64>(word) > 0; }
 
 // The id that events on this task carry.
-inline u64 task_id(Stream &stream, u64 &word) {
+inline u64 task_id(Stream& stream, u64& word) {
   return __builtin_expect(announced(word), 1) ? word : announce(stream, word);
 }
 

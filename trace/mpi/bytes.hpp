@@ -19,7 +19,7 @@ int own_rank(MPI_Comm comm);
 u64 neighbours(MPI_Comm comm);
 
 template <class Count>
-u64 sum_of(const Count *counts, u64 n, MPI_Datatype type) {
+u64 sum_of(const Count* counts, u64 n, MPI_Datatype type) {
   MPI_Count sum = 0;
   for (u64 i = 0; i < n; ++i) {
     sum += counts[i];
@@ -28,7 +28,7 @@ u64 sum_of(const Count *counts, u64 n, MPI_Datatype type) {
 }
 
 template <class Count>
-u64 sum_of(const Count *counts, u64 n, const MPI_Datatype *types) {
+u64 sum_of(const Count* counts, u64 n, const MPI_Datatype* types) {
   u64 sum = 0;
   for (u64 i = 0; i < n; ++i) {
     sum += bytes_of(counts[i], types[i]);

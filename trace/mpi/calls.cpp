@@ -31,13 +31,13 @@ struct Arrived {
 };
 
 // An empty status (a send's, or of MPI_PROC_NULL) gives none, none, 0.
-Arrived arrived(const MPI_Status &status) {
+Arrived arrived(const MPI_Status& status) {
   MPI_Count bytes = 0;
   mpi().Get_elements_x(&status, MPI_BYTE, &bytes);
   return {given(status.MPI_SOURCE), given(status.MPI_TAG), saturated(bytes < 0 ? 0 : (u64)bytes, kBytesBits)};
 }
 
-void count_poll(Record &record, event::mpi_poll poll, u64 began, u64 ended) {
+void count_poll(Record& record, event::mpi_poll poll, u64 began, u64 ended) {
   ++poll.count;
   poll.busy += ended - began;
   poll.elapsed = ended - record.time;
@@ -47,11 +47,15 @@ void count_poll(Record &record, event::mpi_poll poll, u64 began, u64 ended) {
 }  // namespace
 
 Call enter_at(u64 time, Call call) {
-  if (Stream *stream = Stream::mine()) {
+  if (Stream* stream = Stream::mine()) {
     call.task = stream->current_task();
     call.bytes = saturated(call.bytes, kBytesBits);
-    stream->emit_at(time, call.task, event::mpi_enter{.peer = given(call.peer), .tag = given(call.tag),
-                                                      .bytes = call.bytes, .comm = call.comm, .call = call.number});
+    stream->emit_at(time, call.task,
+                    event::mpi_enter{.peer = given(call.peer),
+                                     .tag = given(call.tag),
+                                     .bytes = call.bytes,
+                                     .comm = call.comm,
+                                     .call = call.number});
   }
   return call;
 }
@@ -61,14 +65,14 @@ Call enter(Call call) { return enter_at(read_cycles(), call); }
 u64 poll_time() { return read_cycles(); }
 
 void poll_failed(u64 number, u64 time) {
-  Stream *stream = Stream::mine();
+  Stream* stream = Stream::mine();
   if (stream == nullptr) {
     return;
   }
   const u64 now = read_cycles();
   const u64 task = stream->current_task();
   for (u64 back = 0; back < kPollsInTurn; ++back) {
-    Record *record = stream->young(back);
+    Record* record = stream->young(back);
     if (record == nullptr || record->head != (task << 16 | event::mpi_poll::kNumber)) {
       break;
     }
@@ -79,65 +83,74 @@ void poll_failed(u64 number, u64 time) {
       return;
     }
   }
-  stream->emit_at(time, task,
-                  event::mpi_poll{.busy = now - time, .call = number, .elapsed = now - time, .count = 1});
+  stream->emit_at(time, task, event::mpi_poll{.busy = now - time, .call = number, .elapsed = now - time, .count = 1});
 }
 
-void enter_receive(const Call &call, int source, int tag, u64 bytes) {
-  if (Stream *stream = Stream::mine()) {
-    stream->emit(call.task, event::mpi_recv_side{.peer = given(source), .tag = given(tag),
-                                                 .bytes = saturated(bytes, kBytesBits), .comm = call.comm});
+void enter_receive(const Call& call, int source, int tag, u64 bytes) {
+  if (Stream* stream = Stream::mine()) {
+    stream->emit(
+        call.task,
+        event::mpi_recv_side{
+            .peer = given(source), .tag = given(tag), .bytes = saturated(bytes, kBytesBits), .comm = call.comm});
   }
 }
 
-void wait_for(u64 time, const Call &call, int index, MPI_Request request) {
-  if (Stream *stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
+void wait_for(u64 time, const Call& call, int index, MPI_Request request) {
+  if (Stream* stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
     stream->emit_at(time_of(time, index), call.task,
                     event::mpi_wait{.request = request_id(request), .index = static_cast<u64>(index)});
   }
 }
 
-void record_done(const Call &call, int index, const MPI_Status &status) {
-  if (Stream *stream = Stream::mine()) {
+void record_done(const Call& call, int index, const MPI_Status& status) {
+  if (Stream* stream = Stream::mine()) {
     int cancelled = 0;
     mpi().Test_cancelled(&status, &cancelled);
     const Arrived message = cancelled ? Arrived{kNone, kNone, 0} : arrived(status);
-    stream->emit(call.task, event::mpi_done{.peer = message.source, .tag = message.tag, .bytes = message.bytes,
+    stream->emit(call.task, event::mpi_done{.peer = message.source,
+                                            .tag = message.tag,
+                                            .bytes = message.bytes,
                                             .index = saturated(static_cast<u64>(index), kIndexBits),
                                             .cancelled = cancelled != 0});
   }
 }
 
-void record_request(const Call &call, MPI_Request request) {
-  if (Stream *stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
+void record_request(const Call& call, MPI_Request request) {
+  if (Stream* stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
     stream->emit(call.task, event::mpi_request{.request = request_id(request)});
   }
 }
 
-void record_free(const Call &call, MPI_Request request) {
-  if (Stream *stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
+void record_free(const Call& call, MPI_Request request) {
+  if (Stream* stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
     stream->emit(call.task, event::mpi_free{.request = request_id(request)});
   }
 }
 
-void leave(const Call &call) {
-  if (Stream *stream = Stream::mine()) {
-    stream->emit(call.task, event::mpi_exit{.peer = given(call.peer), .tag = given(call.tag), .bytes = call.bytes,
-                                            .comm = call.comm, .call = call.number});
+void leave(const Call& call) {
+  if (Stream* stream = Stream::mine()) {
+    stream->emit(call.task, event::mpi_exit{.peer = given(call.peer),
+                                            .tag = given(call.tag),
+                                            .bytes = call.bytes,
+                                            .comm = call.comm,
+                                            .call = call.number});
   }
 }
 
-void leave_received(const Call &call, int result, const MPI_Status &status) {
+void leave_received(const Call& call, int result, const MPI_Status& status) {
   if (result != MPI_SUCCESS) {
     leave(call);
-  } else if (Stream *stream = Stream::mine()) {
+  } else if (Stream* stream = Stream::mine()) {
     const Arrived message = arrived(status);
-    stream->emit(call.task, event::mpi_exit{.peer = message.source, .tag = message.tag, .bytes = message.bytes,
-                                            .comm = call.comm, .call = call.number});
+    stream->emit(call.task, event::mpi_exit{.peer = message.source,
+                                            .tag = message.tag,
+                                            .bytes = message.bytes,
+                                            .comm = call.comm,
+                                            .call = call.number});
   }
 }
 
-void leave_started(const Call &call, int result, const MPI_Request *request) {
+void leave_started(const Call& call, int result, const MPI_Request* request) {
   if (result == MPI_SUCCESS) {
     record_request(call, *request);
   }

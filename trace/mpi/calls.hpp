@@ -35,23 +35,23 @@ u64 poll_time();
 MARLINE_COLD_TLS void poll_failed(u64 number, u64 time);
 
 // The receiving half of a call that also sends.
-MARLINE_COLD_TLS void enter_receive(const Call &call, int source, int tag, u64 bytes);
+MARLINE_COLD_TLS void enter_receive(const Call& call, int source, int tag, u64 bytes);
 // Request `index` is one that the call waits for or has finished; its handle may be gone by then.
-MARLINE_COLD_TLS void wait_for(u64 time, const Call &call, int index, MPI_Request request);
+MARLINE_COLD_TLS void wait_for(u64 time, const Call& call, int index, MPI_Request request);
 // It is finished.
-MARLINE_COLD_TLS void record_done(const Call &call, int index, const MPI_Status &status);
+MARLINE_COLD_TLS void record_done(const Call& call, int index, const MPI_Status& status);
 // It was made or started; null requests are not recorded.
-MARLINE_COLD_TLS void record_request(const Call &call, MPI_Request request);
-MARLINE_COLD_TLS void record_free(const Call &call, MPI_Request request);
+MARLINE_COLD_TLS void record_request(const Call& call, MPI_Request request);
+MARLINE_COLD_TLS void record_free(const Call& call, MPI_Request request);
 
-MARLINE_COLD_TLS void leave(const Call &call);
+MARLINE_COLD_TLS void leave(const Call& call);
 // For a call that received or found a message; after an error the status says nothing and is not read.
-MARLINE_COLD_TLS void leave_received(const Call &call, int result, const MPI_Status &status);
+MARLINE_COLD_TLS void leave_received(const Call& call, int result, const MPI_Status& status);
 // For a call that made a request, unless it failed.
-MARLINE_COLD_TLS void leave_started(const Call &call, int result, const MPI_Request *request);
+MARLINE_COLD_TLS void leave_started(const Call& call, int result, const MPI_Request* request);
 
 // The status to give to MPI in place of one that the program ignores.
-inline MPI_Status *status_or(MPI_Status *given, MPI_Status &own) { return given == MPI_STATUS_IGNORE ? &own : given; }
+inline MPI_Status* status_or(MPI_Status* given, MPI_Status& own) { return given == MPI_STATUS_IGNORE ? &own : given; }
 // A status in which a request that only sends leaves "nothing came" (MPICH leaves it untouched).
 MPI_Status empty_status();
 

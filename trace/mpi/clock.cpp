@@ -61,7 +61,7 @@ void answer_rank_0(MPI_Comm comm, uint64_t (&message)[3]) {
 
 uint64_t own_machine() {
   char text[64] = "";
-  FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+  FILE* in = fopen("/proc/sys/kernel/random/boot_id", "re");
   if (in != nullptr) {
     if (fgets(text, sizeof text, in) == nullptr) {
       text[0] = '\0';
@@ -72,11 +72,11 @@ uint64_t own_machine() {
 }
 
 // On every rank: fills `machine_of` with each rank's machine, as the lowest rank on it. The second half is scratch.
-void find_machines(MPI_Comm comm, int size, int *machine_of, uint64_t *all) {
+void find_machines(MPI_Comm comm, int size, int* machine_of, uint64_t* all) {
   const uint64_t own = own_machine();
   mpi().Allgather(&own, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, comm);
   int machines = 0;  // so many different ones stand at the front of `all`, each with its lowest rank in `lowest`
-  int *lowest = machine_of + size;
+  int* lowest = machine_of + size;
   for (int rank = 0; rank < size; ++rank) {
     int i = 0;
     while (i < machines && all[i] != all[rank]) {
@@ -90,7 +90,7 @@ void find_machines(MPI_Comm comm, int size, int *machine_of, uint64_t *all) {
   }
 }
 
-void measure_machines(MPI_Comm own, int rank, int size, const int *machine_of) {
+void measure_machines(MPI_Comm own, int rank, int size, const int* machine_of) {
   MPI_Comm machine;
   mpi().Comm_split(own, machine_of[rank], rank, &machine);
   if (rank == 0) {
@@ -111,8 +111,8 @@ void measure_machines(MPI_Comm own, int rank, int size, const int *machine_of) {
 }
 
 void measure_clocks(int rank, int size) {
-  auto *all = static_cast<uint64_t *>(malloc(sizeof(uint64_t) * static_cast<size_t>(size)));
-  auto *machine_of = static_cast<int *>(malloc(2 * sizeof(int) * static_cast<size_t>(size)));
+  auto* all = static_cast<uint64_t*>(malloc(sizeof(uint64_t) * static_cast<size_t>(size)));
+  auto* machine_of = static_cast<int*>(malloc(2 * sizeof(int) * static_cast<size_t>(size)));
   if (all == nullptr || machine_of == nullptr) {
     fprintf(stderr, "marline-trace: no memory for the clocks of %d ranks: run fewer ranks, or give them more memory\n",
             size);

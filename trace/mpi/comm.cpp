@@ -30,12 +30,12 @@ constexpr u64 kMostComms = 0xffff;
 struct Known {
   u64 number;
   u64 identity;
-  Made *made;   // made_lock: what was counted of this one's children
+  Made* made;   // made_lock: what was counted of this one's children
   int written;  // set once by the thread that writes identity and members
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // for each communicator that is met first; held while MPI is called
-int comm_key = MPI_KEYVAL_INVALID;  // both written once, under lock, before `ready` (release)
+int comm_key = MPI_KEYVAL_INVALID;                 // both written once, under lock, before `ready` (release)
 int window_key = MPI_KEYVAL_INVALID;
 bool ready;
 u64 last_number = kWorld;  // lock
@@ -55,8 +55,8 @@ u64 mix(u64 hash, u64 value) {
 }
 
 // MPI frees the communicator.
-int delete_known(MPI_Comm, int, void *value, void *) {
-  auto *entry = static_cast<Known *>(value);
+int delete_known(MPI_Comm, int, void* value, void*) {
+  auto* entry = static_cast<Known*>(value);
   pthread_mutex_lock(&made_lock);
   made_before.forget(entry->made);
   pthread_mutex_unlock(&made_lock);
@@ -72,13 +72,13 @@ void make_keys() {
 
 bool keys_ready() { return __atomic_load_n(&ready, __ATOMIC_ACQUIRE); }
 
-Known *known(MPI_Comm comm) {
-  void *value = nullptr;
+Known* known(MPI_Comm comm) {
+  void* value = nullptr;
   int found = 0;
   if (keys_ready()) {
     mpi().Comm_get_attr(comm, comm_key, &value, &found);
   }
-  return found ? static_cast<Known *>(value) : nullptr;
+  return found ? static_cast<Known*>(value) : nullptr;
 }
 
 // Ranks in MPI_COMM_WORLD of the members of a group; -1 for one that is not there, and for all in a program that uses
@@ -87,7 +87,7 @@ class WorldRanks {
  public:
   explicit WorldRanks(MPI_Group group) {
     mpi().Group_size(group, &size);
-    auto *own = static_cast<int *>(malloc(2 * sizeof(int) * static_cast<size_t>(size) + 1));
+    auto* own = static_cast<int*>(malloc(2 * sizeof(int) * static_cast<size_t>(size) + 1));
     if (own == nullptr) {
       stop_recording("no memory for the members of a communicator", strerror(ENOMEM), "free some");
       size = 0;
@@ -101,8 +101,8 @@ class WorldRanks {
     mpi().Group_free(&group);
   }
   ~WorldRanks() { free(ranks); }
-  WorldRanks(const WorldRanks &) = delete;
-  WorldRanks &operator=(const WorldRanks &) = delete;
+  WorldRanks(const WorldRanks&) = delete;
+  WorldRanks& operator=(const WorldRanks&) = delete;
 
   u64 hash() const {
     u64 value = static_cast<u64>(size);
@@ -112,11 +112,11 @@ class WorldRanks {
     return value;
   }
 
-  int *ranks = nullptr;
+  int* ranks = nullptr;
   int size = 0;
 
  private:
-  void translate(MPI_Group group, const int *from, int *to) const {
+  void translate(MPI_Group group, const int* from, int* to) const {
     int world_exists = 0;
     MPI_Group world;
     mpi().Initialized(&world_exists);
@@ -157,7 +157,7 @@ u64 hash_of_members(MPI_Comm comm) {
 }
 
 // `parent` is null for MPI_COMM_WORLD and unknown ones.
-u64 count_made(Known *parent, u64 key) {
+u64 count_made(Known* parent, u64 key) {
   pthread_mutex_lock(&made_lock);
   const u64 count = made_before.count(key, parent == nullptr ? nullptr : &parent->made);
   pthread_mutex_unlock(&made_lock);
@@ -170,23 +170,25 @@ u64 count_made(Known *parent, u64 key) {
 // Called under the lock.
 u64 next_number() {
   if (last_number + 1 == kMostComms) {
-    fprintf(stderr, "marline-trace: the program makes more than %d communicators: in the trace, the later ones count as "
-                    "one\n", static_cast<int>(kMostComms));
+    fprintf(stderr,
+            "marline-trace: the program makes more than %d communicators: in the trace, the later ones count as "
+            "one\n",
+            static_cast<int>(kMostComms));
   }
   last_number += last_number < kMostComms;
   return last_number;
 }
 
 // Numbers `comm`, unless another thread just did. `parent` is null for MPI_COMM_WORLD and unknown ones.
-Known *number_comm(MPI_Comm comm, Known *parent, u64 parent_identity, int tag) {
+Known* number_comm(MPI_Comm comm, Known* parent, u64 parent_identity, int tag) {
   const u64 key = mix(mix(hash_of_members(comm), parent_identity), static_cast<u64>(tag));
   pthread_mutex_lock(&lock);
   if (!ready) {
     make_keys();
   }
-  Known *found = known(comm);
+  Known* found = known(comm);
   if (found == nullptr) {
-    found = static_cast<Known *>(malloc(sizeof(Known)));
+    found = static_cast<Known*>(malloc(sizeof(Known)));
     if (found == nullptr) {
       stop_recording("no memory for a communicator", strerror(ENOMEM), "free some");
     } else {
@@ -198,8 +200,8 @@ Known *number_comm(MPI_Comm comm, Known *parent, u64 parent_identity, int tag) {
   return found;
 }
 
-void write_members(MPI_Comm comm, Known &entry) {
-  Stream *stream = Stream::mine();
+void write_members(MPI_Comm comm, Known& entry) {
+  Stream* stream = Stream::mine();
   if (stream == nullptr || __atomic_exchange_n(&entry.written, 1, __ATOMIC_RELAXED)) {
     return;
   }
@@ -208,15 +210,16 @@ void write_members(MPI_Comm comm, Known &entry) {
   const u64 task = stream->current_task();
   stream->emit(task, event::mpi_comm{.identity = entry.identity, .comm = entry.number, .inter = inter});
   for (int i = 0; i < world.size; ++i) {
-    stream->emit(task, event::mpi_member{.comm = entry.number, .index = static_cast<u64>(i),
+    stream->emit(task, event::mpi_member{.comm = entry.number,
+                                         .index = static_cast<u64>(i),
                                          .world = static_cast<uint32_t>(world.ranks[i]),
                                          .size = static_cast<u64>(world.size)});
   }
 }
 
 // One that no call of the program made here (MPI_Comm_idup's, MPI_Comm_get_parent's) is numbered when it is first met.
-Known *known_or_numbered(MPI_Comm comm) {
-  Known *entry = known(comm);
+Known* known_or_numbered(MPI_Comm comm) {
+  Known* entry = known(comm);
   return entry != nullptr ? entry : number_comm(comm, nullptr, 0, 0);
 }
 
@@ -229,7 +232,7 @@ u64 comm_id(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) {
     return 0;
   }
-  Known *entry = known_or_numbered(comm);
+  Known* entry = known_or_numbered(comm);
   if (entry == nullptr) {
     return 0;
   }
@@ -243,18 +246,18 @@ void remember_comm(int result, MPI_Comm parent, MPI_Comm made, int tag) {
   if (result != MPI_SUCCESS || made == MPI_COMM_NULL) {
     return;
   }
-  Known *from = parent == MPI_COMM_NULL || parent == MPI_COMM_WORLD ? nullptr : known_or_numbered(parent);
+  Known* from = parent == MPI_COMM_NULL || parent == MPI_COMM_WORLD ? nullptr : known_or_numbered(parent);
   number_comm(made, from, from != nullptr ? from->identity : parent == MPI_COMM_WORLD, tag);
 }
 
 void remember_window(int result, u64 comm, MPI_Win window) {
   if (result == MPI_SUCCESS && keys_ready()) {
-    mpi().Win_set_attr(window, window_key, reinterpret_cast<void *>(comm));
+    mpi().Win_set_attr(window, window_key, reinterpret_cast<void*>(comm));
   }
 }
 
 u64 window_comm_id(MPI_Win window) {
-  void *value = nullptr;
+  void* value = nullptr;
   int found = 0;
   if (keys_ready() && window != MPI_WIN_NULL) {
     mpi().Win_get_attr(window, window_key, &value, &found);

@@ -6,7 +6,7 @@
 
 using namespace marline::trace;
 
-MARLINE_MPI int MPI_Init(int *argc, char ***argv) {
+MARLINE_MPI int MPI_Init(int* argc, char*** argv) {
   start_recording();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init});
@@ -18,7 +18,7 @@ MARLINE_MPI int MPI_Init(int *argc, char ***argv) {
   return result;
 }
 
-MARLINE_MPI int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+MARLINE_MPI int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   start_recording();
   recorded(__builtin_return_address(0));
   const Call call = enter({.number = call::k_MPI_Init_thread});
@@ -52,17 +52,10 @@ MARLINE_MPI int MPI_Abort(MPI_Comm comm, int error) {
 // MPI 4.0, 15.2.4: 0 turns a tool off, 1 on; 2 makes it write what it has. The meaning of others is each tool's own.
 MARLINE_MPI int MPI_Pcontrol(const int level, ...) {
   switch (level) {
-    case 0:
-      control_recording(Control::kOff);
-      break;
-    case 1:
-      control_recording(Control::kOn);
-      break;
-    case 2:
-      control_recording(Control::kFlush);
-      break;
-    default:
-      break;
+    case 0: control_recording(Control::kOff); break;
+    case 1: control_recording(Control::kOn); break;
+    case 2: control_recording(Control::kFlush); break;
+    default: break;
   }
   return mpi().Pcontrol(level);
 }

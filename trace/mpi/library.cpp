@@ -26,23 +26,25 @@ namespace {
 pthread_once_t once = PTHREAD_ONCE_INIT;
 
 constexpr size_t kNextCount = sizeof kNextNames / sizeof kNextNames[0];
-static_assert(sizeof(NextMpi) == kNextCount * sizeof(void *));
+static_assert(sizeof(NextMpi) == kNextCount * sizeof(void*));
 
 // The call that the program makes on this thread. Written on entry, read by the library behind before it suspends.
-constinit thread_local const void *program_site __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local const void* program_site __attribute__((tls_model("initial-exec"))) = nullptr;
 
 // A tool that was linked to the program stands behind a preloaded recorder, which goes past it: MPI's convention is for
 // one tool. Libraries define MPI_X and PMPI_X at one address, a tool defines MPI_X only.
 void warn_of_tool_behind() {
   for (size_t i = 0; i < kNextCount; ++i) {
-    const void *behind = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // without its P
-    const void *library = dlsym(RTLD_NEXT, kNextNames[i]);
+    const void* behind = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // without its P
+    const void* library = dlsym(RTLD_NEXT, kNextNames[i]);
     Dl_info tool;
     Dl_info mpi;
     if (behind != library && dladdr(behind, &tool) != 0 && dladdr(library, &mpi) != 0 &&
         tool.dli_fbase != mpi.dli_fbase) {
-      fprintf(stderr, "marline-trace: %s defines %s behind the recorder, which goes past it: preload it in front of the "
-                      "recorder, or run without one of them\n", tool.dli_fname, kNextNames[i] + 1);
+      fprintf(stderr,
+              "marline-trace: %s defines %s behind the recorder, which goes past it: preload it in front of the "
+              "recorder, or run without one of them\n",
+              tool.dli_fname, kNextNames[i] + 1);
       return;
     }
   }
@@ -50,13 +52,15 @@ void warn_of_tool_behind() {
 
 void resolve() {
   for (size_t i = 0; i < kNextCount; ++i) {
-    void *address = dlsym(RTLD_NEXT, kNextNames[i]);
+    void* address = dlsym(RTLD_NEXT, kNextNames[i]);
     if (address == nullptr) {
-      fprintf(stderr, "marline-trace: the MPI library has no %s, which the mpi.h that the recorder was built with "
-                      "declares: rebuild Marline with this MPI, or run without the recorder\n", kNextNames[i]);
+      fprintf(stderr,
+              "marline-trace: the MPI library has no %s, which the mpi.h that the recorder was built with "
+              "declares: rebuild Marline with this MPI, or run without the recorder\n",
+              kNextNames[i]);
       exit(EXIT_FAILURE);
     }
-    memcpy(reinterpret_cast<char *>(&next_functions) + i * sizeof address, &address, sizeof address);
+    memcpy(reinterpret_cast<char*>(&next_functions) + i * sizeof address, &address, sizeof address);
   }
   warn_of_tool_behind();
   __atomic_store_n(&next_resolved, true, __ATOMIC_RELEASE);
@@ -66,7 +70,7 @@ void resolve() {
 
 void resolve_next() { pthread_once(&once, resolve); }
 
-bool recorded(const void *site) {
+bool recorded(const void* site) {
   program_site = site;
   return Stream::mine() != nullptr && wanted(kMpiEvents) && caller_of(site) != kCallerMpi;
 }
@@ -74,13 +78,13 @@ bool recorded(const void *site) {
 }  // namespace marline::trace
 
 // For libmarline-mpi: it decides by the caller whether a call may suspend, and sees only us.
-extern "C" __attribute__((visibility("default"), noinline)) const void *marline_trace_caller() {
+extern "C" __attribute__((visibility("default"), noinline)) const void* marline_trace_caller() {
   return marline::trace::program_site;
 }
 
 // What caller.c asks of the library that it is built into.
-extern "C" const void *library_address() {
-  const void *address = nullptr;
+extern "C" const void* library_address() {
+  const void* address = nullptr;
   memcpy(&address, &marline::trace::mpi().Init_thread, sizeof address);
   return address;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The MPI functions behind the recorder, and which calls of the program it records. As it defines MPI_X and PMPI_X (Fortran bindings and other tools call either),
-// it reaches the next library's PMPI_X by address: libmarline-mpi's, or MPI's own. Everything in trace/ that needs MPI
-// calls through mpi(), which is never recorded.
+// The MPI functions behind the recorder, and which calls of the program it records. As it defines MPI_X and PMPI_X
+// (Fortran bindings and other tools call either), it reaches the next library's PMPI_X by address: libmarline-mpi's, or
+// MPI's own. Everything in trace/ that needs MPI calls through mpi(), which is never recorded.
 #ifndef MARLINE_TRACE_MPI_LIBRARY_HPP
 #define MARLINE_TRACE_MPI_LIBRARY_HPP
 
@@ -22,7 +22,7 @@ extern bool next_resolved;
 
 __attribute__((cold)) void resolve_next();
 
-inline const NextMpi &mpi() {
+inline const NextMpi& mpi() {
   // Pairs with the release in resolve_next(): a thread that sees the flag sees the functions.
   if (__builtin_expect(!__atomic_load_n(&next_resolved, __ATOMIC_ACQUIRE), 0)) {
     resolve_next();
@@ -32,7 +32,7 @@ inline const NextMpi &mpi() {
 
 // Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI too), and recording
 // is on. The first thing in a wrapper; also tells libmarline-mpi behind the recorder who calls (marline_trace_caller).
-MARLINE_COLD_TLS bool recorded(const void *site);
+MARLINE_COLD_TLS bool recorded(const void* site);
 
 }  // namespace marline::trace
 

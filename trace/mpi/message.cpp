@@ -11,14 +11,14 @@ namespace marline::trace {
 namespace {
 
 struct Open {
-  Open *next;
+  Open* next;
   MPI_Message message;
   u64 comm;
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 // Matched and not received: a program has few at a time, and the newest come first.
-Open *open_messages;  // lock
+Open* open_messages;  // lock
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void remember_message(MPI_Message message, u64 comm) {
   if (message == MPI_MESSAGE_NO_PROC) {
     return;
   }
-  auto *fresh = static_cast<Open *>(malloc(sizeof(Open)));
+  auto* fresh = static_cast<Open*>(malloc(sizeof(Open)));
   if (fresh == nullptr) {
     return;  // the receive is then recorded without a communicator
   }
@@ -39,9 +39,9 @@ void remember_message(MPI_Message message, u64 comm) {
 u64 forget_message(MPI_Message message) {
   u64 comm = 0;
   pthread_mutex_lock(&lock);
-  for (Open **link = &open_messages; *link != nullptr; link = &(*link)->next) {
+  for (Open** link = &open_messages; *link != nullptr; link = &(*link)->next) {
     if ((*link)->message == message) {
-      Open *found = *link;
+      Open* found = *link;
       comm = found->comm;
       *link = found->next;
       free(found);

@@ -27,23 +27,25 @@ class Scratch {
       free(data_);
     }
   }
-  Scratch(const Scratch &) = delete;
-  Scratch &operator=(const Scratch &) = delete;
-  Element *data() { return data_; }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Element* data() { return data_; }
 
  private:
-  static Element *allocate(int count) {
-    return static_cast<Element *>(malloc(static_cast<size_t>(count) * sizeof(Element)));
+  static Element* allocate(int count) {
+    return static_cast<Element*>(malloc(static_cast<size_t>(count) * sizeof(Element)));
   }
   Element own_[kInline];
-  Element *data_;
+  Element* data_;
 };
 
 // The requests of one call as they were before it, and the statuses that it will fill.
 class Asked {
  public:
-  Asked(int count, const MPI_Request *requests, MPI_Status *statuses)
-      : count_(count > 0 ? count : 0), handles_(count_), own_(statuses == MPI_STATUSES_IGNORE ? count_ : 0),
+  Asked(int count, const MPI_Request* requests, MPI_Status* statuses)
+      : count_(count > 0 ? count : 0),
+        handles_(count_),
+        own_(statuses == MPI_STATUSES_IGNORE ? count_ : 0),
         statuses_(statuses == MPI_STATUSES_IGNORE ? own_.data() : statuses) {
     for (int i = 0; handles_.data() != nullptr && i < count_; ++i) {
       handles_.data()[i] = requests[i];
@@ -56,16 +58,16 @@ class Asked {
     }
   }
 
-  MPI_Status *statuses() { return statuses_ != nullptr ? statuses_ : MPI_STATUSES_IGNORE; }
+  MPI_Status* statuses() { return statuses_ != nullptr ? statuses_ : MPI_STATUSES_IGNORE; }
 
-  void record_wait(u64 time, const Call &call, int index) {
+  void record_wait(u64 time, const Call& call, int index) {
     if (complete()) {
       wait_for(time, call, index, handles_.data()[index]);
     }
   }
 
   // Request `index` is finished and `place` is its status, unless the call failed and that says otherwise.
-  void record_done(int result, const Call &call, int index, int place) {
+  void record_done(int result, const Call& call, int index, int place) {
     if (complete() && handles_.data()[index] != MPI_REQUEST_NULL &&
         (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses_[place].MPI_ERROR == MPI_SUCCESS))) {
       marline::trace::record_done(call, index, statuses_[place]);
@@ -80,10 +82,10 @@ class Asked {
   int count_;
   Scratch<MPI_Request> handles_;
   Scratch<MPI_Status> own_;
-  MPI_Status *statuses_;
+  MPI_Status* statuses_;
 };
 
-void record_found(u64 time, int result, const Call &call, Asked &asked, int found, const int *indices) {
+void record_found(u64 time, int result, const Call& call, Asked& asked, int found, const int* indices) {
   for (int i = 0; i < found; ++i) {
     asked.record_wait(time, call, indices[i]);
   }
@@ -93,14 +95,14 @@ void record_found(u64 time, int result, const Call &call, Asked &asked, int foun
 }
 
 // One request completed in a call that takes one status.
-void record_single(u64 time, const Call &call, int index, MPI_Request request, const MPI_Status &status) {
+void record_single(u64 time, const Call& call, int index, MPI_Request request, const MPI_Status& status) {
   wait_for(time, call, index, request);
   record_done(call, index, status);
 }
 
 }  // namespace
 
-MARLINE_MPI int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+MARLINE_MPI int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Wait(request, status);
   }
@@ -135,7 +137,7 @@ MARLINE_MPI int MPI_Waitall(int count, MPI_Request requests[], MPI_Status status
 }
 
 // Of those that wait for some of many, only what they got is recorded: all of them in each call would be quadratic.
-MARLINE_MPI int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+MARLINE_MPI int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Waitany(count, requests, index, status);
   }
@@ -152,7 +154,7 @@ MARLINE_MPI int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_S
   return result;
 }
 
-MARLINE_MPI int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[], MPI_Status statuses[]) {
+MARLINE_MPI int MPI_Waitsome(int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Waitsome(count, requests, found, indices, statuses);
   }
@@ -167,7 +169,7 @@ MARLINE_MPI int MPI_Waitsome(int count, MPI_Request requests[], int *found, int 
   return result;
 }
 
-MARLINE_MPI int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
+MARLINE_MPI int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Test(request, flag, status);
   }
@@ -186,7 +188,7 @@ MARLINE_MPI int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
   return result;
 }
 
-MARLINE_MPI int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+MARLINE_MPI int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Testall(count, requests, flag, statuses);
   }
@@ -208,7 +210,7 @@ MARLINE_MPI int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_St
   return result;
 }
 
-MARLINE_MPI int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
+MARLINE_MPI int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Testany(count, requests, index, flag, status);
   }
@@ -227,7 +229,7 @@ MARLINE_MPI int MPI_Testany(int count, MPI_Request requests[], int *index, int *
   return result;
 }
 
-MARLINE_MPI int MPI_Testsome(int count, MPI_Request requests[], int *found, int indices[], MPI_Status statuses[]) {
+MARLINE_MPI int MPI_Testsome(int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Testsome(count, requests, found, indices, statuses);
   }
@@ -245,7 +247,7 @@ MARLINE_MPI int MPI_Testsome(int count, MPI_Request requests[], int *found, int 
   return result;
 }
 
-MARLINE_MPI int MPI_Start(MPI_Request *request) {
+MARLINE_MPI int MPI_Start(MPI_Request* request) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Start(request);
   }
@@ -268,7 +270,7 @@ MARLINE_MPI int MPI_Startall(int count, MPI_Request requests[]) {
   return result;
 }
 
-MARLINE_MPI int MPI_Request_free(MPI_Request *request) {
+MARLINE_MPI int MPI_Request_free(MPI_Request* request) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Request_free(request);
   }
@@ -281,7 +283,7 @@ MARLINE_MPI int MPI_Request_free(MPI_Request *request) {
 
 // For libmarline-mpi, whose poller completes the requests that are bound to tasks (mpi/engine/bind.c): recorded as what
 // MPI_Test would have found. `status` is valid.
-MARLINE_MPI void marline_trace_request_done(MPI_Request request, const MPI_Status *status) {
+MARLINE_MPI void marline_trace_request_done(MPI_Request request, const MPI_Status* status) {
   if (Stream::mine() == nullptr || !wanted(kMpiEvents) || request == MPI_REQUEST_NULL) {
     return;
   }

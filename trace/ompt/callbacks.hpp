@@ -11,49 +11,49 @@
 
 namespace marline::trace {
 
-inline u64 address(const void *pointer) { return reinterpret_cast<u64>(pointer); }
+inline u64 address(const void* pointer) { return reinterpret_cast<u64>(pointer); }
 
 // Some runtimes leave the task out at a region's end.
-inline u64 task_or_current(Stream &stream, ompt_data_t *task) {
+inline u64 task_or_current(Stream& stream, ompt_data_t* task) {
   return task == nullptr ? stream.current_task() : task_id(stream, task->value);
 }
 
 // Marline's own inquiry: label and colour of the task that is being created. Null with other runtimes, for which the
 // recorder keeps them (program.cpp).
-using TaskInfo = int (*)(const char **label, uint32_t *color);
+using TaskInfo = int (*)(const char** label, uint32_t* color);
 extern TaskInfo task_info;
 // A word, of the runtime's or the recorder's, that is 0 as long as no task has been given a name.
-extern const uint32_t *names_used;
+extern const uint32_t* names_used;
 
 // Threads, regions and tasks: ompt/tasks.cpp. Who runs where is followed here, also while recording is off.
-void on_thread_begin(ompt_thread_t type, ompt_data_t *thread);
-void on_thread_end(ompt_data_t *thread);
-void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *parallel, unsigned requested, int,
-                       const void *code);
-void on_parallel_end(ompt_data_t *parallel, ompt_data_t *encountering, int, const void *code);
-void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+void on_thread_begin(ompt_thread_t type, ompt_data_t* thread);
+void on_thread_end(ompt_data_t* thread);
+void on_parallel_begin(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t* parallel, unsigned requested, int,
+                       const void* code);
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, const void* code);
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
                       unsigned index, int flags);
-void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *task, int flags, int,
-                    const void *code);
-void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next);
-void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count);
+void on_task_create(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t* task, int flags, int,
+                    const void* code);
+void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next);
+void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int count);
 
 // Waiting and sharing work: ompt/waits.cpp.
-void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task,
-                    const void *code);
-void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task,
-                         const void *code);
-void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task, uint64_t count,
-             const void *code);
-void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void *code);
-void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void *code);
-void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void *code);
+void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
+                    const void* code);
+void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
+                         const void* code);
+void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task, uint64_t count,
+             const void* code);
+void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void* code);
+void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void* code);
+void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void* code);
 
 // Devices: ompt/devices.cpp.
-void on_device_initialize(int number, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
-                          const char *documentation);
-void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t *task,
-               ompt_data_t *target_task, ompt_data_t *target, const void *code);
+void on_device_initialize(int number, const char* type, ompt_device_t* handle, ompt_function_lookup_t lookup,
+                          const char* documentation);
+void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t* task,
+               ompt_data_t* target_task, ompt_data_t* target, const void* code);
 // What devices have done so far becomes records.
 void flush_devices();
 

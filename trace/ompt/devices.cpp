@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OMPT callbacks of devices: constructs are recorded by the threads that run them; kernels and copies when the runtime
-// hands over the records of the device (OpenMP 5.2, section 19.6.2), by the thread that it does this in. Their times are
-// the device's: a straight line through two moments that both clocks have seen makes them cycles. A construct's id is
-// the word that the runtime keeps for it, and that its operations' records carry.
+// hands over the records of the device (OpenMP 5.2, section 19.6.2), by the thread that it does this in. Their times
+// are the device's: a straight line through two moments that both clocks have seen makes them cycles. A construct's id
+// is the word that the runtime keeps for it, and that its operations' records carry.
 #include <stdlib.h>
 
 #include "base/clock.hpp"
@@ -16,7 +16,7 @@ constexpr int kMostDevices = 256;
 constexpr size_t kBufferBytes = 4096;  // what a killed program loses
 
 struct Device {
-  ompt_device_t *handle;
+  ompt_device_t* handle;
   ompt_get_device_time_t time;
   ompt_get_record_type_t type;
   ompt_get_record_ompt_t record;
@@ -34,7 +34,7 @@ Device devices[kMostDevices];
 // The device's clock between this moment and the one when it was initialised.
 class DeviceClock {
  public:
-  explicit DeviceClock(const Device &device) : device_(device) {
+  explicit DeviceClock(const Device& device) : device_(device) {
     const uint64_t before = read_cycles();
     const uint64_t now = device.time(device.handle);
     const uint64_t cycles = before + (read_cycles() - before) / 2;
@@ -44,15 +44,15 @@ class DeviceClock {
   }
   u64 cycles(uint64_t time) const {
     return device_.cycles + static_cast<u64>(static_cast<int64_t>(
-        static_cast<double>(static_cast<int64_t>(time - device_.device_time)) * rate_));
+                                static_cast<double>(static_cast<int64_t>(time - device_.device_time)) * rate_));
   }
 
  private:
-  const Device &device_;
+  const Device& device_;
   double rate_ = 1;
 };
 
-void on_request(int, ompt_buffer_t **buffer, size_t *bytes) {
+void on_request(int, ompt_buffer_t** buffer, size_t* bytes) {
   *buffer = malloc(kBufferBytes);
   *bytes = *buffer == nullptr ? 0 : kBufferBytes;
 }
@@ -64,7 +64,7 @@ u64 other_end(int number) {
 }
 
 // What has begun before recording was switched on is not recorded, as elsewhere.
-void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt_record_ompt_t &one) {
+void record_one(Stream& stream, int device, const DeviceClock& clock, const ompt_record_ompt_t& one) {
   const u64 begin = clock.cycles(one.time);
   const u64 switches = load_switches();
   if (!is_off(switches) && begin < switched_at(switches)) {
@@ -76,7 +76,7 @@ void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt
     stream.emit_at(begin, one.target_id, event::device_kernel{.elapsed = end - begin, .device = number});
     return;
   }
-  const ompt_record_target_data_op_t &copy = one.record.target_data_op;
+  const ompt_record_target_data_op_t& copy = one.record.target_data_op;
   if (copy.optype != ompt_target_data_transfer_to_device && copy.optype != ompt_target_data_transfer_from_device) {
     return;
   }
@@ -89,8 +89,7 @@ void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt
                                     .other = other_end(leaves ? copy.dest_device_num : copy.src_device_num)});
 }
 
-void record_activity(Stream &stream, int device, const DeviceClock &clock,
-                     const ompt_record_abstract_t &one) {
+void record_activity(Stream& stream, int device, const DeviceClock& clock, const ompt_record_abstract_t& one) {
   const u64 begin = clock.cycles(one.start_time);
   const u64 switches = load_switches();
   if (!is_off(switches) && begin < switched_at(switches)) {
@@ -102,15 +101,15 @@ void record_activity(Stream &stream, int device, const DeviceClock &clock,
                                         .text = stream.intern(one.type)});
 }
 
-void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
-  const Device &device = devices[number];
-  Stream *stream = Stream::mine();
+void on_complete(int number, ompt_buffer_t* buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
+  const Device& device = devices[number];
+  Stream* stream = Stream::mine();
   if (stream != nullptr && device.type(buffer, cursor) != ompt_record_invalid) {
     const DeviceClock clock(device);
     do {
       if (device.type(buffer, cursor) == ompt_record_ompt) {
         record_one(*stream, number, clock, *device.record(buffer, cursor));
-      } else if (void *native = device.native(buffer, cursor, nullptr)) {
+      } else if (void* native = device.native(buffer, cursor, nullptr)) {
         record_activity(*stream, number, clock, *device.abstract(native));
       }
     } while (device.advance(device.handle, buffer, bytes, cursor, &cursor) != 0);
@@ -121,13 +120,13 @@ void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cu
 }
 
 template <class Function>
-bool find(ompt_function_lookup_t lookup, const char *name, Function &function) {
+bool find(ompt_function_lookup_t lookup, const char* name, Function& function) {
   function = reinterpret_cast<Function>(lookup(name));
   return function != nullptr;
 }
 
 // False where the runtime has no records.
-bool find_functions(ompt_function_lookup_t lookup, Device &device) {
+bool find_functions(ompt_function_lookup_t lookup, Device& device) {
   return lookup != nullptr && find(lookup, "ompt_get_device_time", device.time) &&
          find(lookup, "ompt_get_record_type", device.type) && find(lookup, "ompt_get_record_ompt", device.record) &&
          find(lookup, "ompt_get_record_native", device.native) &&
@@ -137,16 +136,16 @@ bool find_functions(ompt_function_lookup_t lookup, Device &device) {
 
 }  // namespace
 
-void on_device_initialize(int number, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
-                          const char *) {
+void on_device_initialize(int number, const char* type, ompt_device_t* handle, ompt_function_lookup_t lookup,
+                          const char*) {
   if (number < 0 || number >= kMostDevices) {
     return;
   }
-  if (Stream *stream = Stream::mine()) {
+  if (Stream* stream = Stream::mine()) {
     const u64 text = stream->intern(type == nullptr ? "" : type);
     stream->emit(stream->current_task(), event::device_begin{.text = text, .device = static_cast<u64>(number)});
   }
-  Device &device = devices[number];
+  Device& device = devices[number];
   ompt_start_trace_t start;
   ompt_set_trace_native_t set_native;
   if (!find_functions(lookup, device) || !find(lookup, "ompt_start_trace", start) ||
@@ -160,9 +159,9 @@ void on_device_initialize(int number, const char *type, ompt_device_t *handle, o
   start(handle, on_request, on_complete);
 }
 
-void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t *task,
-               ompt_data_t *target_task, ompt_data_t *target, const void *code) {
-  Stream *stream = Stream::mine();
+void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t* task,
+               ompt_data_t* target_task, ompt_data_t* target, const void* code) {
+  Stream* stream = Stream::mine();
   if (stream == nullptr) {
     if (endpoint == ompt_scope_begin) {
       target->value = 0;
@@ -182,7 +181,7 @@ void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, o
 }
 
 void flush_devices() {
-  for (const Device &device : devices) {
+  for (const Device& device : devices) {
     if (device.handle != nullptr) {
       device.flush(device.handle);
     }

@@ -9,7 +9,7 @@
 namespace marline::trace {
 
 TaskInfo task_info;
-const uint32_t *names_used = &Stream::names_kept;
+const uint32_t* names_used = &Stream::names_kept;
 
 namespace {
 
@@ -20,14 +20,14 @@ bool leaves(ompt_task_status_t status) {
 
 // Where a thread goes that is given no next task: outside of any task if it left the prior one, and nowhere if the
 // event is only about that task's state (a fulfilment, the end of a taskwait with dependences).
-u64 without_next(const Stream &stream, u64 prior, ompt_task_status_t status) {
+u64 without_next(const Stream& stream, u64 prior, ompt_task_status_t status) {
   return leaves(status) && prior == stream.current_task() ? stream.base_id() : 0;
 }
 
 // Label and colour of the task that is being created, if it has any: from the runtime if that keeps them.
-__attribute__((noinline)) void record_name(Stream &stream, u64 task) {
+__attribute__((noinline)) void record_name(Stream& stream, u64 task) {
   TaskName name = stream.take_next_name();
-  const char *label = nullptr;
+  const char* label = nullptr;
   uint32_t color = 0;
   if (task_info != nullptr && task_info(&label, &color) != 0) {
     name = {.label = label, .color = color};
@@ -41,8 +41,8 @@ __attribute__((noinline)) void record_name(Stream &stream, u64 task) {
 
 // The callbacks while recording is off -------------------------------------------------------------------------------
 
-void follow_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
-  Stream *stream = Stream::mine_even_off();
+void follow_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
+  Stream* stream = Stream::mine_even_off();
   if (stream == nullptr) {
     return;
   }
@@ -53,8 +53,8 @@ void follow_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t 
   }
 }
 
-void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *task, unsigned index) {
-  Stream *stream = Stream::mine_even_off();
+void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t* task, unsigned index) {
+  Stream* stream = Stream::mine_even_off();
   if (stream == nullptr) {
     return;
   }
@@ -67,8 +67,8 @@ void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *task, unsigned
 }
 
 // Null prior or next, a task not yet announced, recording off: see on_task_schedule.
-__attribute__((noinline)) void schedule_slowly(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
-  Stream *stream = Stream::mine();
+__attribute__((noinline)) void schedule_slowly(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
+  Stream* stream = Stream::mine();
   if (stream == nullptr) {
     follow_schedule(prior, status, next);
     return;
@@ -83,43 +83,42 @@ __attribute__((noinline)) void schedule_slowly(ompt_data_t *prior, ompt_task_sta
 
 }  // namespace
 
-void on_thread_begin(ompt_thread_t type, ompt_data_t *) {
-  if (Stream *stream = Stream::mine_even_off()) {
+void on_thread_begin(ompt_thread_t type, ompt_data_t*) {
+  if (Stream* stream = Stream::mine_even_off()) {
     stream->emit(stream->base_id(), event::thread_begin{.type = static_cast<u64>(type)});
   }
 }
 
-void on_thread_end(ompt_data_t *) {
-  if (Stream *stream = Stream::mine_even_off()) {
+void on_thread_end(ompt_data_t*) {
+  if (Stream* stream = Stream::mine_even_off()) {
     stream->emit(stream->base_id(), event::thread_end{});
     stream->follow_off(nullptr);
   }
 }
 
-void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *parallel, unsigned requested, int,
-                       const void *code) {
-  if (Stream *stream = Stream::mine()) {
+void on_parallel_begin(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t* parallel, unsigned requested, int,
+                       const void* code) {
+  if (Stream* stream = Stream::mine()) {
     parallel->value = stream->new_id();
-    stream->emit(task_or_current(*stream, encountering),
-                 event::parallel_begin{.code = address(code),
-                                       .parallel = parallel->value,
-                                       .size = saturated(requested, 16)});
+    stream->emit(
+        task_or_current(*stream, encountering),
+        event::parallel_begin{.code = address(code), .parallel = parallel->value, .size = saturated(requested, 16)});
   }
 }
 
-void on_parallel_end(ompt_data_t *parallel, ompt_data_t *encountering, int, const void *) {
-  if (Stream *stream = Stream::mine()) {
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t* encountering, int, const void*) {
+  if (Stream* stream = Stream::mine()) {
     const u64 task = task_or_current(*stream, encountering);
     stream->emit(task, event::parallel_end{.parallel = parallel->value});
     stream->set_current_task(task);
-  } else if (Stream *off = encountering == nullptr ? nullptr : Stream::mine_even_off()) {
+  } else if (Stream* off = encountering == nullptr ? nullptr : Stream::mine_even_off()) {
     off->follow_off(&encountering->value);
   }
 }
 
-void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
                       unsigned index, int flags) {
-  Stream *stream = Stream::mine();
+  Stream* stream = Stream::mine();
   if (stream == nullptr) {
     follow_implicit(endpoint, task, index);
   } else if (endpoint == ompt_scope_begin) {
@@ -138,9 +137,9 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
   }
 }
 
-void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *task, int flags, int,
-                    const void *code) {
-  Stream *stream = Stream::mine();
+void on_task_create(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t* task, int flags, int,
+                    const void* code) {
+  Stream* stream = Stream::mine();
   if (stream == nullptr) {
     return;
   }
@@ -153,27 +152,28 @@ void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t
   }
 }
 
-void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count) {
-  Stream *stream = Stream::mine();
+void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int count) {
+  Stream* stream = Stream::mine();
   if (stream == nullptr) {
     return;
   }
   if (count > 0 && (dependences[0].dependence_type == ompt_dependence_type_source ||
                     dependences[0].dependence_type == ompt_dependence_type_sink)) {
-    return; // between iterations of a loop: no task and no address
+    return;  // between iterations of a loop: no task and no address
   }
   const u64 id = task_or_current(*stream, task);
   const u64 time = read_cycles();
   for (int i = 0; i < count; ++i) {
-    const ompt_dependence_t &dependence = dependences[i];
-    stream->emit_at(time_of(time, i), id, event::dependence{.address = address(dependence.variable.ptr),
-                                                            .type = static_cast<u64>(dependence.dependence_type)});
+    const ompt_dependence_t& dependence = dependences[i];
+    stream->emit_at(time_of(time, i), id,
+                    event::dependence{.address = address(dependence.variable.ptr),
+                                      .type = static_cast<u64>(dependence.dependence_type)});
   }
 }
 
 // Twice per task: nothing but the usual case stands here, so that the compiler saves no registers for the others.
-void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
-  Stream *stream = Stream::mine_if_on();
+void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
+  Stream* stream = Stream::mine_if_on();
   if (__builtin_expect(stream == nullptr || prior == nullptr || next == nullptr || !announced(prior->value) ||
                            !announced(next->value),
                        0)) {

@@ -12,7 +12,7 @@ namespace marline::trace {
 namespace {
 
 // OpenMP 5.1, 4.5.2.29 and 4.4.4: what omp_control_tool passes on, and what it gives back.
-int on_control_tool(uint64_t command, uint64_t, void *, const void *) {
+int on_control_tool(uint64_t command, uint64_t, void*, const void*) {
   enum { kStart = 1, kPause, kFlush, kEnd };
   enum { kSuccess = 0, kIgnored = 1 };
   switch (command) {
@@ -37,7 +37,7 @@ Callback callback(ompt_callbacks_t which, Function function) {
 
 void set_wanted(ompt_set_callback_t set, Events events, std::initializer_list<Callback> callbacks) {
   if (wanted(events)) {
-    for (const Callback &one : callbacks) {
+    for (const Callback& one : callbacks) {
       set(one.which, one.function);
     }
   }
@@ -48,7 +48,7 @@ ReadCounters read_counters = nullptr;  // null on other runtimes than Marline
 
 void find_names(ompt_function_lookup_t lookup) {
   static constexpr uint32_t kAlways = 1;
-  using NamesUsed = const uint32_t *(*)();
+  using NamesUsed = const uint32_t* (*)();
   task_info = reinterpret_cast<TaskInfo>(lookup("marline_task_info"));
   if (task_info != nullptr) {
     const auto used = reinterpret_cast<NamesUsed>(lookup("marline_names_used"));
@@ -56,37 +56,40 @@ void find_names(ompt_function_lookup_t lookup) {
   }
 }
 
-int initialize(ompt_function_lookup_t lookup, int, ompt_data_t *) {
+int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   find_names(lookup);
   read_counters = reinterpret_cast<ReadCounters>(lookup("marline_counters_read"));
   // Always: who a thread is, and control.
-  for (const Callback &one : {callback(ompt_callback_thread_begin, on_thread_begin),
-                              callback(ompt_callback_thread_end, on_thread_end),
-                              callback(ompt_callback_parallel_begin, on_parallel_begin),
-                              callback(ompt_callback_parallel_end, on_parallel_end),
-                              callback(ompt_callback_implicit_task, on_implicit_task),
-                              callback(ompt_callback_control_tool, on_control_tool)}) {
+  for (const Callback& one :
+       {callback(ompt_callback_thread_begin, on_thread_begin), callback(ompt_callback_thread_end, on_thread_end),
+        callback(ompt_callback_parallel_begin, on_parallel_begin),
+        callback(ompt_callback_parallel_end, on_parallel_end), callback(ompt_callback_implicit_task, on_implicit_task),
+        callback(ompt_callback_control_tool, on_control_tool)}) {
     set(one.which, one.function);
   }
-  set_wanted(set, kTaskEvents, {callback(ompt_callback_task_create, on_task_create),
-                                callback(ompt_callback_task_schedule, on_task_schedule)});
+  set_wanted(
+      set, kTaskEvents,
+      {callback(ompt_callback_task_create, on_task_create), callback(ompt_callback_task_schedule, on_task_schedule)});
   set_wanted(set, kDependenceEvents, {callback(ompt_callback_dependences, on_dependences)});
-  set_wanted(set, kSyncEvents, {callback(ompt_callback_sync_region, on_sync_region),
-                                callback(ompt_callback_sync_region_wait, on_sync_region_wait)});
+  set_wanted(set, kSyncEvents,
+             {callback(ompt_callback_sync_region, on_sync_region),
+              callback(ompt_callback_sync_region_wait, on_sync_region_wait)});
   set_wanted(set, kWorkEvents, {callback(ompt_callback_work, on_work)});
-  set_wanted(set, kMutexEvents, {callback(ompt_callback_mutex_acquire, on_mutex_acquire),
-                                 callback(ompt_callback_mutex_acquired, on_mutex_acquired),
-                                 callback(ompt_callback_mutex_released, on_mutex_released)});
-  set_wanted(set, kDeviceEvents, {callback(ompt_callback_device_initialize, on_device_initialize),
-                                  callback(ompt_callback_target_emi, on_target)});
+  set_wanted(set, kMutexEvents,
+             {callback(ompt_callback_mutex_acquire, on_mutex_acquire),
+              callback(ompt_callback_mutex_acquired, on_mutex_acquired),
+              callback(ompt_callback_mutex_released, on_mutex_released)});
+  set_wanted(
+      set, kDeviceEvents,
+      {callback(ompt_callback_device_initialize, on_device_initialize), callback(ompt_callback_target_emi, on_target)});
   if (wanted(kDeviceEvents)) {
     before_control(flush_devices);
   }
   return 1;
 }
 
-void finalize(ompt_data_t *) {
+void finalize(ompt_data_t*) {
   if (read_counters != nullptr) {
     marline_counters_t counters;
     read_counters(&counters, sizeof counters);
@@ -100,8 +103,8 @@ void finalize(ompt_data_t *) {
 
 // OpenMP 5.1, 4.2.1: no result means that there is nothing to record, and the runtime then runs as if there were no
 // tool.
-extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
-                                                                                         const char *runtime_version) {
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(
+    unsigned omp_version, const char* runtime_version) {
   static ompt_start_tool_result_t result = {marline::trace::initialize, marline::trace::finalize, {}};
   marline::trace::set_runtime(runtime_version, omp_version);
   return marline::trace::start_recording() ? &result : nullptr;

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *level) {
+static int remove_entry(const char* path, const struct stat* info, int type, struct FTW* level) {
   (void)info, (void)type, (void)level;
   return remove(path);
 }
 
 int starpu_start(int workers) {
-  const char *parent = getenv("TMPDIR");
+  const char* parent = getenv("TMPDIR");
   char home[PATH_MAX], count[16];
   snprintf(home, sizeof home, "%s/starpu-XXXXXX", parent ? parent : "/tmp");
   if (!mkdtemp(home)) return kNoFolder;

@@ -15,28 +15,28 @@
 extern "C" {
 #endif
 
-typedef void MPIX_Detach_function(void *data);
-typedef void MPIX_Detach_status_function(void *data, MPI_Status *status);
-typedef void MPIX_Detach_all_statuses_function(void *data, int count, MPI_Status statuses[]);
+typedef void MPIX_Detach_function(void* data);
+typedef void MPIX_Detach_status_function(void* data, MPI_Status* status);
+typedef void MPIX_Detach_all_statuses_function(void* data, int count, MPI_Status statuses[]);
 
 typedef MPIX_Detach_function MPIX_Detach_callback;
 typedef MPIX_Detach_status_function MPIX_Detach_callback_status;
 typedef MPIX_Detach_all_statuses_function MPIX_Detach_all_callback_statuses;
 
 /* One request, one call of the callback. */
-int MPIX_Detach(MPI_Request *request, MPIX_Detach_callback *callback, void *data);
-int MPIX_Detach_status(MPI_Request *request, MPIX_Detach_callback_status *callback, void *data);
+int MPIX_Detach(MPI_Request* request, MPIX_Detach_callback* callback, void* data);
+int MPIX_Detach_status(MPI_Request* request, MPIX_Detach_callback_status* callback, void* data);
 
 /* A call per request, with its own data, as each completes. */
-int MPIX_Detach_each(int count, MPI_Request requests[], MPIX_Detach_callback *callback, void *data[]);
-int MPIX_Detach_each_status(int count, MPI_Request requests[], MPIX_Detach_callback_status *callback, void *data[]);
+int MPIX_Detach_each(int count, MPI_Request requests[], MPIX_Detach_callback* callback, void* data[]);
+int MPIX_Detach_each_status(int count, MPI_Request requests[], MPIX_Detach_callback_status* callback, void* data[]);
 
 /* One call when all are complete. */
-int MPIX_Detach_all(int count, MPI_Request requests[], MPIX_Detach_callback *callback, void *data);
-int MPIX_Detach_all_status(int count, MPI_Request requests[], MPIX_Detach_all_callback_statuses *callback, void *data);
+int MPIX_Detach_all(int count, MPI_Request requests[], MPIX_Detach_callback* callback, void* data);
+int MPIX_Detach_all_status(int count, MPI_Request requests[], MPIX_Detach_all_callback_statuses* callback, void* data);
 
 /* For programs that call it in a loop or register it somewhere: lets other threads go on. */
-int MPIX_Progress(void *unused);
+int MPIX_Progress(void* unused);
 
 #ifdef __cplusplus
 }

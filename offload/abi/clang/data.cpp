@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // target data, enter data, exit data and update, as Clang's code calls them. With nowait they are the bodies of target
-// tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and 16
-// pass fewer arguments to these: what is behind `mappers` is not looked at.)
+// tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and
+// 16 pass fewer arguments to these: what is behind `mappers` is not looked at.)
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -23,14 +23,15 @@ using namespace submission;
 
 namespace {
 
-// Clang 14 to 22 put the dimensions of such a section on the stack of the function that creates the task, and only their
-// address into the task: when the task runs, they may be those of a later update.
+// Clang 14 to 22 put the dimensions of such a section on the stack of the function that creates the task, and only
+// their address into the task: when the task runs, they may be those of a later update.
 void warn_of_lost_dimensions(const Items& items) {
   static std::atomic<bool> warned{false};
   for (int32_t i = 0; i < items.count; ++i) {
     if ((items.types[i] & map_type::kNonContiguous) == 0 || warned.exchange(true)) continue;
-    warn("target update with nowait of a section that is not contiguous: Clang's code loses its shape if the function "
-         "creates another update or returns before this one has run; leave out nowait, or use contiguous sections");
+    warn(
+        "target update with nowait of a section that is not contiguous: Clang's code loses its shape if the function "
+        "creates another update or returns before this one has run; leave out nowait, or use contiguous sections");
   }
 }
 
@@ -84,23 +85,23 @@ extern "C" {
 
 void __tgt_target_data_begin_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                     int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kBegin, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
-            sizes, types, names, mappers);
+  construct({LlvmData::kBegin, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
+            names, mappers);
 }
 void __tgt_target_data_begin_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                            int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kBegin, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
-            sizes, types, names, mappers);
+  construct({LlvmData::kBegin, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
+            names, mappers);
 }
 void __tgt_target_data_end_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                   int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kEnd, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
-            sizes, types, names, mappers);
+  construct({LlvmData::kEnd, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
+            names, mappers);
 }
 void __tgt_target_data_end_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                          int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kEnd, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
-            sizes, types, names, mappers);
+  construct({LlvmData::kEnd, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
+            names, mappers);
 }
 void __tgt_target_data_update_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                      int64_t* sizes, int64_t* types, void** names, void** mappers) {

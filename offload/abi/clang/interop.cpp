@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Interoperability objects (OpenMP 5.2, chapter 14 and 18.12) as Clang's code asks for them. The devices whose kernels
-// this processor runs have no foreign runtime: their objects know the device and that it is ready, as every construct on
-// them has ended when its task has. Objects of libomptarget's devices are its own, and so are the answers about them.
+// this processor runs have no foreign runtime: their objects know the device and that it is ready, as every construct
+// on them has ended when its task has. Objects of libomptarget's devices are its own, and so are the answers about
+// them.
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -38,7 +39,8 @@ const Object* as_ours(const void* object) {
 template <class Function>
 Function llvm(Function, const char* name) {
   void* routine = llvm_routine(name);
-  if (routine == nullptr) fatal("this libomptarget has no %s: interoperability objects need that of LLVM 19 or later", name);
+  if (routine == nullptr)
+    fatal("this libomptarget has no %s: interoperability objects need that of LLVM 19 or later", name);
   return reinterpret_cast<Function>(routine);
 }
 
@@ -95,7 +97,8 @@ void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t n
 
 int omp_get_num_interop_properties(const void* object) {
   bool is_llvms = object != nullptr && as_ours(object) == nullptr;
-  auto count = is_llvms ? reinterpret_cast<int (*)(const void*)>(llvm_routine("omp_get_num_interop_properties")) : nullptr;
+  auto count =
+      is_llvms ? reinterpret_cast<int (*)(const void*)>(llvm_routine("omp_get_num_interop_properties")) : nullptr;
   return count != nullptr ? count(object) : 0;  // none beyond the standard's own; LLVM 19 does not count them
 }
 

@@ -70,12 +70,16 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
     return kDone;
   }
   if (is_mandatory() && device->kind == &kLlvmKind) {
-    fatal("OMP_TARGET_OFFLOAD=mandatory, and libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows "
-          "its steps", device->number);
+    fatal(
+        "OMP_TARGET_OFFLOAD=mandatory, and libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows "
+        "its steps",
+        device->number);
   }
   if (is_mandatory()) {
-    fatal("OMP_TARGET_OFFLOAD=mandatory, and the program has no code for device %d (%s) of a region: build it with "
-          "-fopenmp-targets= for that device's architecture", device->number, device->kind->name);
+    fatal(
+        "OMP_TARGET_OFFLOAD=mandatory, and the program has no code for device %d (%s) of a region: build it with "
+        "-fopenmp-targets= for that device's architecture",
+        device->number, device->kind->name);
   }
   return kRunItYourself;
 }

@@ -8,8 +8,10 @@
 namespace marline::offload::abi {
 
 void not_provided(const char* name, const char* purpose) {
-  fatal("%s (%s) is not provided by libmarline-target; run this program with LLVM's own libomptarget, or without that call",
-        name, purpose);
+  fatal(
+      "%s (%s) is not provided by libmarline-target; run this program with LLVM's own libomptarget, or without that "
+      "call",
+      name, purpose);
 }
 
 }  // namespace marline::offload::abi

@@ -30,7 +30,8 @@ void __tgt_register_lib(const void* descriptor) {
   take_requirements(module);
 }
 
-// Devices go on, also behind the last module: another one may come. They are stopped at the program's end (provider.cpp).
+// Devices go on, also behind the last module: another one may come. They are stopped at the program's end
+// (provider.cpp).
 void __tgt_unregister_lib(const void* descriptor) {
   if (Module* module = unregister_images(descriptor)) forget_module(module);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's entry
-// points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
-// A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
-// address, a worker on another node at another one. `declare target` variables of a device in this process are the program's own. Any thread.
+// Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's
+// entry points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of
+// addresses. A device in this process runs it on copies of what is mapped; one in a forked process has the function at
+// the same address, a worker on another node at another one. `declare target` variables of a device in this process are
+// the program's own. Any thread.
 #include "abi/gcc/provider.hpp"
 
 #include "base/forks.hpp"
@@ -126,8 +127,11 @@ Destination ready_destination(int number) {
   if (device == nullptr) return to;
   if (device->kind->locate == nullptr) {
     if (is_mandatory()) {
-      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host, process and "
-            "nodes do", device->number, device->kind->name);
+      fatal(
+          "OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host, process "
+          "and "
+          "nodes do",
+          device->number, device->kind->name);
     }
     return {nullptr};
   }
@@ -315,7 +319,8 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
                                                        cluster_nodes};
 
 [[gnu::constructor]] void provide() {
-  if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");
+  if (marline_devices_provide(&kProvider) != 0)
+    warn("another library has devices for code of GCC; Marline's are not used");
 }
 
 // Behind the program's own destructors, which may use devices.

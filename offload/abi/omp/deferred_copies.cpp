@@ -66,8 +66,9 @@ int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int
                                  void** objects) {
   if (to == nullptr && from == nullptr) return kMostDimensions;
   DeferredRectangle deferred = {};
-  deferred.copy = {to, from, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents},
-                   to_number, from_number, __builtin_return_address(0)};
+  deferred.copy = {
+      to,        from,        {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents},
+      to_number, from_number, __builtin_return_address(0)};
   if (!is_valid(deferred.copy)) return EINVAL;
   const size_t* given[] = {volume, to_offsets, from_offsets, to_extents, from_extents};
   for (int i = 0; i < 5; ++i) std::copy_n(given[i], dimensions, deferred.numbers[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependences of calls: the caller waits for them, suspended if it is a task, and acts then, so that nothing is left to be
-// ordered behind the call; or a task is made that has them. Any thread.
+// Dependences of calls: the caller waits for them, suspended if it is a task, and acts then, so that nothing is left to
+// be ordered behind the call; or a task is made that has them. Any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The routines about devices and their memory (OpenMP 5.2, 18.7 and 18.8; 6.0, 24 and 25) where there are devices:
-// libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies between
-// two devices go by way of the host in pieces, so that they take no memory of their size.
+// libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies
+// between two devices go by way of the host in pieces, so that they take no memory of their size.
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/contract/tell.hpp"
@@ -41,7 +41,8 @@ bool end_of(int number, const void* pointer, size_t offset, End& end) {
   bool exists;
   end.device = device_for_routine(number, exists);
   end.address = static_cast<char*>(const_cast<void*>(pointer)) + offset;
-  // What a fork frees or asks for of the program's devices may be a destructor's business. It gets no further than that.
+  // What a fork frees or asks for of the program's devices may be a destructor's business. It gets no further than
+  // that.
   if (exists && end.device != nullptr && !end.device->lost) prepare(end.device);
   return exists;
 }
@@ -86,8 +87,8 @@ void tell_copy(const End& to, const End& from, size_t bytes, const void* code, W
   auto number = [](const End& end) { return end.device != nullptr ? end.device->number : MARLINE_HOST; };
   Ends ends = {from.address, number(from), to.address, number(to)};
   bool is_sources = from.device != nullptr;
-  tell_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes, code,
-             work);
+  tell_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes,
+             code, work);
 }
 
 // Of a rectangle, which is copied run by run.
@@ -208,8 +209,10 @@ void omp_target_free(void* pointer, int number) {
       fatal("omp_target_free(%p, %d): omp_target_alloc has not given that address, or it is free already", pointer,
             number);
     case Forgotten::kAssociated:
-      fatal("omp_target_free(%p, %d): data of the host is associated with memory there; call "
-            "omp_target_disassociate_ptr first", pointer, number);
+      fatal(
+          "omp_target_free(%p, %d): data of the host is associated with memory there; call "
+          "omp_target_disassociate_ptr first",
+          pointer, number);
     case Forgotten::kYes: break;
   }
   tell_memory(Memory::kRelease, end.device, nullptr, end.word(), 0, nullptr, __builtin_return_address(0));
@@ -226,8 +229,9 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
                            const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
                            const size_t* from_extents, int to_number, int from_number) {
   if (to == nullptr && from == nullptr) return kMostDimensions;
-  RectangleCopy copy = {to, from, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents},
-                        to_number, from_number, __builtin_return_address(0)};
+  RectangleCopy copy = {
+      to,        from,        {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents},
+      to_number, from_number, __builtin_return_address(0)};
   return is_valid(copy) ? run(copy) : EINVAL;
 }
 
@@ -273,7 +277,8 @@ int omp_target_associate_ptr(const void* host, const void* device, size_t bytes,
 int omp_target_disassociate_ptr(const void* host, int number) {
   End end;
   if (host == nullptr || !end_of(number, nullptr, 0, end) || end.device == nullptr) return EINVAL;
-  if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
+  if (end.device->kind == &kLlvmKind)
+    return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
   uint64_t address = end.device->mapping->translate(host);
   marline_target_data_begins();
   if (!end.device->mapping->disassociate(host)) return EINVAL;

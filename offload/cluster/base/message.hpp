@@ -21,8 +21,8 @@ struct ClusterRange {
   uint64_t end() const { return offset + bytes; }
 };
 
-// Bytes that go from one node to another go in parts, so a node passes on the first ones while the last ones are on their
-// way. A part has at least so many bytes, and no range has more parts than kMostParts.
+// Bytes that go from one node to another go in parts, so a node passes on the first ones while the last ones are on
+// their way. A part has at least so many bytes, and no range has more parts than kMostParts.
 inline constexpr uint64_t kPartBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMostParts = 64;
 inline uint64_t bytes_of_part(uint64_t bytes, uint64_t least) {
@@ -80,7 +80,7 @@ inline constexpr MessageKind kLastKind = MessageKind::kAwait;
 struct EndedTask {
   uint64_t index;
   bool has_run;
-  double time;  // that it took, in the driver's unit; of a replay: all of them together
+  double time;         // that it took, in the driver's unit; of a replay: all of them together
   uint64_t count = 1;  // of a replay: so many tasks from `index` on, which their node has forgotten by itself
 };
 
@@ -101,8 +101,8 @@ struct Message {
   List<TaskPlace> waits_for;  // tasks that its node subscribes to
   bool is_cancelled = false;
   bool is_awaited = false;  // as kAwait, up to this task
-  int32_t priority = 0;  // of tasks that could start, the node starts the one with the highest; of these,
-  uint64_t order = 0;    // the one with the lowest; of these, the one that could start first
+  int32_t priority = 0;     // of tasks that could start, the node starts the one with the highest; of these,
+  uint64_t order = 0;       // the one with the lowest; of these, the one that could start first
   List<PlannedAccess> accesses;
   uint64_t count = 0;    // kReplay
   List<uint64_t> words;  // kPlan, kReplay, kForget

@@ -83,16 +83,16 @@ class Directory {
   };
   struct Segment {
     uint64_t begin = 0, end = 0;
-    TaskPlace home;            // and the task whose inputs made it one
+    TaskPlace home;  // and the task whose inputs made it one
     TaskNumber home_number = 0;
-    bool has_home = false;     // else nobody has written it
-    List<Writer> writers;      // that have not ended and no later one is ordered behind: at most those under way
-    List<Writer> readers;      // tasks that are ordered behind all these writers: at most those under way; none without
-                               // writers
-    List<TaskPlace> holders;   // tasks whose inputs are all that these writers have written; one per node
+    bool has_home = false;    // else nobody has written it
+    List<Writer> writers;     // that have not ended and no later one is ordered behind: at most those under way
+    List<Writer> readers;     // tasks that are ordered behind all these writers: at most those under way; none without
+                              // writers
+    List<TaskPlace> holders;  // tasks whose inputs are all that these writers have written; one per node
     // If a task is ordered behind none that has been planned since the home was taken, its inputs are all that the
-    // home's task has got. Those are the companions, one per node; all planned since have `unordered_behind` or a higher
-    // number. kNotKnown: there are none.
+    // home's task has got. Those are the companions, one per node; all planned since have `unordered_behind` or a
+    // higher number. kNotKnown: there are none.
     TaskNumber unordered_behind = PlannedTask::kNotKnown;
     List<TaskPlace> companions;
   };

@@ -246,8 +246,8 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   }
 }
 
-// Let X be ordered before a task, but not be one of its predecessors here. The last task on the way from X is one of them,
-// or the program knew that it had ended, from node 0. In the order of creation it comes behind X.
+// Let X be ordered before a task, but not be one of its predecessors here. The last task on the way from X is one of
+// them, or the program knew that it had ended, from node 0. In the order of creation it comes behind X.
 TaskNumber Head::unordered_from(const List<TaskNumber>& predecessors) const {
   TaskNumber from = ended_before_;
   for (TaskNumber predecessor : predecessors) from = std::max(from, predecessor + 1);

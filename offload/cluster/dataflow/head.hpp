@@ -28,14 +28,14 @@ struct NewTask {
   uint32_t kinds = ~uint32_t{0};
   NodeNumber pin = kAnyNode;
   int32_t priority = 0;
-  bool is_awaited = false;        // see Head::await
-  bool may_wait = true;           // to be planned with those that come behind it (Head::set_groups)
+  bool is_awaited = false;  // see Head::await
+  bool may_wait = true;     // to be planned with those that come behind it (Head::set_groups)
   List<TaskNumber> predecessors;
-  List<TaskAccess> accesses;      // one per range; ranges do not overlap
-  List<NewBuffer> new_buffers;    // that come into being with this task
-  List<uint64_t> last_of;         // buffers that go when it has ended; all others that use them are ordered before it
-  GraphNumber graph = 0;          // of whose iteration it is
-  List<uint64_t> words;           // in a graph: the driver's, of which later iterations may change the values
+  List<TaskAccess> accesses;    // one per range; ranges do not overlap
+  List<NewBuffer> new_buffers;  // that come into being with this task
+  List<uint64_t> last_of;       // buffers that go when it has ended; all others that use them are ordered before it
+  GraphNumber graph = 0;        // of whose iteration it is
+  List<uint64_t> words;         // in a graph: the driver's, of which later iterations may change the values
 };
 
 struct HeadOptions {
@@ -46,11 +46,11 @@ struct HeadOptions {
   uint64_t credits = 64;           // tasks that a node has been sent and that have not ended, without stand-ins
   // So many are placed together when as many behind them are known; all, at `barrier`, or when a node has a free slot.
   uint64_t window = 0;
-  double uneven = 1.03;            // of what its most loaded node could have to do: a plan with more than that is given up
-  double worse = 1.1;              // and in replays: of what the plan gave it
-  uint64_t replays = 16;           // are looked at together
-  bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones
-  double patience = 0;             // nodes may keep ends to themselves for so long: Worker::waits_at_most
+  double uneven = 1.03;   // of what its most loaded node could have to do: a plan with more than that is given up
+  double worse = 1.1;     // and in replays: of what the plan gave it
+  uint64_t replays = 16;  // are looked at together
+  bool withdraw = false;  // let idle nodes stand in for tasks that wait on busy ones
+  double patience = 0;    // nodes may keep ends to themselves for so long: Worker::waits_at_most
 };
 
 class Head {
@@ -59,9 +59,9 @@ class Head {
 
   // Members 1 to options.nodes, before the first task.
   Placement placement;
-  // Before the first task: HeadOptions::window, but only for tasks that may wait, whose data takes a part of their time to
-  // move, and which take `least_time` for each slot of all nodes or more; what they take may be unknown yet. To plan the others,
-  // and what was created before them, nothing is waited for.
+  // Before the first task: HeadOptions::window, but only for tasks that may wait, whose data takes a part of their time
+  // to move, and which take `least_time` for each slot of all nodes or more; what they take may be unknown yet. To plan
+  // the others, and what was created before them, nothing is waited for.
   void set_groups(uint64_t window, double least_time) { options_.window = window, least_time_ = least_time; }
   // Whether tasks wait to be planned with others that have not been created, or for a barrier.
   [[nodiscard]] bool holds_back() const { return due_ < tasks_.end(); }
@@ -80,8 +80,8 @@ class Head {
   void pass_on_last_of(TaskNumber task, List<uint64_t>& to) { to.swap(tasks_[task].made.last_of); }
   // The program waits for tasks.
   void barrier();
-  // The program waits for the end of this task, or of each one, perhaps before others have ended: nodes tell it at once. All
-  // other ends they tell when a slot is free, or many together.
+  // The program waits for the end of this task, or of each one, perhaps before others have ended: nodes tell it at
+  // once. All other ends they tell when a slot is free, or many together.
   void await(TaskNumber task);
   void await_all();
   // A kReport from a node.
@@ -111,8 +111,8 @@ class Head {
   [[nodiscard]] bool again_all(GraphNumber graph) { return graphs_.again_all(graph); }
   // The graph's iteration is replayed, and has not been cut meanwhile.
   [[nodiscard]] bool is_replaying(GraphNumber graph) const { return graphs_.is_replaying(graph); }
-  // The next one, likewise, but for these words, which are counted from `first` on. The same plan has replayed the iteration
-  // before.
+  // The next one, likewise, but for these words, which are counted from `first` on. The same plan has replayed the
+  // iteration before.
   [[nodiscard]] bool again_but(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first = 0) {
     if (graphs_.again_but(graph, changed, count, first)) return true;
     send_of_graphs();
@@ -156,17 +156,17 @@ class Head {
   List<TaskNumber> over;          // tasks that have ended; the driver clears it
   List<TaskNumber> over_replays;  // likewise: iterations that have ended as a whole, by the number of their first task
   struct Counts {
-    uint64_t moves = 0;        // buffers whose home has moved to node 0 for lack of memory
-    uint64_t drops = 0;        // copies that went for lack of memory
-    uint64_t over_budget = 0;  // tasks that were planned all the same, as nothing could go any more
-    uint64_t over_bytes = 0;   // of the last of them: how many bytes too many
-    NodeNumber over_node = 0;  // and where
-    uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
-    uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
+    uint64_t moves = 0;            // buffers whose home has moved to node 0 for lack of memory
+    uint64_t drops = 0;            // copies that went for lack of memory
+    uint64_t over_budget = 0;      // tasks that were planned all the same, as nothing could go any more
+    uint64_t over_bytes = 0;       // of the last of them: how many bytes too many
+    NodeNumber over_node = 0;      // and where
+    uint64_t without_node = 0;     // tasks that no member has an image for: they run at node 0
+    uint64_t withdrawn = 0;        // tasks for which another node was asked to stand in
     uint64_t from_companions = 0;  // fetches of tasks that may write, from others that may
-    uint64_t groups = 0;       // of tasks that were placed together
-    uint64_t in_groups = 0;    // tasks of them
-    uint64_t stood_in = 0;     // tasks that another node has run as a stand-in
+    uint64_t groups = 0;           // of tasks that were placed together
+    uint64_t in_groups = 0;        // tasks of them
+    uint64_t stood_in = 0;         // tasks that another node has run as a stand-in
   } counts;
   [[nodiscard]] const Graphs::Counts& graph_counts() const { return graphs_.counts; }
 
@@ -178,7 +178,7 @@ class Head {
     State state = State::kCreated;
     bool is_cancelled = false;
     bool is_lent = false, is_stand_in = false;
-    bool is_move = false;  // not planned in the order of creation
+    bool is_move = false;       // not planned in the order of creation
     TaskNumber other = 0;       // of a stand-in: for which it stands in; of a lent task: which does
     bool has_reported = false;  // a lent task, whose stand-in has not
     NewTask made;
@@ -281,16 +281,17 @@ class Head {
   Graphs graphs_;
   Window<Task> tasks_;
   List<Node> nodes_;
-  List<Window<TaskNumber>> assigned_;  // by node: the task of an index
-  TaskNumber next_ = 0;                // to be planned
-  TaskNumber due_ = 0;                 // the first that waits for a barrier, or for more tasks
+  List<Window<TaskNumber>> assigned_;   // by node: the task of an index
+  TaskNumber next_ = 0;                 // to be planned
+  TaskNumber due_ = 0;                  // the first that waits for a barrier, or for more tasks
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
   NodeNumber cursor_ = 0;               // of find_busiest
   Tournament runnable_;                 // work that could run at once, over slots, by node; with `withdraw`
   struct Level {
-    uint64_t open = 0;     // tasks that have not ended
-    uint64_t created = 0;  // since the last time that there was none. In an endless stream of tasks of one level it grows on, so
-                           // that ranks lie at its end: such tasks are no row, and other plans are better than blocks
+    uint64_t open = 0;  // tasks that have not ended
+    uint64_t created =
+        0;  // since the last time that there was none. In an endless stream of tasks of one level it grows on, so
+            // that ranks lie at its end: such tasks are no row, and other plans are better than blocks
   };
   Window<Level> levels_;
   uint64_t clock_ = 0;
@@ -299,10 +300,10 @@ class Head {
   TaskNumber loaded_from_ = 0;         // replayed tasks from here on are part of their nodes' loads
   TaskNumber recording_from_ = kNone;  // the first task of the iteration that is created, if it is recorded
   List<TaskNumber> recorded_ends_;     // of that iteration
-  TaskNumber ended_before_ = 0;  // a task that has ended was created before the task of this number
-  double least_time_ = 0;     // set_groups
-  uint64_t order_ = 0;        // that no task has, with a window or `hold`
-  List<TaskNumber> covered_;  // of the task that is being planned
+  TaskNumber ended_before_ = 0;        // a task that has ended was created before the task of this number
+  double least_time_ = 0;              // set_groups
+  uint64_t order_ = 0;                 // that no task has, with a window or `hold`
+  List<TaskNumber> covered_;           // of the task that is being planned
 };
 
 }  // namespace marline::offload::cluster

@@ -26,10 +26,10 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
   return is_replay;
 }
 
-// Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph once
-// more, by the times of its tasks: sixteen iterations are to save what that costs the head. (What the plan moves is not
-// looked at here.) By the times of recorded iterations that is found once. Replays tell only what all tasks of a node
-// have taken: that is uneven if the plan, by what was known when it was made, was to be better.
+// Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph
+// once more, by the times of its tasks: sixteen iterations are to save what that costs the head. (What the plan moves
+// is not looked at here.) By the times of recorded iterations that is found once. Replays tell only what all tasks of a
+// node have taken: that is uneven if the plan, by what was known when it was made, was to be better.
 bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
   if (placement.policy() != PlacementPolicy::kEarliestEnd) return false;
@@ -55,8 +55,9 @@ bool Head::is_uneven(GraphNumber graph) {
 }
 
 // Replays create no tasks, so nodes get their work as fast as they can do it. While the iteration is created, they may
-// be idle instead, since one by one comes too slowly for them. So what the placement knows of the iteration's tasks, the
-// load of their nodes and how many lie beside each other, counts as if none had ended, as it does for the directory.
+// be idle instead, since one by one comes too slowly for them. So what the placement knows of the iteration's tasks,
+// the load of their nodes and how many lie beside each other, counts as if none had ended, as it does for the
+// directory.
 bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && tasks_[task].made.graph != 0; }
 
 // Nor does what nodes still have to do, as it will not be the same in later iterations.

@@ -52,7 +52,8 @@ void Head::place(Task& task) {
   };
   task.place.node = placement.choose(task.request, held);
   NodeNumber node = task.place.node;
-  if (task.graph_place != Graphs::kNoPlace && task.advice == 0 && node != 0) batch_.add_alone(placement, task.request, node);
+  if (task.graph_place != Graphs::kNoPlace && task.advice == 0 && node != 0)
+    batch_.add_alone(placement, task.request, node);
   if (node == 0) {
     ++counts.without_node;
   } else if (!running.is_empty()) {
@@ -125,8 +126,7 @@ uint64_t Head::width_of(uint64_t level) {
 
 void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
   entry.is_on_host = task.made.is_on_host || task.state != State::kCreated;
-  entry.request = {
-      .kernel = task.made.kernel, .kinds = task.made.kinds, .pin = pin_of(task), .weight = task.weight};
+  entry.request = {.kernel = task.made.kernel, .kinds = task.made.kinds, .pin = pin_of(task), .weight = task.weight};
   entry.before = task.node_before;
   if (levels_.has(task.level)) {
     entry.request.beside = levels_[task.level].open;

@@ -61,7 +61,7 @@ void Head::withdraw_for_idle(NodeNumber reporting) {
   for (int i = 0; i < kAtMost; ++i) {
     NodeNumber idle = runnable_.least();
     if (idle == 0 || static_cast<double>(nodes_[idle].runnable.count()) >= placement.slots(idle)) return;
-    if (nodes_[idle].replayed != 0) return;  // of these nobody knows which run
+    if (nodes_[idle].replayed != 0) return;       // of these nobody knows which run
     if (nodes_[idle].waiting_drops != 0) return;  // which the stand-in must not overtake
     NodeNumber busy = find_busiest(reporting);
     if (busy == 0 || busy == idle || !withdraw_from(busy, idle)) return;
@@ -86,8 +86,8 @@ size_t Head::most_untold(NodeNumber node, double time) const {
   return static_cast<size_t>(longest < kMost * time ? longest / time : kMost);
 }
 
-// The first ones run or have ended, as far as is known; the last ones would wait longest. True: one of them is asked for.
-// (Where tasks are short and the head is late, a node runs what the head believes to wait there.)
+// The first ones run or have ended, as far as is known; the last ones would wait longest. True: one of them is asked
+// for. (Where tasks are short and the head is late, a node runs what the head believes to wait there.)
 bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   constexpr size_t kLookedAt = 16;
   const List<TaskNumber>& runnable = nodes_[busy].runnable;
@@ -104,17 +104,17 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   return false;
 }
 
-// What the task's node has to run. Loads are what was known when tasks were placed: if more is known now, all are taken to take as
-// many times as long as this one.
+// What the task's node has to run. Loads are what was known when tasks were placed: if more is known now, all are taken
+// to take as many times as long as this one.
 double Head::time_of_runnable(const Task& task) const {
   NodeNumber node = task.place.node;
   double load = placement.expected_time_at(task.request, node) / placement.slots(node);
   return runnable_[node] * (load > task.load && task.load > 0 ? load / task.load : 1);
 }
 
-// The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody knows
-// in advance: so it is to be little of what the busy node is spared, which may be of another kind. And what is gained, half
-// of the task's time or more: the head pays with messages.
+// The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody
+// knows in advance: so it is to be little of what the busy node is spared, which may be of another kind. And what is
+// gained, half of the task's time or more: the head pays with messages.
 bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
   if (task.made.graph != 0) return false;  // a stand-in is no part of the plan
@@ -157,7 +157,8 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.is_awaited = true;
   assignment.priority = task.made.priority;
   assignment.order = task.order;
-  messages.push(std::move(assignment));  // it takes no credit: its task may wait for others that wait for one of that node
+  messages.push(
+      std::move(assignment));  // it takes no credit: its task may wait for others that wait for one of that node
   Message message = message_to(MessageKind::kWithdraw, task.place.node);
   message.index = task.place.index;
   message.peer = made.place;

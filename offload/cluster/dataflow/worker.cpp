@@ -53,29 +53,17 @@ void Worker::handle(Message& message) {
       commands.push(std::move(command));
       break;
     }
-    case MessageKind::kEnded:
-      end_predecessor(message.index);
-      break;
+    case MessageKind::kEnded: end_predecessor(message.index); break;
     case MessageKind::kFetch: answer_fetch(message); break;
-    case MessageKind::kData:
-      take_data(message);
-      break;
+    case MessageKind::kData: take_data(message); break;
     case MessageKind::kDelta: merge_delta(message); break;
     case MessageKind::kMerged:
       if (--tasks_[message.index].open_merges == 0) complete(message.index);
       break;
-    case MessageKind::kWithdraw:
-      withdraw(message);
-      break;
-    case MessageKind::kStandIn:
-      stand_in(message);
-      break;
-    case MessageKind::kPlan:
-      shares_.add(message.index).read(message);
-      break;
-    case MessageKind::kReplay:
-      replay(message);
-      break;
+    case MessageKind::kWithdraw: withdraw(message); break;
+    case MessageKind::kStandIn: stand_in(message); break;
+    case MessageKind::kPlan: shares_.add(message.index).read(message); break;
+    case MessageKind::kReplay: replay(message); break;
     case MessageKind::kUnplan: shares_.erase(share_of(message)); break;
     case MessageKind::kAwait: await(message.index); break;
     case MessageKind::kReport: assert(!"for the head"); break;
@@ -453,8 +441,9 @@ void Worker::await(uint64_t below) {
   for (const EndedTask& ended : ended_) must_report_ = must_report_ || ended.index < awaited_;
 }
 
-// The head hears of ends together, unless somebody waits for one of them, the next one may come late, or the node waits for
-// what these ends bring about. Other free slots are no reason: nodes that a head cannot keep busy would keep it busy.
+// The head hears of ends together, unless somebody waits for one of them, the next one may come late, or the node waits
+// for what these ends bring about. Other free slots are no reason: nodes that a head cannot keep busy would keep it
+// busy.
 void Worker::report_if_due() {
   bool may_wait = running_ != 0 && ended_.count() < report_at_most_ && !must_report_;
   if (may_wait) return;

@@ -10,7 +10,8 @@
 //   its inputs have come and all its predecessors have ended;
 // - a task has ended, for everybody else, when all its homes have merged what it has written;
 // - a task that another node's task stands in for has ended when that one has;
-// - the stamp of what a task has written is above all stamps that its node had heard of when the task had run, and no other
+// - the stamp of what a task has written is above all stamps that its node had heard of when the task had run, and no
+// other
 //   task's on any node.
 #pragma once
 
@@ -20,13 +21,13 @@
 namespace marline::offload::cluster {
 
 enum class WorkerAction : uint8_t {
-  kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
-  kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's. The driver
-             // may have done it before, behind `hear`
-  kReady,    // the inputs of task `index` are there
-  kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the
-             // one for which it stands in. Of a replay: message.index is the plan, message.task the task's number in the
-             // iteration, message.words its words
+  kSend,   // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
+  kMerge,  // the bytes that came with the message just received: those with a higher stamp than the copy's. The driver
+           // may have done it before, behind `hear`
+  kReady,  // the inputs of task `index` are there
+  kStart,  // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in:
+           // the one for which it stands in. Of a replay: message.index is the plan, message.task the task's number in
+           // the iteration, message.words its words
   kCompare,  // of task `index`: bytes of `range` that differ from their twin get `stamp`, and the twin gets them
   kDrop,     // the copy of range.buffer
 };
@@ -77,8 +78,8 @@ class Worker {
   // The driver executes them in their order and clears them.
   List<WorkerCommand> commands;
 
-  // How long an end may wait for others, to be told with them, in the driver's unit; the driver calls report() when one has
-  // waited for that. If the next end is likely to come later than that, this one does not wait.
+  // How long an end may wait for others, to be told with them, in the driver's unit; the driver calls report() when one
+  // has waited for that. If the next end is likely to come later than that, this one does not wait.
   double waits_at_most = 1e300;
   // In nanoseconds: ends that have waited for that cost node 0 a twentieth of its time, or less, on all nodes together.
   static double patience(size_t nodes) { return nodes <= 16 ? 1e6 : 1e6 / 16 * static_cast<double>(nodes); }
@@ -99,7 +100,7 @@ class Worker {
     bool is_lent = false, is_stand_in = false;
     TaskPlace other;  // the one that stands in for this one, or for which this one does
     double time = 0;
-    double beside = 0;  // tasks that ran when this one ended, itself among them
+    double beside = 0;              // tasks that ran when this one ended, itself among them
     int64_t open_predecessors = 0;  // -1: the task that this one stands in for has come before the assignment
     size_t open_inputs = 0, open_merges = 0;
     TaskNumber number = 0;
@@ -175,9 +176,9 @@ class Worker {
   static constexpr unsigned kNodeBits = 16;  // of a stamp; the clock has 48, which last for years
   uint64_t clock_ = 0;
   Window<Task> tasks_;
-  List<EndedTask> ended_;  // at most report_at_most_
-  List<Ready> ready_;      // a heap
-  uint64_t arrivals_ = 0;  // in it, ever
+  List<EndedTask> ended_;     // at most report_at_most_
+  List<Ready> ready_;         // a heap
+  uint64_t arrivals_ = 0;     // in it, ever
   bool must_report_ = false;  // one of ended_ is a batch, is awaited, or the next may come late
   uint64_t awaited_ = 0;      // tasks below are
   Numbered<Share> shares_;    // by plan; as many as node 0 keeps

@@ -2,8 +2,8 @@
 //
 // Tasks are moved away from the node or link that has most to do, to nodes of their neighbours in the graph or to the
 // least loaded one, as long as nobody gets as much thereby. So of iterations that overlap each takes less, even if
-// one alone takes longer. Local search: at most 64 moves are looked at for each task, of O(neighbours of its producers).
-// A pure state machine of node 0.
+// one alone takes longer. Local search: at most 64 moves are looked at for each task, of O(neighbours of its
+// producers). A pure state machine of node 0.
 #pragma once
 
 #include "cluster/placement/plan_run.hpp"
@@ -12,7 +12,8 @@ namespace marline::offload::cluster {
 
 class Balance {
  public:
-  // Of the tasks that `run` has been begun with: which of `nodes` (0: the host) they are to run at. `done`: what others take.
+  // Of the tasks that `run` has been begun with: which of `nodes` (0: the host) they are to run at. `done`: what others
+  // take.
   void improve(const Placement& placement, const List<BatchTask>& tasks, const PlanRun& run, const NodeWork& done,
                List<NodeNumber>& nodes);
 

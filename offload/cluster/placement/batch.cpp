@@ -196,8 +196,9 @@ void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
   placement.for_least(free_, task.request, add);
 }
 
-// Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in proportion to
-// its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data they use.
+// Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in
+// proportion to its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data
+// they use.
 NodeNumber Batch::block_of(const BatchTask& task) const {
   const List<size_t>& first_slots = at_first_.first_slots;
   size_t slot = task.rank * at_first_.slots.count() / task.width;

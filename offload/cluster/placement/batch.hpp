@@ -6,9 +6,9 @@
 // has what the task writes, and by blocks of tasks that could run at the same time; these two take Placement's rule
 // for a task alone where they have no node. The one that ends first when it is run (plan_run.hpp) is taken. So a task
 // costs O(inputs + log nodes + log tasks) some times. Of an iteration of a persistent graph, which others will follow,
-// there is a sixth plan, by what tasks read in common (sharing.hpp), with the same rule; that one is taken of which sixteen
-// take least time, and tasks are moved from nodes and links that have most to do (balance.hpp). A pure state machine of
-// node 0; what it decides is advice: nothing has begun at a node.
+// there is a sixth plan, by what tasks read in common (sharing.hpp), with the same rule; that one is taken of which
+// sixteen take least time, and tasks are moved from nodes and links that have most to do (balance.hpp). A pure state
+// machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/base/numbered.hpp"
@@ -61,8 +61,8 @@ class Batch {
   struct Choice {
     NodeNumber node = 0;
     double end = 0;
-    double cost = 0;   // by which nodes are compared
-    double wait = 0;   // for a slot
+    double cost = 0;  // by which nodes are compared
+    double wait = 0;  // for a slot
     uint64_t missing = 0;
     [[nodiscard]] bool is_better(const Choice& other) const {
       if (cost != other.cost) return cost < other.cost;
@@ -96,27 +96,27 @@ class Batch {
 
   List<BatchTask> tasks_;
   List<uint32_t> order_before_;  // of the way before
-  List<uint32_t> order_;        // of tasks, and what each of them is sorted by:
+  List<uint32_t> order_;         // of tasks, and what each of them is sorted by:
   List<double> ranks_;
   Occupied at_first_, occupied_;  // before the plan, and as far as it is made
-  Tournament free_;             // the least of each node's slots
+  Tournament free_;               // the least of each node's slots
   List<NodeNumber> candidates_;
   NodeNumber last_ = 0;
-  List<double> loads_;                 // by node, from 0 on: what it has been given
-  List<List<Copy>> copies_;            // by task: nodes that its output has been sent to
+  List<double> loads_;       // by node, from 0 on: what it has been given
+  List<List<Copy>> copies_;  // by task: nodes that its output has been sent to
   List<uint8_t> is_placed_;
   struct Owner {
     uint64_t number = 0;
     NodeNumber node = 0;
   };
-  Numbered<Owner> owners_;       // of what tasks of the plan have written
+  Numbered<Owner> owners_;  // of what tasks of the plan have written
   Plan plan_, best_;
   PlanRun run_;
   bool repeats_ = false;
   Balance balance_;
   Sharing sharing_;
   List<NodeNumber> shared_;  // its advice
-  NodeWork done_;  // by tasks of the same iteration that are to run as planned
+  NodeWork done_;            // by tasks of the same iteration that are to run as planned
   // What is kept, by the shared clock.
   double now_ = 0;
   Occupied kept_;

@@ -61,16 +61,16 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
   return std::ranges::lower_bound(costs_, key, {}, &Cost::key);  // the first that is not less, perhaps the end
 }
 
-// Of what has never run, as set_unknown_time says: the number of tasks counts then. But a program that has tasks run elsewhere
-// will have ten times as much work in each as it takes to move its data; else the first tasks, which may be all, would stay
-// where one has brought the data that they share.
+// Of what has never run, as set_unknown_time says: the number of tasks counts then. But a program that has tasks run
+// elsewhere will have ten times as much work in each as it takes to move its data; else the first tasks, which may be
+// all, would stay where one has brought the data that they share.
 double Placement::unknown_time(const PlacementRequest& request) const {
   constexpr double kWorthIt = 10;
   return std::max(unknown_time_, kWorthIt * wire_time(request.bytes));
 }
 
-// Where other kinds of members may run it, what has run for the first time is tried again: a kind that seems slow by that
-// would never run the second one.
+// Where other kinds of members may run it, what has run for the first time is tried again: a kind that seems slow by
+// that would never run the second one.
 double Placement::time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const {
   bool is_tried_again = cost.seen == 0 && (request.kinds & kinds_ & ~(1u << kind)) != 0;
   return is_tried_again ? std::min(cost.mean, unknown_time(request)) : cost.mean;

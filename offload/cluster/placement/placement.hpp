@@ -18,8 +18,8 @@ enum class PlacementPolicy : uint8_t {
 };
 
 struct Member {
-  uint32_t kind = 0;     // nodes of one kind are equally fast; below Placement::kKinds
-  double slots = 1;      // tasks that it runs side by side
+  uint32_t kind = 0;  // nodes of one kind are equally fast; below Placement::kKinds
+  double slots = 1;   // tasks that it runs side by side
 };
 
 // A predecessor that has not ended, and in which time it does, as far as is known.
@@ -104,7 +104,8 @@ class Placement {
   [[nodiscard]] double transfer_time(uint64_t bytes) const {
     return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
   }
-  // Of bytes that are there at `since`, over links that have other work until then: when the last one has left and has come.
+  // Of bytes that are there at `since`, over links that have other work until then: when the last one has left and has
+  // come.
   struct Passage {
     double left, there;
   };
@@ -135,8 +136,9 @@ class Placement {
  private:
   static constexpr double kLittle = 0.02;
 
-  // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member. A kernel's first task on a
-  // node pays for what happens once, such as loading code: it counts only as long as there are no others (`seen` 0).
+  // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member. A kernel's first
+  // task on a node pays for what happens once, such as loading code: it counts only as long as there are no others
+  // (`seen` 0).
   struct Cost {
     uint64_t key;
     double mean;
@@ -160,15 +162,15 @@ class Placement {
 
   PlacementPolicy policy_;
   double latency_ = 0, time_per_byte_ = 0, unknown_time_ = 1;
-  NodeNumber next_ = 1;           // of kRoundRobin
-  NodeNumber last_ = 0;           // the last choice
-  double slots_ = 0;              // of all members
-  List<Member> members_;          // from 0 on: of node 1
-  List<double> done_;             // work that has ended, over slots
-  Tournament loads_;              // work that is assigned and has not ended, over slots
-  List<Cost> costs_;              // by key; as many as kernels times sizes (powers of two) times kinds
-  Numbered<HasRun> have_run_;     // as many as kernels times nodes
-  uint32_t kinds_ = 0;            // of members
+  NodeNumber next_ = 1;        // of kRoundRobin
+  NodeNumber last_ = 0;        // the last choice
+  double slots_ = 0;           // of all members
+  List<Member> members_;       // from 0 on: of node 1
+  List<double> done_;          // work that has ended, over slots
+  Tournament loads_;           // work that is assigned and has not ended, over slots
+  List<Cost> costs_;           // by key; as many as kernels times sizes (powers of two) times kinds
+  Numbered<HasRun> have_run_;  // as many as kernels times nodes
+  uint32_t kinds_ = 0;         // of members
   List<NodeNumber> candidates_;
 };
 

@@ -95,12 +95,8 @@ double PlanRun::run(const List<NodeNumber>& nodes, const List<uint64_t>& positio
     events_.pop();
     if (event.time() > limit) return event.time();
     switch (event.what()) {
-      case What::kOutside:
-        fetch_outside(event.number(), event.time());
-        break;
-      case What::kInput:
-        take_input(event.number(), event.time());
-        break;
+      case What::kOutside: fetch_outside(event.number(), event.time()); break;
+      case What::kInput: take_input(event.number(), event.time()); break;
       case What::kEnd:
         end = event.time();
         end_task(event.number(), event.time());

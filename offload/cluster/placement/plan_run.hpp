@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plan comes to: its tasks and transfers one event after another, as nodes do them. A node starts what is ready in
-// the plan's order while it has a slot. What a task makes leaves when it has ended, once for each node. Each node sends one
-// thing at a time and receives one thing at a time. Of each task a run costs the slots of its node, and of each input a logarithm
-// of what is under way. A pure state machine of node 0.
+// What a plan comes to: its tasks and transfers one event after another, as nodes do them. A node starts what is ready
+// in the plan's order while it has a slot. What a task makes leaves when it has ended, once for each node. Each node
+// sends one thing at a time and receives one thing at a time. Of each task a run costs the slots of its node, and of
+// each input a logarithm of what is under way. A pure state machine of node 0.
 #pragma once
 
 #include "cluster/placement/batch_task.hpp"
@@ -22,8 +22,8 @@ struct Occupied {
   [[nodiscard]] double& first_slot(NodeNumber node);
 };
 
-// What tasks and transfers take of each node, from 0 on: of all its slots, and of its link in each direction, where messages
-// count with their latency, as each takes time of a processor, too.
+// What tasks and transfers take of each node, from 0 on: of all its slots, and of its link in each direction, where
+// messages count with their latency, as each takes time of a processor, too.
 struct NodeWork {
   List<double> computing, sending, receiving;
 
@@ -46,15 +46,15 @@ class PlanRun {
     [[nodiscard]] const Reader* end() const { return behind; }
   };
 
-  // Of these tasks, which name producers before them. They, what is occupied, and `done`, what others before them take that
-  // are to be counted with them, stay as they are until the next call.
+  // Of these tasks, which name producers before them. They, what is occupied, and `done`, what others before them take
+  // that are to be counted with them, stay as they are until the next call.
   void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied, const NodeWork& done);
   // Tasks behind this one, in the order of creation, with what they get of it; no bytes: an order alone.
   [[nodiscard]] Readers readers_of(size_t task) const {
     return {readers_.begin() + first_readers_[task], readers_.begin() + first_readers_[task + 1]};
   }
-  // When the last of the first tasks ends, so many, if each runs at its node of `nodes`, and of several that could start the
-  // one with the lowest of `positions` does. More than `limit`: it would be later than that.
+  // When the last of the first tasks ends, so many, if each runs at its node of `nodes`, and of several that could
+  // start the one with the lowest of `positions` does. More than `limit`: it would be later than that.
   double run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit);
   // After that, if it is not more than the limit:
   [[nodiscard]] double end_of(size_t task) const {
@@ -67,8 +67,8 @@ class PlanRun {
  private:
   // At one time, in this order: so a node starts something when it knows all that it could start.
   enum class What : uint8_t { kOutside, kInput, kEnd, kWake };
-  // Its time, which is not negative, then what it is, then the number of the task, or of the node that wakes: in one number, since
-  // many have the same time and branches on that are mispredicted.
+  // Its time, which is not negative, then what it is, then the number of the task, or of the node that wakes: in one
+  // number, since many have the same time and branches on that are mispredicted.
   struct Event {
     unsigned __int128 key;
     [[nodiscard]] double time() const { return std::bit_cast<double>(static_cast<uint64_t>(key >> 64)); }
@@ -109,11 +109,11 @@ class PlanRun {
   Occupied occupied_;
   NodeWork work_;
   List<double> ends_;
-  List<uint32_t> open_;       // by task: inputs that have not come
-  List<Event> events_;        // a heap
-  List<List<Ready>> ready_;   // by node from 0 on: heaps
-  List<Sent> sent_;           // by node from 0 on: what it has got last
-  List<double> wakes_;        // by node from 0 on: the last kWake that is on its way; -1: there may be none
+  List<uint32_t> open_;      // by task: inputs that have not come
+  List<Event> events_;       // a heap
+  List<List<Ready>> ready_;  // by node from 0 on: heaps
+  List<Sent> sent_;          // by node from 0 on: what it has got last
+  List<double> wakes_;       // by node from 0 on: the last kWake that is on its way; -1: there may be none
 };
 
 }  // namespace marline::offload::cluster

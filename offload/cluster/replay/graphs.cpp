@@ -101,8 +101,8 @@ void Graphs::decide_placing(Graph& graph) {
   graph.is_placed_now = graph.is_by_times_now || (!graph.kept && is_new);
 }
 
-// Its tasks stay until their times are known: what is recorded now is the plan that has been given up. (Some may never be
-// known, as first runs on their nodes.)
+// Its tasks stay until their times are known: what is recorded now is the plan that has been given up. (Some may never
+// be known, as first runs on their nodes.)
 bool Graphs::awaits_times(const Graph& graph) {
   constexpr uint64_t kMostRecorded = 4;
   return graph.is_learned_anew && !graph.is_placed_by_times && graph.recorded < kMostRecorded;
@@ -346,8 +346,8 @@ Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t ker
   return found;
 }
 
-// By its place in the iteration: of one with other tasks, or of a graph that had the number before, it is another task's, and
-// a plan the worse for it.
+// By its place in the iteration: of one with other tasks, or of a graph that had the number before, it is another
+// task's, and a plan the worse for it.
 void Graphs::note_time(GraphNumber number, uint64_t at, uint64_t bytes, NodeNumber node, double time) {
   Graph* graph = graphs_.find(number);
   if (graph == nullptr) return;  // it has been removed meanwhile

@@ -6,9 +6,9 @@
 // itself. An iteration that differs is *cut*: what was replayed of it stays, the rest is planned. A pure state machine,
 // of which Head is the only user; the driver calls Head's functions of the same names.
 //
-// Invariant: while a plan is replayed, the directory has the state in which the first of these replays began, which is that
-// in which the last one began but for names of tasks. `settle` puts the names in and plans the last one's tasks, before
-// anybody else asks for the buffers. docs/design/cluster.md has the proof.
+// Invariant: while a plan is replayed, the directory has the state in which the first of these replays began, which is
+// that in which the last one began but for names of tasks. `settle` puts the names in and plans the last one's tasks,
+// before anybody else asks for the buffers. docs/design/cluster.md has the proof.
 #pragma once
 
 #include "cluster/coherence/copies.hpp"
@@ -49,16 +49,18 @@ class Graphs {
     uint64_t tasks = 0;
     uint32_t kinds = 0;  // of members that may run one of them
   };
-  // Of tasks that are not on the host. False: they are not known, there is no plan, it has been made by them, or they have
-  // been asked for since an iteration was recorded: it costs O(tasks), and O(1) else.
+  // Of tasks that are not on the host. False: they are not known, there is no plan, it has been made by them, or they
+  // have been asked for since an iteration was recorded: it costs O(tasks), and O(1) else.
   [[nodiscard]] bool sum_times(GraphNumber graph, Times& times);
-  // By what nodes have told of replays since this was true last. False: these are less than so many iterations, twice as many
-  // each time that they have been uneven and half as many each time that they have not, or there is no plan. O(nodes) if it is true, O(1) else.
+  // By what nodes have told of replays since this was true last. False: these are less than so many iterations, twice
+  // as many each time that they have been uneven and half as many each time that they have not, or there is no plan.
+  // O(nodes) if it is true, O(1) else.
   [[nodiscard]] bool sum_replays(GraphNumber graph, uint64_t iterations, Times& times);
   // These were uneven: the times of recorded iterations hold no more, and are learned where the tasks are. Or not.
   void judge_replays(GraphNumber graph, bool is_uneven);
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
-  // task created before waits to be planned. `is_uneven`: sum_times or sum_replays says so, so the plan is given up for another one.
+  // task created before waits to be planned. `is_uneven`: sum_times or sum_replays says so, so the plan is given up for
+  // another one.
   [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, bool is_uneven,
                            const List<uint64_t>& assigned);
   void end(GraphNumber graph);
@@ -108,7 +110,8 @@ class Graphs {
   // Of a replay. False: it has been cut, so the task has to be created.
   [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
   [[nodiscard]] bool again_all(GraphNumber graph);
-  // The next task with the words that it had in the iteration before, which this plan has replayed as well, but for these.
+  // The next task with the words that it had in the iteration before, which this plan has replayed as well, but for
+  // these.
   [[nodiscard]] bool again_but(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first);
   void confirm();
   [[nodiscard]] bool is_replaying() const { return replaying_ != 0; }

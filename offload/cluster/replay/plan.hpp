@@ -47,20 +47,21 @@ struct Plan {
 
   uint64_t number = 0;
   bool is_behind = false;  // each iteration begins when all tasks of the one before have ended
-  // Else tasks of the one before that had ended are missing among the predecessors: it is not to be compared with others.
+  // Else tasks of the one before that had ended are missing among the predecessors: it is not to be compared with
+  // others.
   bool knows_before = false;
-  bool is_fit = true;      // may be kept: nothing else happened meanwhile
+  bool is_fit = true;  // may be kept: nothing else happened meanwhile
   List<PlanTask> tasks;
   List<Part> parts;
   List<NodeNumber> members;  // nodes with tasks
   struct Used {
     uint64_t number = 0;
   };
-  List<uint64_t> buffers;    // that tasks use, in the order of first use
-  Numbered<Used> is_used;    // the same
-  List<CopyUse> uses;        // each once, when the plan is kept
-  uint64_t ran = 0;          // whole replays that have ended since somebody looked at what their nodes had to do
-  List<uint64_t> start;      // the directory's state when the iteration began; empty: unknown
+  List<uint64_t> buffers;  // that tasks use, in the order of first use
+  Numbered<Used> is_used;  // the same
+  List<CopyUse> uses;      // each once, when the plan is kept
+  uint64_t ran = 0;        // whole replays that have ended since somebody looked at what their nodes had to do
+  List<uint64_t> start;    // the directory's state when the iteration began; empty: unknown
 
   // As many tasks, each at the same node.
   [[nodiscard]] bool has_shape_of(const Plan& other) const;
@@ -84,7 +85,7 @@ struct Iteration {
   List<uint64_t> firsts;     // index of rank 0, by node
   List<TaskNumber> numbers;  // by task, ascending; of a replay: none
   TaskNumber first_number = 0;
-  uint64_t count = 0;        // tasks from 0 on that are the plan's
+  uint64_t count = 0;  // tasks from 0 on that are the plan's
 
   [[nodiscard]] bool is_replay() const { return is_replayed(first_number); }
   // `at`: the number in the iteration.

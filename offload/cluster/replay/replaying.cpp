@@ -89,12 +89,13 @@ void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
   }
 }
 
-// The next task of the replay, which is given again. Its words lie somewhere, and those of an iteration are more than what
-// is nearest: so they are fetched some tasks ahead.
+// The next task of the replay, which is given again. Its words lie somewhere, and those of an iteration are more than
+// what is nearest: so they are fetched some tasks ahead.
 PlanTask& Graphs::take_next(Graph& graph) {
   constexpr uint64_t kAhead = 4;
   List<PlanTask>& tasks = graph.now->plan->tasks;
-  if (graph.now->count + kAhead < tasks.count()) __builtin_prefetch(tasks[graph.now->count + kAhead].step.words.begin());
+  if (graph.now->count + kAhead < tasks.count())
+    __builtin_prefetch(tasks[graph.now->count + kAhead].step.words.begin());
   PlanTask& task = tasks[graph.now->count++];
   ++graph.progress[task.member].reached;
   return task;
@@ -207,8 +208,8 @@ void Graphs::cut() {
   ++counts.cut;
 }
 
-// First the state in which the last replay began, by its names, then what its tasks have done to it. The state behind an
-// iteration is no substitute: what was under way there may have ended when the replay began, and counts again.
+// First the state in which the last replay began, by its names, then what its tasks have done to it. The state behind
+// an iteration is no substitute: what was under way there may have ended when the replay began, and counts again.
 void Graphs::settle() {
   if (unsettled_ == 0) return;
   Graph& graph = graph_of(unsettled_);

@@ -33,7 +33,7 @@ struct PlanStep {
   uint32_t predecessors = 0;  // as Message has it
   List<PlanPlace> waits_for;
   List<PlanAccess> accesses;
-  List<uint64_t> words;       // the driver's, in the last iteration: firstprivate data
+  List<uint64_t> words;  // the driver's, in the last iteration: firstprivate data
 };
 
 // One batch: tasks [from, to) by rank.
@@ -46,7 +46,7 @@ struct ChangedWord {
 struct ReplayBatch {
   TaskNumber first_number = 0;  // of the iteration's task 0
   uint64_t from = 0, to = 0;
-  uint64_t first_index = 0;     // of rank 0
+  uint64_t first_index = 0;  // of rank 0
 };
 
 class Share {
@@ -81,7 +81,7 @@ class Share {
   PlanPlace checked(const PlanPlace& place) const;
   TaskPlace place_of(const PlanPlace& place) const;
 
-  List<PlanStep> steps_;  // by rank; `node` of their places is a number in peers_
+  List<PlanStep> steps_;     // by rank; `node` of their places is a number in peers_
   List<uint64_t> left_out_;  // ranks, of the batch read last
   List<Peer> peers_;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A construct that is handed over to a device before those that it stands behind have ended (submission/queue/submitted_tasks.cpp), as the
-// data environment sees it. One thread at a time hands over, in one of the orders of creation, and the environment
-// counts in that order: what comes behind a construct finds what it leaves, though nothing may have been copied yet.
+// A construct that is handed over to a device before those that it stands behind have ended
+// (submission/queue/submitted_tasks.cpp), as the data environment sees it. One thread at a time hands over, in one of
+// the orders of creation, and the environment counts in that order: what comes behind a construct finds what it leaves,
+// though nothing may have been copied yet.
 #pragma once
 
 #include "device/contract/unordered.hpp"

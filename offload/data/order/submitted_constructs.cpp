@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data environment for constructs that are sent ahead (submission_order.hpp): they must not wait. Each function looks at all items
-// first, and changes nothing if the construct has to be left to a thread.
+// The data environment for constructs that are sent ahead (submission_order.hpp): they must not wait. Each function
+// looks at all items first, and changes nothing if the construct has to be left to a thread.
 //
 // Invariants. A piece that a construct which is sent ahead fills or empties is busy with it until the construct's task
-// ends, as for those that wait. So constructs without an order to it wait as ever. Those that come behind it go on: what
-// it fills is there, and their operations come behind its copies; what it empties is not there, and its record, no longer
-// in the list, is its own to release. A piece is taken by one construct alone, and only from one that it comes behind,
-// whose task has ended before. A piece that regions have brought is busy with itself, since it leaves with the last of
-// them; only such regions share it.
+// ends, as for those that wait. So constructs without an order to it wait as ever. Those that come behind it go on:
+// what it fills is there, and their operations come behind its copies; what it empties is not there, and its record, no
+// longer in the list, is its own to release. A piece is taken by one construct alone, and only from one that it comes
+// behind, whose task has ended before. A piece that regions have brought is busy with itself, since it leaves with the
+// last of them; only such regions share it.
 #include "data/copies.hpp"
 #include "data/data_environment.hpp"
 #include "data/plan.hpp"
@@ -63,9 +63,9 @@ bool has_slot(uint64_t type) { return !has_no_storage(type) && (type & (kAttach 
 // be attached need not be mapped by the construct, which must not keep it then.
 bool maps_slot(uint64_t type) { return has_slot(type) && has_data(type) && !is_member(type); }
 
-// A program may want a pointer written that has its value, as a kernel may have changed it. GCC says so of each pointer in a
-// Fortran array's descriptor, too: of a kernel that changes such a one, libgomp keeps the bounds and not the pointer, so
-// nobody can rely on either.
+// A program may want a pointer written that has its value, as a kernel may have changed it. GCC says so of each pointer
+// in a Fortran array's descriptor, too: of a kernel that changes such a one, libgomp keeps the bounds and not the
+// pointer, so nobody can rely on either.
 bool is_wanted_again(uint64_t type) { return (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways); }
 
 }  // namespace
@@ -80,15 +80,16 @@ Busy* Mapping::busy_at_slot(const Items& items, int32_t i) const {
   return of_slot != nullptr ? of_slot->busy : nullptr;
 }
 
-// An `always` map copies something: all but a descriptor that is there as it is on the host. One that is not there yet is
-// mapped like any other data.
+// An `always` map copies something: all but a descriptor that is there as it is on the host. One that is not there yet
+// is mapped like any other data.
 bool Mapping::copies_always(const Items& items, int32_t i) const {
   uint64_t type = items.types[i];
   if ((type & kAlways) == 0 || (type & (kTo | kFrom)) == 0) return false;
   if ((type & kDescriptor) == 0) return true;
   const Piece* piece = piece_at_end(items, i);
   bool is_there = piece != nullptr && !leaves(piece);
-  return is_there && !piece->descriptors.has(reinterpret_cast<uintptr_t>(items.begins[i]), static_cast<size_t>(items.sizes[i]));
+  return is_there &&
+         !piece->descriptors.has(reinterpret_cast<uintptr_t>(items.begins[i]), static_cast<size_t>(items.sizes[i]));
 }
 
 // The item's pointer has got the value that it is to have, or gets none.
@@ -126,8 +127,8 @@ void Mapping::wait_for_copies(const Items& items, const Sent& sent) const {
   }
 }
 
-// Whether a region has nothing to do for the item but to count its pieces. A piece that is there for other regions alone
-// does not count: this region may come behind them, and must find the host's data then.
+// Whether a region has nothing to do for the item but to count its pieces. A piece that is there for other regions
+// alone does not count: this region may come behind them, and must find the host's data then.
 bool Mapping::is_there(const Items& items, int32_t i, Array<Piece*>& counted) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
@@ -168,7 +169,8 @@ bool Mapping::begin_present(const Items& items, const Sent& sent) {
   return true;
 }
 
-// The end of a region that has begun so. A piece that has been taken, and perhaps mapped anew, is not the region's to end.
+// The end of a region that has begun so. A piece that has been taken, and perhaps mapped anew, is not the region's to
+// end.
 bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   Guard guard(lock_);
   Array<Piece*> pieces;
@@ -268,9 +270,9 @@ bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
   return true;
 }
 
-// A pointer is attached in a piece that the construct has made, which its copies alone fill. In others it must be attached
-// already: those beside the construct may read what it would write. A construct that blocks notes that it has attached a
-// pointer before it has.
+// A pointer is attached in a piece that the construct has made, which its copies alone fill. In others it must be
+// attached already: those beside the construct may read what it would write. A construct that blocks notes that it has
+// attached a pointer before it has.
 bool Mapping::may_attach(const Items& items, const Plan& plan) const {
   for (int32_t i = 0; i < items.count; ++i) {
     const Piece* of_slot = piece_of_slot(items, i);

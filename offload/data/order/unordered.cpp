@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For a checking mode: what a construct that is sent ahead does with data that others, which it is not ordered behind, map,
-// use or take away. The environment counts in the order of creation, so the result is the same in each run here; a runtime that
-// counts when constructs run gives another one now and then.
+// For a checking mode: what a construct that is sent ahead does with data that others, which it is not ordered behind,
+// map, use or take away. The environment counts in the order of creation, so the result is the same in each run here; a
+// runtime that counts when constructs run gives another one now and then.
 #include "base/lock.hpp"
 #include "data/data_environment.hpp"
 #include "data/order/submission_order.hpp"

@@ -11,9 +11,8 @@ namespace {
 
 // The first one whose pointer ends behind `address`.
 uint32_t first_behind(Array<Attachment, 1>& list, uintptr_t address) {
-  auto* found = std::lower_bound(list.begin(), list.end(), address, [](const Attachment& one, uintptr_t at) {
-    return one.slot + sizeof(void*) <= at;
-  });
+  auto* found = std::lower_bound(list.begin(), list.end(), address,
+                                 [](const Attachment& one, uintptr_t at) { return one.slot + sizeof(void*) <= at; });
   return static_cast<uint32_t>(found - list.begin());
 }
 

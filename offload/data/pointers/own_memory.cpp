@@ -21,7 +21,7 @@ using namespace map_type;
 struct Block {
   uintptr_t begin;  // in the program
   size_t bytes;
-  uint32_t word;    // where it begins
+  uint32_t word;  // where it begins
 
   [[nodiscard]] bool has(uintptr_t address) const { return address - begin < bytes; }
   [[nodiscard]] uint32_t word_of(uintptr_t address) const {

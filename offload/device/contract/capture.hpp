@@ -48,7 +48,7 @@ struct CapturedTask {
   int32_t priority;
   uint32_t dependence_count;
   const marline_dependence_t* dependences;
-  uint64_t graph, step;   // as in marline_target_task_t
+  uint64_t graph, step;  // as in marline_target_task_t
   ReducedItem* reduced;  // a block of its own, or null
   uint32_t reduced_count;
   const marline_device_maps_t* maps;  // of GCC's code, whose arrays stay until the task has been ended; null: Clang's
@@ -89,8 +89,9 @@ void capture_names();
 void set_capture_start(void (*start)());
 [[nodiscard]] const CaptureSink* capture_sink();
 
-// Deferred target regions that are given to a device before those that they stand behind have ended (submission/queue/submitted_tasks.cpp), for
-// devices that take them so: Device::takes_ahead. From now on, for a device that is being started.
+// Deferred target regions that are given to a device before those that they stand behind have ended
+// (submission/queue/submitted_tasks.cpp), for devices that take them so: Device::takes_ahead. From now on, for a device
+// that is being started.
 void start_ahead();
 // In a fork's child, which has none of the tasks.
 void forget_ahead();

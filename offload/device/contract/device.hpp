@@ -26,7 +26,7 @@ class Mapping;
 namespace image {
 struct Entry;
 struct Module;
-}
+}  // namespace image
 }  // namespace marline::offload
 
 namespace marline::offload::device {
@@ -41,9 +41,9 @@ struct Device;
 struct Operation {
   // By the thread that finds it ended, perhaps in a progress hook: it must not block. False: call it again later.
   bool (*ended)(Operation*);
-  uint64_t result;  // set before that, where an operation has one
-  bool timed = false;  // a kernel, whose times somebody wants to know; by the caller
-  bool has_poller = false;  // a thread waits for it and lets the device progress: nobody else need be told of it
+  uint64_t result;              // set before that, where an operation has one
+  bool timed = false;           // a kernel, whose times somebody wants to know; by the caller
+  bool has_poller = false;      // a thread waits for it and lets the device progress: nobody else need be told of it
   uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
   const Device* by = nullptr;   // of a cluster: the member that has run it, if its times are known
   uint64_t number = 0;  // of a kernel on a device that takes them ahead: what Launch::behind names it by; by `launch`
@@ -51,8 +51,8 @@ struct Operation {
 
 // What a region asks of a GPU besides teams and threads: it passes through to libomptarget.
 struct GpuGrid {
-  uint64_t flags = 0;  // without nowait
-  uint32_t dynamic_memory = 0;  // bytes for each team, ompx_dyn_cgroup_mem
+  uint64_t flags = 0;                       // without nowait
+  uint32_t dynamic_memory = 0;              // bytes for each team, ompx_dyn_cgroup_mem
   uint32_t teams[2] = {}, threads[2] = {};  // of the second and third dimension
 
   bool operator==(const GpuGrid&) const = default;
@@ -60,9 +60,9 @@ struct GpuGrid {
 
 // Memory of the device that a kernel may use.
 struct Span {
-  uint64_t address, bytes;   // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
-  bool is_written = true;    // the kernel may write it
-  bool has_pointers = true;  // and may follow pointers that lie there
+  uint64_t address, bytes;     // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
+  bool is_written = true;      // the kernel may write it
+  bool has_pointers = true;    // and may follow pointers that lie there
   const void* host = nullptr;  // what lies there is mapped from; null: nothing
 };
 
@@ -73,8 +73,9 @@ struct NamedSpans {
   uint32_t count = 0;
 };
 
-// An argument that points into a variable of a task reduction. `address`: of what stands for the kernels' copies, which has
-// the reduction's initial value and an allocation of its own; the kernel gets a copy that no other one has meanwhile.
+// An argument that points into a variable of a task reduction. `address`: of what stands for the kernels' copies, which
+// has the reduction's initial value and an allocation of its own; the kernel gets a copy that no other one has
+// meanwhile.
 struct ReducedArgument {
   uint32_t word;  // among the arguments
   uint64_t address;
@@ -83,13 +84,13 @@ struct ReducedArgument {
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
 struct Launch {
   const Entry* kernel;
-  uint64_t code;          // where the device has it
+  uint64_t code;  // where the device has it
   const uint64_t* arguments;
   uint32_t count;
-  int32_t thread_limit;   // 0: none
-  const char* place;      // the ident's text, ";file;function;line;column;;", or null; static storage
-  Told* told = nullptr;   // the construct, if a tool listens
-  unsigned teams = 0;     // that the program asks for; for tools
+  int32_t thread_limit;  // 0: none
+  const char* place;     // the ident's text, ";file;function;line;column;;", or null; static storage
+  Told* told = nullptr;  // the construct, if a tool listens
+  unsigned teams = 0;    // that the program asks for; for tools
   // For GPUs: whether the first argument is a null pointer that Clang's convention asks for (arguments of version 3),
   // the teams as passed, how often the region's loop runs, and the rest.
   bool leading_null = false;
@@ -100,8 +101,8 @@ struct Launch {
   bool in_memory = false;  // the arguments are words of an array, whose address is the kernel's one argument
   const Span* spans = nullptr;
   uint32_t span_count = 0;
-  // For a cluster: the node that runs it, from 1 on, and the number that the region knows its device by. 0, -1: any node,
-  // and the cluster's own.
+  // For a cluster: the node that runs it, from 1 on, and the number that the region knows its device by. 0, -1: any
+  // node, and the cluster's own.
   int node = 0;
   int number = -1;
   // Kernels behind which it runs (Operation::number), which may have ended; for devices that take kernels ahead.
@@ -141,32 +142,33 @@ struct AheadCopies {
   bool in_parts = false;  // by AheadKind::copy_part, not by a thread that has something else to do; with an operation
 };
 
-// What a kind of devices does that takes kernels before those that they stand behind have ended (submission/queue/submitted_tasks.cpp).
+// What a kind of devices does that takes kernels before those that they stand behind have ended
+// (submission/queue/submitted_tasks.cpp).
 struct AheadKind {
   // The kernel need not run, if it has not started. It may have ended.
   void (*cancel)(Device*, uint64_t number);
   // Copies that are made together when those that they stand behind have ended; returns the number by which others name
   // them. Null: nobody wants to know of their end. The host's memory stays until then.
   uint64_t (*start_copies)(Device*, const AheadCopies&, Operation*);
-  // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none. The
-  // operation ends when that is done, perhaps in this call; nobody counts it.
+  // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none.
+  // The operation ends when that is done, perhaps in this call; nobody counts it.
   void (*start_find)(Device*, Entry* kernel, Operation*);
   // Makes a part of a copy that is to be made so and that can be made now: some 100 microseconds. False: there is none.
   bool (*copy_part)(Device*);
   // Whether so many bytes may be allocated for a construct before those that it stands behind have freed theirs: others
   // must have room still.
   bool (*has_room)(Device*, size_t bytes);
-  // An iteration of a persistent graph begins. Its kernels come one by one by `launch`, each where it was in the iteration
-  // before, and stand behind the same kernels there; they may be others all the same. They may wait to be started until
-  // the end is called. `is_behind`: all that was launched before has ended.
-  // Whether repeat_iteration would do it now.
+  // An iteration of a persistent graph begins. Its kernels come one by one by `launch`, each where it was in the
+  // iteration before, and stand behind the same kernels there; they may be others all the same. They may wait to be
+  // started until the end is called. `is_behind`: all that was launched before has ended. Whether repeat_iteration
+  // would do it now.
   bool (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
-  // Of an iteration that has begun and got no kernel yet: all are as they were in the one before, as are their arguments.
-  // They end together, with the operation. `changes`: their arguments may be others; they come by repeat_kernel before the
-  // end is called. False: the device needs them by `launch`.
+  // Of an iteration that has begun and got no kernel yet: all are as they were in the one before, as are their
+  // arguments. They end together, with the operation. `changes`: their arguments may be others; they come by
+  // repeat_kernel before the end is called. False: the device needs them by `launch`.
   bool (*repeat_iteration)(Device*, uint64_t graph, bool changes, Operation*);
-  // The next one, with these arguments, which are counted without the leading null. False: neither it nor what comes behind
-  // it is repeated; those before it are.
+  // The next one, with these arguments, which are counted without the leading null. False: neither it nor what comes
+  // behind it is repeated; those before it are.
   bool (*repeat_kernel)(Device*, uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void (*end_iteration)(Device*, uint64_t graph);
   // There is no other one; or the next one is as the first.
@@ -188,7 +190,8 @@ struct DeviceKind {
   const char* name;
   bool is_asynchronous;  // `launch` may return before the kernel has run
 
-  // What the kind's device of that index is; it need not be started. `uid` is not empty, and never that of another device.
+  // What the kind's device of that index is; it need not be started. `uid` is not empty, and never that of another
+  // device.
   void (*describe)(int index, DeviceFacts&);
 
   // Once, before anything else but that. Ends the program if the device cannot be started.
@@ -202,7 +205,8 @@ struct DeviceKind {
   void (*write)(Device*, uint64_t to, const void* from, size_t bytes);
   void (*read)(Device*, void* to, uint64_t from, size_t bytes);
 
-  // Loads a copy of the module's image for this device, and returns its handle. 0: it has none, or is gone. May suspend.
+  // Loads a copy of the module's image for this device, and returns its handle. 0: it has none, or is gone. May
+  // suspend.
   uint64_t (*load)(Device*, Module*);
 
   // The copy goes. May suspend.
@@ -211,7 +215,8 @@ struct DeviceKind {
   // The address of a variable or function in a copy; 0: not there. May suspend.
   uint64_t (*find)(Device*, uint64_t handle, const char* name);
 
-  // Where the device has a function of the program itself (0 bytes), or a variable; 0: it does not have it. May suspend.
+  // Where the device has a function of the program itself (0 bytes), or a variable; 0: it does not have it. May
+  // suspend.
   uint64_t (*locate)(Device*, const void* address, size_t bytes);
 
   // Copies between two devices whose kinds have this same function, by a way of their own; done at the return. False:
@@ -244,13 +249,15 @@ struct Device {
   void* state;       // the kind's own
   std::atomic<bool> started{false};  // written under the registry's lock
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
-  bool asks_to_copy = false;  // copies wait for an answer, so a progress hook must not make them; by its start
-  bool asks_for_spans = false;  // Launch::spans; likewise
-  bool shares_storage = false;  // small pieces had better share an allocation (data/storage.cpp); likewise
-  // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind others.
+  bool asks_to_copy = false;         // copies wait for an answer, so a progress hook must not make them; by its start
+  bool asks_for_spans = false;       // Launch::spans; likewise
+  bool shares_storage = false;       // small pieces had better share an allocation (data/storage.cpp); likewise
+  // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind
+  // others.
   std::atomic<bool> takes_ahead{false};
-  int most_ahead = 0;       // of kernels that it is given, and that have not run, at a time; by its start
-  bool holds_back = false;  // kernels, until it hears that the program waits (AheadKind::waits), or for a moment; likewise
+  int most_ahead = 0;  // of kernels that it is given, and that have not run, at a time; by its start
+  bool holds_back =
+      false;  // kernels, until it hears that the program waits (AheadKind::waits), or for a moment; likewise
   bool holds_for_waits = false;  // until it hears so; likewise
   // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to,
   // as that of a section's array. Written by any thread, before a kernel can have it.

@@ -11,8 +11,8 @@ namespace marline::offload::device {
 
 using namespace items;
 
-// Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it. Both may
-// be null.
+// Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it. Both
+// may be null.
 void describe_place(const char* name, const char* place, char* to, size_t bytes);
 
 // The same of any construct: `data`, which is what it is called, and " at FILE:LINE" or, without debug information,

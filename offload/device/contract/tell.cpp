@@ -84,7 +84,8 @@ void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t 
 marline_operation_t tell_copy_started(const Device* device, const AheadCopy& copy, Told* of) {
   Ends ends = {copy.host, MARLINE_HOST, pointer(copy.device), device->number};
   if (!copy.is_to_device) ends = {pointer(copy.device), device->number, copy.host, MARLINE_HOST};
-  marline_operation_t made = operation(copy.is_to_device ? kToDevice : kFromDevice, device, ends, copy.bytes, of, nullptr);
+  marline_operation_t made =
+      operation(copy.is_to_device ? kToDevice : kFromDevice, device, ends, copy.bytes, of, nullptr);
   marline_operation_begin(&made);
   marline_operation_end(&made);
   return made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two deferred constructs of which one uses data that the other maps, or takes it away, and neither comes behind the other:
-// what a checking mode of a device hears of them.
+// Two deferred constructs of which one uses data that the other maps, or takes it away, and neither comes behind the
+// other: what a checking mode of a device hears of them.
 #pragma once
 
 #include "base/told.hpp"

@@ -10,8 +10,8 @@ namespace marline::offload::device {
 
 void note_users_block(Device* device, uint64_t address, size_t bytes);
 
-// An association (omp_target_associate_ptr) of memory at the address begins or ends. Its block cannot be freed meanwhile.
-// Addresses outside of all blocks are not counted: that memory is not the program's to free.
+// An association (omp_target_associate_ptr) of memory at the address begins or ends. Its block cannot be freed
+// meanwhile. Addresses outside of all blocks are not counted: that memory is not the program's to free.
 void count_association(Device* device, uint64_t address);
 void discount_association(Device* device, uint64_t address);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies and fills of memory on libomptarget's devices by address, as the routines about device memory ask for them. On
-// NVIDIA's GPUs the task is suspended (cuda_copy.hpp); elsewhere libomptarget's own routine holds the thread. Any thread.
+// NVIDIA's GPUs the task is suspended (cuda_copy.hpp); elsewhere libomptarget's own routine holds the thread. Any
+// thread.
 #pragma once
 
 #include "device/contract/byte_runs.hpp"
@@ -9,8 +10,8 @@
 
 namespace marline::offload::device {
 
-// All of them return 0 for success, and are done at the return. The devices are ready; one end at least is a device. May
-// suspend.
+// All of them return 0 for success, and are done at the return. The devices are ready; one end at least is a device.
+// May suspend.
 [[nodiscard]] int llvm_copy(const CopyEnd& to, const CopyEnd& from, size_t bytes);
 [[nodiscard]] int llvm_copy_rectangle(const CopyEnd& to, const CopyEnd& from, const marline_rectangle_t& rectangle,
                                       size_t bytes);

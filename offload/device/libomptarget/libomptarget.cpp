@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Cooperation: libomptarget asks the OpenMP runtime for a word to keep the handle of its operations in;
-// libmarline gives it ours (marline_target_handle_set). A poll asks for at most 64 operations, the oldest first, so that
-// thousands of them cost other hooks nothing.
+// libmarline gives it ours (marline_target_handle_set). A poll asks for at most 64 operations, the oldest first, so
+// that thousands of them cost other hooks nothing.
 #include "device/libomptarget/libomptarget.hpp"
 
 #include "base/forks.hpp"
@@ -36,18 +36,18 @@ using namespace image;
 namespace {
 
 constexpr int kMostPerPoll = 64;
-constexpr size_t kMostForHook = 64 << 10;  // bytes that it copies back for one construct
+constexpr size_t kMostForHook = 64 << 10;   // bytes that it copies back for one construct
 constexpr uint64_t kPatience = 20'000'000;  // nanoseconds, before a query waits for those in libomptarget
 constexpr uint64_t kLongCall = 20'000;      // nanoseconds
 
 // Operations that libomptarget has started.
 struct Started {
-  void* handle = nullptr;         // its word; null when they have ended
-  marline_task_t* task = nullptr; // that is held, and the storage is malloc's, as is that of the next; or null:
+  void* handle = nullptr;             // its word; null when they have ended
+  marline_task_t* task = nullptr;     // that is held, and the storage is malloc's, as is that of the next; or null:
   StagedConstruct* staged = nullptr;  // of a held task, to be finished
   marline_event_t event = MARLINE_EVENT_INIT;
   Started* next = nullptr;
-  Aside shown;                  // of a task that is held
+  Aside shown;  // of a task that is held
   Doing doing;
   Told* told = nullptr;         // likewise, if a tool listens
   uint64_t begin = 0, end = 0;  // if a tool listens: when they were started, and seen to have ended (tell.hpp, now)
@@ -70,11 +70,11 @@ marline_hook_t* g_hook = nullptr;
 Query g_query = nullptr;
 Kernel g_kernel = nullptr;
 
-// When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the mapped piece, which it has not
-// taken: the lambda at the end of targetDataContiguous. If another thread holds that lock, it is corrupted, and the program
-// ends with an assertion in pthread_mutex_lock. So what may end one has libomptarget for itself: a query, and the call that
-// begins one, as a short copy may have ended there. Other calls and queries share it. Left open: the routines that ask whether
-// data is mapped go there without this lock.
+// When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the mapped piece, which it has
+// not taken: the lambda at the end of targetDataContiguous. If another thread holds that lock, it is corrupted, and the
+// program ends with an assertion in pthread_mutex_lock. So what may end one has libomptarget for itself: a query, and
+// the call that begins one, as a short copy may have ended there. Other calls and queries share it. Left open: the
+// routines that ask whether data is mapped go there without this lock.
 pthread_rwlock_t g_calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 Lock g_lock;  // over the list of those under way, oldest first
@@ -145,9 +145,9 @@ void enter_library(bool unlocks) {
 
 void leave_library() { pthread_rwlock_unlock(&g_calls); }
 
-// False, and nothing done, if a thread in libomptarget is in the way. Its call may be long: as a copy from memory that is
-// not pinned, or as its kernel if it cannot be suspended. So a query waits for the end of a short one only, once. But where
-// such calls come one after the other, somebody is always in there: so after long patience, it waits here.
+// False, and nothing done, if a thread in libomptarget is in the way. Its call may be long: as a copy from memory that
+// is not pinned, or as its kernel if it cannot be suspended. So a query waits for the end of a short one only, once.
+// But where such calls come one after the other, somebody is always in there: so after long patience, it waits here.
 bool query(Started* started) {
   if (!try_to_enter(started->unlocks)) {
     uint64_t time = now();
@@ -300,8 +300,8 @@ StagedConstruct* on_heap(StagedConstruct& construct) {
   return new (memory) StagedConstruct(construct, StagedConstruct::kPieces);
 }
 
-// Both count the same GPUs in the same order, unless libomptarget has devices of several makers, for which the program has
-// images, or leaves some out for which it has none. Then nothing more is known of them.
+// Both count the same GPUs in the same order, unless libomptarget has devices of several makers, for which the program
+// has images, or leaves some out for which it has none. Then nothing more is known of them.
 void describe(int index, DeviceFacts& facts) {
   if (cuda_gpu_count() == g_count && !have_amds_image()) {
     cuda_describe(index, facts);
@@ -385,7 +385,9 @@ uint64_t load(Device*, Module* module) {
 void unload(Device*, uint64_t) {}
 
 uint64_t find(Device*, uint64_t, const char*) { return 0; }
-bool launch(Device*, const Launch&, Operation*) { fatal("a kernel without its construct, for a device of libomptarget"); }
+bool launch(Device*, const Launch&, Operation*) {
+  fatal("a kernel without its construct, for a device of libomptarget");
+}
 
 void find_routines() {
   constexpr const char* kPlain[] = {"__tgt_target_data_begin_mapper", "__tgt_target_data_end_mapper",
@@ -402,8 +404,8 @@ void find_routines() {
 
 }  // namespace
 
-constinit const DeviceKind kLlvmKind = {"libomptarget", true, describe, start, allocate, release, write,  read,    load,
-                                        unload,         find, nullptr,  nullptr, launch,  progress, stop};
+constinit const DeviceKind kLlvmKind = {"libomptarget", true,   describe, start,   allocate, release, write,    read,
+                                        load,           unload, find,     nullptr, nullptr,  launch,  progress, stop};
 
 // Images first: it counts only devices for which there is one.
 int llvm_device_count(const char** why) {
@@ -468,9 +470,10 @@ const char* place_of(const void* ident) {
 static void warn_of_unknown_version(uint32_t arguments) {
   static std::atomic<bool> is_said{false};
   if (is_said.exchange(true, std::memory_order_relaxed)) return;  // one line; it orders nothing
-  warn("the file name of libomptarget has no version: if it is older than LLVM 23, it takes the arguments of target "
-       "regions of Clang 23 or later (version %u) for others; MARLINE_LIBOMPTARGET gives the path of another one",
-       arguments);
+  warn(
+      "the file name of libomptarget has no version: if it is older than LLVM 23, it takes the arguments of target "
+      "regions of Clang 23 or later (version %u) for others; MARLINE_LIBOMPTARGET gives the path of another one",
+      arguments);
 }
 
 // Older libraries take the arguments of newer code for those of their own, in another order.
@@ -480,12 +483,14 @@ static void must_know(uint32_t arguments) {
   int version = llvm_version();
   if (arguments <= kEveryLibraryKnows || version >= kFirstThatKnowsMore) return;
   if (version == 0) return warn_of_unknown_version(arguments);
-  fatal("a target region of Clang 23 or later on a device of libomptarget %d, which does not know its arguments "
-        "(version %u): give the path of libomptarget.so.23.1 or later in MARLINE_LIBOMPTARGET", version, arguments);
+  fatal(
+      "a target region of Clang 23 or later on a device of libomptarget %d, which does not know its arguments "
+      "(version %u): give the path of libomptarget.so.23.1 or later in MARLINE_LIBOMPTARGET",
+      version, arguments);
 }
 
-int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
-                ToldScope& scope) {
+int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id,
+                const KernelArguments& given, ToldScope& scope) {
   must_know(given.version);
   Items items = items_of(given);
   StagedConstruct construct(device, items, Staging::kRegion, marline_target_can_suspend() != 0 && !is_memory_shared());
@@ -523,8 +528,8 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
   if (!construct.copy_before()) fail(doing);
   auto call = [&](bool deferred) {
     if (deferred) {
-      g_data_nowait[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers,
-                           0, nullptr, 0, nullptr);
+      g_data_nowait[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names,
+                           items.mappers, 0, nullptr, 0, nullptr);
     } else {
       g_data[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices of LLVM's own libomptarget, unpatched, which lies below this library: GPUs. It keeps their data environment
-// itself, so whole constructs are passed on to it. Each is started as one that need not be waited for; a progress hook
-// asks for its end, and the task that waits is suspended or put aside. Any thread.
+// The devices of LLVM's own libomptarget, unpatched, which lies below this library: GPUs. It keeps their data
+// environment itself, so whole constructs are passed on to it. Each is started as one that need not be waited for; a
+// progress hook asks for its end, and the task that waits is suspended or put aside. Any thread.
 #pragma once
 
 #include "items/items.hpp"
@@ -61,10 +61,10 @@ struct Origin {
 // The ident's text, as in Launch.
 [[nodiscard]] const char* place_of(const void* ident);
 
-// Of a device that is ready (registry/registry.hpp). Returns what it returns: 0 for success. May suspend. With the nowait
-// flag, the calling task may be held instead.
-int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments,
-                ToldScope& scope);
+// Of a device that is ready (registry/registry.hpp). Returns what it returns: 0 for success. May suspend. With the
+// nowait flag, the calling task may be held instead.
+int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id,
+                const KernelArguments& arguments, ToldScope& scope);
 
 // Where the device has a variable of an image, which it loads for that; 0: it does not have it.
 [[nodiscard]] uint64_t llvm_variable(Device* device, const void* host);
@@ -74,8 +74,8 @@ enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
                ToldScope& scope);
 
-// The module's library is being closed: libomptarget forgets its images and variables. At the program's end it does not,
-// since libomptarget may be gone before. Any thread.
+// The module's library is being closed: libomptarget forgets its images and variables. At the program's end it does
+// not, since libomptarget may be gone before. Any thread.
 void llvm_forget(Module* module);
 
 // In a fork's child, which has no GPU: what is under way is the program's, and libomptarget is left alone at the end.

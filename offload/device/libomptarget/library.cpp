@@ -73,8 +73,10 @@ int version_of(const char* path) {
 void note_version(const char* path) {
   int version = g_version = version_of(path);
   if (version <= kNewest) return;
-  warn("%s is of LLVM %d, newer than Marline knows (%d); if target regions fail, give the path of an older one in "
-       "MARLINE_LIBOMPTARGET", path, version, kNewest);
+  warn(
+      "%s is of LLVM %d, newer than Marline knows (%d); if target regions fail, give the path of an older one in "
+      "MARLINE_LIBOMPTARGET",
+      path, version, kNewest);
 }
 
 void* open_in(const char* folder, size_t length) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. The handler runs in the thread that has called abort, which holds none of our locks: it is in
-// libomptarget. It may therefore look things up and format. The signal is raised again: it ends the process when the handler
-// returns, whoever has sent it.
+// libomptarget. It may therefore look things up and format. The signal is raised again: it ends the process when the
+// handler returns, whoever has sent it.
 #include "device/libomptarget/library_call.hpp"
 
 #include "device/contract/place.hpp"
@@ -52,12 +52,13 @@ void tell_of_abort(int, siginfo_t* info, void*) {
   describe_construct(doing, construct, sizeof construct);
   size_t free_bytes;
   if (cuda_free_memory(free_bytes) && doing.bytes > free_bytes) {
-    std::snprintf(advice, sizeof advice, "it maps %zu bytes, and %zu are free there: map less at a time, or free memory",
-                  doing.bytes, free_bytes);
+    std::snprintf(advice, sizeof advice,
+                  "it maps %zu bytes, and %zu are free there: map less at a time, or free memory", doing.bytes,
+                  free_bytes);
   }
-  int length = std::snprintf(line, sizeof line,
-                             "marline: fatal: libomptarget has ended the program %s %s on device %d; %s\n",
-                             call->asks_for_end_ ? "at the end of" : "in", construct, doing.device->number, advice);
+  int length =
+      std::snprintf(line, sizeof line, "marline: fatal: libomptarget has ended the program %s %s on device %d; %s\n",
+                    call->asks_for_end_ ? "at the end of" : "in", construct, doing.device->number, advice);
   if (length > static_cast<int>(sizeof line) - 1) length = sizeof line - 1;
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread lets libomptarget do. When a construct fails there (no memory for a map, a copy, a launch, a kernel), the
-// library writes a line and calls abort, whatever OMP_TARGET_OFFLOAD says, and returns no code. So a handler of SIGABRT
-// adds which construct that was, where, and on which device; the program ends as it would have. Each thread its own.
+// What a thread lets libomptarget do. When a construct fails there (no memory for a map, a copy, a launch, a kernel),
+// the library writes a line and calls abort, whatever OMP_TARGET_OFFLOAD says, and returns no code. So a handler of
+// SIGABRT adds which construct that was, where, and on which device; the program ends as it would have. Each thread its
+// own.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -14,11 +15,11 @@ namespace marline::offload::device {
 // A construct. All but the device is constant storage.
 struct Doing {
   const Device* device = nullptr;
-  const char* what = nullptr;     // "target", "target update", ...
-  const void* region = nullptr;   // the id of a target region
-  const char* place = nullptr;    // the ident's text, as in Launch
-  const void* code = nullptr;     // the program's call; or null
-  size_t bytes = 0;               // that it maps
+  const char* what = nullptr;    // "target", "target update", ...
+  const void* region = nullptr;  // the id of a target region
+  const char* place = nullptr;   // the ident's text, as in Launch
+  const void* code = nullptr;    // the program's call; or null
+  size_t bytes = 0;              // that it maps
 };
 
 // "target update at FILE:LINE", or what there is instead.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Sleeping: the reader announces what it waits for, looks again, and sleeps on its announcement; a writer
-// moves `tail` first and then looks at the announcement. Both are seq_cst: with less, each could miss the other's store.
+// See the header. Sleeping: the reader announces what it waits for, looks again, and sleeps on its announcement; a
+// writer moves `tail` first and then looks at the announcement. Both are seq_cst: with less, each could miss the
+// other's store.
 #include "device/process/channel.hpp"
 
 #include <linux/futex.h>

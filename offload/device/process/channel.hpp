@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that the program and a device's process share: a ring of commands in one direction, one of completions in the
-// other. Readers and writers take turns by a lock of their own process. A reader that sleeps says what for, and is woken
-// by a futex; a full ring makes its writer yield.
+// other. Readers and writers take turns by a lock of their own process. A reader that sleeps says what for, and is
+// woken by a futex; a full ring makes its writer yield.
 #pragma once
 
 #include <atomic>
@@ -27,11 +27,11 @@ struct Ring {
   [[nodiscard]] uint64_t written() const { return tail.load(std::memory_order_relaxed); }  // a hint
   [[nodiscard]] bool is_empty() const;
   void acquire() const { (void)tail.load(std::memory_order_acquire); }  // what is published, with what came before it
-  void read(void* to, uint64_t bytes);           // it is there
+  void read(void* to, uint64_t bytes);                                  // it is there
 
   static constexpr uint32_t kAnything = 1, kWantOfRoom = 2;
   void announce(uint32_t wakes_at_what) { wakes_at.store(wakes_at_what); }  // before `sleep`
-  void announce_instead(uint32_t of_what, uint32_t wakes_at_what) {  // if that is still what was announced
+  void announce_instead(uint32_t of_what, uint32_t wakes_at_what) {         // if that is still what was announced
     wakes_at.compare_exchange_strong(of_what, wakes_at_what);
   }
   void sleep(int milliseconds = -1);  // until that, or the time is over, or for no reason
@@ -60,13 +60,13 @@ struct Completion {
 
 // How the device's process has ended, and in which target region: ProcessEnd (crash_report.hpp), for another process.
 struct Crash {
-  std::atomic<int> cause;     // stored last
-  int running;                // kernels at that time; if several, entry and place may be those of none
-  bool at_address;            // `value` is the address that a signal is about
-  uint64_t value;             // or the status of exit
+  std::atomic<int> cause;  // stored last
+  int running;             // kernels at that time; if several, entry and place may be those of none
+  bool at_address;         // `value` is the address that a signal is about
+  uint64_t value;          // or the status of exit
   uint64_t entry;
   uint64_t place;
-  char stack[480];            // ProcessEnd::kStackText
+  char stack[480];  // ProcessEnd::kStackText
 };
 
 struct Channel {

@@ -55,13 +55,13 @@ struct Process {
   Arena arena;
   Channel* channel;
   int socket;
-  int peer = -1;  // the device's end, while its process is made
+  int peer = -1;                      // the device's end, while its process is made
   std::atomic<int64_t> under_way{0};  // commands without a completion, so that a poll passes idle devices over
   Lock send_lock;
-  Lock read_lock;                // whoever has it reads completions
-  int vain_polls = 0;            // of that thread
+  Lock read_lock;                    // whoever has it reads completions
+  int vain_polls = 0;                // of that thread
   std::atomic<bool> is_slow{false};  // the last look for an end was in vain; a hint
-  Array<Operation*> unfinished;  // to be told again that they have ended; of that thread
+  Array<Operation*> unfinished;      // to be told again that they have ended; of that thread
 };
 
 std::atomic<Process*> g_processes{nullptr};  // released by who adds one, under the lock under which devices are started
@@ -204,8 +204,8 @@ uint64_t ask(Device* device, Command command, const void* words, const char* wha
   return answer.result;
 }
 
-// The device's process is not the program's child, so that the program's own wait() does not meet it, unless the program
-// is the one to whom orphans fall (docs/design/target-tasks.md).
+// The device's process is not the program's child, so that the program's own wait() does not meet it, unless the
+// program is the one to whom orphans fall (docs/design/target-tasks.md).
 void become_device(Process* process) {
   char why[256];
   t_becoming = process;
@@ -216,7 +216,8 @@ void become_device(Process* process) {
   }
   if (middle > 0) {
     int status = 0;
-    while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+    }
     int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (error != 0) {
       fatal("device %d: no process can be created: %s", process->device->number,
@@ -417,8 +418,8 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release, write,  read,    load,
-                                           unload,    find, locate,   copy,  launch,   progress, stop};
+constinit const DeviceKind kProcessKind = {"process", true,   describe, start,  allocate, release, write,    read,
+                                           load,      unload, find,     locate, copy,     launch,  progress, stop};
 
 void refuse_if_lost(const Device* device) {
   if (!device->lost) return;
@@ -427,7 +428,8 @@ void refuse_if_lost(const Device* device) {
 }
 
 // A fork finds each process as it is between two operations, so the number of those under way is what the hook has
-// counted. They are the program's: the child neither counts nor polls them. Closed, so that devices see the program's end.
+// counted. They are the program's: the child neither counts nor polls them. Closed, so that devices see the program's
+// end.
 void forget_processes() {
   for_all_processes([](Process* process) {
     process->device->lost = true;

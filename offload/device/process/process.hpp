@@ -9,7 +9,8 @@
 
 namespace marline::offload::device {
 
-// Serves commands until the program ends or closes the other end of `socket`. `number`: what omp_get_device_num returns in kernels.
+// Serves commands until the program ends or closes the other end of `socket`. `number`: what omp_get_device_num returns
+// in kernels.
 [[noreturn]] void serve_device(Channel* channel, Arena* arena, int socket, int number);
 
 // In a fork of the program, also in one that becomes another device: none of the processes is a device of its own.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's own side of a process device: commands come from the ring, and the dispatcher (dispatcher.hpp) runs them.
-// While it sleeps, a receiver thread watches the ring. While all threads run kernels, the receiver empties a ring that is
-// full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them sleep. The process
-// leaves with _exit: the program's exit handlers and destructors are not its own.
+// The device's own side of a process device: commands come from the ring, and the dispatcher (dispatcher.hpp) runs
+// them. While it sleeps, a receiver thread watches the ring. While all threads run kernels, the receiver empties a ring
+// that is full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them sleep.
+// The process leaves with _exit: the program's exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
@@ -50,7 +50,8 @@ void run_job(Work* work);
 // Ends the process when the program has ended, or has closed its side.
 [[noreturn]] void watch() {
   char byte;
-  while (recv(g_socket, &byte, 1, 0) < 0 && errno == EINTR) {}
+  while (recv(g_socket, &byte, 1, 0) < 0 && errno == EINTR) {
+  }
   _exit(0);
 }
 
@@ -159,9 +160,9 @@ void run_job(Work* work) {
   std::free(job);
 }
 
-// The receiver thread. A command that is no kernel is counted in `asked` first, and then the program looks for a sleeper;
-// here the announcement comes first, and then the look at the count (both seq_cst). The dispatcher says that it sleeps, and
-// announces then: whichever of the two announcements comes last, it has the dispatcher in it.
+// The receiver thread. A command that is no kernel is counted in `asked` first, and then the program looks for a
+// sleeper; here the announcement comes first, and then the look at the count (both seq_cst). The dispatcher says that
+// it sleeps, and announces then: whichever of the two announcements comes last, it has the dispatcher in it.
 void* receive(void*) {
   Ring& ring = g_channel->commands;
   for (;;) {

@@ -57,8 +57,8 @@ void Arena::reserve(uint64_t begin, uint64_t bytes) {
   void* at = reinterpret_cast<void*>(begin);
   constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (mmap(at, bytes, PROT_NONE, kReserved | MAP_FIXED_NOREPLACE, -1, 0) != at) {
-    fatal("the addresses of a device's memory, %lu GiB at %#lx, cannot be reserved (%s): is `ulimit -v` set?", bytes >> 30,
-          begin, strerror(errno));
+    fatal("the addresses of a device's memory, %lu GiB at %#lx, cannot be reserved (%s): is `ulimit -v` set?",
+          bytes >> 30, begin, strerror(errno));
   }
   hold_across_forks(lock_, ForkOrder::kArena);
 }
@@ -127,7 +127,8 @@ uint64_t Arena::allocate(size_t bytes) {
 // With the lock.
 Arena::Block* Arena::block_at(uint64_t address) {
   auto* block = static_cast<Block*>(blocks_.first_overlap(address, address + 1));
-  if (block == nullptr || block->begin != address) fatal("%#lx is freed, but no memory of a device begins there", address);
+  if (block == nullptr || block->begin != address)
+    fatal("%#lx is freed, but no memory of a device begins there", address);
   return block;
 }
 

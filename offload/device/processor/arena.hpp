@@ -22,8 +22,8 @@ class Arena {
  public:
   // Maps it; `begin`: of the device's part. Ends the program if that cannot be.
   void open(uint64_t begin, uint64_t bytes);
-  // The same for memory that another process has made and maps at `begin`: `file`, or -1 where this process cannot reach
-  // it. `limit`: bytes of that machine's memory.
+  // The same for memory that another process has made and maps at `begin`: `file`, or -1 where this process cannot
+  // reach it. `limit`: bytes of that machine's memory.
   void adopt(uint64_t begin, uint64_t bytes, uint64_t limit, int file);
   // The same for memory whose addresses mean something on the device alone: nothing is mapped here.
   void manage(uint64_t begin, uint64_t bytes);
@@ -36,8 +36,8 @@ class Arena {
   // 0: more than is left of the machine's memory.
   [[nodiscard]] uint64_t allocate(size_t bytes);
   void release(uint64_t address);
-  // The bytes behind `address`, a block's begin, whose memory should go back to the system when the block is released, if
-  // this process cannot do so; else 0.
+  // The bytes behind `address`, a block's begin, whose memory should go back to the system when the block is released,
+  // if this process cannot do so; else 0.
   [[nodiscard]] size_t bytes_to_give_back(uint64_t address);
 
   // Where this process reaches it.

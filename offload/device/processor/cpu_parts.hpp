@@ -14,11 +14,11 @@ inline constexpr size_t kCpuWords = kMostCpus / (8 * sizeof(unsigned long));
 
 struct CpuPart {
   unsigned long cpus[kCpuWords];  // bit i: CPU i
-  int count;   // of them
-  int of;      // the same for all parts together
-  int socket;  // that all of them are in, by the system's number; -1: not known, or several
-  int domain;  // likewise for NUMA
-  bool has_own_domain;  // other parts, or other CPUs of this process, are in other domains
+  int count;                      // of them
+  int of;                         // the same for all parts together
+  int socket;                     // that all of them are in, by the system's number; -1: not known, or several
+  int domain;                     // likewise for NUMA
+  bool has_own_domain;            // other parts, or other CPUs of this process, are in other domains
 };
 
 // By what the CPUs are divided. kShares: into a number of parts with as many cores each, or one more; cores that are

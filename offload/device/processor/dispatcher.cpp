@@ -27,10 +27,10 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
-constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
-constexpr int kLooksPerYield = 16;                     // while there is no kernel: to yield takes as long as some looks
-constexpr uint64_t kAway = 1'500;                      // to give way takes longer: another thread has run
+constexpr uint64_t kPatience = 50'000;  // nanoseconds: some round trips
+constexpr uint64_t kAlone = 2'000;      // of it without giving way to other threads of the CPU
+constexpr int kLooksPerYield = 16;      // while there is no kernel: to yield takes as long as some looks
+constexpr uint64_t kAway = 1'500;       // to give way takes longer: another thread has run
 // So many kernels come one by one until the first thread runs them again. Twice as many each time that it has then run
 // only a few until the crew was called.
 constexpr int kSingles = 16, kMostSingles = 64 * kSingles, kFew = 8;
@@ -47,16 +47,16 @@ struct Dispatcher {
   bool crew_leads = false;
   bool has_crew = false;
   std::atomic<bool> is_alone{false};  // the first thread runs a kernel. Written under the lock
-  marline_event_t crew_has_gone;   // initialised when the crew is called
-  marline_event_t crew_is_called;  // when it goes
-  int singles = 0;  // kernels that have come one by one; the crew's
-  int singles_wanted = kSingles;  // under the lock until the crew leads, and then the crew's
-  int run_alone = kFew;           // by the first thread, since the crew has gone; under the lock
-  int threads = 1;  // that kernels may have at a time
-  WorkList held;    // the crew's kernels that are one too many while the first thread runs one
+  marline_event_t crew_has_gone;      // initialised when the crew is called
+  marline_event_t crew_is_called;     // when it goes
+  int singles = 0;                    // kernels that have come one by one; the crew's
+  int singles_wanted = kSingles;      // under the lock until the crew leads, and then the crew's
+  int run_alone = kFew;               // by the first thread, since the crew has gone; under the lock
+  int threads = 1;                    // that kernels may have at a time
+  WorkList held;                      // the crew's kernels that are one too many while the first thread runs one
   std::atomic<bool> has_held{false};  // there are such: whoever ends a kernel wakes the crew for them
-  std::atomic<uint64_t> looked{0};  // by the dispatcher; a hint for others
-  std::atomic<int> kernels{0};      // that it has made tasks of, and that have not ended
+  std::atomic<uint64_t> looked{0};    // by the dispatcher; a hint for others
+  std::atomic<int> kernels{0};        // that it has made tasks of, and that have not ended
   SharedCpu cpu;
 };
 
@@ -99,7 +99,8 @@ bool is_to_give_back(const Dispatcher& own) {
 }
 
 // The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile. The
-// system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the next.
+// system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the
+// next.
 Work* look_for_work(Dispatcher& own, bool is_crew) {
   uint64_t begin = now(), time = begin;
   bool was_away = false;
@@ -117,7 +118,8 @@ Work* look_for_work(Dispatcher& own, bool is_crew) {
     uint64_t before = time;
 #pragma omp taskyield
     time = now();
-    // A kernel has run here, perhaps. On a cluster it adds what can run behind it, for which this thread need not give way.
+    // A kernel has run here, perhaps. On a cluster it adds what can run behind it, for which this thread need not give
+    // way.
     Work* work = time - before > kAlone ? take_arrived(own, false) : nullptr;
     if (work != nullptr) return work;
     own.looked.store(time, std::memory_order_relaxed);
@@ -130,7 +132,8 @@ Work* look_for_work(Dispatcher& own, bool is_crew) {
   return nullptr;
 }
 
-// False also with `work`: a kernel adds what can run behind it, and is counted off afterwards. seq_cst as in run_kernel.
+// False also with `work`: a kernel adds what can run behind it, and is counted off afterwards. seq_cst as in
+// run_kernel.
 bool wait_alone(Dispatcher& own, Work*& work) {
   if (own.source.wait == nullptr || own.kernels.load() != 0) return false;
   work = take_arrived(own, false);

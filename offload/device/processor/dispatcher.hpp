@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process that is a device does with the commands that come: a dispatching task makes a task of each kernel, and runs
-// what is no kernel at once. The threads of a parallel region run these tasks, as many at a time as OMP_NUM_THREADS says.
-// When nothing has come for a while the dispatcher sleeps, until somebody adds work; or, while no kernel runs, it waits
-// for work itself, so that the next kernel need not be handed from one thread to another.
+// What a process that is a device does with the commands that come: a dispatching task makes a task of each kernel, and
+// runs what is no kernel at once. The threads of a parallel region run these tasks, as many at a time as
+// OMP_NUM_THREADS says. When nothing has come for a while the dispatcher sleeps, until somebody adds work; or, while no
+// kernel runs, it waits for work itself, so that the next kernel need not be handed from one thread to another.
 //
 // Programs that wait for each region have one kernel at a time. The process's *first thread* runs such kernels
 // itself, outside of any region: their parallel regions have its own team, which stays from kernel to kernel, and
@@ -43,9 +43,9 @@ struct WorkSource {
   // The dispatcher is going to sleep: from now on another thread has to notice what arrives. `receive` follows.
   void (*announce)();
   void (*begin)();  // once, on the first thread of the region, when the runtime has started; may be null
-  // Both or none, and for a process's only dispatcher. While there is no kernel that could want the calling thread, it waits
-  // until commands may have arrived; false: it cannot, and the dispatcher sleeps. `resume`: it no longer sees to what
-  // arrives; may come more than once.
+  // Both or none, and for a process's only dispatcher. While there is no kernel that could want the calling thread, it
+  // waits until commands may have arrived; false: it cannot, and the dispatcher sleeps. `resume`: it no longer sees to
+  // what arrives; may come more than once.
   bool (*wait)() = nullptr;
   void (*resume)() = nullptr;
   // The first thread may run kernels itself. Both are called around one, and may be null: meanwhile another thread

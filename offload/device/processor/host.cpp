@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processor as a device, in the program's own process: memory is malloc's, and a kernel runs on the thread that asks
-// for it, as the initial task of a target region. Each device has its own copy of an image, and so of its variables.
+// The processor as a device, in the program's own process: memory is malloc's, and a kernel runs on the thread that
+// asks for it, as the initial task of a target region. Each device has its own copy of an image, and so of its
+// variables.
 #include "device/contract/kinds.hpp"
 #include "device/contract/tell.hpp"
 #include "device/processor/call_kernel.hpp"
@@ -86,7 +87,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kHostKind = {"host", false, describe, start, allocate, release, write,  read,    load,
-                                        unload, find,  locate,   nullptr, launch,  progress, stop};
+constinit const DeviceKind kHostKind = {"host", false,  describe, start,  allocate, release, write,    read,
+                                        load,   unload, find,     locate, nullptr,  launch,  progress, stop};
 
 }  // namespace marline::offload::device

@@ -12,13 +12,14 @@ namespace marline::offload::device {
 
 class NameInWords {
  public:
-  // The longest is what a frame of the wire holds (wire/base/wire.hpp, kMostWords). Names of C++ templates have some thousands
-  // of characters at most; a longer one ends the program.
+  // The longest is what a frame of the wire holds (wire/base/wire.hpp, kMostWords). Names of C++ templates have some
+  // thousands of characters at most; a longer one ends the program.
   static constexpr size_t kMostBytes = 4096 * sizeof(uint64_t);
 
   explicit NameInWords(const char* name) {
     size_t bytes = std::strlen(name) + 1;
-    if (bytes > kMostBytes) fatal("the name of a region has %zu characters, more than %zu: %.200s...", bytes, kMostBytes, name);
+    if (bytes > kMostBytes)
+      fatal("the name of a region has %zu characters, more than %zu: %.200s...", bytes, kMostBytes, name);
     for (size_t done = 0; done < bytes; done += sizeof(uint64_t)) {
       uint64_t word = 0;
       std::memcpy(&word, name + done, bytes - done < sizeof word ? bytes - done : sizeof word);

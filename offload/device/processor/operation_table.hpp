@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations by handle, for answers that come from another process: a handle that is none, or is no longer one, is noticed.
-// Any thread. Handles are used again, with another count in their upper half. Grows with the operations that are under way
-// at a time: 40 bytes for each, up to 2^32.
+// Operations by handle, for answers that come from another process: a handle that is none, or is no longer one, is
+// noticed. Any thread. Handles are used again, with another count in their upper half. Grows with the operations that
+// are under way at a time: 40 bytes for each, up to 2^32.
 #pragma once
 
 #include "base/lock.hpp"

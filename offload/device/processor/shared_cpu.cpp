@@ -9,11 +9,11 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr int kTurns = 16;                   // with fewer, a move costs more than it saves
-constexpr uint64_t kBetween = 10'000'000;    // nanoseconds: where all CPUs are busy, moves cost less than 1 %
+constexpr int kTurns = 16;                 // with fewer, a move costs more than it saves
+constexpr uint64_t kBetween = 10'000'000;  // nanoseconds: where all CPUs are busy, moves cost less than 1 %
 
-// The thread may run where it could before; it just does not run here now. Nothing happens if it is bound to this CPU, or
-// if the machine has more CPUs than a cpu_set_t (1,024).
+// The thread may run where it could before; it just does not run here now. Nothing happens if it is bound to this CPU,
+// or if the machine has more CPUs than a cpu_set_t (1,024).
 void leave_cpu() {
   cpu_set_t all, others;
   int cpu = sched_getcpu();

@@ -14,7 +14,8 @@
 namespace marline::offload::device {
 
 #ifdef __SANITIZE_THREAD__
-// 256 parts of 1 GiB, below the shadow of ThreadSanitizer (GCC 12, tsan_platform.h: the first 512 GiB are the program's).
+// 256 parts of 1 GiB, below the shadow of ThreadSanitizer (GCC 12, tsan_platform.h: the first 512 GiB are the
+// program's).
 inline constexpr uint64_t kWindow = uint64_t{0x20} << 32;
 inline constexpr int kPartShift = 30;
 #else

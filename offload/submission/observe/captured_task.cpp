@@ -117,15 +117,9 @@ CapturedTask* capture_maps(const marline_target_task_t& told) {
   task->device = told.device;
   task->code = told.maps.code;
   switch (told.form) {
-    case MARLINE_TARGET_UPDATE:
-      task->kind = ConstructKind::kUpdate;
-      break;
-    case MARLINE_TARGET_ENTER_DATA:
-      task->kind = ConstructKind::kEnterData;
-      break;
-    case MARLINE_TARGET_EXIT_DATA:
-      task->kind = ConstructKind::kExitData;
-      break;
+    case MARLINE_TARGET_UPDATE: task->kind = ConstructKind::kUpdate; break;
+    case MARLINE_TARGET_ENTER_DATA: task->kind = ConstructKind::kEnterData; break;
+    case MARLINE_TARGET_EXIT_DATA: task->kind = ConstructKind::kExitData; break;
     default:
       task->kind = ConstructKind::kTarget;
       task->kernel = entry_of_function(reinterpret_cast<const void*>(told.function));

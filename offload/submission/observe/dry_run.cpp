@@ -82,8 +82,9 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
   const Entry* kernel = find_entry(id);
   if (!is_first(recording) || kernel == nullptr) return;
   Items items = items_of(given);
-  RegionForm form = {kernel, device, threads > 0 ? threads : 0, teams, note_convention(kernel, given.version), false,
-                     given.trip_count, grid_of(given)};
+  RegionForm form = {
+      kernel,           device,        threads > 0 ? threads : 0, teams, note_convention(kernel, given.version), false,
+      given.trip_count, grid_of(given)};
   if (recording.comparison != nullptr) return recording.comparison->compare(form, items);
   items.of_region = true;
   CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
@@ -99,7 +100,9 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
   }
 }
 
-void record_reduction(Recording& recording, const marline_reduction_t& reduction) { recording.reductions.push(reduction); }
+void record_reduction(Recording& recording, const marline_reduction_t& reduction) {
+  recording.reductions.push(reduction);
+}
 
 void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items) {
   if (!is_first(recording) || recording.comparison != nullptr) return;

@@ -2,8 +2,8 @@
 //
 // What a target task of Clang's code will do, found when it is created: its entry is called while the thread's __tgt_*
 // calls write down what they are given, and return. That has no effect, as the entry only fills arrays on its stack
-// from the task's private data, which is complete by then, and calls one of them. Entries that do something else are not
-// called:
+// from the task's private data, which is complete by then, and calls one of them. Entries that do something else are
+// not called:
 // - The body of a region for the host (the clause `if` is false). Such code does not call __tgt_*. A host body with a
 //   target construct inside, which OpenMP does not allow, would be taken for an entry.
 // - With the clause thread_limit the entry calls the runtime first, which changes the current task.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shows target tasks, as they are created, to the kind of devices that wants to take them ahead of time
-// (device/contract/capture.hpp). While there is none, the runtime tells nothing, and none of this is called. Any thread.
+// (device/contract/capture.hpp). While there is none, the runtime tells nothing, and none of this is called. Any
+// thread.
 #include "base/report.hpp"
 #include "device/contract/named.hpp"
 #include "submission/observe/captured_task.hpp"
@@ -101,11 +102,12 @@ int reduced(void* copy) {
 // Once, under the lock of capture_to.
 void start() {
   static constexpr marline_target_observer_t kObserver = {
-      sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends,
-      awaited, repeats, renews, again, reduces, reduced};
+      sizeof kObserver, show,     ordered,    others_ended, ready,   waits,  cancels, raised,  ended,
+      iterates,         iterated, graph_ends, awaited,      repeats, renews, again,   reduces, reduced};
   if (marline_target_tasks_observe(&kObserver) != 0) {
-    fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
-          "libmarline.so is of another version");
+    fatal(
+        "devices that take target tasks ahead of time: another library observes target tasks already, or "
+        "libmarline.so is of another version");
   }
 }
 

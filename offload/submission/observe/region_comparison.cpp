@@ -17,8 +17,8 @@ void RegionComparison::compare(const RegionForm& form, const Items& now) {
     KnownItem& item = items[i];
     bool is_literal = (item.type & kLiteral) != 0, is_argument = (item.type & kParameter) != 0;
     bool is_own = is_own_block(item.type);
-    is_same = now.types[i] == item.type && now.sizes[i] == item.size &&
-              (is_literal || is_own || now.begins[i] == item.begin);
+    is_same =
+        now.types[i] == item.type && now.sizes[i] == item.size && (is_literal || is_own || now.begins[i] == item.begin);
     if (is_same && is_own) {
       is_same = std::memcmp(now.begins[i], own_bytes.begin() + item.bytes_at, static_cast<size_t>(item.size)) == 0;
     }

@@ -54,11 +54,11 @@ struct KnownRegion {
 // Of a region with the one that is known, whose items it brings up to date.
 struct RegionComparison {
   const KnownRegion& known;
-  KnownItem* items;            // the known one's
+  KnownItem* items;                // the known one's
   const Descriptors& descriptors;  // of all known ones' Fortran arrays
   const List<char>& own_bytes;     // of all known ones
-  List<ChangedWord>& changed;  // arguments, without a leading null
-  bool is_same = false;        // but for these
+  List<ChangedWord>& changed;      // arguments, without a leading null
+  bool is_same = false;            // but for these
 
   void compare(const RegionForm& form, const Items& now);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Claimed tasks (submitted_tasks.cpp) whose ends are wanted on the host: the device hears of them, and of those before them.
+// Claimed tasks (submitted_tasks.cpp) whose ends are wanted on the host: the device hears of them, and of those before
+// them.
 #include "submission/queue/submitted_tasks.hpp"
 
 namespace marline::offload::submission {
@@ -16,8 +17,8 @@ void note_to_tell(Ahead* one, List<uint64_t>& tell) {
   tell.push(one->number);
 }
 
-// Likewise: the ends of these claimed tasks are wanted on the host, and so are those of their predecessors: a task is ended
-// behind them. Each task is looked at once. The device hears of those in `tell`, without the lock.
+// Likewise: the ends of these claimed tasks are wanted on the host, and so are those of their predecessors: a task is
+// ended behind them. Each task is looked at once. The device hears of those in `tell`, without the lock.
 void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
   List<uint64_t> left;
   for (size_t i = 0; i < count; ++i) left.push(numbers[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where devices have the kernels of claimed tasks (submitted_tasks.cpp): they are asked, and the tasks wait for the answer.
+// Where devices have the kernels of claimed tasks (submitted_tasks.cpp): they are asked, and the tasks wait for the
+// answer.
 #include "submission/queue/submitted_tasks.hpp"
 
 #include "registry/registry.hpp"

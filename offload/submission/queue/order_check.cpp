@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deferred constructs that use each other's data without an order, found when one of them is handed over, for a device that
-// checks programs.
+// Deferred constructs that use each other's data without an order, found when one of them is handed over, for a device
+// that checks programs.
 #include "device/contract/unordered.hpp"
 #include "submission/queue/submitted_tasks.hpp"
 #include "data/data_environment.hpp"

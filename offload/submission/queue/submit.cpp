@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a deferred target construct that is sent ahead (submitted_tasks.cpp) is handed to its device: its maps are looked at now, and
-// what it does to the data environment is settled. What is to be copied are operations of the device.
+// How a deferred target construct that is sent ahead (submitted_tasks.cpp) is handed to its device: its maps are looked
+// at now, and what it does to the data environment is settled. What is to be copied are operations of the device.
 #include "base/chained.hpp"
 #include "submission/queue/submitted_tasks.hpp"
 #include "submission/queue/tool_events.hpp"
@@ -117,13 +117,14 @@ void start_copies(Ahead* one, Plan* to_device, Array<Transfer>* from_device, con
   size_t bytes = to_device != nullptr ? list_copies_to(*to_device, copies) : 0;
   one->looks_later = !copies.is_empty() && !behind.is_empty();
   if (from_device != nullptr) bytes += list_copies(*from_device, false, copies);
-  tell_copies(one->task->items.told, one->device, copies.begin(), static_cast<uint32_t>(copies.count()), one->told_copies);
+  tell_copies(one->task->items.told, one->device, copies.begin(), static_cast<uint32_t>(copies.count()),
+              one->told_copies);
   one->in_parts = bytes > kMostBytesAtOnce;
   (void)start(one, copies, behind, one->in_parts, one);
 }
 
-// The region comes behind the copies. If claimed tasks before it bring a pointer into these bytes, that is found when they
-// are copied, too late for the region: then the program ends with a line, as for a pointer that a kernel stores.
+// The region comes behind the copies. If claimed tasks before it bring a pointer into these bytes, that is found when
+// they are copied, too late for the region: then the program ends with a line, as for a pointer that a kernel stores.
 void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
   List<AheadCopy> copies;
   size_t bytes = list_copies_to(plan, copies);
@@ -166,7 +167,8 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   }
   Launch launch = launch_of(one->device, region, arguments);
   launch.is_ahead = true;
-  launch.is_awaited = one->is_told || one->ending != nullptr;  // others may wait for data that it brings, or for its room
+  launch.is_awaited =
+      one->is_told || one->ending != nullptr;  // others may wait for data that it brings, or for its room
   launch.priority = task.priority;
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
@@ -185,8 +187,8 @@ void check_place(Ahead* one, List<uint64_t>& behind) {
   check_order(one, sent_at(at));
 }
 
-// A region that is cancelled must not take home what it has not computed. The times of its kernel, which tools want, are
-// not kept.
+// A region that is cancelled must not take home what it has not computed. The times of its kernel, which tools want,
+// are not kept.
 bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
   if (is_told(MARLINE_ON_ANYTHING)) return false;
   Mapping& mapping = *one->device->mapping;
@@ -230,9 +232,9 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   return true;
 }
 
-// All regions of an iteration, which have no predecessors but in it. If they must be given one by one, the construct ends
-// without them: the data has been counted. Nothing is handed over behind it by its number, which is that of its first
-// region: what the program creates later waits for its end.
+// All regions of an iteration, which have no predecessors but in it. If they must be given one by one, the construct
+// ends without them: the data has been counted. Nothing is handed over behind it by its number, which is that of its
+// first region: what the program creates later waits for its end.
 bool launch_iteration(Ahead* one, List<uint64_t>& behind) {
   Place at = {one, &behind};
   if (!one->device->mapping->begin_present(one->task->items, sent_at(at))) return false;
@@ -271,7 +273,8 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
   bool enters = one->task->kind == ConstructKind::kEnterData;
   Place at = {one, &behind};
   const Items& items = one->task->items;
-  bool has_begun = enters ? mapping.begin_enter(items, plan, sent_at(at)) : mapping.begin_exit(items, plan, sent_at(at));
+  bool has_begun =
+      enters ? mapping.begin_enter(items, plan, sent_at(at)) : mapping.begin_exit(items, plan, sent_at(at));
   if (!has_begun) {
     destroy(ending);
     return false;
@@ -307,7 +310,8 @@ bool launch(Ahead* one, List<uint64_t>& behind) {
       if (!launch_region(one, behind)) return false;
   }
   // `cancels` looks only at tasks that are marked as handed over, which this one is next.
-  if (may_be_cancelled(*one) && marline_claimed_is_cancelled(handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
+  if (may_be_cancelled(*one) && marline_claimed_is_cancelled(handle) != 0)
+    one->device->kind->ahead->cancel(one->device, one->number);
   return true;
 }
 

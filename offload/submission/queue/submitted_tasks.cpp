@@ -9,8 +9,8 @@
 // has ended.
 //
 // Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
-// time hands over, in the order of g_to_hand, or regions of a graph (graph_iterations.cpp). Tasks end in a progress hook, as no
-// call of the runtime's may end one.
+// time hands over, in the order of g_to_hand, or regions of a graph (graph_iterations.cpp). Tasks end in a progress
+// hook, as no call of the runtime's may end one.
 #include "submission/queue/submitted_tasks.hpp"
 
 #include "base/chained.hpp"
@@ -47,10 +47,10 @@ Queue g_to_hand, g_to_end;
 int g_handed = 0;
 bool g_is_handing = false;
 AheadWaits g_waits;
-int g_counted = 0;  // of g_to_end, that the hook has been told of
-std::atomic<int> g_in_parts{0};  // constructs with copies that the hook makes, of which it has been told, too
+int g_counted = 0;                       // of g_to_end, that the hook has been told of
+std::atomic<int> g_in_parts{0};          // constructs with copies that the hook makes, of which it has been told, too
 std::atomic<Device*> g_device{nullptr};  // a program has one cluster; by the first task that is claimed
-uint64_t g_search = 0, g_searched = 0;  // how many searches for predecessors there were; of which task the last one
+uint64_t g_search = 0, g_searched = 0;   // how many searches for predecessors there were; of which task the last one
 marline_hook_t* g_hook = nullptr;
 Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
 
@@ -251,8 +251,8 @@ void hand_over() {
   tell_hook(pushed);
 }
 
-// One thread hands over at a time: the one that does takes some microseconds. All ends of an iteration are awaited, as the
-// program may wait for them to begin the next one.
+// One thread hands over at a time: the one that does takes some microseconds. All ends of an iteration are awaited, as
+// the program may wait for them to begin the next one.
 bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
   List<uint64_t> tell;
   int pushed = 0;
@@ -299,7 +299,8 @@ void* take(CapturedTask* task) {
   if ((!is_region && !stays && task->kind != ConstructKind::kUpdate) || (stays && omp_get_cancellation() != 0))
     return nullptr;
   bool is_plain = task->reduced_count == 0;  // the others are no part of an iteration for the device
-  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
+  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE))
+    return nullptr;  // tools are not told of those
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
@@ -516,7 +517,8 @@ Step end_task(Ahead* one) {
   if (one->ending == nullptr || !one->ending->has_begun) {
     if (g_spare == nullptr) g_spare = make<Ending>();
     Ending* ending = one->ending != nullptr ? one->ending : g_spare;
-    if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;  // another construct is at some of it
+    if (!mapping.begin_end(one->task->items, ending->plan, one->key))
+      return Step::kAgain;  // another construct is at some of it
     bool is_over = ending == g_spare && ending->plan.pieces == nullptr && ending->plan.copies.count() == 0;
     if (!is_over) {
       ending->has_begun = true;
@@ -564,9 +566,9 @@ int poll(void*) {
   return ended + copied;
 }
 
-constexpr CaptureSink kSink = {wants,   take,   ordered,    others_ended, ready,    program_waits,
-                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats, reduced,
-                               renews,  again};
+constexpr CaptureSink kSink = {wants,   take,    ordered,    others_ended, ready,    program_waits,
+                               cancels, raised,  left_ended, iterates,     iterated, graph_ends,
+                               awaited, repeats, reduced,    renews,       again};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of deferred target constructs that are sent ahead, which are under the lock of submitted_tasks.cpp, and how that one,
-// submit.cpp, which hands them to their device, and graph_iterations.cpp, which hands over iterations of persistent
-// graphs, use each other.
+// The records of deferred target constructs that are sent ahead, which are under the lock of submitted_tasks.cpp, and
+// how that one, submit.cpp, which hands them to their device, and graph_iterations.cpp, which hands over iterations of
+// persistent graphs, use each other.
 #pragma once
 
 #include "base/lock.hpp"
@@ -38,28 +38,28 @@ struct Ahead : Operation {
   Device* device = nullptr;
   State state = State::kWaiting;
   bool is_ready = false, has_ended = false;
-  bool is_awaited = false;  // by a task that is not claimed, or a thread
-  bool is_told = false;     // the device knows that, or hears it before anything else
-  bool seeks_kernel = false;  // the device is asked where it has the kernel
-  bool in_parts = false;      // its copies are made so
-  bool is_in_turn = false;    // handed over by graph_iterations.cpp
-  bool is_of_iteration = false;  // and given to the device as a part of its graph's iteration
-  bool is_iteration = false;     // it stands for all regions of one; its items are what these use
-  bool changes = false;          // then: their arguments may be others than in the one before
+  bool is_awaited = false;         // by a task that is not claimed, or a thread
+  bool is_told = false;            // the device knows that, or hears it before anything else
+  bool seeks_kernel = false;       // the device is asked where it has the kernel
+  bool in_parts = false;           // its copies are made so
+  bool is_in_turn = false;         // handed over by graph_iterations.cpp
+  bool is_of_iteration = false;    // and given to the device as a part of its graph's iteration
+  bool is_iteration = false;       // it stands for all regions of one; its items are what these use
+  bool changes = false;            // then: their arguments may be others than in the one before
   bool has_others_behind = false;  // as in Launch; then
-  bool looks_later = false;   // it copies to the device what claimed tasks before it may change still
+  bool looks_later = false;        // it copies to the device what claimed tasks before it may change still
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
   Array<uint64_t, 1> predecessors;  // claimed ones, by their numbers
   Array<Ahead*, 1> dependents;      // which count this one among `missing`
-  List<uint64_t> copies;        // private ones, on the device
-  Ahead* next = nullptr;        // of a queue
-  uint64_t key = 0;             // the task's number
-  uint64_t met_in = 0;          // the last search for a task's predecessors that has met it
-  uint64_t created = 0;         // its number in AheadWaits
+  List<uint64_t> copies;            // private ones, on the device
+  Ahead* next = nullptr;            // of a queue
+  uint64_t key = 0;                 // the task's number
+  uint64_t met_in = 0;              // the last search for a task's predecessors that has met it
+  uint64_t created = 0;             // its number in AheadWaits
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
   struct ToldCopies* told_copies = nullptr;  // tool_events.hpp
-  Aside* shown = nullptr;  // while it is the device's; what waits here needs none
+  Aside* shown = nullptr;                    // while it is the device's; what waits here needs none
 };
 
 // Where a device has a kernel, which it is being asked, and the tasks that wait for that. One that it does not have
@@ -106,7 +106,8 @@ void destroy(T* one) {
 // nothing has been done. By one thread at a time, without the lock.
 [[nodiscard]] bool launch(Ahead* one, List<uint64_t>& behind);
 
-// Whether the device may leave out the task, which has been handed over. Under the lock, or by the thread that hands over.
+// Whether the device may leave out the task, which has been handed over. Under the lock, or by the thread that hands
+// over.
 [[nodiscard]] bool may_be_cancelled(const Ahead& one);
 
 // Whether the task, whose turn it is, comes behind that one, directly or not, or that one has ended.
@@ -139,7 +140,8 @@ void check_order(const Ahead* one, const struct Sent& sent);
 // All whose turn it is, as far as the device has room. Without the lock.
 void hand_over();
 
-// Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the lock.
+// Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the
+// lock.
 [[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);
 
 // As CaptureSink has it.
@@ -153,8 +155,8 @@ void graph_ends(uint64_t graph);
 [[nodiscard]] bool renews(uint64_t graph, marline_claimed_t* all, uint64_t number);
 [[nodiscard]] bool again(const marline_target_task_t& task);
 void waits(marline_wait_kind_t kind);
-// A region of an iteration that is as the one before, behind these claimed tasks alone. True: it has been handed over, or left to
-// the runtime. False: it is handed over as any other. By the producer's thread.
+// A region of an iteration that is as the one before, behind these claimed tasks alone. True: it has been handed over,
+// or left to the runtime. False: it is handed over as any other. By the producer's thread.
 [[nodiscard]] bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count);
 // In a fork's child.
 void forget_graphs();

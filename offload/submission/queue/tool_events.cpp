@@ -60,8 +60,9 @@ bool tool_forbids() {
   }
   static std::atomic<bool> is_said{false};
   if (!is_said.exchange(true)) {
-    warn("a tool has ompt_callback_target, which does not say of which target task a construct is: target tasks are not "
-         "sent ahead of time (with ompt_callback_target_emi they are)");
+    warn(
+        "a tool has ompt_callback_target, which does not say of which target task a construct is: target tasks are not "
+        "sent ahead of time (with ompt_callback_target_emi they are)");
   }
   return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tools hear of tasks that are sent ahead (docs/design/cluster.md, "What tools hear of it"). A construct begins when
-// its task is handed over, by the thread that does that, and ends with the task. In between lie its operations, each told
-// when it is asked for; their records come when all of them have ended. Any thread, one at a time for a task, without a
-// lock. Without a tool each costs a load and a branch.
+// What tools hear of tasks that are sent ahead (docs/design/cluster.md, "What tools hear of it"). A construct begins
+// when its task is handed over, by the thread that does that, and ends with the task. In between lie its operations,
+// each told when it is asked for; their records come when all of them have ended. Any thread, one at a time for a task,
+// without a lock. Without a tool each costs a load and a branch.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -36,7 +36,8 @@ void tell_kernel_done(Told* of, const Operation& kernel);
 // Private copies are released.
 void tell_release(Told* of, Device* device, const List<uint64_t>& copies);
 
-// Whether there is a tool that would take a construct for that of the task on the thread, which is another one. Says so once.
+// Whether there is a tool that would take a construct for that of the task on the thread, which is another one. Says so
+// once.
 [[nodiscard]] bool tool_forbids();
 
 }  // namespace marline::offload::submission

@@ -27,8 +27,8 @@ uint64_t AheadWaits::add(bool is_alone) {
   return created_.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Whether a thread that waits so may go on before all tasks have ended that are under way. At a barrier it needs all of its
-// team's, so all if one thread has created them in one region. What is behind depend clauses is told by itself
+// Whether a thread that waits so may go on before all tasks have ended that are under way. At a barrier it needs all of
+// its team's, so all if one thread has created them in one region. What is behind depend clauses is told by itself
 // (marline_target_observer_t, awaited).
 bool AheadWaits::is_for_some(marline_wait_kind_t kind) const {
   bool is_for_all = kind == MARLINE_WAIT_BARRIER && creator_.load(std::memory_order_relaxed) != nullptr;

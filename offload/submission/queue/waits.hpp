@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the claimed tasks (submitted_tasks.cpp) the program waits for, by numbers in the order of their creation, from 1 on. A wait
-// is for what has been created before; tasks that others create meanwhile are followed by a wait of theirs. Under
-// submitted_tasks.cpp's lock but for `has_told`.
+// Which of the claimed tasks (submitted_tasks.cpp) the program waits for, by numbers in the order of their creation,
+// from 1 on. A wait is for what has been created before; tasks that others create meanwhile are followed by a wait of
+// theirs. Under submitted_tasks.cpp's lock but for `has_told`.
 #pragma once
 
 #include "marline/devices.h"
@@ -37,10 +37,11 @@ class AheadWaits {
  private:
   [[nodiscard]] bool is_for_some(marline_wait_kind_t kind) const;
 
-  // Written under the lock. Read without it by a thread that asks about tasks of its own, so in the order of the program.
-  std::atomic<uint64_t> created_{0};               // the last number
-  std::atomic<uint64_t> waited_{0}, awaited_{0};   // as it was when a wait last began, and one that is perhaps for some
-  std::atomic<const void*> creator_{nullptr};      // of all tasks under way; null: there are several
+  // Written under the lock. Read without it by a thread that asks about tasks of its own, so in the order of the
+  // program.
+  std::atomic<uint64_t> created_{0};              // the last number
+  std::atomic<uint64_t> waited_{0}, awaited_{0};  // as it was when a wait last began, and one that is perhaps for some
+  std::atomic<const void*> creator_{nullptr};     // of all tasks under way; null: there are several
   bool tells_ = false, singly_ = false;
 };
 

@@ -5,8 +5,8 @@
 // then repeat what it did for that one. The records are under submitted_tasks.cpp's lock.
 //
 // Invariant: of an iteration that the device has been told of, `now` has the regions that it has been given as such, in
-// order and without a gap. If one is handed over otherwise, the iteration is over for the device, and it forgets the graph
-// before the next one: what it has seen would not say who stands before whom.
+// order and without a gap. If one is handed over otherwise, the iteration is over for the device, and it forgets the
+// graph before the next one: what it has seen would not say who stands before whom.
 #include "base/chained.hpp"
 #include "submission/queue/submitted_tasks.hpp"
 #include "submission/observe/captured_task.hpp"
@@ -44,15 +44,16 @@ struct AheadGraph {
   bool is_told = false;    // the device knows of this iteration
   bool is_broken = false;  // a region has been handed over otherwise
   List<GivenTask> now, before;
-  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last iteration
-  // that was given one by one. The next one may be like that in all (`repeats`), or but for firstprivate values (`renews`).
+  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last
+  // iteration that was given one by one. The next one may be like that in all (`repeats`), or but for firstprivate
+  // values (`renews`).
   bool lists_used = false, is_listed = false;  // it is being listed, and has been
   bool is_renewed = false;  // it is, or is to be, so repeated that its code runs; then there are `known`
   int default_device = 0;
   uint32_t modules = 0;  // changes by then: entries are those of the same code as long as there are no others
   UsedData used;
   KnownRegions known;
-  uint64_t renewed = 0;  // regions of the iteration so far
+  uint64_t renewed = 0;       // regions of the iteration so far
   List<ChangedWord> changed;  // of the region that is looked at
 };
 
@@ -67,17 +68,18 @@ const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
   return found != list.end() && found->number == number ? found : nullptr;
 }
 
-// Whether the region can be given in its turn. It has no predecessors but claimed ones. One that takes part in a reduction cannot:
-// each taskgroup has copies of its own, so no iteration is like the one before.
+// Whether the region can be given in its turn. It has no predecessors but claimed ones. One that takes part in a
+// reduction cannot: each taskgroup has copies of its own, so no iteration is like the one before.
 bool is_next(const AheadGraph& graph, const Ahead& one) {
   const CapturedTask& task = *one.task;
   if (task.reduced_count != 0) return false;
   return task.kind == ConstructKind::kTarget && task.step == graph.now.count() && one.missing == 1 &&
-         task.kernel->has_run.load(std::memory_order_relaxed) && (graph.device == nullptr || graph.device == one.device);
+         task.kernel->has_run.load(std::memory_order_relaxed) &&
+         (graph.device == nullptr || graph.device == one.device);
 }
 
-// The numbers on the device of what stands before a region, and of a task that is not of these iterations only if it has
-// been handed over and has not ended. False: one has not been handed over, or what comes behind it must not be.
+// The numbers on the device of what stands before a region, and of a task that is not of these iterations only if it
+// has been handed over and has not ended. False: one has not been handed over, or what comes behind it must not be.
 bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
   one->has_others_behind = false;
   for (size_t i = 0; i < count; ++i) {
@@ -188,7 +190,8 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
     Guard guard(ahead_lock());
     AheadGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return false;
-    if (!graph->is_open) {  // its producer has waited: if before the first region, the device has not heard of the iteration
+    if (!graph->is_open) {  // its producer has waited: if before the first region, the device has not heard of the
+                            // iteration
       graph->is_broken = graph->is_broken || graph->now.is_empty();
       return false;
     }
@@ -236,8 +239,9 @@ Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number
   return one;
 }
 
-// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by region. What
-// is handed over holds its data until it has ended, which a hook finds, so nothing is that the device would refuse.
+// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by
+// region. What is handed over holds its data until it has ended, which a hook finds, so nothing is that the device
+// would refuse.
 bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
   {
     Guard guard(ahead_lock());
@@ -272,8 +276,8 @@ bool may_be_whole(AheadGraph& graph) {
   graph.is_listed = graph.is_listed || graph.lists_used;
   graph.lists_used = false;
   if (!graph.is_listed || graph.device == nullptr || graph.device->lost) return false;
-  return graph.device->takes_ahead.load(std::memory_order_relaxed) && graph.default_device == omp_get_default_device() &&
-         graph.modules == module_changes();
+  return graph.device->takes_ahead.load(std::memory_order_relaxed) &&
+         graph.default_device == omp_get_default_device() && graph.modules == module_changes();
 }
 
 // `renews`: the iteration's code runs.
@@ -319,7 +323,8 @@ bool again(const marline_target_task_t& task) {
   if (!graph->known.is_same(task.step, task, graph->changed)) return false;
   bool leading_null = graph->known.has_leading_null(task.step);
   const AheadKind& kind = *graph->device->kind->ahead;
-  if (!kind.repeat_kernel(graph->device, graph->key, leading_null, graph->changed.begin(), graph->changed.count())) return false;
+  if (!kind.repeat_kernel(graph->device, graph->key, leading_null, graph->changed.begin(), graph->changed.count()))
+    return false;
   ++graph->renewed;
   return true;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of the regions of a persistent graph's iteration, from how they were given to the device one by one. The
-// regions of a later iteration are compared with it: if only values that they get by themselves have changed, the device
-// needs nothing but these. The producer's thread.
+// What is known of the regions of a persistent graph's iteration, from how they were given to the device one by one.
+// The regions of a later iteration are compared with it: if only values that they get by themselves have changed, the
+// device needs nothing but these. The producer's thread.
 #pragma once
 
 #include "submission/observe/region_comparison.hpp"

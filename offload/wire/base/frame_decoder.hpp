@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Frames from a stream of bytes that may end anywhere. It trusts no byte: a frame of another job, one that is too long,
-// out of sequence or of another incarnation stops it for good. It calls nothing and allocates once; whoever feeds it acts
-// on its state. One thread at a time.
+// out of sequence or of another incarnation stops it for good. It calls nothing and allocates once; whoever feeds it
+// acts on its state. One thread at a time.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -15,10 +15,12 @@ enum class ControlKind : uint16_t { kCredits = 1, kLeave = 2 };
 class FrameDecoder {
  public:
   enum class State : uint8_t {
-    kFrame, kWords, kBulk,  // takes bytes
-    kPlace,                 // wants to know where the bulk goes: `place`
-    kWhole,                 // the frame is complete: `next`
-    kFault                  // will take nothing any more
+    kFrame,
+    kWords,
+    kBulk,   // takes bytes
+    kPlace,  // wants to know where the bulk goes: `place`
+    kWhole,  // the frame is complete: `next`
+    kFault   // will take nothing any more
   };
 
   FrameDecoder() = default;
@@ -30,10 +32,10 @@ class FrameDecoder {
   [[nodiscard]] bool open(uint64_t job);
 
   [[nodiscard]] State state() const { return state_; }
-  [[nodiscard]] const Frame& frame() const { return frame_; }      // from kPlace or kWhole on, until `next`
-  [[nodiscard]] const uint64_t* words() const { return words_; }   // as above
+  [[nodiscard]] const Frame& frame() const { return frame_; }     // from kPlace or kWhole on, until `next`
+  [[nodiscard]] const uint64_t* words() const { return words_; }  // as above
   [[nodiscard]] bool is_control() const { return frame_.sequence == 0; }
-  [[nodiscard]] const char* fault() const { return fault_; }       // in kFault: what the peer has done
+  [[nodiscard]] const char* fault() const { return fault_; }  // in kFault: what the peer has done
 
   // Takes bytes until the state wants an answer; returns how many.
   size_t take(const char* bytes, size_t count);
@@ -42,8 +44,8 @@ class FrameDecoder {
   // The frame has been dealt with.
   void next();
 
-  // For readers that can put bulk where it belongs themselves: in kBulk with a place, how much is wanted and where; else 0
-  // and null.
+  // For readers that can put bulk where it belongs themselves: in kBulk with a place, how much is wanted and where;
+  // else 0 and null.
   [[nodiscard]] uint64_t wants_bulk() const { return state_ == State::kBulk && to_ != nullptr ? bulk_left_ : 0; }
   [[nodiscard]] char* bulk_at() const { return to_; }
   void took_bulk(uint64_t bytes);

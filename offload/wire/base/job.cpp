@@ -26,7 +26,8 @@ const char* variable(const char* name) {
 // Not shown if it is wrong: it is a secret.
 void read_secret(const char* text, uint64_t secret[2]) {
   bool good = std::strlen(text) == 32 && std::strspn(text, "0123456789abcdefABCDEF") == 32;
-  if (!good) fatal("MARLINE_JOB is not 32 hexadecimal digits: start the program by its launcher, or without the variable");
+  if (!good)
+    fatal("MARLINE_JOB is not 32 hexadecimal digits: start the program by its launcher, or without the variable");
   char half[17] = {};
   for (int i = 0; i < 2; ++i) {
     std::memcpy(half, text + 16 * i, 16);
@@ -36,7 +37,8 @@ void read_secret(const char* text, uint64_t secret[2]) {
 
 int read_number(const char* name, int least, int most) {
   const char* text = variable(name);
-  if (text == nullptr) fatal("MARLINE_JOB is set, but %s is not: start the program by its launcher, or with neither", name);
+  if (text == nullptr)
+    fatal("MARLINE_JOB is set, but %s is not: start the program by its launcher, or with neither", name);
   char* end;
   long number = std::strtol(text, &end, 10);
   bool good = *text >= '0' && *text <= '9' && *end == '\0' && number >= least && number <= most;
@@ -60,7 +62,8 @@ const char* const* split_names(const char* text, int count) {
   for (int i = 0; i < count; ++i) {
     names[i] = at;
     at += std::strcspn(at, ",");
-    if (at == names[i] || at - names[i] >= static_cast<long>(sizeof Peer::node)) refuse_value(Option::kNodesAs, text, names[i]);
+    if (at == names[i] || at - names[i] >= static_cast<long>(sizeof Peer::node))
+      refuse_value(Option::kNodesAs, text, names[i]);
     *at++ = '\0';
   }
   names[count] = nullptr;
@@ -96,7 +99,8 @@ bool read_job(Job& job) {
     job.count = read_number("MARLINE_JOB_COUNT", 1, kMostProcesses);
     job.number = read_number("MARLINE_JOB_NUMBER", 0, job.count - 1);
     job.address = variable("MARLINE_JOB_ADDRESS");
-    if (job.address == nullptr) fatal("MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not: start the program by its launcher");
+    if (job.address == nullptr)
+      fatal("MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not: start the program by its launcher");
   }
   job.nodes = read_nodes(job.count);
   return secret != nullptr;

@@ -38,7 +38,8 @@ class Outbox {
  public:
   [[nodiscard]] Queued* first() const { return first_; }
   // Without `outgoing`, a bulk is copied. False: no memory.
-  [[nodiscard]] bool append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing, uint64_t done);
+  [[nodiscard]] bool append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing,
+                            uint64_t done);
   void drop_first();
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How two processes find out that they belong to one job: both prove that they know its secret, without sending it. That
-// keeps out programs that meet a socket by chance, processes of another job at the same address, and users of the machine
-// who were not given the secret. It does not hide or sign what is sent afterwards: a network on which others read or
-// change packets needs more.
+// How two processes find out that they belong to one job: both prove that they know its secret, without sending it.
+// That keeps out programs that meet a socket by chance, processes of another job at the same address, and users of the
+// machine who were not given the secret. It does not hide or sign what is sent afterwards: a network on which others
+// read or change packets needs more.
 //
 //     connects                       accepts
 //     Hello, a number of its own ->

@@ -11,8 +11,8 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr int kMostFlushed = 64;             // tries at a time, as a lock is held
-constexpr uint64_t kRingPiece = 64 << 10;    // published at once, so that the reader copies beside the writer
+constexpr int kMostFlushed = 64;           // tries at a time, as a lock is held
+constexpr uint64_t kRingPiece = 64 << 10;  // published at once, so that the reader copies beside the writer
 
 // The pieces of one call.
 struct Gathered {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One peer of the wire `local`: what is sent to it and what comes from it. Any thread sends, under `lock`; the thread that
-// has the wire's poll lock receives. Two kinds of transport: a pair of rings in shared memory, whose socket says only that
-// the peer lives, or that socket itself.
+// One peer of the wire `local`: what is sent to it and what comes from it. Any thread sends, under `lock`; the thread
+// that has the wire's poll lock receives. Two kinds of transport: a pair of rings in shared memory, whose socket says
+// only that the peer lives, or that socket itself.
 #pragma once
 
 #include "base/lock.hpp"
@@ -16,14 +16,14 @@
 
 namespace marline::offload::wire {
 
-inline constexpr uint32_t kFewQueued = 64;     // frames: with more, a link has no room
-inline constexpr uint64_t kFewUnread = 4096;   // frames that the peer has not said it has taken: with more, likewise
-inline constexpr uint32_t kTellAtLeast = 1024; // frames taken: with more, the peer is told even if there is no answer
+inline constexpr uint32_t kFewQueued = 64;      // frames: with more, a link has no room
+inline constexpr uint64_t kFewUnread = 4096;    // frames that the peer has not said it has taken: with more, likewise
+inline constexpr uint32_t kTellAtLeast = 1024;  // frames taken: with more, the peer is told even if there is no answer
 
-// A burst on a socket: frames that come so close behind one another. Each call of the system takes several microseconds, so
-// from some number on the frames of a burst wait in the outbox, until there are many, or a poll finds that they have waited
-// for long enough. A frame with kMayWait does so from the first on; the next one without takes it along. One with kAwaited
-// never does: a chain of questions and answers is no burst.
+// A burst on a socket: frames that come so close behind one another. Each call of the system takes several
+// microseconds, so from some number on the frames of a burst wait in the outbox, until there are many, or a poll finds
+// that they have waited for long enough. A frame with kMayWait does so from the first on; the next one without takes it
+// along. One with kAwaited never does: a chain of questions and answers is no burst.
 struct Burst {
   static constexpr int64_t kGap = 20'000;      // nanoseconds; also how long a frame waits
   static constexpr uint32_t kAtOnce = 8;       // frames of a burst that do not wait
@@ -47,7 +47,7 @@ struct Transport {
   SharedRing out, in;
   void* memory = nullptr;  // of both rings
   size_t memory_bytes = 0;
-  Bell* bell = nullptr;    // the peer's
+  Bell* bell = nullptr;  // the peer's
   int bell_file = -1;
   // If not: what is queued waits for room, from a try that found too little until nothing is queued. Written under the
   // link's lock; read without as a hint.
@@ -76,10 +76,10 @@ struct Link {
   Transport transport;
 
   Lock lock;
-  Outbox outbox;             // under `lock`
-  uint64_t sequence = 0;     // of the last frame; under `lock`
-  bool said_leave = false;   // under `lock`: nothing follows
-  Burst burst;               // under `lock`
+  Outbox outbox;                           // under `lock`
+  uint64_t sequence = 0;                   // of the last frame; under `lock`
+  bool said_leave = false;                 // under `lock`: nothing follows
+  Burst burst;                             // under `lock`
   std::atomic<uint64_t> sent{0};           // the same as `sequence`, for has_room
   std::atomic<uint32_t> queued{0};         // frames in `outbox`
   std::atomic<uint64_t> taken_by_peer{0};  // frames, by its credits. Written by the polling thread
@@ -88,19 +88,19 @@ struct Link {
   std::atomic<bool> ended{false};          // no more bytes will come. Written by the polling thread
   std::atomic<bool> gone{false};           // the last that came has been delivered, too. Written by the polling thread
 
-  FrameDecoder decoder;        // of the polling thread, as the next two
-  bool has_left = false;       // the peer has said so
-  const char* why = nullptr;   // `ended`: the reason, if it is not the peer's end
-  bool watches_room = false;   // the socket is watched for room; of the waiting thread
+  FrameDecoder decoder;       // of the polling thread, as the next two
+  bool has_left = false;      // the peer has said so
+  const char* why = nullptr;  // `ended`: the reason, if it is not the peer's end
+  bool watches_room = false;  // the socket is watched for room; of the waiting thread
 
-  // The frame lacks its sequence and its credits. kAll: everything is on its way or, as the peer is gone, dropped. If the
-  // bulk has been copied, `outgoing` is null behind it.
+  // The frame lacks its sequence and its credits. kAll: everything is on its way or, as the peer is gone, dropped. If
+  // the bulk has been copied, `outgoing` is null behind it.
   [[nodiscard]] Sent send(Frame frame, const uint64_t* words, const void* bulk, Outgoing*& outgoing);
   // A frame of the wire's.
   [[nodiscard]] Sent send_control(Frame frame);
 
-  // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a bulk
-  // all has gone, `finished` is to be told; there may be more.
+  // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a
+  // bulk all has gone, `finished` is to be told; there may be more.
   [[nodiscard]] Flushed flush(uint64_t time, Outgoing*& finished);
 
   // By the polling thread: the peer's machine is silent, so nothing comes any more.
@@ -115,8 +115,8 @@ struct Link {
 
   [[nodiscard]] bool has_room() const {
     if (gone.load(std::memory_order_relaxed)) return true;
-    auto unread = static_cast<int64_t>(sent.load(std::memory_order_relaxed) -
-                                       taken_by_peer.load(std::memory_order_relaxed));
+    auto unread =
+        static_cast<int64_t>(sent.load(std::memory_order_relaxed) - taken_by_peer.load(std::memory_order_relaxed));
     return queued.load(std::memory_order_relaxed) < kFewQueued && unread < static_cast<int64_t>(kFewUnread);
   }
 

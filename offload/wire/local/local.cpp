@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFramesPerPoll = 64;
 constexpr int64_t kBytesPerVisit = 1 << 20;
-constexpr unsigned kPollsPerLook = 64;  // at sockets that say only that a peer lives
+constexpr unsigned kPollsPerLook = 64;          // at sockets that say only that a peer lives
 constexpr unsigned kPollsPerLookAtStreams = 4;  // in polls that find frames in rings
 constexpr int kMostReady = 32;
 constexpr unsigned kPollsPerLookAtHosts = 1024;   // in a row, without a wait

@@ -15,7 +15,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr int kStep = 100;             // milliseconds of a wait, which the bell ends before
+constexpr int kStep = 100;                   // milliseconds of a wait, which the bell ends before
 constexpr uint64_t kLinger = 1'000'000'000;  // nanoseconds that peers have to close their ends
 
 template <class Condition>
@@ -42,8 +42,8 @@ void say_leave(LocalWire* wire) {
   }
 }
 
-// A socket that is closed while something unread is in it makes the system drop what is still on its way to the peer. So
-// this end says that nothing follows, and reads until the peer has closed its own.
+// A socket that is closed while something unread is in it makes the system drop what is still on its way to the peer.
+// So this end says that nothing follows, and reads until the peer has closed its own.
 void drain_streams(LocalWire* wire) {
   wire->leaves_alone = true;
   for (int i = 0; i < wire->count; ++i) {

@@ -145,8 +145,8 @@ bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   int socket = reach_first(meeting, address, meeting.shared_listener >= 0, deadline);
   Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
   if (greeting == Greeting::kStranger) {
-    give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job", job.address,
-            job.number);
+    give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job",
+            job.address, job.number);
   }
   bool is_known = greeting == Greeting::kDone;
   if (meeting.shared_listener < 0) open_listeners(meeting, own_address(socket));

@@ -12,9 +12,9 @@
 
 namespace marline::offload::wire {
 
-// Milliseconds that processes wait for each other, at the meeting and once more for the links; of a job that is no larger
-// than most machines are, on an idle machine. A machine starts some processes per second and core. 0: as the option
-// MARLINE_START_TIMEOUT says.
+// Milliseconds that processes wait for each other, at the meeting and once more for the links; of a job that is no
+// larger than most machines are, on an idle machine. A machine starts some processes per second and core. 0: as the
+// option MARLINE_START_TIMEOUT says.
 extern int g_patience;
 [[nodiscard]] Deadline patience_of(const Job& job);
 
@@ -48,8 +48,8 @@ void open_reception(const Meeting& meeting, Reception& reception, Purpose purpos
 // local_mesh.cpp: opens all links.
 void open_links(LocalWire* wire, Meeting& meeting);
 
-// local_forks.cpp: forks of the program have no part in the wire. They close its files, so that the peers see the end of
-// the process that has joined.
+// local_forks.cpp: forks of the program have no part in the wire. They close its files, so that the peers see the end
+// of the process that has joined.
 void remember_local_wire(LocalWire* wire);
 void forget_local_wire(LocalWire* wire);
 

@@ -25,7 +25,9 @@ namespace {
 
 constexpr timespec kRetry = {0, 5'000'000};
 
-bool shares_memory(const LocalWire* wire, int peer) { return are_on_one_node(wire->peers[wire->number], wire->peers[peer]); }
+bool shares_memory(const LocalWire* wire, int peer) {
+  return are_on_one_node(wire->peers[wire->number], wire->peers[peer]);
+}
 
 struct Opening {
   LocalWire* wire;
@@ -95,7 +97,8 @@ bool exchange_as_accepter(const Opening& opening, Link& link, int socket, const 
 }
 
 // The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for. So is the control of
-// congestion, but within a machine, where there is none: BBR paces by timers what could go at once. Reno is in every Linux.
+// congestion, but within a machine, where there is none: BBR paces by timers what could go at once. Reno is in every
+// Linux.
 bool prepare_stream(const LocalWire* wire, Link& link, int socket) {
   constexpr char kNoPacing[] = "reno";
   int one = 1;
@@ -150,9 +153,9 @@ void connect_link(const Opening& opening, int peer, Deadline deadline) {
   Link& link = opening.wire->links[peer];
   link.transport.shared = shares_memory(opening.wire, peer);
   errno = 0;
-  bool open = link.transport.shared ? exchange_as_connector(opening, link, socket, deadline) &&
-                                          register_link(opening, link, socket)
-                                    : finish_stream(opening, link, socket);
+  bool open = link.transport.shared
+                  ? exchange_as_connector(opening, link, socket, deadline) && register_link(opening, link, socket)
+                  : finish_stream(opening, link, socket);
   if (!open) give_up_on(opening, peer, why_no_link(deadline.left() == 0 ? "it does not answer" : "it has ended"));
 }
 
@@ -173,10 +176,10 @@ void accept_links(const Opening& opening) {
   if (here == nullptr) give_up(wire->user, "no memory for %d processes", wire->count);
   for (int i = 0; i <= wire->number; ++i) here[i] = true;
   const int listeners[] = {opening.meeting.shared_listener, opening.meeting.stream_listener};
-  Expected expected = {.files = [](const void* data, int number) {
-                         return shares_memory(static_cast<const LocalWire*>(data), number) ? 3 : 0;
-                       },
-                       .data = wire};
+  Expected expected = {
+      .files = [](const void* data,
+                  int number) { return shares_memory(static_cast<const LocalWire*>(data), number) ? 3 : 0; },
+      .data = wire};
   Reception reception;
   open_reception(opening.meeting, reception, Purpose::kLink, expected, listeners, 2);
   Deadline deadline = patience_of(opening.meeting.job);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See local.hpp. The waiting thread looks for up to 100 µs, and then sleeps in one place: poll(2), on the process's event
-// file and on the epoll of all sockets. Thus it hears peers of its node, those of others, and the death of any. Before it
-// sleeps it says so in the bell, then looks again; a sender does it the other way round (shared_ring.cpp).
+// See local.hpp. The waiting thread looks for up to 100 µs, and then sleeps in one place: poll(2), on the process's
+// event file and on the epoll of all sockets. Thus it hears peers of its node, those of others, and the death of any.
+// Before it sleeps it says so in the bell, then looks again; a sender does it the other way round (shared_ring.cpp).
 #include "wire/local/local.hpp"
 
 #include <poll.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kSpin = 100'000;  // nanoseconds
 constexpr int kLooksPerClock = 16;
-constexpr int kLooksWithoutYield = 32;         // about two microseconds
-constexpr int kLooksWithoutYieldForRoom = 128; // for a bulk that waits: the peer takes it on another CPU
+constexpr int kLooksWithoutYield = 32;          // about two microseconds
+constexpr int kLooksWithoutYieldForRoom = 128;  // for a bulk that waits: the peer takes it on another CPU
 
 bool has_ready_socket(LocalWire* wire) {
   pollfd file = {wire->sockets, POLLIN, 0};
@@ -42,8 +42,8 @@ void pause() {
 #endif
 }
 
-// An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to the
-// peer, which the system likes to wake on the CPU of the sender; it may have answered by a socket then.
+// An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to
+// the peer, which the system likes to wake on the CPU of the sender; it may have answered by a socket then.
 bool spin(LocalWire* wire, uint64_t limit, bool wants_room) {
   uint64_t end = monotonic_nanoseconds() + limit;
   int left = wants_room ? kLooksWithoutYieldForRoom : kLooksWithoutYield;

@@ -24,8 +24,8 @@ struct Caller {
 
 // What follows the handshake.
 struct Expected {
-  size_t bytes = 0;                                            // at most Caller::kMostBytes
-  int (*files)(const void* data, int number) = nullptr;        // how many that process sends behind them; null: none
+  size_t bytes = 0;                                      // at most Caller::kMostBytes
+  int (*files)(const void* data, int number) = nullptr;  // how many that process sends behind them; null: none
   const void* data = nullptr;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A ring of bytes from one process to another, in memory that both map, and the doorbell that the senders to a process
-// ring. The writer's side belongs to whoever has the link's lock in the writing process, the reader's to the thread that
-// polls in the reading one.
+// ring. The writer's side belongs to whoever has the link's lock in the writing process, the reader's to the thread
+// that polls in the reading one.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -21,9 +21,9 @@ struct Bell {
 
 // What both map. The bytes follow at kRingData.
 struct RingHead {
-  alignas(64) std::atomic<uint64_t> tail;         // written, by the writer
-  alignas(64) std::atomic<uint64_t> head;         // read, by the reader
-  alignas(64) std::atomic<uint32_t> wants_room;   // by a writer that is about to sleep; taken back by the reader
+  alignas(64) std::atomic<uint64_t> tail;        // written, by the writer
+  alignas(64) std::atomic<uint64_t> head;        // read, by the reader
+  alignas(64) std::atomic<uint32_t> wants_room;  // by a writer that is about to sleep; taken back by the reader
 };
 inline constexpr uint64_t kRingData = 4096;
 static_assert(sizeof(RingHead) <= kRingData);

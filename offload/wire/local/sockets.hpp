@@ -19,8 +19,8 @@ class Deadline {
   // that many milliseconds, from now.
   [[nodiscard]] static Deadline by_load(int milliseconds);
 
-  [[nodiscard]] int left() const;         // milliseconds; 0: it is over
-  [[nodiscard]] double waited() const;    // seconds since its begin, in tenths
+  [[nodiscard]] int left() const;       // milliseconds; 0: it is over
+  [[nodiscard]] double waited() const;  // seconds since its begin, in tenths
 
  private:
   uint64_t begin_;

@@ -27,7 +27,8 @@ int find_file(int pid) {
   for (dirent* entry; files != nullptr && found < 0 && (entry = readdir(files)) != nullptr;) {
     snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
     ssize_t length = readlink(path, target, sizeof target);
-    bool is_it = length >= static_cast<ssize_t>(sizeof kTarget - 1) && std::memcmp(target, kTarget, sizeof kTarget - 1) == 0;
+    bool is_it =
+        length >= static_cast<ssize_t>(sizeof kTarget - 1) && std::memcmp(target, kTarget, sizeof kTarget - 1) == 0;
     if (is_it) found = open(path, O_RDWR | O_CLOEXEC);
   }
   if (files != nullptr) closedir(files);

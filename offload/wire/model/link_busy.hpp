@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Until when the links to this node are busy, and the network cards of all nodes: words that processes share. Each process
-// makes a memfd before it joins the job; after that all map the one of the lowest process of their node for the links, and
-// that of process 0 for the cards. They find them among these processes' open files. A process that cannot, as that one has
-// ended or hides its files, uses its own, and shares nothing there. One thread.
+// Until when the links to this node are busy, and the network cards of all nodes: words that processes share. Each
+// process makes a memfd before it joins the job; after that all map the one of the lowest process of their node for the
+// links, and that of process 0 for the cards. They find them among these processes' open files. A process that cannot,
+// as that one has ended or hides its files, uses its own, and shares nothing there. One thread.
 #pragma once
 
 #include "wire/base/wire.hpp"

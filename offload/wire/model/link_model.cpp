@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Frames come from the poll of the wire below and are kept in a list per peer. All calls to the user come
-// from this wire's poll, under its lock: also `place` must not come before the frames that went ahead of it.
+// See the header. Frames come from the poll of the wire below and are kept in a list per peer. All calls to the user
+// come from this wire's poll, under its lock: also `place` must not come before the frames that went ahead of it.
 #include "wire/model/link_model.hpp"
 
 #include "base/lock.hpp"
@@ -181,7 +181,8 @@ void open_far(ModelWire* wire, int peer, const Peer* self, const char* text) {
   const Peer* other = wire->below->peer(wire->wire, peer);
   if (are_on_one_node(*self, *other)) return;
   if (!are_on_one_machine(*self, *other)) {
-    give_up(wire->user, "MARLINE_LINK delays only links between processes of one machine; process %d is on another", peer);
+    give_up(wire->user, "MARLINE_LINK delays only links between processes of one machine; process %d is on another",
+            peer);
   }
   const char* wrong = read_link_speed(text, self->node, other->node, far.speed);
   if (wrong != nullptr) refuse_value(Option::kLink, text, wrong);

@@ -13,7 +13,8 @@ namespace marline::offload::wire {
 [[noreturn]] void give_up_after(const Wire* wire, int result, const char* call, int peer) __attribute__((cold));
 
 inline void check(const Wire* wire, int result, const char* call, int peer = -1) {
-  if (result != MPI_SUCCESS) [[unlikely]] give_up_after(wire, result, call, peer);
+  if (result != MPI_SUCCESS) [[unlikely]]
+    give_up_after(wire, result, call, peer);
 }
 
 // Zeroed; ends the process if there is none.

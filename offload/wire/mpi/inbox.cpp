@@ -22,8 +22,10 @@ namespace {
 void post(Wire* wire, Slot& slot) {
   slot.arrived = slot.handled = false;
   MpiSection section(wire);
-  check(wire, mpi.irecv(slot.data, static_cast<int>(kMostBytes), mpi.byte, MPI_ANY_SOURCE, MPI_ANY_TAG, wire->frames,
-                        &slot.request), "MPI_Irecv");
+  check(wire,
+        mpi.irecv(slot.data, static_cast<int>(kMostBytes), mpi.byte, MPI_ANY_SOURCE, MPI_ANY_TAG, wire->frames,
+                  &slot.request),
+        "MPI_Irecv");
 }
 
 [[nodiscard]] bool test_slot(Wire* wire, Slot& slot) {
@@ -46,7 +48,8 @@ uint64_t check_frame(Wire* wire, int peer, const Frame* frame, uint64_t left) {
   if (left < sizeof(Frame)) refuse(wire, peer, "it ends within a frame");
   if (frame->job != wire->job) refuse(wire, peer, "a frame of another job");
   if (frame->sequence != last + 1) refuse(wire, peer, "a frame out of sequence");
-  if (frame->words > kMostWords || bytes_of(*frame) > left) refuse(wire, peer, "a frame that is longer than the message");
+  if (frame->words > kMostWords || bytes_of(*frame) > left)
+    refuse(wire, peer, "a frame that is longer than the message");
   ++last;
   return bytes_of(*frame);
 }

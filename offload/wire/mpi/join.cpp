@@ -25,16 +25,15 @@ struct Facts {
   bool is_of_job;
 };
 
-const char* level_name(int level) {
-  return level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SINGLE";
-}
+const char* level_name(int level) { return level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SINGLE"; }
 
 void check_level(const Wire* wire, int level) {
   if (level == MPI_THREAD_SERIALIZED || level == MPI_THREAD_MULTIPLE) return;
-  give_up(&wire->user, "MPI runs at %s, but devices on other processes need MPI_THREAD_MULTIPLE: call "
-          "MPI_Init_thread with it, or set %s", level_name(level),
-          MARLINE_MPI_IS_OPENMPI ? "OMPI_MPI_THREAD_LEVEL=3"
-                                 : "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE");
+  give_up(&wire->user,
+          "MPI runs at %s, but devices on other processes need MPI_THREAD_MULTIPLE: call "
+          "MPI_Init_thread with it, or set %s",
+          level_name(level),
+          MARLINE_MPI_IS_OPENMPI ? "OMPI_MPI_THREAD_LEVEL=3" : "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE");
 }
 
 void start_mpi(Wire* wire) {
@@ -86,8 +85,10 @@ void make_comms(Wire* wire) {
 [[noreturn]] void give_up_stranger(const Wire* wire, int stranger) {
   constexpr unsigned kPatience = 5;  // s
   if (wire->number != 0) sleep(kPatience);
-  give_up(&wire->user, "process %d has not the secret of this job: start all processes by one launcher and with one "
-          "environment", stranger);
+  give_up(&wire->user,
+          "process %d has not the secret of this job: start all processes by one launcher and with one "
+          "environment",
+          stranger);
 }
 
 void exchange_facts(Wire* wire, const Job& job, bool is_of_job) {

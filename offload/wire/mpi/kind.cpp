@@ -17,9 +17,8 @@ constexpr WireKind kMpi = {
     .count = [](const Wire* wire) { return wire->count; },
     .peer = [](const Wire* wire, int number) -> const Peer* { return &wire->peers[number]; },
     .send = send_frame,
-    .has_room = [](Wire* wire, int peer) {
-      return wire->outboxes[peer].queued_count.load(std::memory_order_relaxed) < kFewQueued;
-    },
+    .has_room = [](Wire* wire,
+                   int peer) { return wire->outboxes[peer].queued_count.load(std::memory_order_relaxed) < kFewQueued; },
     .poll = poll_wire,
     .wait = wait_for_wire,
     .wake = wake_waiter,

@@ -108,10 +108,14 @@ void end_mpi(Wire* wire) {
 }  // namespace
 
 void leave_before_finalize(Wire* wire) {
-  check(wire, mpi.comm_create_keyval([](MPI_Comm, int, void*, void*, void*, int* flag) -> int {
-          *flag = 0;  // not for copies
-          return MPI_SUCCESS;
-        }, on_finalize, &wire->keyval, nullptr), "MPI_Comm_create_keyval");
+  check(wire,
+        mpi.comm_create_keyval(
+            [](MPI_Comm, int, void*, void*, void*, int* flag) -> int {
+              *flag = 0;  // not for copies
+              return MPI_SUCCESS;
+            },
+            on_finalize, &wire->keyval, nullptr),
+        "MPI_Comm_create_keyval");
   check(wire, mpi.comm_set_attr(mpi.self, wire->keyval, wire), "MPI_Comm_set_attr");
 }
 

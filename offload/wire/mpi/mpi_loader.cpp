@@ -119,8 +119,9 @@ Mpi find_mpi_of_job() {
 const WireKind* load_mpi_wire() {
   const Mpi mpi = find_mpi_of_job();
   if (mpi == Mpi::none) {
-    fatal("devices on other processes by MPI, but this process has loaded no MPI and no launcher of Open MPI or MPICH "
-          "has started it: start it by mpirun, or by srun with --mpi=pmix or --mpi=pmi2, or link it with MPI");
+    fatal(
+        "devices on other processes by MPI, but this process has loaded no MPI and no launcher of Open MPI or MPICH "
+        "has started it: start it by mpirun, or by srun with --mpi=pmix or --mpi=pmi2, or link it with MPI");
   }
   const char* name = mpi == Mpi::open_mpi ? "libmarline-wire-openmpi.so" : "libmarline-wire-mpich.so";
   char path[PATH_MAX + 64];

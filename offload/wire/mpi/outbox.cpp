@@ -93,8 +93,10 @@ void start(Wire* wire, Outbox& box, int peer, Message* message) {
   if (wire->user.wants_times) note_times(message);
   {
     MpiSection section(wire);
-    check(wire, mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag,
-                          wire->frames, &message->request), "MPI_Isend", peer);
+    check(wire,
+          mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag, wire->frames,
+                    &message->request),
+          "MPI_Isend", peer);
   }
   if (message->outgoing != nullptr) {
     ++box.bulks;

@@ -17,8 +17,8 @@ void send_notice(Wire* wire, int peer, Tag tag);
 // The peer has taken so many frames. By the poller.
 void add_credits(Wire* wire, int peer, uint32_t credits);
 
-// Takes back what has been sent, and starts what is queued. Returns how many bulks were sent, and messages started. By the
-// poller.
+// Takes back what has been sent, and starts what is queued. Returns how many bulks were sent, and messages started. By
+// the poller.
 int service_outbox(Wire* wire, int peer);
 
 // Whether service_outbox would find the oldest message sent, or start a queued one. By the poller.

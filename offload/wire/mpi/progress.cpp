@@ -15,13 +15,13 @@ namespace marline::offload::wire {
 namespace {
 
 // MPI cannot sleep until a message comes. The waiting thread looks without a pause at first, then leaves its core in
-// steps, each of a part of the time that it has waited: so a message is noticed late by little of the time before it, and
-// a process that has long been idle takes few looks.
-constexpr uint64_t kSpin = 100'000;           // ns
-constexpr uint64_t kSpinAlone = 5'000;        // of it without giving way to other threads of the core
-constexpr int kLooksPerClock = 16;            // meanwhile: to read the clock takes about as long as a look
+// steps, each of a part of the time that it has waited: so a message is noticed late by little of the time before it,
+// and a process that has long been idle takes few looks.
+constexpr uint64_t kSpin = 100'000;     // ns
+constexpr uint64_t kSpinAlone = 5'000;  // of it without giving way to other threads of the core
+constexpr int kLooksPerClock = 16;      // meanwhile: to read the clock takes about as long as a look
 constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;
-constexpr uint64_t kSleepsPerWait = 128;      // 40 us behind 5 ms, 200 us behind 26 ms
+constexpr uint64_t kSleepsPerWait = 128;  // 40 us behind 5 ms, 200 us behind 26 ms
 // A bulk may need this process to move on: then the steps stay short.
 constexpr uint64_t kSpinForBulk = 2'000'000;
 

@@ -28,15 +28,15 @@ inline constexpr uint32_t kMostBulks = 8;
 // Queued frames from which on there is no more room (WireKind::has_room).
 inline constexpr uint32_t kFewQueued = 64;
 
-// A bulk is cut into messages of so many bytes. Within a node MPI receives a message by one call of the system, one to two
-// milliseconds for this size, in which the process sees no other frame; larger ones are no faster. MPI counts in int, and a
-// bulk that nobody wants is received into memory of one message's size.
+// A bulk is cut into messages of so many bytes. Within a node MPI receives a message by one call of the system, one to
+// two milliseconds for this size, in which the process sees no other frame; larger ones are no faster. MPI counts in
+// int, and a bulk that nobody wants is received into memory of one message's size.
 inline constexpr uint64_t kPiece = uint64_t{8} << 20;
 inline constexpr uint32_t kPiecesInFlight = 2;
 
-// A message carries one frame, or several that were queued behind one another, without bulks of their own: frames that may
-// wait (kMayWait) with the next one, and those that waited for credits. Each begins at a multiple of 8 bytes. Such a message
-// is small enough to be sent eagerly.
+// A message carries one frame, or several that were queued behind one another, without bulks of their own: frames that
+// may wait (kMayWait) with the next one, and those that waited for credits. Each begins at a multiple of 8 bytes. Such
+// a message is small enough to be sent eagerly.
 inline constexpr uint32_t kMostTogether = 8;
 inline constexpr uint64_t kMostBytesTogether = 3840;
 
@@ -49,12 +49,12 @@ enum Tag { kFrameTag = 1, kCreditsTag = 2, kByeTag = 3, kBulkTag = 4 };
 struct Pieces {
   char* at;
   uint64_t bytes;
-  uint64_t started;   // bytes
-  uint32_t first;     // piece in flight, of all
-  uint32_t next;      // piece to be started, of all
+  uint64_t started;  // bytes
+  uint32_t first;    // piece in flight, of all
+  uint32_t next;     // piece to be started, of all
   int peer;
   bool sending;
-  bool dropped;       // received, each to the same place
+  bool dropped;  // received, each to the same place
   MPI_Request requests[kPiecesInFlight];
 };
 
@@ -64,7 +64,7 @@ struct Message {
   MPI_Request request;
   Outgoing* outgoing;  // null: without a bulk of its own
   Pieces bulk;
-  uint32_t bytes;      // of the message
+  uint32_t bytes;  // of the message
   uint32_t frames;
   int tag;
   bool is_spare_size;  // goes back to Outbox::spare
@@ -79,9 +79,9 @@ struct MessageList {
 };
 
 struct alignas(64) Outbox {
-  Lock lock;             // around what follows, and the MPI calls that send: their order is that of the frames
-  MessageList queued;    // waits for credits, or for the next frame; one frame each
-  MessageList flying;    // given to MPI, in this order
+  Lock lock;           // around what follows, and the MPI calls that send: their order is that of the frames
+  MessageList queued;  // waits for credits, or for the next frame; one frame each
+  MessageList flying;  // given to MPI, in this order
   Message* spare = nullptr;
   uint32_t spares = 0;
   uint64_t sequence = 0;
@@ -91,11 +91,11 @@ struct alignas(64) Outbox {
 
   // Written under the lock. Read without, as a hint.
   std::atomic<uint32_t> queued_count{0};
-  std::atomic<uint32_t> busy{0};     // queued or flying
-  std::atomic<bool> closed{false};   // the peer has left, or the wire is closed: what is sent is dropped
-  std::atomic<uint32_t> told{0};     // of `taken`, by the credits of frames to the peer
+  std::atomic<uint32_t> busy{0};    // queued or flying
+  std::atomic<bool> closed{false};  // the peer has left, or the wire is closed: what is sent is dropped
+  std::atomic<uint32_t> told{0};    // of `taken`, by the credits of frames to the peer
 
-  std::atomic<uint32_t> taken{0};    // frames from the peer that were delivered; written by the poller
+  std::atomic<uint32_t> taken{0};  // frames from the peer that were delivered; written by the poller
 };
 
 // A frame that has come and waits, for its bulk or for that of a frame before it. The frame's bytes follow it.
@@ -107,8 +107,8 @@ struct Arrived {
 };
 
 struct Inbox {
-  uint64_t sequence = 0;       // of the last frame that has come
-  Arrived* first = nullptr;    // its bulk is on its way if `receiving`
+  uint64_t sequence = 0;     // of the last frame that has come
+  Arrived* first = nullptr;  // its bulk is on its way if `receiving`
   Arrived* last = nullptr;
   bool receiving = false;
   bool said_goodbye = false;
@@ -127,7 +127,7 @@ struct Wire {
   WireUser user{};
   int number = 0;
   int count = 0;
-  uint64_t job = 0;       // word of every frame
+  uint64_t job = 0;          // word of every frame
   bool initialised = false;  // MPI, by us
   bool serialized = false;   // one MPI call at a time
   bool closed = false;       // no MPI call any more; written under `polling`

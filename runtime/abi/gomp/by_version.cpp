@@ -2,8 +2,9 @@
 //
 // Routines with the same name and other arguments in GCC's ABI and LLVM's: lists of omp_depend_t, which is two words
 // with GCC and a pointer with LLVM, and Fortran text whose length is not known before. They are defined at libgomp's
-// version nodes only (runtime/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. They are not
-// the default version of their names, so dlsym and references without a version find libomptarget's, too. Any thread.
+// version nodes only (runtime/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. They are
+// not the default version of their names, so dlsym and references without a version find libomptarget's, too. Any
+// thread.
 #include "abi/gomp/task_block.hpp"
 
 #include "base/check.hpp"
@@ -98,20 +99,19 @@ void spawn_with_objects(Function run, const Arguments& arguments, int count, con
 #pragma GCC visibility push(default)
 extern "C" {
 
-__attribute__((symver("omp_target_memcpy_async@OMP_5.1.1")))
-int gomp_target_memcpy_async(void* to, const void* from, size_t length, size_t to_offset, size_t from_offset,
-                            int to_device, int from_device, int count, const DependObject* objects) {
+__attribute__((symver("omp_target_memcpy_async@OMP_5.1.1"))) int gomp_target_memcpy_async(
+    void* to, const void* from, size_t length, size_t to_offset, size_t from_offset, int to_device, int from_device,
+    int count, const DependObject* objects) {
   if (!is_device(to_device) || !is_device(from_device)) return EINVAL;
   Copy copy = {to, from, length, to_offset, from_offset, to_device, from_device};
   spawn_with_objects(copy_later, copy, count, objects, __builtin_return_address(0));
   return 0;
 }
 
-__attribute__((symver("omp_target_memcpy_rect_async@OMP_5.1.1")))
-int gomp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
-                                 const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
-                                 const size_t* from_extents, int to_device, int from_device, int count,
-                                 const DependObject* objects) {
+__attribute__((symver("omp_target_memcpy_rect_async@OMP_5.1.1"))) int gomp_target_memcpy_rect_async(
+    void* to, const void* from, size_t element, int dimensions, const size_t* volume, const size_t* to_offsets,
+    const size_t* from_offsets, const size_t* to_extents, const size_t* from_extents, int to_device, int from_device,
+    int count, const DependObject* objects) {
   if (to == nullptr && from == nullptr) return kMostDimensions;
   bool valid = is_device(to_device) && is_device(from_device) && dimensions >= 1 && dimensions <= kMostDimensions;
   if (!valid) return EINVAL;
@@ -122,17 +122,17 @@ int gomp_target_memcpy_rect_async(void* to, const void* from, size_t element, in
   return 0;
 }
 
-__attribute__((symver("omp_target_memset_async@GOMP_6.0.1")))
-void* gomp_target_memset_async(void* pointer, int value, size_t bytes, int device, int count,
-                              const DependObject* objects) {
+__attribute__((symver("omp_target_memset_async@GOMP_6.0.1"))) void* gomp_target_memset_async(
+    void* pointer, int value, size_t bytes, int device, int count, const DependObject* objects) {
   Fill fill = {pointer, bytes, value, device};
   spawn_with_objects(fill_later, fill, count, objects, __builtin_return_address(0));
   return pointer;
 }
 
 // gfortran's function with a result character(:), pointer: the address and the length come first.
-__attribute__((symver("omp_get_uid_from_device_@GOMP_6.0")))
-void gomp_get_uid_from_device_(const char** text, size_t* length, int32_t device) {
+__attribute__((symver("omp_get_uid_from_device_@GOMP_6.0"))) void gomp_get_uid_from_device_(const char** text,
+                                                                                            size_t* length,
+                                                                                            int32_t device) {
   *text = omp_get_uid_from_device(device);
   *length = *text != nullptr ? std::strlen(*text) : 0;
 }

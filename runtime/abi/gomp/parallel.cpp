@@ -25,7 +25,7 @@ ParallelRequest parallel_request(void (*function)(void*), void* data, unsigned n
                                  const void* codeptr) {
   ParallelRequest request{run_function, reinterpret_cast<void*>(function), static_cast<void**>(data), 1};
   request.num_threads = static_cast<int>(num_threads);
-  request.if_clause = num_threads != 1;  // GCC passes 1 for if(0)
+  request.if_clause = num_threads != 1;                         // GCC passes 1 for if(0)
   request.proc_bind = static_cast<int>(flags & kProcBindMask);  // GCC's numbers are ProcBind's
   request.codeptr = codeptr;
   return request;

@@ -10,9 +10,7 @@ namespace marline::gomp {
 #pragma GCC visibility push(default)
 extern "C" {
 
-void GOMP_barrier() {
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
-}
+void GOMP_barrier() { team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0)); }
 
 bool GOMP_single_start() { return single_enter(this_worker(), SingleEnd::kUntold); }
 

@@ -72,8 +72,8 @@ struct Clauses {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Arguments behind `flags` are there only if their flag is set (older GCC passes fewer). A deferred task without clauses
-// goes the short way.
+// Arguments behind `flags` are there only if their flag is set (older GCC passes fewer). A deferred task without
+// clauses goes the short way.
 void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
                void** depend, int priority, void* detach) {
   const void* codeptr = __builtin_return_address(0);

@@ -46,15 +46,15 @@ void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
 
 namespace {
 
-// Last first: GCC has the locators of a kind in the reverse order of the program. So the task that was created last tends
-// to be linked first, as with Clang, and others need no edge because of it (graph/linking.cpp, is_implied).
+// Last first: GCC has the locators of a kind in the reverse order of the program. So the task that was created last
+// tends to be linked first, as with Clang, and others need no edge because of it (graph/linking.cpp, is_implied).
 Dependence* copy(Dependence* to, void* const* locators, size_t count, Access access) {
   for (void* const* at = locators + count; at != locators;) *to++ = {*--at, access};
   return to;
 }
 
-// {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects. If iterators
-// have left no locator at all, the first form begins with 0, too: {0, 0}.
+// {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects. If
+// iterators have left no locator at all, the first form begins with 0, too: {0, 0}.
 [[gnu::noinline]] void decode_second_form(DependenceBuffer& buffer, void* const* depend) {
   size_t count = reinterpret_cast<size_t>(depend[1]);
   if (count == 0) return;
@@ -78,8 +78,8 @@ void decode_object(DependenceBuffer& buffer, const DependObject& object) {
   buffer.add(object.address, access_of(object.kind));
 }
 
-// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with 0.
-// A null locator among the out ones is omp_all_memory.
+// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with
+// 0. A null locator among the out ones is omp_all_memory.
 void decode(DependenceBuffer& buffer, void* const* depend) {
   size_t count = reinterpret_cast<size_t>(depend[0]);
   if (count == 0) return decode_second_form(buffer, depend);

@@ -72,7 +72,13 @@ extern "C" {
 
 void GOMP_taskloop(Function function, void* data, CopyFunction copy, long bytes, long align, unsigned flags,
                    unsigned long value, int priority, long start, long end, long step) {
-  Loop loop{function, data, copy, static_cast<size_t>(bytes), static_cast<size_t>(align), flags, priority,
+  Loop loop{function,
+            data,
+            copy,
+            static_cast<size_t>(bytes),
+            static_cast<size_t>(align),
+            flags,
+            priority,
             take_chunk_depend(this_worker())};
   taskloop(loop, bounds(start, end, step), value, __builtin_return_address(0));
 }
@@ -80,7 +86,13 @@ void GOMP_taskloop(Function function, void* data, CopyFunction copy, long bytes,
 void GOMP_taskloop_ull(Function function, void* data, CopyFunction copy, long bytes, long align, unsigned flags,
                        unsigned long value, int priority, unsigned long long start, unsigned long long end,
                        unsigned long long step) {
-  Loop loop{function, data, copy, static_cast<size_t>(bytes), static_cast<size_t>(align), flags, priority,
+  Loop loop{function,
+            data,
+            copy,
+            static_cast<size_t>(bytes),
+            static_cast<size_t>(align),
+            flags,
+            priority,
             take_chunk_depend(this_worker())};
   taskloop(loop, bounds_ull(flags & kUp, start, end, step), value, __builtin_return_address(0));
 }

@@ -61,21 +61,22 @@ bool is_target_task(const Task* task) {
 Task* current_target_task() {
   Worker* worker = this_worker_or_null();
   Task* task = worker != nullptr ? worker->task : nullptr;
-  bool is = task != nullptr && task->invoke == run_target_task &&
-            !task->has(task_flag::kImplicit | task_flag::kUndeferred);
+  bool is =
+      task != nullptr && task->invoke == run_target_task && !task->has(task_flag::kImplicit | task_flag::kUndeferred);
   return is ? task : nullptr;
 }
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-// A target task is untied (OpenMP 5.2, section 13.8). libomptarget's own blocks end before `destructors`. Private objects
-// with destructors live until the device has done its work: the thread waits for it then, as libomptarget finds no handle.
+// A target task is untied (OpenMP 5.2, section 13.8). libomptarget's own blocks end before `destructors`. Private
+// objects with destructors live until the device has done its work: the thread waits for it then, as libomptarget finds
+// no handle.
 TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                         TaskBlock::Routine routine, int64_t device) {
-  auto invoke = flags & kTaskDestructors             ? run_target_task_and_destroy
+  auto invoke = flags & kTaskDestructors                 ? run_target_task_and_destroy
                 : flags & (kTaskDetachable | kTaskProxy) ? run_task
-                                                     : run_target_task;
+                                                         : run_target_task;
   TaskBlock* block =
       allocate_block(invoke, flags & ~kTaskTied, std::max(task_bytes, sizeof(TaskBlock)), shareds_bytes, routine);
   note_target(task_of(block));

@@ -37,10 +37,10 @@ struct TaskBlock {
   using Routine = int32_t (*)(int32_t gtid, TaskBlock*);
   void* shareds;
   Routine routine;
-  int32_t part_id;       // untied tasks: where the routine goes on
-  Routine destructors;   // of the privates, with kTaskDestructors
+  int32_t part_id;      // untied tasks: where the routine goes on
+  Routine destructors;  // of the privates, with kTaskDestructors
   union {
-    int32_t priority;    // with kTaskPriority
+    int32_t priority;  // with kTaskPriority
     Routine reserved;
   };
 };

@@ -16,8 +16,8 @@ namespace {
 static_assert(tool::event::kTarget == MARLINE_ON_CONSTRUCT && tool::event::kTargetData == MARLINE_ON_DATA &&
               tool::event::kTargetSubmit == MARLINE_ON_KERNEL && tool::event::kTargetMap == MARLINE_ON_MAP &&
               tool::event::kDevice == MARLINE_ON_DEVICE && tool::event::kDeviceTimes == MARLINE_ON_TIMES &&
-              tool::event::kOfDevices == MARLINE_ON_ANYTHING &&
-              tool::event::kTargetByTask == MARLINE_ON_BY_TASK && tool::event::kTaskSchedule == MARLINE_ON_SCHEDULE);
+              tool::event::kOfDevices == MARLINE_ON_ANYTHING && tool::event::kTargetByTask == MARLINE_ON_BY_TASK &&
+              tool::event::kTaskSchedule == MARLINE_ON_SCHEDULE);
 
 static_assert(tool::DeviceTrace::kOverhead == MARLINE_ACTIVITY_OVERHEAD &&
               tool::DeviceTrace::kIdleness == MARLINE_ACTIVITY_IDLENESS);

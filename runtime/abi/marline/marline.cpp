@@ -58,7 +58,9 @@ MARLINE_EXPORT int marline_event_test(const marline_event_t* event) {
   return as_event(const_cast<marline_event_t*>(event))->is_fulfilled() ? 1 : 0;
 }
 
-MARLINE_EXPORT void marline_suspend_observe(marline_suspend_fn observer) { marline::tool::observe_suspensions(observer); }
+MARLINE_EXPORT void marline_suspend_observe(marline_suspend_fn observer) {
+  marline::tool::observe_suspensions(observer);
+}
 
 MARLINE_EXPORT int marline_can_suspend() { return marline::can_suspend() ? 1 : 0; }
 
@@ -71,9 +73,7 @@ MARLINE_EXPORT void marline_library_leave(marline_library_call_t* call) {
   marline::library_leave(reinterpret_cast<marline::LibraryCall*>(call));
 }
 
-MARLINE_EXPORT int marline_is_called_back() {
-  return marline::is_called_back(marline::this_worker_or_null()) ? 1 : 0;
-}
+MARLINE_EXPORT int marline_is_called_back() { return marline::is_called_back(marline::this_worker_or_null()) ? 1 : 0; }
 
 MARLINE_EXPORT marline_hook_t* marline_progress_register(const char* name, marline_poll_fn poll, void* arg) {
   marline::handle_forks();  // a hook's locks are held around calls of the runtime
@@ -119,14 +119,10 @@ MARLINE_EXPORT void marline_task_sends() {
   if (marline::Worker* worker = marline::this_worker_or_null()) marline::profile_note_send(worker);
 }
 
-MARLINE_EXPORT void marline_taskgroup_cancel_later() {
-  marline::cancel_later(marline::this_worker()->task);
-}
+MARLINE_EXPORT void marline_taskgroup_cancel_later() { marline::cancel_later(marline::this_worker()->task); }
 
 MARLINE_EXPORT int marline_taskgroup_cancelled() {
   return marline::is_later_cancelled(marline::this_worker()->task) ? 1 : 0;
 }
 
-MARLINE_EXPORT int marline_task_cancelled() {
-  return marline::is_task_cancelled(marline::this_worker()->task) ? 1 : 0;
-}
+MARLINE_EXPORT int marline_task_cancelled() { return marline::is_task_cancelled(marline::this_worker()->task) ? 1 : 0; }

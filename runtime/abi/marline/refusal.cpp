@@ -8,7 +8,7 @@
 #include <cstdio>
 
 extern "C" [[gnu::visibility("default")]] const char* marline_describe_refusal(int error, size_t stack_bytes,
-                                                                                char* text, size_t bytes) {
+                                                                               char* text, size_t bytes) {
   const marline::Refusal why(error, stack_bytes);
   std::snprintf(text, bytes, "%s%s%s", why.cause(), *why.help() != '\0' ? ": " : "", why.help());
   return text;

@@ -69,8 +69,8 @@ bool any_program_code() {
 }
 
 // Shells and the like that a job is started by, or that a program starts, use no OpenMP, and are no workers: they have
-// to run in each process. `marline devices` uses none either, and asks all the same. A program without target constructs
-// has workers all the same, for its device routines, and so that `main` runs once.
+// to run in each process. `marline devices` uses none either, and asks all the same. A program without target
+// constructs has workers all the same, for its device routines, and so that `main` runs once.
 bool wants_devices_early() {
   const char* text = trusted_variable("MARLINE_DEVICES");
   if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) return true;
@@ -101,9 +101,8 @@ int marline_libc_start_main(Main main, int count, char** arguments, void (*init)
   g_main = main;
   return next(start_devices_and_main, count, arguments, init, fini, loader_fini, stack_end);
 }
-[[gnu::alias("marline_libc_start_main")]] int __libc_start_main(Main main, int count, char** arguments,
-                                                                void (*init)(), void (*fini)(), void (*loader_fini)(),
-                                                                void* stack_end);
+[[gnu::alias("marline_libc_start_main")]] int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
+                                                                void (*fini)(), void (*loader_fini)(), void* stack_end);
 
 }  // extern "C"
 #pragma GCC visibility pop

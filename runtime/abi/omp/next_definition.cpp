@@ -35,7 +35,8 @@ int note_libomptarget(dl_phdr_info* info, size_t, void* path) {
   return 1;
 }
 
-// Came with a library that the program has opened, out of sight of the others; what it asks itself comes here all the same.
+// Came with a library that the program has opened, out of sight of the others; what it asks itself comes here all the
+// same.
 void* in_local_libomptarget(const char* name) {
   Path path;
   if (dl_iterate_phdr(note_libomptarget, &path) == 0) return nullptr;
@@ -48,9 +49,10 @@ void* in_local_libomptarget(const char* name) {
 
 }  // namespace
 
-// By libomptarget's version node: definitions without one match, too, but not those of other OpenMP runtimes, which know
-// no devices of libomptarget's (it loads libomp.so itself, to connect tools; that may be LLVM's). Preloaded, this library stands in front of
-// libomptarget in the loader's order; reached by the name of another runtime, it may stand behind.
+// By libomptarget's version node: definitions without one match, too, but not those of other OpenMP runtimes, which
+// know no devices of libomptarget's (it loads libomp.so itself, to connect tools; that may be LLVM's). Preloaded, this
+// library stands in front of libomptarget in the loader's order; reached by the name of another runtime, it may stand
+// behind.
 static void* find_definition(const char* name) {
   static const char own = 0;
   if (void* found = dlvsym(RTLD_NEXT, name, kNode)) return found;

@@ -54,22 +54,21 @@ struct NamedState {
   State state;
   const char* name;
 };
-constexpr NamedState kStates[] = {
-    {State::kWorkSerial, "ompt_state_work_serial"},
-    {State::kWorkParallel, "ompt_state_work_parallel"},
-    {State::kWaitBarrierImplicitParallel, "ompt_state_wait_barrier_implicit_parallel"},
-    {State::kWaitBarrierImplicitWorkshare, "ompt_state_wait_barrier_implicit_workshare"},
-    {State::kWaitBarrierExplicit, "ompt_state_wait_barrier_explicit"},
-    {State::kWaitBarrierImplementation, "ompt_state_wait_barrier_implementation"},
-    {State::kWaitBarrierTeams, "ompt_state_wait_barrier_teams"},
-    {State::kWaitTaskwait, "ompt_state_wait_taskwait"},
-    {State::kWaitTaskgroup, "ompt_state_wait_taskgroup"},
-    {State::kWaitLock, "ompt_state_wait_lock"},
-    {State::kWaitCritical, "ompt_state_wait_critical"},
-    {State::kWaitAtomic, "ompt_state_wait_atomic"},
-    {State::kWaitOrdered, "ompt_state_wait_ordered"},
-    {State::kIdle, "ompt_state_idle"},
-    {State::kUndefined, "ompt_state_undefined"}};
+constexpr NamedState kStates[] = {{State::kWorkSerial, "ompt_state_work_serial"},
+                                  {State::kWorkParallel, "ompt_state_work_parallel"},
+                                  {State::kWaitBarrierImplicitParallel, "ompt_state_wait_barrier_implicit_parallel"},
+                                  {State::kWaitBarrierImplicitWorkshare, "ompt_state_wait_barrier_implicit_workshare"},
+                                  {State::kWaitBarrierExplicit, "ompt_state_wait_barrier_explicit"},
+                                  {State::kWaitBarrierImplementation, "ompt_state_wait_barrier_implementation"},
+                                  {State::kWaitBarrierTeams, "ompt_state_wait_barrier_teams"},
+                                  {State::kWaitTaskwait, "ompt_state_wait_taskwait"},
+                                  {State::kWaitTaskgroup, "ompt_state_wait_taskgroup"},
+                                  {State::kWaitLock, "ompt_state_wait_lock"},
+                                  {State::kWaitCritical, "ompt_state_wait_critical"},
+                                  {State::kWaitAtomic, "ompt_state_wait_atomic"},
+                                  {State::kWaitOrdered, "ompt_state_wait_ordered"},
+                                  {State::kIdle, "ompt_state_idle"},
+                                  {State::kUndefined, "ompt_state_undefined"}};
 constexpr int kStateCount = sizeof kStates / sizeof kStates[0];
 
 // The first call passes ompt_state_undefined, so the walk starts behind the last entry, which is that.

@@ -20,7 +20,8 @@ size_t most_cached() {
   size_t most = known.load(relaxed);
   if (most == 0) {
     const size_t limit = address_space_limit();
-    most = limit == 0 ? LargeCache::kMostCached : std::min(LargeCache::kMostCached, limit / LargeCache::kShareOfLimit + 1);
+    most =
+        limit == 0 ? LargeCache::kMostCached : std::min(LargeCache::kMostCached, limit / LargeCache::kShareOfLimit + 1);
     known.store(most, relaxed);
   }
   return most;

@@ -18,7 +18,8 @@
 namespace marline {
 namespace {
 
-Atomic<uintptr_t> kept{0};  // the first byte of what is kept back that nobody has taken, a multiple of kKeptUnit; 0: none
+Atomic<uintptr_t> kept{
+    0};  // the first byte of what is kept back that nobody has taken, a multiple of kKeptUnit; 0: none
 Atomic<uintptr_t> kept_end{0};
 
 uintptr_t units_of(uintptr_t bytes) { return (bytes + kKeptUnit - 1) & ~(kKeptUnit - 1); }

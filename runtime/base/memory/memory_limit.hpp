@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit on address space that batch systems set (`ulimit -v`, RLIMIT_AS): how much it is, what to say of it, and where
-// memory is left when the system maps no more. Any thread.
+// The limit on address space that batch systems set (`ulimit -v`, RLIMIT_AS): how much it is, what to say of it, and
+// where memory is left when the system maps no more. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,16 @@ class AddressSpaceText {
 // Under a limit, keeps 1/64 of it back, at most 64 MiB. Once, as early as possible; later calls do nothing.
 void keep_memory_back();
 
-// Of what has been kept back, for what the runtime cannot do without when mmap has failed. At a multiple of kKeptUnit, in
-// multiples of it; zeroed; the caller may unmap it, but it is not kept back again. Null: there is none left.
+// Of what has been kept back, for what the runtime cannot do without when mmap has failed. At a multiple of kKeptUnit,
+// in multiples of it; zeroed; the caller may unmap it, but it is not kept back again. Null: there is none left.
 inline constexpr size_t kKeptUnit = 64 * 1024;
 [[nodiscard]] void* kept_memory(size_t bytes);
 
-// The last resort for the same: memory that malloc has reserved. glibc's arenas take 64 MiB of addresses each, and under a
-// limit most of it may be there; it comes out of what the program's own mallocs would have got. But a thread without an
-// arena of its own, as the initial one, gets nothing from those of others (glibc's arena_get2 asks for a new one). So then,
-// what has been kept back. Not zeroed, never given back. Null: there is none. `alignment`: a power of two up to kKeptUnit.
+// The last resort for the same: memory that malloc has reserved. glibc's arenas take 64 MiB of addresses each, and
+// under a limit most of it may be there; it comes out of what the program's own mallocs would have got. But a thread
+// without an arena of its own, as the initial one, gets nothing from those of others (glibc's arena_get2 asks for a new
+// one). So then, what has been kept back. Not zeroed, never given back. Null: there is none. `alignment`: a power of
+// two up to kKeptUnit.
 [[nodiscard]] void* last_memory(size_t bytes, size_t alignment);
 
 }  // namespace marline

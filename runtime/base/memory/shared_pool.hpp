@@ -2,8 +2,8 @@
 //
 // Memory of the runtime's own that belongs to no worker: the first block that a thread takes from malloc makes glibc
 // reserve an arena of 64 MiB for it, and under a limit on address space (`ulimit -v`) a team of sixteen would take all
-// there is. Any thread. The pools are SlabPools behind locks; the address of a thread's memory selects its pool, so that
-// threads seldom meet.
+// there is. Any thread. The pools are SlabPools behind locks; the address of a thread's memory selects its pool, so
+// that threads seldom meet.
 #pragma once
 
 #include <cstddef>

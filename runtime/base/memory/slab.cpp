@@ -16,8 +16,8 @@ namespace {
 
 static_assert(SlabPool::kSlabBytes == kKeptUnit);
 
-SlabPool* retired_pools = nullptr;   // linked by next_retired_; under g_slab_pools_lock
-uint32_t pools_made = 0;             // the same
+SlabPool* retired_pools = nullptr;       // linked by next_retired_; under g_slab_pools_lock
+uint32_t pools_made = 0;                 // the same
 Atomic<SlabPool*> newest_pool{nullptr};  // all, linked by made_before_; written under the same, read by anybody
 
 // Freed blocks of watched slabs, of one size class, oldest first.
@@ -61,8 +61,9 @@ void* map(size_t bytes) {
   return nullptr;
 }
 
-// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size; 0: there are none. The kernel
-// usually puts a mapping next to the last one, so that the plain attempt succeeds and neighbours merge into one mapping.
+// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size; 0: there are none. The
+// kernel usually puts a mapping next to the last one, so that the plain attempt succeeds and neighbours merge into one
+// mapping.
 uintptr_t map_aligned(size_t bytes) {
   constexpr uintptr_t kMask = SlabPool::kSlabBytes - 1;
   const uintptr_t plain = reinterpret_cast<uintptr_t>(map(bytes));
@@ -77,7 +78,8 @@ uintptr_t map_aligned(size_t bytes) {
   return base;
 }
 
-// As many bytes as there are of `*bytes`, which is halved down to `least`; from what is left elsewhere if there are none.
+// As many bytes as there are of `*bytes`, which is halved down to `least`; from what is left elsewhere if there are
+// none.
 uintptr_t find_aligned(size_t* bytes, size_t least) {
   for (; *bytes >= least; *bytes /= 2) {
     if (const uintptr_t base = map_aligned(*bytes)) return base;
@@ -87,9 +89,10 @@ uintptr_t find_aligned(size_t* bytes, size_t least) {
 }
 
 [[noreturn]] void out_of_memory(size_t bytes) {
-  fatal("no memory for %zu more bytes of task descriptors%s: raise the limit on memory, set a smaller OMP_NUM_THREADS or "
-        "OMP_STACKSIZE, or create fewer tasks at a time",
-        bytes, AddressSpaceText().c_str());
+  fatal(
+      "no memory for %zu more bytes of task descriptors%s: raise the limit on memory, set a smaller OMP_NUM_THREADS or "
+      "OMP_STACKSIZE, or create fewer tasks at a time",
+      bytes, AddressSpaceText().c_str());
 }
 
 }  // namespace
@@ -211,8 +214,8 @@ size_t SlabPool::bytes_in_use() const {
   return bytes;
 }
 
-// Takes blocks back until one of `size_class` is there. One by one: to follow the links means to wait for one cache line
-// after the other, unless the next was asked for an allocation ago.
+// Takes blocks back until one of `size_class` is there. One by one: to follow the links means to wait for one cache
+// line after the other, unless the next was asked for an allocation ago.
 bool SlabPool::refill(unsigned size_class) {
   for (;;) {
     FreeBlock* block = take_back_one();
@@ -275,7 +278,8 @@ void SlabPool::release_large(Slab* slab) {
 
 bool SlabPool::shrink(size_t most) {
   if (LargeCache::cached_bytes() <= most) return false;
-  for (SlabPool* pool = newest_pool.load(std::memory_order_acquire); pool != nullptr; pool = pool->made_before_) {  // pairs with acquire
+  for (SlabPool* pool = newest_pool.load(std::memory_order_acquire); pool != nullptr;
+       pool = pool->made_before_) {  // pairs with acquire
     const LargeCache::Mapping mapping = pool->large_cache_.evict();
     if (mapping.memory == nullptr) continue;
     munmap(mapping.memory, mapping.bytes);

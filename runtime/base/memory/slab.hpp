@@ -5,7 +5,8 @@
 // cut from slabs, 64 KiB at a 64 KiB-aligned address, whose header names the owner: a block finds its pool by its
 // address.
 //
-//   owner, allocate        pop from free_[class]; if empty, pop from pending_, which is what remote_ held when it was last
+//   owner, allocate        pop from free_[class]; if empty, pop from pending_, which is what remote_ held when it was
+//   last
 //                          taken back, with one exchange; else cut a new block
 //   owner, release         push on free_[class]
 //   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS; what
@@ -51,8 +52,8 @@ class SlabPool {
   static constexpr unsigned kClasses = 18;
   static constexpr size_t kSlabBytes = 64 * 1024;
 
-  // Room for a pool, found before its thread is started: a pool that an ended worker left, or memory for a new one and its
-  // first blocks, which the owner is the first to touch.
+  // Room for a pool, found before its thread is started: a pool that an ended worker left, or memory for a new one and
+  // its first blocks, which the owner is the first to touch.
   struct Place {
     SlabPool* left = nullptr;
     uintptr_t memory = 0;
@@ -115,8 +116,8 @@ class SlabPool {
   // Takes back, at once, all blocks that others released. Owner only.
   void collect();
 
-  // For a thread that has no work: unmaps one of the large mappings that pools keep. False: they hold at most `most` bytes.
-  // Thread-safe.
+  // For a thread that has no work: unmaps one of the large mappings that pools keep. False: they hold at most `most`
+  // bytes. Thread-safe.
   static bool shrink(size_t most = LargeCache::kMostWhileIdle);
 
   // Held across fork, after g_slab_pools_lock: the locks of all pools' large mappings.
@@ -130,10 +131,10 @@ class SlabPool {
   using RemoteStack = MpscStack<FreeBlock, &FreeBlock::next>;
 
   struct alignas(kCacheLine) Slab {
-    SlabPool* owner;       // null: of a large block and of watched slabs
-    uint32_t size_class;   // kLarge: a mapping of its own, of `bytes` bytes, for one block
+    SlabPool* owner;      // null: of a large block and of watched slabs
+    uint32_t size_class;  // kLarge: a mapping of its own, of `bytes` bytes, for one block
     size_t bytes;
-    SlabPool* payer;       // without an owner: the pool that it was asked of
+    SlabPool* payer;  // without an owner: the pool that it was asked of
   };
 
   struct Batch {
@@ -178,9 +179,9 @@ class SlabPool {
     return slab_at(reinterpret_cast<uintptr_t>(block) & ~static_cast<uintptr_t>(kSlabBytes - 1));
   }
 
-  // What the next allocation returns may lie in the cache of the core that used it last: a descriptor of four lines, with
-  // arguments or edges of five. Nothing for null: a prefetch of an address that is not mapped walks the page tables each
-  // time. Nor a line behind the block, another task's: few blocks have less than four.
+  // What the next allocation returns may lie in the cache of the core that used it last: a descriptor of four lines,
+  // with arguments or edges of five. Nothing for null: a prefetch of an address that is not mapped walks the page
+  // tables each time. Nor a line behind the block, another task's: few blocks have less than four.
   static void prefetch_block(const FreeBlock* block, unsigned size_class) {
     if (block == nullptr) return;
     const char* line = reinterpret_cast<const char*>(block);
@@ -248,7 +249,7 @@ class SlabPool {
   uintptr_t chunk_end_ = 0;
   size_t next_chunk_bytes_ = kFirstChunkBytes;
   size_t mapped_bytes_ = 0;
-  Batch batches_[kBatches];   // by owner's number
+  Batch batches_[kBatches];  // by owner's number
   uint32_t number_ = 0;
   SlabPool* next_retired_ = nullptr;
   SlabPool* made_before_ = nullptr;

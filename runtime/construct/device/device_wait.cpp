@@ -27,7 +27,7 @@ Atomic<Query> g_query{nullptr};  // any thread that finds it sets it, to the sam
 Atomic<marline_hook*> g_hook{nullptr};
 SpinLock g_hook_lock;  // taken until there is a hook
 TaskStack g_started;
-TaskFifo g_waiting;     // of the poller
+TaskFifo g_waiting;  // of the poller
 int g_waiting_count = 0;
 
 constexpr const char* kQueryName = "__tgt_target_nowait_query";
@@ -109,7 +109,7 @@ bool can_poll_devices(const void* caller) {
 void wait_for_device(Task* task) {
   marline_hook* devices = hook();
   (void)hold_current_task();  // that of hold_of(task)
-  progress_add(devices, 1);  // first: whoever sees the task may find it ended
+  progress_add(devices, 1);   // first: whoever sees the task may find it ended
   g_started.push(task);
 }
 

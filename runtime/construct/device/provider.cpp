@@ -32,7 +32,8 @@ struct TargetData {
 
 Atomic<const marline_device_provider_t*> g_provider{nullptr};  // set once, by the library's constructor
 enum : int { kNotAsked, kNone, kNamed };
-Atomic<int> g_asked{kNotAsked};  // whether MARLINE_DEVICES names devices; released by the first thread that has loaded the library
+Atomic<int> g_asked{
+    kNotAsked};  // whether MARLINE_DEVICES names devices; released by the first thread that has loaded the library
 SpinLock g_data_lock;
 TargetData* g_data = nullptr;
 
@@ -76,7 +77,8 @@ const marline_device_provider_t* device_provider() {
 bool provide_devices(const marline_device_provider_t* provider) {
   if (provider->bytes < sizeof *provider) return false;
   const marline_device_provider_t* none = nullptr;
-  if (!g_provider.compare_exchange_strong(none, provider, acq_rel, relaxed)) return false;  // pairs with device_provider
+  if (!g_provider.compare_exchange_strong(none, provider, acq_rel, relaxed))
+    return false;  // pairs with device_provider
   set_default_device_chooser(provider->default_device);
   static DevicePages pages;
   pages = {provider->allocate_pinned, provider->release_pinned};

@@ -24,9 +24,9 @@ class KernelTimes {
 
  private:
   static constexpr uint64_t kShort = 20 * 1000;  // ns
-  static constexpr uint32_t kFirstRuns = 16;   // short ones in a row, before the first trial
-  static constexpr uint32_t kMostRuns = 4096;  // before another trial; and alone, before threads are tried anew
-  static constexpr uint32_t kTrial = 8;        // runs alone, after each of which both ways are compared
+  static constexpr uint32_t kFirstRuns = 16;     // short ones in a row, before the first trial
+  static constexpr uint32_t kMostRuns = 4096;    // before another trial; and alone, before threads are tried anew
+  static constexpr uint32_t kTrial = 8;          // runs alone, after each of which both ways are compared
 
   void note_with_threads(uint64_t nanoseconds);
   void note_alone(uint64_t nanoseconds);

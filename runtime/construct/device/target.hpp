@@ -12,16 +12,16 @@ namespace marline {
 struct TargetRegion {
   void (*body)(void*);
   void* data;
-  int thread_limit = 0;  // of the clause; 0: none
+  int thread_limit = 0;          // of the clause; 0: none
   int device = Icvs::kNoDevice;  // that omp_get_device_num returns; kNoDevice: the host's
-  uint64_t kernel = 0;   // the address of its code, for construct/device/short_kernels.hpp; 0: keeps its threads
+  uint64_t kernel = 0;  // the address of its code, for construct/device/short_kernels.hpp; 0: keeps its threads
 };
 
 // Runs the region, and waits for the tasks that it has created.
 void target_region(Worker* worker, const TargetRegion& region);
 
-// A teams construct in a target region: its thread is that of all teams, one after the other. Begins with the first one;
-// false: the last one has ended.
+// A teams construct in a target region: its thread is that of all teams, one after the other. Begins with the first
+// one; false: the last one has ended.
 void league_begin(Worker* worker, int teams, int thread_limit);
 [[nodiscard]] bool league_next_team(Worker* worker);
 

@@ -73,9 +73,10 @@ void set_default(char* setting) {
   switch (change(setting, equals + 1)) {
     case OptionChange::kDone: break;
     case OptionChange::kTooLate:
-      warn("kmp_set_defaults: %s can no longer be set to \"%s\": it stays as it is; set the variable before the program "
-           "starts",
-           setting, equals + 1);
+      warn(
+          "kmp_set_defaults: %s can no longer be set to \"%s\": it stays as it is; set the variable before the program "
+          "starts",
+          setting, equals + 1);
       break;
     case OptionChange::kMalformed:
       warn("kmp_set_defaults: %s=\"%s\" is not usable: it stays as it is; see docs/options.md", setting, equals + 1);

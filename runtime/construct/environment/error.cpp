@@ -39,7 +39,8 @@ void describe_place(char* text, size_t size, const char* source) {
   cut(rest);  // the function
   Field line = cut(rest), column = cut(rest);
   if (file.length == 0 || line.length == 0) return;
-  snprintf(text, size, " at %.*s:%.*s:%.*s", file.length, file.text, line.length, line.text, column.length, column.text);
+  snprintf(text, size, " at %.*s:%.*s:%.*s", file.length, file.text, line.length, line.text, column.length,
+           column.text);
 }
 
 }  // namespace

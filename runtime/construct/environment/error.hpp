@@ -11,9 +11,9 @@ inline constexpr int kSeverityWarning = 1, kSeverityFatal = 2;  // omp_severity_
 
 struct ErrorDirective {
   int severity;
-  const char* message;           // null: no clause; need not end with a null byte
+  const char* message;  // null: no clause; need not end with a null byte
   size_t length;
-  const char* source = nullptr;  // where it stands, as Clang has it: ";file;function;line;column;;"
+  const char* source = nullptr;   // where it stands, as Clang has it: ";file;function;line;column;;"
   const void* codeptr = nullptr;  // for tools
 };
 

@@ -81,9 +81,7 @@ Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
 
 // thread-limit-var is the limit of all regions of a contention group together (OpenMP 5.2, section 2.4): of those of
 // one thread of the program's, of one team of a league, or of one target region.
-bool is_group_limited(const Worker* worker) {
-  return worker->task->icvs->thread_limit != Options::kNoThreadLimit;
-}
+bool is_group_limited(const Worker* worker) { return worker->task->icvs->thread_limit != Options::kNoThreadLimit; }
 
 Team* initial_team_of(Team* team) {
   while (team->level > 0) team = team->parent_member->team;
@@ -135,7 +133,8 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->parent_task = worker->task;
   team->parent_member = worker->member;
   set_icvs(team, worker);
-  if (request.proc_bind != 0) [[unlikely]] set_bind_var(team->icvs, team->level, request);
+  if (request.proc_bind != 0) [[unlikely]]
+    set_bind_var(team->icvs, team->level, request);
   team->thread_counts.held = outer->thread_counts.held;
   if (request.thread_counts != nullptr) [[unlikely]] {
     thread_counts_adopt(team, *request.thread_counts);
@@ -151,7 +150,8 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->argument_count = request.argument_count;
   team->tool_data = 0;
   team->tool_codeptr = request.codeptr;
-  if (options().display_affinity) [[unlikely]] note_affinity_of_region(team);
+  if (options().display_affinity) [[unlikely]]
+    note_affinity_of_region(team);
 }
 
 [[gnu::noinline]] void announce_begin(Worker* worker, Team* team, const ParallelRequest& request) {

@@ -36,10 +36,10 @@ void set(Atomic<int>& variable, int64_t value) {
 
 struct League {
   const LeagueRequest* request;
-  Icvs icvs;             // that the initial tasks start with, but for team_num
+  Icvs icvs;  // that the initial tasks start with, but for team_num
   int threads_at_once;
   uint64_t tool_data = 0;
-  Atomic<int> next{0};   // the first team that no thread has taken; added to by the league's threads
+  Atomic<int> next{0};  // the first team that no thread has taken; added to by the league's threads
 };
 
 // As many teams run at once as there are threads for them, and each has an even share of the threads, up to its limit.
@@ -131,9 +131,7 @@ bool run_side_by_side(Worker* worker, League& league) {
 }
 
 // Inside an active region (a target region there, on the host) the other threads are busy already.
-bool is_alone(const Worker* worker) {
-  return worker->member->team->active_level > 0 || worker->task->icvs->one_thread;
-}
+bool is_alone(const Worker* worker) { return worker->member->team->active_level > 0 || worker->task->icvs->one_thread; }
 
 void announce_begin(Task* task, League& league) {
   using namespace tool::parallel_bits;

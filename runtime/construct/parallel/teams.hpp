@@ -10,10 +10,11 @@
 namespace marline {
 
 struct LeagueRequest {
-  void (*run)(void* context);  // the construct's body, called once per team in its initial task, by several threads at a time
-  void* context;               // alive until the construct ends
-  int lower = 0, upper = 0;    // num_teams, both or the upper only; 0: not given
-  int thread_limit = 0;        // 0: not given
+  void (*run)(
+      void* context);  // the construct's body, called once per team in its initial task, by several threads at a time
+  void* context;       // alive until the construct ends
+  int lower = 0, upper = 0;       // num_teams, both or the upper only; 0: not given
+  int thread_limit = 0;           // 0: not given
   const void* codeptr = nullptr;  // return address into the program, for tools
 };
 
@@ -23,7 +24,8 @@ void teams(const LeagueRequest& request);
 // How many teams the clause, or else nteams-var, asks for.
 int league_size(const Worker* worker, int lower, int upper);
 
-// nteams-var and teams-thread-limit-var, which are the device's: any thread. 0: not set. Setting to less than 1 does nothing.
+// nteams-var and teams-thread-limit-var, which are the device's: any thread. 0: not set. Setting to less than 1 does
+// nothing.
 int max_teams();
 int teams_thread_limit();
 void set_max_teams(int64_t count);

@@ -40,8 +40,9 @@ int thread_count_inside(const Team* team) {
 
 void thread_counts_enforce(const ThreadCounts& counts, int have) {
   if (counts.severity == ThreadCounts::Severity::kNone || have >= counts.numbers[0]) return;
-  constexpr const char* kFormat = "%s: num_threads(strict: %d) got %d; allow more threads (OMP_THREAD_LIMIT, "
-                                  "OMP_MAX_ACTIVE_LEVELS) or ask for fewer";
+  constexpr const char* kFormat =
+      "%s: num_threads(strict: %d) got %d; allow more threads (OMP_THREAD_LIMIT, "
+      "OMP_MAX_ACTIVE_LEVELS) or ask for fewer";
   const char* message = counts.message != nullptr ? counts.message : "a region has too few threads";
   if (counts.severity == ThreadCounts::Severity::kWarning) {
     warn(kFormat, message, counts.numbers[0], have);

@@ -67,7 +67,8 @@ inline bool needs_lock(const T* address) {
 // An object as the processor's instructions take it: they move bits, whatever the type.
 template <class T>
 class AtomicBits {
-  using Word = std::conditional_t<sizeof(T) == 1, uint8_t,
+  using Word = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
       std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
   static_assert(sizeof(Word) == sizeof(T));
 

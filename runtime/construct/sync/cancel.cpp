@@ -24,8 +24,9 @@ int kind_for_tools(CancelKind kind) {
   return kTaskgroup;
 }
 
-// seq_cst, also in stays_away: who changes a word for which others wait, to a value that this member should move on from,
-// looks at the member afterwards; so it finds that the member stays away, or those who wait are interrupted after the change.
+// seq_cst, also in stays_away: who changes a word for which others wait, to a value that this member should move on
+// from, looks at the member afterwards; so it finds that the member stays away, or those who wait are interrupted after
+// the change.
 void stay_away(Member* member, uint32_t how) {
   member->absence.store(how, seq_cst);
   interrupt(member->team->departures);
@@ -35,7 +36,8 @@ void stay_away(Member* member, uint32_t how) {
 void leave(Worker* worker, CancelKind kind, int how, const void* codeptr) {
   if (kind == CancelKind::kParallel) stay_away(worker->member, Member::kLeft);
   if (!tool::present()) return;
-  if (kind == CancelKind::kTaskgroup && !worker->task->has(task_flag::kImplicit)) worker->task->flags |= task_flag::kLeft;
+  if (kind == CancelKind::kTaskgroup && !worker->task->has(task_flag::kImplicit))
+    worker->task->flags |= task_flag::kLeft;
   if (tool::on(tool::event::kCancel)) tool::cancel(&worker->task->tool_data, kind_for_tools(kind) | how, codeptr);
 }
 

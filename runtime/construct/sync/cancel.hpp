@@ -23,9 +23,9 @@ bool is_cancellation_active(const Worker* worker, CancelKind kind);
 // A barrier in a parallel construct that may be cancelled. True: it is, and the thread goes to its end.
 [[nodiscard]] bool cancellable_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr);
 
-// A thread may wait in a worksharing construct for others of its team that stay away from it, once the region is cancelled.
-// Such a wait takes the interruption first, then looks whether what it waits for can still come, and waits until it has,
-// or until the next thread stays away: then it looks again. Only where options().cancellation is set.
+// A thread may wait in a worksharing construct for others of its team that stay away from it, once the region is
+// cancelled. Such a wait takes the interruption first, then looks whether what it waits for can still come, and waits
+// until it has, or until the next thread stays away: then it looks again. Only where options().cancellation is set.
 Interruption departures_of(const Team* team);
 
 // The calling thread, in a cancelled region, takes no slot for worksharing constructs any more.

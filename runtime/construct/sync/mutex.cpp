@@ -15,14 +15,10 @@ namespace {
 
 ompt::State state_of(tool::Mutex kind) {
   switch (kind) {
-    case tool::Mutex::kCritical:
-      return ompt::State::kWaitCritical;
-    case tool::Mutex::kAtomic:
-      return ompt::State::kWaitAtomic;
-    case tool::Mutex::kOrdered:
-      return ompt::State::kWaitOrdered;
-    default:
-      return ompt::State::kWaitLock;
+    case tool::Mutex::kCritical: return ompt::State::kWaitCritical;
+    case tool::Mutex::kAtomic: return ompt::State::kWaitAtomic;
+    case tool::Mutex::kOrdered: return ompt::State::kWaitOrdered;
+    default: return ompt::State::kWaitLock;
   }
 }
 

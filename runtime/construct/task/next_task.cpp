@@ -49,8 +49,9 @@ void drop_stale_next_task(Worker* worker) {
   NextTask* next = worker->next_task;
   if (next->owner == worker->task) return;
   if (next->count() != 0) {
-    fatal("a task called marline_task_depend or marline_task_depend_object, then did not create a task before it "
-          "suspended, waited or ended: call it right before the task construct");
+    fatal(
+        "a task called marline_task_depend or marline_task_depend_object, then did not create a task before it "
+        "suspended, waited or ended: call it right before the task construct");
   }
   worker->next_task = nullptr;  // a name that its task did not use is lost
   put_by(worker, next);

@@ -16,8 +16,8 @@ struct NextTask {
   Task* owner = nullptr;  // that said it; the rest is empty in a record that is put by
   const char* label = nullptr;
   uint32_t color = 0;
-  int node = 0;                          // of a cluster; 0: any
-  int domain = -1;                       // of its affinity, with so many bytes; -1: none
+  int node = 0;     // of a cluster; 0: any
+  int domain = -1;  // of its affinity, with so many bytes; -1: none
   size_t domain_bytes = 0;
   const DependObject* object = nullptr;  // its list stands for all dependences; null: they are in the buffer
   DependenceBuffer dependences;

@@ -18,14 +18,10 @@ Atomic<uint64_t> g_last_number{0};  // any creator
 
 marline_depend_type_t type_of(Access access) {
   switch (access) {
-    case Access::kIn:
-      return MARLINE_IN;
-    case Access::kOut:
-      return MARLINE_INOUT;
-    case Access::kMutexinoutset:
-      return MARLINE_MUTEXINOUTSET;
-    case Access::kInoutset:
-      return MARLINE_INOUTSET;
+    case Access::kIn: return MARLINE_IN;
+    case Access::kOut: return MARLINE_INOUT;
+    case Access::kMutexinoutset: return MARLINE_MUTEXINOUTSET;
+    case Access::kInoutset: return MARLINE_INOUTSET;
   }
   return MARLINE_INOUT;
 }

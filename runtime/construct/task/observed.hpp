@@ -34,8 +34,8 @@ struct Observed {
 // it. False: it is an ordinary task.
 [[nodiscard]] bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
-// The next iteration of a told graph is as the one before in all (`repeats`). True: the observer does it, and a child of the
-// current task ends with it. False: it does not, and its tasks are to be created.
+// The next iteration of a told graph is as the one before in all (`repeats`). True: the observer does it, and a child
+// of the current task ends with it. False: it does not, and its tasks are to be created.
 [[nodiscard]] bool let_repeat(Worker* worker, uint64_t graph);
 
 // Likewise, but for firstprivate data. True: the observer does its tasks, which tell_again shows it.

@@ -28,8 +28,8 @@ constexpr uint32_t kUncopied = task_flag::kObjects | task_flag::kDestroys;
 constexpr uint32_t kKept = kCompared | kUncopied | task_flag::kLabelled | ~0u << task_flag::kDomainShift;
 
 bool same_shape(const TaskShape& a, const TaskShape& b) {
-  return a.code == b.code && a.invoke == b.invoke && a.block_bytes == b.block_bytes &&
-         a.block_align == b.block_align && ((a.flags ^ b.flags) & kCompared) == 0;
+  return a.code == b.code && a.invoke == b.invoke && a.block_bytes == b.block_bytes && a.block_align == b.block_align &&
+         ((a.flags ^ b.flags) & kCompared) == 0;
 }
 
 // The group is as new afterwards: it may be waited for again before the instance's next iteration.
@@ -138,7 +138,8 @@ void pass_steps(Worker* worker, PersistentGraph* graph) {
 GraphStep* next_step(Worker* worker, PersistentGraph* graph) {
   Array<GraphStep>& steps = graph->steps();
   const GraphStep* step = graph->position < steps.count ? &steps[graph->position] : nullptr;
-  if (step != nullptr && (step->dropped || step->kind > NodeKind::kWait)) [[unlikely]] pass_steps(worker, graph);
+  if (step != nullptr && (step->dropped || step->kind > NodeKind::kWait)) [[unlikely]]
+    pass_steps(worker, graph);
   return graph->position < steps.count ? &steps[graph->position] : nullptr;
 }
 
@@ -157,8 +158,9 @@ void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_
 }  // namespace
 
 // The producer does something else than what was recorded. The table, which replays do without, is made to say what it
-// would say had this iteration been an ordinary one so far: the tasks that may be unfinished are entered, in their order.
-// No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes' guards.
+// would say had this iteration been an ordinary one so far: the tasks that may be unfinished are entered, in their
+// order. No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes'
+// guards.
 void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   graph->state = GraphState::kUnrecorded;
   if (graph->is_renewed) pause_renewal(graph);
@@ -202,11 +204,16 @@ void take_snapshot(PersistentGraph* graph, Task* task, Allocation& allocation) {
   }
   size_t bytes = allocation.shape.block_bytes;
   const DependenceLengths* lengths = graph->observed.lengths;
-  size_t count = lengths != nullptr ? lengths->count : 0, begin = (bytes + alignof(size_t) - 1) & ~(alignof(size_t) - 1);
+  size_t count = lengths != nullptr ? lengths->count : 0,
+         begin = (bytes + alignof(size_t) - 1) & ~(alignof(size_t) - 1);
   auto* snapshot = static_cast<Snapshot*>(std::malloc(sizeof(Snapshot) + begin + count * sizeof(size_t)));
   if (snapshot == nullptr) fatal("no memory (%zu bytes) for the data of a task of a persistent graph", bytes);
-  *snapshot = {task->priority.load(relaxed), task->domain(), task->has(task_flag::kLabelled) ? task->look : 0, task->name(),
-               graph->observed, {}};
+  *snapshot = {task->priority.load(relaxed),
+               task->domain(),
+               task->has(task_flag::kLabelled) ? task->look : 0,
+               task->name(),
+               graph->observed,
+               {}};
   std::memcpy(snapshot->bytes(), task->block, bytes);
   if (lengths != nullptr) {
     auto* copy = reinterpret_cast<size_t*>(static_cast<char*>(snapshot->bytes()) + begin);
@@ -238,8 +245,8 @@ void begin_replay_of(Worker* worker, Task* task, const TaskShape& shape) {
   task->table_references = 0;
 }
 
-// Descriptors of an iteration are more than the nearest cache has, and lie in no order that the processor could guess. With the
-// first line of the face's block, which is filled next.
+// Descriptors of an iteration are more than the nearest cache has, and lie in no order that the processor could guess.
+// With the first line of the face's block, which is filled next.
 void prefetch_descriptor(const Array<Allocation>& stream, uint32_t at) {
   if (at >= stream.count) return;
   const auto* task = reinterpret_cast<const char*>(stream[at].task);
@@ -262,7 +269,8 @@ Task* allocate_persistent(Worker* worker, TaskShape& shape) {
   PersistentGraph* graph = graph_of(worker->task);
   shape.flags &= kKept;  // a copy of a task comes with all the flags that the task has by then
   if (graph->state == GraphState::kReplaying) [[likely]] {
-    if (Task* task = take_recorded(worker, graph, shape)) [[likely]] return task;
+    if (Task* task = take_recorded(worker, graph, shape)) [[likely]]
+      return task;
     go_on_unrecorded(worker, graph);
   }
   if (graph->state == GraphState::kUnrecorded) return allocate_ordinary_task(worker, shape);
@@ -285,9 +293,11 @@ bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t
       if (node->task == task) [[likely]] {
         ++graph->position;
         node->number = 0;
-        if (graph->record.predecessors != nullptr) [[unlikely]] await_claimed_before(graph, node);
+        if (graph->record.predecessors != nullptr) [[unlikely]]
+          await_claimed_before(graph, node);
         if (count != 0) task->flags |= task_flag::kGraph;
-        if (node->priority > task->priority.load(relaxed)) [[unlikely]] task->priority.store(node->priority, relaxed);
+        if (node->priority > task->priority.load(relaxed)) [[unlikely]]
+          task->priority.store(node->priority, relaxed);
         return release_guard(node) && exclusions_take(task);
       }
     }
@@ -431,7 +441,8 @@ void check_caller(const PersistentGraph* graph, const char* function) {
   if (task->has(task_flag::kSharesTable) || (task->table != nullptr && task->table->sharer != nullptr)) {
     fatal("%s: the task shares its dependence table (marline_depend_share), which no graph can record", function);
   }
-  if (task != graph->producer) fatal("%s: called by another task than the one that called marline_graph_begin", function);
+  if (task != graph->producer)
+    fatal("%s: called by another task than the one that called marline_graph_begin", function);
   if (graph->open && task->taskgroup != graph->producers_group && task->taskgroup != &graph->groups[graph->instance]) {
     fatal("%s: called inside a taskgroup region that began in the iteration", function);
   }

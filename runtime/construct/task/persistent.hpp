@@ -5,7 +5,8 @@
 // graph/recorded_graph.hpp has the functions that other threads use.
 //
 // A graph belongs to the current task of graph_begin. From the first graph_iterate to graph_end that task has
-// task_flag::kInGraph, and its dependence table is the graph's: the constructs ask the functions at the end of this file.
+// task_flag::kInGraph, and its dependence table is the graph's: the constructs ask the functions at the end of this
+// file.
 #pragma once
 
 #include "construct/task/task.hpp"
@@ -25,9 +26,9 @@ PersistentGraph* graph_begin(Worker* worker, GraphMode mode);
 // Waits for all tasks of the graph and frees it.
 void graph_end(PersistentGraph* graph);
 
-// For a graph that outlives its producers (taskgraph), each of which takes part for one iteration: makes the current task
-// the producer, behind those of its earlier tasks that the recorded ones depend on, to be followed by graph_iterate; and
-// waits for the iteration, after which the task is none any more.
+// For a graph that outlives its producers (taskgraph), each of which takes part for one iteration: makes the current
+// task the producer, behind those of its earlier tasks that the recorded ones depend on, to be followed by
+// graph_iterate; and waits for the iteration, after which the task is none any more.
 void graph_enter(PersistentGraph* graph, Worker* worker);
 void graph_leave(PersistentGraph* graph);
 
@@ -41,13 +42,14 @@ Task* allocate_persistent(Worker* worker, TaskShape& shape);
                                          uint64_t tool_data);
 
 // Target tasks that have an observer (construct/task/observed.hpp), in place of the above. Whether it is to be asked:
-// not of a task that exclusions or passed priorities order, nor, in a replay, of one behind tasks that it has not claimed.
-// A target task that is about to be created, of a producer with kInGraph. True: the observer does the whole iteration and has
-// seen the task, which is not created.
-[[nodiscard]] bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
+// not of a task that exclusions or passed priorities order, nor, in a replay, of one behind tasks that it has not
+// claimed. A target task that is about to be created, of a producer with kInGraph. True: the observer does the whole
+// iteration and has seen the task, which is not created.
+[[nodiscard]] bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                    const void* codeptr);
 
-// The current task is about to do something that the observer's regions of such an iteration must not be beside: waits for those
-// that it has seen, and goes on without it.
+// The current task is about to do something that the observer's regions of such an iteration must not be beside: waits
+// for those that it has seen, and goes on without it.
 void leave_renewed_iteration(Worker* worker);
 
 [[nodiscard]] bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target tasks in iterations of persistent graphs that a library sees as they are created, and may claim (observed.hpp).
-// Recorded, they are like all that are claimed. In a replay the record says which tasks stand before them, so they are
-// claimed where all of those have been: the library hears their numbers, and the node says when they have ended. The
-// producer's thread.
+// Target tasks in iterations of persistent graphs that a library sees as they are created, and may claim
+// (observed.hpp). Recorded, they are like all that are claimed. In a replay the record says which tasks stand before
+// them, so they are claimed where all of those have been: the library hears their numbers, and the node says when they
+// have ended. The producer's thread.
 #include "construct/task/persistent_graph.hpp"
 
 #include "base/small_array.hpp"
@@ -47,8 +47,8 @@ bool repeat_told_iteration(PersistentGraph* graph) {
   return true;
 }
 
-// What it costs to go another way in the midst of a renewed iteration, which waits for what has been given, is to be little
-// beside what is saved, also where that is so every now and then.
+// What it costs to go another way in the midst of a renewed iteration, which waits for what has been given, is to be
+// little beside what is saved, also where that is so every now and then.
 void pause_renewal(PersistentGraph* graph) {
   graph->renewal_pause = graph->next_pause;
   if (graph->next_pause < PersistentGraph::kLongestPause) graph->next_pause *= 2;
@@ -92,7 +92,8 @@ bool is_gather(const GraphRecord* record, const GraphNode* node) {
   return false;
 }
 
-// Calls `visit` for each predecessor of the node, until it returns false. One that has a step also waits for the producer.
+// Calls `visit` for each predecessor of the node, until it returns false. One that has a step also waits for the
+// producer.
 template <class Visit>
 bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const Visit& visit) {
   GraphNode** predecessors = graph->record.predecessors;

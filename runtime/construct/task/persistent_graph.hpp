@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of persistent graphs share: a graph's state, and the steps through its record (persistent.cpp); what
-// an observer of target tasks is told of it (persistent_claims.cpp). The producer's thread.
+// What the two halves of persistent graphs share: a graph's state, and the steps through its record (persistent.cpp);
+// what an observer of target tasks is told of it (persistent_claims.cpp). The producer's thread.
 #pragma once
 
 #include "construct/task/observed.hpp"
@@ -11,10 +11,10 @@
 namespace marline {
 
 enum class GraphState : uint8_t {
-  kUnused,     // before the first iteration
+  kUnused,  // before the first iteration
   kRecording,
-  kReplaying,  // so far this iteration is what was recorded
-  kUnrecorded, // it is not: its tasks are ordinary ones from here on
+  kReplaying,   // so far this iteration is what was recorded
+  kUnrecorded,  // it is not: its tasks are ordinary ones from here on
 };
 
 // What a replay without the producer's code gives a task back.
@@ -49,12 +49,13 @@ struct PersistentGraph {
   uint32_t allocated = 0;          // the next allocation
   uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
   bool is_told = false;            // it has heard of this one, which is still what was recorded
-  bool renews = true;              // it may be asked whether it does iterations whose code runs: none has had a taskgroup
-  uint32_t renewal_pause = 0;      // so many iterations, recorded ones too, before it is asked again, as one has gone another way
-  uint32_t next_pause = 4;         // the next time
-  bool is_renewed = false;         // it does this one, of whose tasks it hears
-  bool is_whole = false;           // it does all of this one, of whose tasks the record knows nothing
-  Observed observed;               // of the task that is being recorded
+  bool renews = true;  // it may be asked whether it does iterations whose code runs: none has had a taskgroup
+  uint32_t renewal_pause =
+      0;  // so many iterations, recorded ones too, before it is asked again, as one has gone another way
+  uint32_t next_pause = 4;  // the next time
+  bool is_renewed = false;  // it does this one, of whose tasks it hears
+  bool is_whole = false;    // it does all of this one, of whose tasks the record knows nothing
+  Observed observed;        // of the task that is being recorded
   GraphRecord record{};
   Array<Allocation> allocations[GraphRecord::kInstances];
   DependenceTable* table = nullptr;

@@ -14,7 +14,8 @@ namespace marline {
 namespace {
 
 LockWord g_lock{0};
-// The task that has it. relaxed, everywhere: a task only asks whether it is that one, which it alone makes true and untrue.
+// The task that has it. relaxed, everywhere: a task only asks whether it is that one, which it alone makes true and
+// untrue.
 Atomic<const Task*> g_owner{nullptr};
 
 bool g_handles_forks = false;  // under the lock

@@ -13,8 +13,8 @@ struct ReductionSet {
   int threads;
   ReductionItem* items;
   // [item][thread], and one more of each item, that of claimed target tasks (marline_reduction_t in devices.h). Null
-  // until a task on that thread, or the first such task, asks. Written on that thread, or by who is first; others compare
-  // addresses with it.
+  // until a task on that thread, or the first such task, asks. Written on that thread, or by who is first; others
+  // compare addresses with it.
   Atomic<void*>* copies;
 
   [[nodiscard]] size_t columns() const { return static_cast<size_t>(threads) + 1; }

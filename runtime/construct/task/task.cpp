@@ -168,14 +168,15 @@ void enter_body(Worker* worker, Task* task) {
   if (tool::present()) [[unlikely]] {
     tell_entered(worker->task, task);
   }
-  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_undeferred(worker->task);
+  if (worker->task->has(task_flag::kInGraph)) [[unlikely]]
+    persistent_note_undeferred(worker->task);
   task->flags |= task_flag::kUndeferred;
   worker->task = task;
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
 }
 
-// A detached task that holds its creator until it completes. In an iteration of a persistent graph the table has no room
-// for what would stand for it. In a table that producers share, its descendants would wait for that.
+// A detached task that holds its creator until it completes. In an iteration of a persistent graph the table has no
+// room for what would stand for it. In a table that producers share, its descendants would wait for that.
 bool holds_until_completion(const Task* task) {
   return task->parent->has(task_flag::kInGraph | task_flag::kSharesTable);
 }
@@ -305,7 +306,8 @@ namespace {
     resolve_priority(task, count);
   }
   bool in_graph = worker->task->has(task_flag::kInGraph);
-  if (in_graph && task->has(task_flag::kObserved) && renew_persistent(worker, task, list, count, codeptr)) [[unlikely]] {
+  if (in_graph && task->has(task_flag::kObserved) && renew_persistent(worker, task, list, count, codeptr))
+      [[unlikely]] {
     return;
   }
   worker = throttle_before_creation(worker);

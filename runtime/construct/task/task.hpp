@@ -15,12 +15,12 @@ namespace marline {
 
 // What kind of task it is: the same for all that one construct generates.
 struct TaskShape {
-  void (*invoke)(Task*);    // called once to run it
-  const void* code;         // the compiler's function for the body: tells one construct's tasks from another's
-  uint32_t flags;           // task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable, kObjects
-  size_t block_bytes = 0;   // of the face's block, behind the descriptor
-  size_t block_align = 0;   // a power of two up to 4096; 0: 64
-  size_t dependences = 0;   // room for so many in-line edges
+  void (*invoke)(Task*);  // called once to run it
+  const void* code;       // the compiler's function for the body: tells one construct's tasks from another's
+  uint32_t flags;  // task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable, kObjects
+  size_t block_bytes = 0;  // of the face's block, behind the descriptor
+  size_t block_align = 0;  // a power of two up to 4096; 0: 64
+  size_t dependences = 0;  // room for so many in-line edges
 };
 
 inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room for
@@ -43,7 +43,8 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   }
 }
 
-// `dependences`: room for so many in-line edges; `more`: bytes behind them. In line, because a face knows most of a shape.
+// `dependences`: room for so many in-line edges; `more`: bytes behind them. In line, because a face knows most of a
+// shape.
 [[gnu::always_inline]] inline Task* allocate_with_room(Worker* worker, const TaskShape& shape, size_t dependences,
                                                        size_t more) {
   auto round_up = [](uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); };
@@ -75,7 +76,8 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
 
 // What was said of it beforehand (construct/task/next_task.hpp): its name moves to it, its dependences get room.
 [[gnu::always_inline]] inline Task* allocate_task(Worker* worker, const TaskShape& shape) {
-  if (worker->next_task != nullptr || options().task_tail_bytes != 0 || worker->task->has(task_flag::kInGraph)) [[unlikely]] {
+  if (worker->next_task != nullptr || options().task_tail_bytes != 0 || worker->task->has(task_flag::kInGraph))
+      [[unlikely]] {
     TaskShape copy = shape;  // the address of `shape` is never taken
     return allocate_announced(worker, copy);
   }
@@ -91,8 +93,8 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
 // the beginning of its task's next run. The block stays as it is.
 Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape);
 
-// A child of the current task, without code or dependences, that stands for what a library does: claimed (observed.hpp),
-// and in no graph. No tool is told of it.
+// A child of the current task, without code or dependences, that stands for what a library does: claimed
+// (observed.hpp), and in no graph. No tool is told of it.
 Task* create_claimed_task(Worker* worker);
 void begin_another_life(Worker* worker, Task* task, const TaskShape& shape);
 
@@ -136,8 +138,9 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
 
 void taskyield(Worker* worker);
 
-// Regions nest; the end waits for all tasks generated inside, and their descendants. is_construct: the program has written
-// it, and `cancel taskgroup` in its tasks means it; otherwise (reduction(task, ...)) that means one further out.
+// Regions nest; the end waits for all tasks generated inside, and their descendants. is_construct: the program has
+// written it, and `cancel taskgroup` in its tasks means it; otherwise (reduction(task, ...)) that means one further
+// out.
 void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct = true);
 void taskgroup_end(Worker* worker, const void* codeptr);
 

@@ -14,14 +14,10 @@ namespace {
 int tool_dependence_type(const Dependence& dependence) {
   if (dependence.address == nullptr) return 34;  // ompt_dependence_type_out_all_memory
   switch (dependence.access) {
-    case Access::kIn:
-      return 1;
-    case Access::kOut:
-      return 3;
-    case Access::kMutexinoutset:
-      return 4;
-    case Access::kInoutset:
-      return 7;
+    case Access::kIn: return 1;
+    case Access::kOut: return 3;
+    case Access::kMutexinoutset: return 4;
+    case Access::kInoutset: return 7;
   }
   return 0;
 }

@@ -29,8 +29,9 @@ ChunkDepend take_chunk_depend(Worker* worker) {
   ChunkDepend depend = worker->chunk_depend;
   worker->chunk_depend = {};
   if (depend.call != nullptr && depend.owner != worker->task) {
-    fatal("a task called marline_taskloop_depend, then did not reach a taskloop before it suspended, waited or ended: "
-          "call it right before the taskloop construct");
+    fatal(
+        "a task called marline_taskloop_depend, then did not reach a taskloop before it suspended, waited or ended: "
+        "call it right before the taskloop construct");
   }
   return depend;
 }

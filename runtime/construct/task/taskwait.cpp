@@ -172,7 +172,8 @@ void announce_taskwait_task_end(uint64_t* data) {
 
 void taskwait(Worker* worker, const void* codeptr) {
   Task* task = worker->task;
-  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kTaskwait);
+  if (task->has(task_flag::kInGraph)) [[unlikely]]
+    persistent_note_wait(task, NodeKind::kTaskwait);
   progress_at_scheduling_point(worker);
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
   if (!has_no_children(task)) wait_for_children(task);
@@ -183,7 +184,8 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
   Task* task = worker->task;
   Event event;
   uint64_t tool_data = 0;
-  if (tool::present()) [[unlikely]] announce_dependent_wait(tool::Endpoint::kBegin, task, codeptr);
+  if (tool::present()) [[unlikely]]
+    announce_dependent_wait(tool::Endpoint::kBegin, task, codeptr);
   announce_taskwait_task(task, &tool_data, list, count, codeptr);
   bool waits = task->has(task_flag::kInGraph) ? enter_persistent_wait(worker, list, count, &event, tool_data)
                                               : enter_wait(worker, task, list, count, &event, tool_data);
@@ -193,7 +195,8 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
     wait_event(&event, {WaitKind::kDependences, &event, nullptr});
   }
   announce_taskwait_task_end(&tool_data);
-  if (tool::present()) [[unlikely]] announce_dependent_wait(tool::Endpoint::kEnd, task, codeptr);
+  if (tool::present()) [[unlikely]]
+    announce_dependent_wait(tool::Endpoint::kEnd, task, codeptr);
 }
 
 void taskgroup_init(Taskgroup* group, Task* owner, Taskgroup* outer, bool is_construct) {
@@ -214,7 +217,8 @@ void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct) {
   Task* task = worker->task;
   auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
   taskgroup_init(group, task, task->taskgroup, is_construct);
-  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupBegin);
+  if (task->has(task_flag::kInGraph)) [[unlikely]]
+    persistent_note_wait(task, NodeKind::kGroupBegin);
   task->taskgroup = group;
   if (tool::on(tool::event::kSyncRegion)) {
     tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
@@ -226,7 +230,8 @@ void taskgroup_end(Worker* worker, const void* codeptr) {
   Task* task = worker->task;
   Taskgroup* group = task->taskgroup;
   if (group == nullptr || group->owner != task) fatal("a taskgroup region ends that this task has not begun");
-  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupEnd);
+  if (task->has(task_flag::kInGraph)) [[unlikely]]
+    persistent_note_wait(task, NodeKind::kGroupEnd);
   progress_at_scheduling_point(worker);
   if (tool::on(tool::event::kSyncRegionWait)) {
     tool::sync_region_wait(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data,

@@ -4,7 +4,8 @@
 // is read-only, except for the words of posts. The last thread to leave the slot frees it.
 //
 //   in rows   A word per group of rows (a row: one iteration of the first dimension) that one thread runs in order: the
-//             number of the group's last posted iteration, counted through the whole nest, plus one. Its thread writes it.
+//             number of the group's last posted iteration, counted through the whole nest, plus one. Its thread writes
+//             it.
 //   else      A bit per iteration. Any thread sets it.
 // Invariant: a word only grows. In rows, a wait for iteration n ends once its thread has posted n or a later one:
 // iteration n has ended by then, whether it posted or not.
@@ -30,13 +31,13 @@ struct Doacross {
   Workshare* shared;
   unsigned dimensions;
   bool in_rows;
-  bool alone;                        // nobody to wait for or to tell: in a team of one all that one may wait for is over
+  bool alone;  // nobody to wait for or to tell: in a team of one all that one may wait for is over
   Atomic<uint64_t>* posts = nullptr;
   // In rows.
-  uint64_t spacing = 1;              // from one group's word to the next
-  uint64_t chunk = 1;                // rows of a group; 0: a group is a thread's block of a static loop,
-  uint64_t block = 0;                // so many rows,
-  uint64_t extras = 0;               // of the first so many threads one more (construct/workshare/loop.cpp)
+  uint64_t spacing = 1;  // from one group's word to the next
+  uint64_t chunk = 1;    // rows of a group; 0: a group is a thread's block of a static loop,
+  uint64_t block = 0;    // so many rows,
+  uint64_t extras = 0;   // of the first so many threads one more (construct/workshare/loop.cpp)
 
   // They follow the record.
   DoacrossDimension* dimension() { return reinterpret_cast<DoacrossDimension*>(this + 1); }
@@ -96,7 +97,8 @@ void describe(Workshare* shared, const DoacrossNest& request, uint64_t threads, 
   void* memory = words != 0 ? std::calloc(1, before + kCacheLine + words * kWordBytes) : nullptr;
   if (memory != nullptr) {
     shared->memory = memory;
-    nest.posts = reinterpret_cast<Atomic<uint64_t>*>(round_up(reinterpret_cast<uintptr_t>(memory) + before, kCacheLine));
+    nest.posts =
+        reinterpret_cast<Atomic<uint64_t>*>(round_up(reinterpret_cast<uintptr_t>(memory) + before, kCacheLine));
   } else {
     memory = workshare_memory(shared, before);
   }
@@ -124,7 +126,7 @@ struct Place {
   bool exists = false;
   Atomic<uint64_t>* word = nullptr;  // null: there is nobody to tell
   uint64_t value = 0;
-  uint64_t group = 0;                // in rows
+  uint64_t group = 0;  // in rows
 };
 
 Place place_of(const Doacross* nest, const uint64_t* iteration) {
@@ -150,15 +152,16 @@ bool wait_for_post(const Doacross* nest, const Place& place, Interruption interr
   return wait_for_bits(*place.word, place.value, interruption);
 }
 
-// Where ThreadSanitizer keeps the order of posts: those of eight iterations share an address, or those of a group of rows.
+// Where ThreadSanitizer keeps the order of posts: those of eight iterations share an address, or those of a group of
+// rows.
 const void* order_of(const Doacross* nest, const Place& place) {
   const auto* word = reinterpret_cast<const char*>(place.word);
   return nest->in_rows ? word : word + std::countr_zero(place.value) / 8;
 }
 
 // In a cancelled region: whether the thread whose iteration it is stays away. Which one that is one knows of rows of a
-// static loop. Other loops that hand out rows give those of absent threads to others. Of bits one does not know it, and any
-// may be missing.
+// static loop. Other loops that hand out rows give those of absent threads to others. Of bits one does not know it, and
+// any may be missing.
 bool may_never_be_posted(const Team* team, const Doacross* nest, const Place& place) {
   if (!nest->in_rows) return is_region_cancelled(team);
   if (nest->shared->kind != LoopKind::kStatic) return false;

@@ -32,8 +32,8 @@ struct DoacrossNest {
 void doacross_begin(Worker* worker, const DoacrossNest& nest);
 void doacross_end(Worker* worker);
 
-// A nest that is a loop's: called in its LoopRequest::prepare, and it ends with the loop. Returns `extra` bytes of zeroed
-// memory that the team shares during the loop.
+// A nest that is a loop's: called in its LoopRequest::prepare, and it ends with the loop. Returns `extra` bytes of
+// zeroed memory that the team shares during the loop.
 void* doacross_attach(Worker* worker, Workshare* loop, bool first, const DoacrossNest& nest, size_t extra);
 
 // Of the nest that the thread is in.

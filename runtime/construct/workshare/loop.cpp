@@ -187,8 +187,8 @@ StaticChunk static_chunk_at(uint64_t at, uint64_t chunk, uint64_t n, uint64_t th
   return {n % threads + (at - of_large) / small, at + small};
 }
 
-// In a cancelled region the turn of a static loop may be with a thread that stays away from it. Whoever waits passes it on,
-// and so does whoever has had it before. In other loops only a thread that is there has chunks.
+// In a cancelled region the turn of a static loop may be with a thread that stays away from it. Whoever waits passes it
+// on, and so does whoever has had it before. In other loops only a thread that is there has chunks.
 void pass_turns_of_absent(const Team* team, const LoopPlace& place) {
   Workshare* shared = place.shared;
   if (place.kind != LoopKind::kStatic) return;
@@ -240,7 +240,8 @@ void enter_none(LoopPlace& place) {
   place.iterations = place.position = 0;
 }
 
-// A loop with nobody to share it with, and nobody who would see its chunks, is one chunk. Sections are taken one by one.
+// A loop with nobody to share it with, and nobody who would see its chunks, is one chunk. Sections are taken one by
+// one.
 bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
   return worker->member->team->size == 1 && request.work == tool::Work::kLoopStatic && request.prepare == nullptr &&
          !tool::present();

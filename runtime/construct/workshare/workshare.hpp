@@ -13,8 +13,8 @@ struct Arrival {
   bool first;  // the caller fills `shared` and calls workshare_publish; others find it filled
 };
 
-// may_skip: in a cancelled region, rather than wait for a slot that threads may have left for ever, the caller gets null:
-// the construct goes on without it.
+// may_skip: in a cancelled region, rather than wait for a slot that threads may have left for ever, the caller gets
+// null: the construct goes on without it.
 [[nodiscard]] Arrival workshare_enter(Worker* worker, bool may_skip = false);
 
 // The number is the construct's: the member's workshares_entered - 1.

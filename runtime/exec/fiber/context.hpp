@@ -11,8 +11,8 @@ extern "C" {
 // Saves the context in *save_sp and goes on with the one at load_sp. Returns 0.
 int marline_switch(void** save_sp, void* load_sp);
 
-// Saves the context in *save_sp and calls function(argument) on the stack that ends at `top`, a multiple of 16. Returns 1
-// when the function has returned, and 0 when somebody has switched to the saved context: from then on the function
+// Saves the context in *save_sp and calls function(argument) on the stack that ends at `top`, a multiple of 16. Returns
+// 1 when the function has returned, and 0 when somebody has switched to the saved context: from then on the function
 // must not return.
 int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument);
 void marline_fiber_start();
@@ -20,8 +20,8 @@ void marline_fiber_start();
 
 namespace marline {
 
-// Lays a context on the stack that ends at `top` (exclusive) whose first switch calls entry(argument); returns its stack
-// pointer. The order of the words is that of the pops in context_*.S.
+// Lays a context on the stack that ends at `top` (exclusive) whose first switch calls entry(argument); returns its
+// stack pointer. The order of the words is that of the pops in context_*.S.
 inline void* make_context(void* top, void (*entry)(void*), void* argument) {
 #if defined(__x86_64__)
   constexpr int kWords = 9, kArgument = 4, kEntry = 3, kReturn = 6;  // r15 r14 r13 r12 rbx rbp, return address, 2 pad

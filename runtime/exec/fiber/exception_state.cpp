@@ -2,7 +2,8 @@
 //
 // The program's exception state: see the header. Each worker saves and restores its own thread's state. Where the C++
 // runtime's function is, is looked up once for all threads, and again after a library has been loaded or unloaded: in a
-// program without a C++ runtime a look-up takes microseconds, and dlsym(3) allocates an error message that nobody reads.
+// program without a C++ runtime a look-up takes microseconds, and dlsym(3) allocates an error message that nobody
+// reads.
 #include "exec/fiber/exception_state.hpp"
 
 #include <dlfcn.h>

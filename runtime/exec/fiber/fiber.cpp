@@ -252,7 +252,8 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
   target->arrival = arrival;
   target->arrival_context = context;
   worker->fiber = target;
-  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target);
+  if (g_sanitized) [[unlikely]]
+    announce_switch(worker, self, target);
   marline_switch(&self->sp, target->sp);
   arrive(self);
 }

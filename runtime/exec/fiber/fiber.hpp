@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fiber: a stack and a saved context. A worker is always on exactly one; a fiber is on at most one worker. A fiber either
+// Fiber: a stack and a saved context. A worker is always on exactly one; a fiber is on at most one worker. A fiber
+// either
 //   - belongs to a thread (its own stack), or
-//   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare, run_at_creation), or the scheduling loop.
+//   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare, run_at_creation), or the scheduling
+//   loop.
 // A task is a plain call on the fiber that runs it. When the task blocks, the fiber stays with the task, and the worker
 // continues on the fiber's caller, or on a spare fiber: exec/worker/suspend.cpp.
 //
@@ -18,16 +20,16 @@
 namespace marline {
 
 struct Fiber {
-  void* sp = nullptr;        // saved context, while nobody runs it; null: idle, and to start from the top of the stack
+  void* sp = nullptr;  // saved context, while nobody runs it; null: idle, and to start from the top of the stack
   Stack stack{};
-  Fiber* caller = nullptr;   // the fiber that waits, in place, for this one's task to end or block
-  Fiber* next = nullptr;     // link in the lists of spare ones
-  Task* first = nullptr;     // spare: the task to run first
-  int tied_frames = 0;       // tied tasks with a frame here: while there are any, the fiber stays on its worker
-  int depth = 0;             // callers that wait, one on another
-  bool fp_given = false;     // fresh, and to start with `fp` rather than with the thread's FP control
-  bool fresh = false;        // taken from the idle ones and not entered since
-  bool called = false;       // its base frame returns to the caller's: until the task blocks for the first time
+  Fiber* caller = nullptr;  // the fiber that waits, in place, for this one's task to end or block
+  Fiber* next = nullptr;    // link in the lists of spare ones
+  Task* first = nullptr;    // spare: the task to run first
+  int tied_frames = 0;      // tied tasks with a frame here: while there are any, the fiber stays on its worker
+  int depth = 0;            // callers that wait, one on another
+  bool fp_given = false;    // fresh, and to start with `fp` rather than with the thread's FP control
+  bool fresh = false;       // taken from the idle ones and not entered since
+  bool called = false;      // its base frame returns to the caller's: until the task blocks for the first time
   // Saved while the fiber is not running. Task and member lie apart: neighbours in Worker, they would be copied as one
   // load, which stalls behind the narrower store that has just made the task current.
   Task* task = nullptr;
@@ -54,22 +56,24 @@ Fiber* fiber_over_stack(Worker* worker, const Stack& stack);
 // An idle fiber, from the worker's own list or new.
 Fiber* fiber_take(Worker* worker);
 
-// Makes a fiber idle whose task has ended. The calling thread must not be on it. Context: the Fiber; an arrival function.
+// Makes a fiber idle whose task has ended. The calling thread must not be on it. Context: the Fiber; an arrival
+// function.
 void fiber_release(void* fiber);
 
 // For a worker that is about to sleep: gives back memory of idle fibers, a part at a time. False: little is left.
 bool fibers_shrink(Worker* worker);
 
-// Leaves the current fiber for `target`; `arrival(context)` runs there first. Returns when somebody switches back, maybe
-// on another worker.
+// Leaves the current fiber for `target`; `arrival(context)` runs there first. Returns when somebody switches back,
+// maybe on another worker.
 void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
 
 // Runs `task` on a spare fiber; returns when it has ended or blocked.
 void run_on_spare(Worker* worker, Member* member, Task* task);
 
 // The same for a new task of the current team, created by the current task: by a call rather than two switches. What
-// belongs to the creator's fiber is noted before the call, and put back only if the task blocks. Where the task scheduling
-// constraint is strict, the caller enters the frames that are left (sched/constraint.hpp); the others do so themselves.
+// belongs to the creator's fiber is noted before the call, and put back only if the task blocks. Where the task
+// scheduling constraint is strict, the caller enters the frames that are left (sched/constraint.hpp); the others do so
+// themselves.
 void run_at_creation(Worker* worker, Task* task);
 
 // For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and

@@ -64,10 +64,11 @@ struct Slab {
 };
 
 Slab g_slabs[kMaxSlabs];
-Atomic<size_t> g_slab_count{0};   // one more than the highest number so far; release on growth, others read without the lock
+Atomic<size_t> g_slab_count{
+    0};  // one more than the highest number so far; release on growth, others read without the lock
 size_t g_mapped_guards = 0;
-size_t g_in_use = 0;              // stacks
-size_t g_empty_slabs = 0;         // members of g_empty
+size_t g_in_use = 0;               // stacks
+size_t g_empty_slabs = 0;          // members of g_empty
 Atomic<size_t> g_touched_free{0};  // free stacks that may hold memory; read without the lock as a hint
 IndexSet<kMaxSlabs> g_with_room;   // slabs with a free slot
 IndexSet<kMaxSlabs> g_empty;       // slabs with no other
@@ -84,7 +85,9 @@ size_t pitch_for(size_t stack) { return ((stack + page() - 1) & ~(page() - 1)) +
 
 uint64_t bit(size_t slot) { return uint64_t{1} << slot; }
 
-size_t slab_bytes(const Slab& slab) { return static_cast<size_t>(std::popcount(slab.all.load(relaxed))) * slab.pitch.load(relaxed); }
+size_t slab_bytes(const Slab& slab) {
+  return static_cast<size_t>(std::popcount(slab.all.load(relaxed))) * slab.pitch.load(relaxed);
+}
 
 // After a change of its words.
 void file_slab(size_t index) {
@@ -119,13 +122,14 @@ void say_smaller_stacks(size_t stack) {
   static bool said = false;  // under the lock
   if (said) return;
   said = true;
-  warn("too little address space is left for tasks' stacks of %zu KiB%s: some have %zu KiB or less; set a smaller "
-       "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limit",
-       options().fiber_stacksize / 1024, AddressSpaceText().c_str(), stack / 1024);
+  warn(
+      "too little address space is left for tasks' stacks of %zu KiB%s: some have %zu KiB or less; set a smaller "
+      "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limit",
+      options().fiber_stacksize / 1024, AddressSpaceText().c_str(), stack / 1024);
 }
 
-// Under a limit, address space is the program's, too. The less is left, the fewer stacks, and then the smaller: few tasks
-// need one of the usual size in full, and all need one.
+// Under a limit, address space is the program's, too. The less is left, the fewer stacks, and then the smaller: few
+// tasks need one of the usual size in full, and all need one.
 Found find_stacks() {
   size_t stack = options().fiber_stacksize;
   const size_t most = address_space_left() / kShareOfRest;
@@ -144,9 +148,10 @@ Found find_stacks() {
 }
 
 [[noreturn]] void out_of_stacks(int error) {
-  fatal("cannot map stacks for more than %zu suspended tasks of %zu KiB each: %s%s; set a smaller OMP_STACKSIZE or "
-        "MARLINE_STACKSIZE, or raise the limits on address space and vm.max_map_count",
-        g_in_use, options().fiber_stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
+  fatal(
+      "cannot map stacks for more than %zu suspended tasks of %zu KiB each: %s%s; set a smaller OMP_STACKSIZE or "
+      "MARLINE_STACKSIZE, or raise the limits on address space and vm.max_map_count",
+      g_in_use, options().fiber_stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
 }
 
 // Under the lock.
@@ -166,7 +171,8 @@ size_t open_slab() {
   slab.canaries.store(0, relaxed);
   slab.base.store(found.base, release);  // pairs with locate and stack_number
   g_vacant.erase(index);
-  if (index == g_slab_count.load(relaxed)) g_slab_count.store(index + 1, release);  // pairs with locate and stack_numbers
+  if (index == g_slab_count.load(relaxed))
+    g_slab_count.store(index + 1, release);  // pairs with locate and stack_numbers
   file_slab(index);
   return index;
 }
@@ -205,8 +211,10 @@ bool has_canary(const Stack& stack) {
 Stack take_lowest(bool* fresh) {
   Guard<SpinLock> guard(g_stacks_lock);
   if (static_cast<int64_t>(g_in_use) >= options().max_fibers) {
-    fatal("more than MARLINE_MAX_FIBERS=%ld tasks are suspended at once: raise it, or create fewer blocking tasks at a time",
-          static_cast<long>(options().max_fibers));
+    fatal(
+        "more than MARLINE_MAX_FIBERS=%ld tasks are suspended at once: raise it, or create fewer blocking tasks at a "
+        "time",
+        static_cast<long>(options().max_fibers));
   }
   size_t index = g_with_room.first();
   if (index == g_with_room.kNone) index = open_slab();
@@ -232,7 +240,8 @@ struct Surplus {
 // Under the lock.
 Surplus take_surplus(size_t index) {
   Slab& slab = g_slabs[index];
-  const bool whole = slab.free == slab.all.load(relaxed) && !slab.from_arenas && !g_sanitized;  // their shadow would stay
+  const bool whole =
+      slab.free == slab.all.load(relaxed) && !slab.from_arenas && !g_sanitized;  // their shadow would stay
   const uint64_t slots = whole ? slab.all.load(relaxed) : slab.free & slab.touched;
   g_touched_free.fetch_sub(static_cast<size_t>(std::popcount(slots & slab.touched)), relaxed);
   slab.free &= ~slots;
@@ -253,8 +262,8 @@ void forget_slab(size_t index) {
   g_vacant.insert(index);
 }
 
-// Without the lock. The guards stay: advice does not remove them. Unmapping fails where it would split a mapping and there
-// are too many.
+// Without the lock. The guards stay: advice does not remove them. Unmapping fails where it would split a mapping and
+// there are too many.
 void give_back(const Surplus& surplus) {
   Slab& slab = g_slabs[surplus.index];
   char* base = slab.base.load(relaxed);
@@ -326,7 +335,8 @@ Stack stack_allocate() {
   bool fresh = false;
   Stack stack = take_lowest(&fresh);
   if (fresh && !install_light_guard(stack)) install_other_guard(stack);
-  if (has_canary(stack)) [[unlikely]] *reinterpret_cast<uint64_t*>(stack.low) = kCanary;
+  if (has_canary(stack)) [[unlikely]]
+    *reinterpret_cast<uint64_t*>(stack.low) = kCanary;
   return stack;
 }
 
@@ -339,8 +349,8 @@ void stack_free(Stack stack, bool alone) {
     g_touched_free.fetch_add(1, relaxed);
     --g_in_use;
     file_slab(index);
-    // Kept for the next burst of tasks, to which new stacks would cost page faults: a thread that falls asleep gives them
-    // back.
+    // Kept for the next burst of tasks, to which new stacks would cost page faults: a thread that falls asleep gives
+    // them back.
     if (alone && g_empty_slabs > kEmptyAlone && g_empty.contains(index)) surplus = take_surplus(index);
   }
   if (surplus.slots != 0) give_back(surplus);

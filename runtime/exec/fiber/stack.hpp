@@ -27,15 +27,16 @@ struct Stack {
   size_t size() const { return static_cast<size_t>(high - low); }
 };
 
-// A stack of options().fiber_stacksize bytes, or a smaller one where there is no address space for it. Fatal when memory or
-// mappings run out, or above MARLINE_MAX_FIBERS. Thread-safe.
+// A stack of options().fiber_stacksize bytes, or a smaller one where there is no address space for it. Fatal when
+// memory or mappings run out, or above MARLINE_MAX_FIBERS. Thread-safe.
 Stack stack_allocate();
 
 // Gives it back for reuse. Thread-safe. alone: the runtime has one thread, which may never be without work and so never
 // call stacks_shrink(); then much of a slab that nobody uses any more is given back at once.
 void stack_free(Stack stack, bool alone);
 
-// For a worker that has no work: gives memory of free stacks back, a slab's at a time. False: little is left. Thread-safe.
+// For a worker that has no work: gives memory of free stacks back, a slab's at a time. False: little is left.
+// Thread-safe.
 bool stacks_shrink();
 bool stacks_can_shrink();  // a hint
 
@@ -54,8 +55,8 @@ inline bool stack_overrun(const Stack& stack) { return !g_light_guards.load(rela
 // If `address` lies in a guard: the stack that it guards, for the fault handler. Async-signal-safe.
 bool stack_of_guard(const void* address, Stack* stack);
 
-// All stacks that are mapped have numbers below stack_numbers(). False if that one is not. Memory of one that nobody has
-// used is zero.
+// All stacks that are mapped have numbers below stack_numbers(). False if that one is not. Memory of one that nobody
+// has used is zero.
 size_t stack_numbers();
 bool stack_number(size_t number, Stack* stack);
 

@@ -73,7 +73,8 @@ void* stack_watch_overflow() {
   static Atomic<int> installed{0};
   if (installed.exchange(1, acq_rel) == 0) install_handler();
   stack_t alternate;
-  if (sigaltstack(nullptr, &alternate) == 0 && (alternate.ss_flags & SS_DISABLE) == 0) return nullptr;  // the program's own
+  if (sigaltstack(nullptr, &alternate) == 0 && (alternate.ss_flags & SS_DISABLE) == 0)
+    return nullptr;  // the program's own
   void* memory = mmap(nullptr, kAlternateStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;  // an overflow will be a plain fault
   alternate.ss_sp = memory;

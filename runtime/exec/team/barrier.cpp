@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The team barrier. A member arrives when its implicit task is at the barrier and the subtree of explicit tasks below it
-// has ended. A task is always in the subtree of some implicit task, so when all members have arrived no task of the team
-// is left, without any counter that all tasks share.
+// The team barrier. A member arrives when its implicit task is at the barrier and the subtree of explicit tasks below
+// it has ended. A task is always in the subtree of some implicit task, so when all members have arrived no task of the
+// team is left, without any counter that all tasks share.
 #include "exec/team/barrier.hpp"
 
 #include "config/options.hpp"
@@ -136,8 +136,8 @@ bool is_nothing_to_do(Team* team, const Task* task) {
   task->created = 0;
 }
 
-// The end of a cancelled region that not all members have come to. Nobody has begun the next region before all have seen
-// that this one has no other round.
+// The end of a cancelled region that not all members have come to. Nobody has begun the next region before all have
+// seen that this one has no other round.
 [[gnu::noinline]] void pass_further_rounds(Worker* worker, Member* member) {
   while (member->team->another_round) pass(worker, member, AtBarrier::kEnd);
 }

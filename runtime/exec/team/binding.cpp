@@ -91,9 +91,10 @@ void bind_to_place(Worker* worker, int place) {
   int error = errno;
   static Atomic<int> said{0};
   if (said.exchange(1, relaxed) == 0) {
-    warn("cannot bind a thread to place %d (%s): threads stay where the system puts them; check OMP_PLACES against the "
-         "CPUs that the process may use",
-         place, std::strerror(error));
+    warn(
+        "cannot bind a thread to place %d (%s): threads stay where the system puts them; check OMP_PLACES against the "
+        "CPUs that the process may use",
+        place, std::strerror(error));
   }
 }
 

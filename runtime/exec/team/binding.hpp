@@ -19,18 +19,18 @@ struct PlacePartition {
 PlacePartition partition_of(const Member* member);
 
 // Gives each member of the team a place by the policy for regions inside the opener's current one, or by the region's
-// proc_bind clause (as ParallelRequest has it; 0: none), within the opener's part of the place list; and what follows from the places:
-// whom it steals from first, with whom it shares queues. With OMP_PROC_BIND=false, which is the default without places,
-// clauses have no effect (section 21.1.7).
+// proc_bind clause (as ParallelRequest has it; 0: none), within the opener's part of the place list; and what follows
+// from the places: whom it steals from first, with whom it shares queues. With OMP_PROC_BIND=false, which is the
+// default without places, clauses have no effect (section 21.1.7).
 void assign_places(Team* team, Worker* opener, int proc_bind);
 
 // bind-var of a task with these control variables at this nesting level: the policy for its next region without a
 // proc_bind clause.
 ProcBind bind_var(const Icvs& icvs, int level);
 
-// The place that the worker's thread is on, or -1. A thread of the program's is on the first place before its first region
-// of several threads, too, but is bound there when it asks and not before: threads that it starts meanwhile inherit where
-// it may run, and are none of OpenMP's business.
+// The place that the worker's thread is on, or -1. A thread of the program's is on the first place before its first
+// region of several threads, too, but is bound there when it asks and not before: threads that it starts meanwhile
+// inherit where it may run, and are none of OpenMP's business.
 int place_of(Worker* worker);
 
 // Binds the calling thread to place number `place` of the process unless it is there already; -1: leaves it.

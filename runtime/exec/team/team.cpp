@@ -31,8 +31,8 @@ namespace {
 // asleep, and gone on with other tasks (sched/idle.hpp). Each keeps its threads, so there must be a bound.
 constexpr int kMostUnrelatedRegions = 8;
 
-// By capacity, a power of two. Under g_abandoned_teams_lock, which is taken when a thread of the program's begins or ends,
-// and when a region is larger than all before it.
+// By capacity, a power of two. Under g_abandoned_teams_lock, which is taken when a thread of the program's begins or
+// ends, and when a region is larger than all before it.
 Team* g_abandoned[std::countr_zero(static_cast<unsigned>(kMaxTeam)) + 1];
 
 Team*& abandoned_of(int capacity) { return g_abandoned[std::countr_zero(static_cast<unsigned>(capacity))]; }
@@ -47,8 +47,8 @@ T* allocate_array(int count) {
 }
 
 // A team's memory is kept for the next one of its capacity, never freed: a thread outside the team that has made a task
-// of it ready may still be looking for somebody to wake when the region is long over. So there are as many teams as there
-// were regions open at a time, about 3 KiB each and more with the members.
+// of it ready may still be looking for somebody to wake when the region is long over. So there are as many teams as
+// there were regions open at a time, about 3 KiB each and more with the members.
 void team_abandon(Team* team) {
   Guard<SpinLock> guard(g_abandoned_teams_lock);
   Team*& list = abandoned_of(team->capacity);
@@ -300,7 +300,8 @@ void implicit_task_begin(Worker* worker, Member* member) {
   worker->member = member;
   worker->task = &member->implicit_task;
   ++worker->fiber->tied_frames;
-  if (team->display_affinity) [[unlikely]] affinity_display(AffinityFormat(nullptr).c_str());
+  if (team->display_affinity) [[unlikely]]
+    affinity_display(AffinityFormat(nullptr).c_str());
   if (tool::present()) [[unlikely]] {
     announce_implicit_begin(team, member);
   }

@@ -10,9 +10,9 @@
 
 namespace marline {
 
-// The calling root worker's team with `size` threads, itself as member 0; null if it is in use (a region inside a region),
-// if the caller is a thread of the pool (which keeps none), or if not even one more thread can be had. `team->size` may
-// be less than asked. `proc_bind`: the clause, or 0 for none.
+// The calling root worker's team with `size` threads, itself as member 0; null if it is in use (a region inside a
+// region), if the caller is a thread of the pool (which keeps none), or if not even one more thread can be had.
+// `team->size` may be less than asked. `proc_bind`: the clause, or 0 for none.
 Team* team_hot(Worker* worker, int size, int proc_bind);
 void team_hot_release(Team* team);
 

@@ -18,9 +18,9 @@ namespace marline {
 
 struct ThreadprivateVariable {
   void* original;
-  size_t bytes;         // 0: registered, not used yet
+  size_t bytes;  // 0: registered, not used yet
   ThreadprivateObject object;
-  void* prototype;      // the original as it was at first; null where a constructor makes copies from nothing
+  void* prototype;  // the original as it was at first; null where a constructor makes copies from nothing
   ThreadprivateVariable* next;
 };
 
@@ -83,7 +83,8 @@ void copy_construct(const ThreadprivateObject& object, void* to, void* from) {
 }  // namespace
 
 void threadprivate_too_small(size_t bytes, size_t wanted) {
-  fatal("a threadprivate variable of %zu bytes is used as one of %zu: declare it with one length everywhere", bytes, wanted);
+  fatal("a threadprivate variable of %zu bytes is used as one of %zu: declare it with one length everywhere", bytes,
+        wanted);
 }
 
 namespace {
@@ -205,8 +206,8 @@ void threadprivate_end_thread(Worker* worker) {
 void threadprivate_before_fork() { pthread_mutex_lock(&g_mutex); }
 void threadprivate_after_fork_in_parent() { pthread_mutex_unlock(&g_mutex); }
 
-// A recursive mutex knows its owner by the kernel's number, which is another one now: so unlocking it has no effect, but
-// that ThreadSanitizer does not think the mutex held for ever.
+// A recursive mutex knows its owner by the kernel's number, which is another one now: so unlocking it has no effect,
+// but that ThreadSanitizer does not think the mutex held for ever.
 void threadprivate_after_fork_in_child() {
   pthread_mutex_unlock(&g_mutex);
   const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -69,7 +69,8 @@ void* threadprivate_first_use(Worker* worker, void* original, size_t bytes);
 inline void* threadprivate_address(Worker* worker, void* original, size_t bytes) {
   if (const ThreadprivateCopies* copies = worker->threadprivate) {
     if (const ThreadprivateCopy* copy = copies->find(original)) {
-      if (bytes > copy->bytes) [[unlikely]] threadprivate_too_small(copy->bytes, bytes);
+      if (bytes > copy->bytes) [[unlikely]]
+        threadprivate_too_small(copy->bytes, bytes);
       return copy->address;
     }
   }

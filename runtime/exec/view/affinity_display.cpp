@@ -25,7 +25,7 @@ namespace marline {
 
 namespace {
 
-SpinLock g_lock;           // guards g_format; held by a FormatGuard
+SpinLock g_lock;  // guards g_format; held by a FormatGuard
 char* g_format = nullptr;
 
 // The holder takes no signal, so a handler that asks for the format waits for other threads only, and not for long.

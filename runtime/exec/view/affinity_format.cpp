@@ -39,8 +39,8 @@ struct Name {
   const char* name;
 };
 constexpr Name kNames[] = {
-    {'t', "team_num"},     {'T', "num_teams"},        {'L', "nesting_level"}, {'n', "thread_num"},
-    {'N', "num_threads"},  {'a', "ancestor_tnum"},    {'H', "host"},          {'P', "process_id"},
+    {'t', "team_num"},         {'T', "num_teams"},       {'L', "nesting_level"}, {'n', "thread_num"},
+    {'N', "num_threads"},      {'a', "ancestor_tnum"},   {'H', "host"},          {'P', "process_id"},
     {'i', "native_thread_id"}, {'A', "thread_affinity"},
 };
 

@@ -15,7 +15,8 @@ struct CounterSums {
 // Any thread, any time. Exact for what has happened before: of a region that has ended, for instance.
 CounterSums counters_read();
 
-// How many tied tasks have been resumed, and for how many nanoseconds these had been ready; measured from the first call on.
+// How many tied tasks have been resumed, and for how many nanoseconds these had been ready; measured from the first
+// call on.
 struct TiedWaitSums {
   uint64_t resumptions, nanoseconds;
 };

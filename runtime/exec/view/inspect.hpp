@@ -17,13 +17,13 @@ using Describe = void (*)(void* arg, DescribeWrite write, void* sink);
 // marline_describe_register. False: the table is full.
 bool describe_register(const char* name, Describe describe, void* arg);
 
-// Starts the server unless it is there, or MARLINE_INSPECT says no. Any thread; cheap when it is there. Not called for a
-// program that has one thread, and waits for nobody else: libc leaves out its locks in such, and a second thread would
-// make it pay for them in every putc() and malloc().
+// Starts the server unless it is there, or MARLINE_INSPECT says no. Any thread; cheap when it is there. Not called for
+// a program that has one thread, and waits for nobody else: libc leaves out its locks in such, and a second thread
+// would make it pay for them in every putc() and malloc().
 void inspect_start();
 
-// No thread of the program's is left that the runtime knows: ends the server, which must not keep the process alive. The
-// next inspect_start() starts another one.
+// No thread of the program's is left that the runtime knows: ends the server, which must not keep the process alive.
+// The next inspect_start() starts another one.
 void inspect_stop();
 
 // marline_describe_relay: opens the port, whose number it returns. The first caller's secret counts; 0 for others.

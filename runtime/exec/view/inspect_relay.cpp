@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets `marline ps` reach this process, and the user's others on this machine, from other nodes. A thread listens at a TCP
-// port. A client that sends the secret is connected with the local socket of the process that it names; only the user's
-// own processes can read the secret, from local sockets. All clients are served side by side by this one thread, which
-// waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep others from
-// being asked. Those that have not shown the secret are few, and the oldest goes when one more comes. The thread
+// Lets `marline ps` reach this process, and the user's others on this machine, from other nodes. A thread listens at a
+// TCP port. A client that sends the secret is connected with the local socket of the process that it names; only the
+// user's own processes can read the secret, from local sockets. All clients are served side by side by this one thread,
+// which waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep others
+// from being asked. Those that have not shown the secret are few, and the oldest goes when one more comes. The thread
 // allocates nothing, like the server.
 #include "exec/view/inspect.hpp"
 
@@ -27,14 +27,14 @@ namespace marline {
 namespace {
 
 constexpr size_t kThreadStack = 64 * 1024;
-constexpr size_t kSecretBytes = 64;  // at most
-constexpr int kMostStrangers = 32;   // clients that have not shown the secret
-constexpr int kMostClients = 64;     // all
+constexpr size_t kSecretBytes = 64;             // at most
+constexpr int kMostStrangers = 32;              // clients that have not shown the secret
+constexpr int kMostClients = 64;                // all
 constexpr uint64_t kPatience = 10'000'000'000;  // nanoseconds, with one that does not send, or does not take
 
-Atomic<bool> g_asked{false};   // the first caller opens the port
-Atomic<int> g_listener{-1};    // by the opener; read by the thread and by inspect_relay_stop
-Atomic<bool> g_stopped{false}; // by inspect_relay_stop, read by the thread
+Atomic<bool> g_asked{false};      // the first caller opens the port
+Atomic<int> g_listener{-1};       // by the opener; read by the thread and by inspect_relay_stop
+Atomic<bool> g_stopped{false};    // by inspect_relay_stop, read by the thread
 char g_secret[kSecretBytes + 1];  // written before the thread starts
 
 // The secret and one line are read; then what the door says is passed on, a piece at a time.
@@ -58,8 +58,8 @@ bool is_server_of(int door, int process) {
   return peer.pid == process && peer.uid == geteuid();
 }
 
-// To the server of the process that the request names ("process=PID"), or of this one. A server on this machine sees that
-// this user asks, so it answers if it is this user's. Waits for nothing: one whose queue is full gives an error.
+// To the server of the process that the request names ("process=PID"), or of this one. A server on this machine sees
+// that this user asks, so it answers if it is this user's. Waits for nothing: one whose queue is full gives an error.
 int connect_to_server(const char* request) {
   constexpr char kWord[] = "process=";
   const char* at = std::strstr(request, kWord);

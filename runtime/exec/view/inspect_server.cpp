@@ -31,11 +31,11 @@ constexpr size_t kThreadStack = 256 * 1024;
 
 // kServes: there is a server, or there cannot be one.
 enum State : uint32_t { kNone, kServes, kEnding };
-SpinLock g_lock;                    // of all below; the server takes it only for g_connection
-Atomic<uint32_t> g_state{kNone};    // also read without the lock
-int g_door = -1;                    // of the process that opened it; -1: there is no server
-int g_connection = -1;              // that is being served
-pthread_t g_server;                 // if there is a door
+SpinLock g_lock;                  // of all below; the server takes it only for g_connection
+Atomic<uint32_t> g_state{kNone};  // also read without the lock
+int g_door = -1;                  // of the process that opened it; -1: there is no server
+int g_connection = -1;            // that is being served
+pthread_t g_server;               // if there is a door
 
 int open_door() {
   sockaddr_un address;
@@ -110,7 +110,7 @@ void server_main(void*) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno != EMFILE && errno != ENFILE) return;
       if (g_state.load(relaxed) == kEnding) return;  // accept4() wants a descriptor before it looks at the door
-      usleep(100'000);  // out of descriptors: the caller waits in the queue meanwhile
+      usleep(100'000);                               // out of descriptors: the caller waits in the queue meanwhile
       continue;
     }
     note_connection(connection);

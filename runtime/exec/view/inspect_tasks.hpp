@@ -25,7 +25,8 @@ void describe_tasks(ReportStream& out, const OwnMemory& memory, const InspectReq
 void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectRequest& request);
 
 // The stack of a thread that blocks, from the record of its call upwards: no thread says where its stack pointer is.
-void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record, const InspectRequest& request);
+void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record,
+                          const InspectRequest& request);
 
 // The library call that a task or a thread waits in. Whoever takes one looks afterwards whether it is still waited in:
 // the record lies on a stack that has other uses later.

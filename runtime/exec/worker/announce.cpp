@@ -36,7 +36,11 @@ void close_open_work(Worker* worker) {
 }
 
 TasksOnStack::TasksOnStack(const Worker* worker)
-    : worker_(worker), fiber_(worker->fiber), task_(worker->task), member_(worker->member), around_(worker->memberships) {}
+    : worker_(worker),
+      fiber_(worker->fiber),
+      task_(worker->task),
+      member_(worker->member),
+      around_(worker->memberships) {}
 
 void TasksOnStack::to(Task* task) {
   task_ = task;

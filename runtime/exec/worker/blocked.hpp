@@ -16,7 +16,7 @@ namespace marline {
 struct BlockedThread {
   Atomic<int32_t> thread{0};  // the kernel's number of it; 0: the slot is free
   Atomic<const marline_wait*> wait{nullptr};
-  int depth = 0;              // owner only
+  int depth = 0;  // owner only
 };
 
 inline constexpr int kBlockedThreads = 64;  // at a time; further ones block as well, unseen by `marline ps`

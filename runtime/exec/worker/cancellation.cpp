@@ -187,8 +187,10 @@ void cancel_later(const Task* current) {
   Taskgroup* order = walk.order();
   uint32_t last = order->owner == current ? order->last_serial : walk.serial;
   if (last == Taskgroup::kLastSerial) {
-    fatal("marline_taskgroup_cancel_later: of what a taskgroup creates after its first %u tasks and groups it does not "
-          "know the order; begin another taskgroup", last - 1);
+    fatal(
+        "marline_taskgroup_cancel_later: of what a taskgroup creates after its first %u tasks and groups it does not "
+        "know the order; begin another taskgroup",
+        last - 1);
   }
   lower(order, last);
 }
@@ -216,7 +218,8 @@ bool is_later_cancelled(const Task* current) {
 bool is_task_cancelled(const Task* current) {
   if (g_cancellations.load(relaxed) == 0) return false;
   Walk walk(current);
-  while (walk.group != nullptr && walk.order()->owner == current) walk.outward();  // it is not in groups that it has opened
+  while (walk.group != nullptr && walk.order()->owner == current)
+    walk.outward();  // it is not in groups that it has opened
   return is_cancelled_from(walk);
 }
 

@@ -40,13 +40,11 @@ bool is_beyond_cancel(const Task* task);
 
 // Whether the task, which has not started, must not run. Relaxed: the count was raised before whatever orders the task
 // after the cancellation.
-inline bool is_cancelled(const Task* task) {
-  return g_cancellations.load(relaxed) != 0 && is_beyond_cancel(task);
-}
+inline bool is_cancelled(const Task* task) { return g_cancellations.load(relaxed) != 0 && is_beyond_cancel(task); }
 
-// Whether a task that the current one creates now would not run. For who makes a task with copies of objects that only its
-// body destroys (kObjects without kDestroys): better not to make it. Those that exist when `cancel` comes run, to their end
-// or to their first cancellation point, as OpenMP allows ("may be discarded") and libgomp has it.
+// Whether a task that the current one creates now would not run. For who makes a task with copies of objects that only
+// its body destroys (kObjects without kDestroys): better not to make it. Those that exist when `cancel` comes run, to
+// their end or to their first cancellation point, as OpenMP allows ("may be discarded") and libgomp has it.
 bool is_creation_cancelled(const Task* creator);
 
 // Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
@@ -55,11 +53,12 @@ bool is_creation_cancelled(const Task* creator);
 // The part for the tool, which listens. `worker`: in a region, with a fiber.
 void announce_discard(Worker* worker, Task* task);
 
-// Has the innermost cancelled taskgroup, from `innermost` on, free the descriptor of a task that was discarded, in place of
-// the caller, when it ends: until then the program may fulfil the task's event. False: there is none.
+// Has the innermost cancelled taskgroup, from `innermost` on, free the descriptor of a task that was discarded, in
+// place of the caller, when it ends: until then the program may fulfil the task's event. False: there is none.
 [[nodiscard]] bool leave_to_group(Taskgroup* innermost, Task* task);
 
-// cancel taskgroup, in a task of it: the innermost one's tasks that have not started will not. Nothing without a taskgroup.
+// cancel taskgroup, in a task of it: the innermost one's tasks that have not started will not. Nothing without a
+// taskgroup.
 void cancel_group(const Task* current);
 
 // Whether the task is one that a cancelled innermost taskgroup would not start.

@@ -252,8 +252,8 @@ void flush_other_reports(Worker* worker, const Task* task) {
   return !task->has(kMore) && task->table == nullptr && has_no_children(task) && !tool::on(tool::event::kTaskSchedule);
 }
 
-// Takes back what the creation of a task added to counts that only its parent's thread, this one, knows of. Not where the
-// parent would then look at its limits at each creation (exec/worker/throttle.hpp).
+// Takes back what the creation of a task added to counts that only its parent's thread, this one, knows of. Not where
+// the parent would then look at its limits at each creation (exec/worker/throttle.hpp).
 bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
   if ((~(parent->created - 1) & worker->throttle_mask) == 0) [[unlikely]] {
     return false;

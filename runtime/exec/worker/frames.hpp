@@ -18,9 +18,9 @@
 namespace marline {
 
 struct ToolTail {
-  Task* beneath;              // the task over whose frame it began, on the same fiber; null: it was the fiber's first
+  Task* beneath;  // the task over whose frame it began, on the same fiber; null: it was the fiber's first
   ompt::Frame frame;
-  ompt::DispatchChunk chunk;  // of a taskloop, until the task begins; else of no iterations
+  ompt::DispatchChunk chunk;     // of a taskloop, until the task begins; else of no iterations
   marline_construct* construct;  // the device construct that the task is in
   bool is_target;                // it is a target task; set by its creator before a tool is told of it
 };
@@ -61,7 +61,7 @@ inline void note_chunk(Task* task, uint64_t first, uint64_t iterations) {
 class TasksOnStack {
  public:
   explicit TasksOnStack(const Worker* worker);
-  [[nodiscard]] Task* task() const { return task_; }  // null: there are no more
+  [[nodiscard]] Task* task() const { return task_; }              // null: there are no more
   [[nodiscard]] const Member* member() const { return member_; }  // the thread's place in its team
   void outward();
 

@@ -157,9 +157,7 @@ ParkedList ParkedTree::take_all() {
   return all;
 }
 
-ParkingBucket& parking_bucket(const void* key) {
-  return g_buckets[mix64(reinterpret_cast<uintptr_t>(key)) % kBuckets];
-}
+ParkingBucket& parking_bucket(const void* key) { return g_buckets[mix64(reinterpret_cast<uintptr_t>(key)) % kBuckets]; }
 
 void parking_before_fork() {
   for (ParkingBucket& bucket : g_buckets) bucket.lock.lock();

@@ -37,9 +37,9 @@ struct Parked {
   const void* key = nullptr;
   uint64_t value = 0;
   Interruption interruption;
-  Parked* next = nullptr;      // waits for the same word, since later
-  Parked* last = nullptr;      // of a word's first waiter: the last one
-  Parked* below[2] = {};       // of a word's first waiter: the tree below it
+  Parked* next = nullptr;  // waits for the same word, since later
+  Parked* last = nullptr;  // of a word's first waiter: the last one
+  Parked* below[2] = {};   // of a word's first waiter: the tree below it
 };
 
 using ParkedList = Fifo<Parked, &Parked::next>;

@@ -60,8 +60,8 @@ bool is_between_regions(const Worker* worker) {
          worker->member->team->level == 0 && !worker->task->has(task_flag::kInitial);
 }
 
-// exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks). Not
-// after an error: what they wait for may never come.
+// exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks).
+// Not after an error: what they wait for may never come.
 void at_exit() {
   Worker* worker = this_worker_or_null();
   if (is_between_regions(worker) && !is_failing()) finish_root_tasks(worker);

@@ -30,14 +30,14 @@ struct Condition {
 };
 
 // One stretch of idleness. Looking at other workers' queues takes their cache lines away from them, so the looks grow
-// rarer, up to one per about a microsecond; nor does the second follow at once, for a thread that creates tasks one by one
-// would lose its line at each. What is waited for is looked at all the time: that takes nothing away.
+// rarer, up to one per about a microsecond; nor does the second follow at once, for a thread that creates tasks one by
+// one would lose its line at each. What is waited for is looked at all the time: that takes nothing away.
 struct Idleness {
   static constexpr uint32_t kFirstPause = 8;
   static constexpr uint32_t kLongestPause = 64;
   uint64_t since = 0;
-  uint64_t polls_since = 0;   // in vain ...
-  int64_t polled_for = 0;     // ... for so many operations
+  uint64_t polls_since = 0;  // in vain ...
+  int64_t polled_for = 0;    // ... for so many operations
   uint32_t pause = kFirstPause;
   uint32_t fruitless_polls = 0;
   bool slept = false;
@@ -79,8 +79,8 @@ bool waits_as_it_likes() {
   return options().wait_policy == WaitPolicy::kAuto && options().spin_us < 0 && g_idle_spin.load(relaxed) < 0;
 }
 
-// The core was away for long: the next waits do without spinning. If that was so not many waits ago, somebody else is there
-// to stay, and it sleeps in twice as many.
+// The core was away for long: the next waits do without spinning. If that was so not many waits ago, somebody else is
+// there to stay, and it sleeps in twice as many.
 void note_core_was_kept(Worker* worker) {
   constexpr uint32_t kFirst = 64, kMost = 64 * kFirst;
   WaitingBeside& beside = worker->beside;
@@ -91,11 +91,12 @@ void note_core_was_kept(Worker* worker) {
 }
 
 // Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
-// process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield. Two
-// threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then, ever more
-// rarely and a twentieth of the time at most, the caller keeps the core for long enough.
+// process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield.
+// Two threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then,
+// ever more rarely and a twentieth of the time at most, the caller keeps the core for long enough.
 void give_way(Worker* worker) {
-  constexpr uint64_t kSomebodyRan = 1500, kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
+  constexpr uint64_t kSomebodyRan = 1500,
+                     kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
   constexpr uint64_t kToBeMoved = 5 * 1000 * 1000, kBetween = 20 * kToBeMoved;
   bool crowded = oversubscribed();
   if (!waits_as_it_likes()) {
@@ -140,14 +141,15 @@ struct Rest {
 
 bool must_not_rest(Worker* worker, void* context) {
   auto* rest = static_cast<Rest*>(context);
-  return rest->condition.done(rest->condition.context) || work_in_sight(worker) || progress_operations() != rest->operations;
+  return rest->condition.done(rest->condition.context) || work_in_sight(worker) ||
+         progress_operations() != rest->operations;
 }
 
-// Another process on this core may be the one that sends, or compute for a device. A yield is the shortest way to it, but
-// not for long: under Linux 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in
-// vain soon sleeps as well, for a part of that time. New work and new operations end it. Between two rests it polls so
-// often that each single request is asked about, though one poll asks about a part of many; docs/design/progress.md has the
-// limits for other calls.
+// Another process on this core may be the one that sends, or compute for a device. A yield is the shortest way to it,
+// but not for long: under Linux 6.18 the yields of one thread per core can keep all others waiting for seconds. So who
+// polls in vain soon sleeps as well, for a part of that time. New work and new operations end it. Between two rests it
+// polls so often that each single request is asked about, though one poll asks about a part of many;
+// docs/design/progress.md has the limits for other calls.
 struct RestRule {
   uint64_t part;   // of the time in vain
   uint32_t polls;  // in vain between two rests
@@ -159,7 +161,8 @@ constexpr uint64_t kShortestRest = 50 * 1000, kLongestRest = 200 * 1000;  // ns
 // A device with many operations has others to do while an end goes unnoticed. One poll asks about 64 of them.
 RestRule rest_rule(int64_t operations, bool only_devices) {
   auto pending = static_cast<uint32_t>(std::max<int64_t>(operations, 0));
-  if (!only_devices && shares_cores()) return {1, kPollsBetween / 4 + pending / 32};  // others wait for the core for sure
+  if (!only_devices && shares_cores())
+    return {1, kPollsBetween / 4 + pending / 32};  // others wait for the core for sure
   if (!only_devices) return {32, kPollsBetween + pending / 32};
   return {operations >= kManyOperations ? 2u : 32u, pending / 64 + 1};
 }
@@ -222,7 +225,8 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
   if (idle.since == 0 && !idle.polled) tool::tell_wait(MARLINE_WAIT_FOR_WORK);
-  if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]] return;
+  if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]]
+    return;
   if (poll_while_idle(worker, idle, condition)) return;
   uint64_t now = nanoseconds_now();
   if (idle.since == 0) {
@@ -268,7 +272,9 @@ void end_idleness(Worker* worker, Idleness& idle) {
   yield_to_caller();
 }
 
-bool has_yielded(const Task* task) { return task->fiber != nullptr && task->fiber->waits_for->kind == WaitKind::kYield; }
+bool has_yielded(const Task* task) {
+  return task->fiber != nullptr && task->fiber->waits_for->kind == WaitKind::kYield;
+}
 
 }  // namespace
 
@@ -318,7 +324,8 @@ void work_until(bool (*done)(void*), void* context) {
     }
     end_idleness(worker, idle);
     while (found.task != nullptr) {
-      // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this thread.
+      // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this
+      // thread.
       if (found.task->fiber != nullptr || !found.task->tied() || found.member != member) {
         // If all that is left has yielded, the frame below has a turn as well: it may be what the others wait for.
         turn_below = !turn_below;

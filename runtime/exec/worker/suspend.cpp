@@ -161,9 +161,7 @@ void wait_event(Event* event, const WaitReason& why) {
   tsan_acquire(event);  // what was done before the fulfilment
 }
 
-void yield_to_caller() {
-  suspend(publish_yield, this_worker()->member, tool::TaskStatus::kYield, kYields);
-}
+void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::TaskStatus::kYield, kYields); }
 
 void yield_task() {
   Worker* worker = this_worker();

@@ -22,8 +22,8 @@ void yield_task();
 // back there, and is looked at again after everything else.
 void yield_to_caller();
 
-// Suspends the current task; `publish(task, context)` is called on another fiber once the task can be resumed, and makes
-// it known to whoever will enqueue it. `why` is for `marline ps`.
+// Suspends the current task; `publish(task, context)` is called on another fiber once the task can be resumed, and
+// makes it known to whoever will enqueue it. `why` is for `marline ps`.
 void suspend_task(void (*publish)(Task* task, void* context), void* context, const WaitReason& why);
 
 // Where the task scheduling constraint is strict: suspends the current task until its thread, maybe another one, may
@@ -33,8 +33,8 @@ inline Worker* wait_until_child_may_start(Worker* worker) {
   return options().strict_constraint ? wait_for_permission(worker) : worker;
 }
 
-// Keeps the current task on its thread from now on (it holds something of the thread's). Returns its worker, another one
-// perhaps where the task scheduling constraint is strict.
+// Keeps the current task on its thread from now on (it holds something of the thread's). Returns its worker, another
+// one perhaps where the task scheduling constraint is strict.
 Worker* pin_current_task(Worker* worker);
 
 // Whether a library call that would block the thread should suspend the task instead (marline_can_suspend).

@@ -36,13 +36,12 @@ struct Amount {
 
 Amount limits() {
   const Options& o = options();
-  return {o.max_tasks != 0 ? static_cast<uint64_t>(o.max_tasks) : UINT64_MAX, o.max_bytes != 0 ? o.max_bytes : SIZE_MAX};
+  return {o.max_tasks != 0 ? static_cast<uint64_t>(o.max_tasks) : UINT64_MAX,
+          o.max_bytes != 0 ? o.max_bytes : SIZE_MAX};
 }
 
 // Where a producer that was held goes on: an eighth lower, so that it does not stop at every creation.
-Amount resumption(const Amount& limit) {
-  return {limit.tasks - limit.tasks / 8 - 1, limit.bytes - limit.bytes / 8};
-}
+Amount resumption(const Amount& limit) { return {limit.tasks - limit.tasks / 8 - 1, limit.bytes - limit.bytes / 8}; }
 
 // A power of two, at most a quarter of the limit on tasks: what the limit may be overshot by.
 uint32_t creations_between_looks() {
@@ -60,8 +59,8 @@ Amount under_way(Worker* worker, const Amount& limit) {
   return {incomplete_children(worker->task), bytes_in_use(worker->pool, limit.bytes)};
 }
 
-// How long a producer is held without a completion that makes room. It went on above the limit, and then one comes: soon
-// after, it was for what the producer created, and the next wait is shorter; late, the tasks are just long.
+// How long a producer is held without a completion that makes room. It went on above the limit, and then one comes:
+// soon after, it was for what the producer created, and the next wait is shorter; late, the tasks are just long.
 class Patience {
  public:
   explicit Patience(Worker* worker) : since_(nanoseconds_now()) {

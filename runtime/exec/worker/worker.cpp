@@ -47,15 +47,15 @@ namespace marline {
 
 namespace {
 
-SpinLock g_lock;               // the lists and the key; taken where a team grows, shrinks or ends, and per thread
-Worker* g_idle = nullptr;      // pool workers without a team
-Worker* g_retired = nullptr;   // structures of ended threads
-Atomic<int> g_created{0};      // structures, hence ids
-Atomic<int> g_living{0};       // with those whose threads are being started
-Atomic<int> g_idle_count{0};   // written under g_lock
-int g_known = 0;               // threads of the program's that live, workers or only noted; under g_lock
+SpinLock g_lock;                    // the lists and the key; taken where a team grows, shrinks or ends, and per thread
+Worker* g_idle = nullptr;           // pool workers without a team
+Worker* g_retired = nullptr;        // structures of ended threads
+Atomic<int> g_created{0};           // structures, hence ids
+Atomic<int> g_living{0};            // with those whose threads are being started
+Atomic<int> g_idle_count{0};        // written under g_lock
+int g_known = 0;                    // threads of the program's that live, workers or only noted; under g_lock
 Atomic<Worker*> g_newest{nullptr};  // written under g_lock
-pthread_key_t g_key;           // of the program's threads: a root's worker, or kNoted
+pthread_key_t g_key;                // of the program's threads: a root's worker, or kNoted
 bool g_key_made = false;
 
 // The job of a pool thread that is to end, instead of a team: with the process (end_pool_threads), or before it.
@@ -91,7 +91,7 @@ void run_job(Worker* worker, Team* team) {
   team_barrier(worker);
   implicit_task_end(worker, member, nullptr, nullptr);
   if (inner) team->nesting.inside.fetch_sub(1, release);  // pairs with team_inner
-  worker->in_region.fetch_sub(1, release);  // pairs with wait_for_stragglers
+  worker->in_region.fetch_sub(1, release);                // pairs with wait_for_stragglers
 }
 
 // The tool's word about the thread is the last thing that it does: the process is ending.
@@ -233,9 +233,10 @@ void say_fewer_threads(int error) {
     return warn("cannot start a thread: %s: regions have fewer threads than asked; %s (OMP_NUM_THREADS)", why.cause(),
                 why.help());
   }
-  warn("cannot start a thread with a stack of %zu KiB (%s)%s: regions have fewer threads than asked; set a smaller "
-       "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on memory",
-       options().stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
+  warn(
+      "cannot start a thread with a stack of %zu KiB (%s)%s: regions have fewer threads than asked; set a smaller "
+      "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on memory",
+      options().stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
 }
 
 Worker* hire_one() {
@@ -256,7 +257,7 @@ Worker* hire_one() {
 // In the order in which they are taken by one thread; the shared pools' come between the two lists.
 SpinLock* const kAcrossFork[] = {&g_sweep_lock,           &g_lock,        &g_detach_lock,
                                  &g_abandoned_teams_lock, &g_stacks_lock, &g_callback_workers_lock};
-SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock,    &g_allocators_lock,
+SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock, &g_allocators_lock,
                                          &g_memory_spaces_lock, &g_free_allocators_lock};
 
 int g_forking_thread = 0;  // under the locks that are held across fork
@@ -479,7 +480,8 @@ void wait_while(Condition condition) {
 
 void end_pool_threads(Worker* worker) {
   if (!tool::present()) return;
-  if (!tool::on(tool::event::kThread)) return wait_while([worker] { return somebody_is_leaving(worker); });  // they stay
+  if (!tool::on(tool::event::kThread))
+    return wait_while([worker] { return somebody_is_leaving(worker); });  // they stay
   Worker* list = take_all_idle();
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;
@@ -523,7 +525,8 @@ void dismiss_workers(Team* team, int first) {
 
 void dismiss_inner_workers(Team* team) {
   Guard<SpinLock> guard(g_lock);
-  for (int i = team->size - 1; i > 0; --i) put_idle(team->members[i].worker);  // the next region gets them in this order
+  for (int i = team->size - 1; i > 0; --i)
+    put_idle(team->members[i].worker);  // the next region gets them in this order
 }
 
 void finish_root_tasks(Worker* worker) {
@@ -553,10 +556,10 @@ int busy_worker_count() { return g_living.load(relaxed) - g_idle_count.load(rela
 Icvs initial_icvs() {
   const Options& o = options();
   AllocatorHandle allocator = memory_allocator_initial();
-  // The bit says that the modifier was given, as in LLVM's runtime: `static` alone is monotonic, too (OpenMP 5.1, 2.11.4),
-  // but programs compare what omp_get_schedule says with omp_sched_static.
+  // The bit says that the modifier was given, as in LLVM's runtime: `static` alone is monotonic, too
+  // (OpenMP 5.1, 2.11.4), but programs compare what omp_get_schedule says with omp_sched_static.
   bool monotonic = o.schedule_modifier == ScheduleModifier::kMonotonic;
-  return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,
+  return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk, o.default_device,
           o.thread_limit,   allocator,           o.dynamic,       monotonic};
 }
 

@@ -20,7 +20,7 @@ struct PlaceLocation {
 struct PlaceMap {
   PlaceLocation* places = nullptr;  // one per place, on the heap
   int count = 0;
-  int domains[kLevels] = {};        // objects at each level
+  int domains[kLevels] = {};  // objects at each level
 };
 
 // False if memory is exhausted.

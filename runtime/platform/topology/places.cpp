@@ -8,8 +8,8 @@
 //   place     = "{" resources "}"  |  number
 //   resources = range { "," range }
 //   range     = number [ ":" len [ ":" stride ] ]  |  "!" number
-// `len` is positive, `stride` any number; both are 1 if absent. A number that "!" excludes is excluded wherever it is in
-// its place. "!" in front of a place removes the last place before it with the same CPUs, as GCC's runtime does; if
+// `len` is positive, `stride` any number; both are 1 if absent. A number that "!" excludes is excluded wherever it is
+// in its place. "!" in front of a place removes the last place before it with the same CPUs, as GCC's runtime does; if
 // there is none, it removes all places after it.
 #include "platform/topology/places.hpp"
 
@@ -177,8 +177,8 @@ void assign_packed(int first, int count, int start, int threads, bool narrow, Pl
   }
 }
 
-// At least as many places as threads: the partition falls into one part per thread; where it does not divide evenly, the
-// first parts have one place more. The part that holds the parent's place is the primary thread's, and the primary
+// At least as many places as threads: the partition falls into one part per thread; where it does not divide evenly,
+// the first parts have one place more. The part that holds the parent's place is the primary thread's, and the primary
 // thread stays where it is.
 void assign_spread(int first, int count, int start, int threads, PlaceAssignment* result) {
   const auto part_begin = [&](int part) { return part * (count / threads) + std::min(part, count % threads); };
@@ -193,7 +193,7 @@ void assign_spread(int first, int count, int start, int threads, PlaceAssignment
 }
 
 pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;  // guards those below until places_known is set
-Atomic<bool> places_known{false};  // set once, under the mutex; any thread reads
+Atomic<bool> places_known{false};                          // set once, under the mutex; any thread reads
 Places the_places;
 PlaceMap the_map;
 bool bindable = true;

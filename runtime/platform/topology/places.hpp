@@ -19,8 +19,8 @@ using Places = MaskList;
 // wrong.
 bool places_parse(const char* text, const Topology& topology, Places& result, Text& reason);
 
-// The same for another runtime's variable, whose kind is not kPlaces and which is well-formed (config/foreign_table.hpp).
-// False if no CPU of a list may be used, or memory is out.
+// The same for another runtime's variable, whose kind is not kPlaces and which is well-formed
+// (config/foreign_table.hpp). False if no CPU of a list may be used, or memory is out.
 bool places_for_affinity(const Options::Affinity& affinity, const Topology& topology, Places& result, Text& reason);
 
 // Where a thread of a team runs: its place, and the part of the place list that its own nested regions may use.
@@ -35,8 +35,9 @@ struct PlaceAssignment {
 // kBound, where the standard leaves the policy to us, is spread; kInOrder is close that goes round instead of packing.
 void places_assign(ProcBind policy, int first, int count, int parent_place, int threads, PlaceAssignment* result);
 
-// The places of this process by OMP_PLACES, or by what stands for it; a value that cannot be used is reported once and cores are taken. To be
-// called first before any thread is bound, because the caller's affinity is what the process may use.
+// The places of this process by OMP_PLACES, or by what stands for it; a value that cannot be used is reported once and
+// cores are taken. To be called first before any thread is bound, because the caller's affinity is what the process may
+// use.
 const Places& process_places();
 
 // Where they lie; and whether threads can be bound to them: not on a machine that hwloc only has a description of.

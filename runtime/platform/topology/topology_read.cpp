@@ -17,9 +17,8 @@ namespace {
 
 // The variables by which hwloc is told to look elsewhere than at this system, or in another way.
 bool hwloc_is_wanted() {
-  for (const char* name :
-       {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM",
-        "HWLOC_DUMPED_HWDATA_DIR"}) {
+  for (const char* name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS",
+                           "HWLOC_THISSYSTEM", "HWLOC_DUMPED_HWDATA_DIR"}) {
     if (trusted_variable(name) != nullptr) return true;
   }
   return false;
@@ -73,8 +72,9 @@ bool collect(hwloc_topology_t topology, hwloc_obj_type_t type, const CpuMask& al
   return result.count > 0 || result.append(allowed);
 }
 
-// What CPUs share: cores, caches, dies, memory domains, packages, the machine. hwloc hangs a memory node under an object
-// with the same CPUs, so the tree of CPUs has them all. An object with the CPUs of the one around it says nothing new.
+// What CPUs share: cores, caches, dies, memory domains, packages, the machine. hwloc hangs a memory node under an
+// object with the same CPUs, so the tree of CPUs has them all. An object with the CPUs of the one around it says
+// nothing new.
 bool collect_groups(hwloc_topology_t topology, const CpuMask& allowed, MaskList& result) {
   const int depths = hwloc_topology_get_depth(topology);
   for (int depth = 0; depth < depths; ++depth) {
@@ -99,7 +99,8 @@ bool collect_groups(hwloc_topology_t topology, const CpuMask& allowed, MaskList&
 void number_nodes(hwloc_topology_t topology, Topology& result) {
   for (int16_t& domain : result.domain_of_node) domain = -1;
   const MaskList& domains = result.level[static_cast<int>(Level::kNumaDomains)];
-  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+  for (hwloc_obj_t node = nullptr;
+       (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
     CpuMask mask = mask_of(node->cpuset);
     mask &= result.allowed;
     if (mask.empty() || node->os_index >= Topology::kNodes) continue;

@@ -22,7 +22,7 @@ namespace {
 
 // The longest list of CPUs is every second one: four digits and a comma each. A longer file is refused.
 constexpr size_t kText = CpuMask::kCpus / 2 * 5 + 2;
-constexpr int kCaches = 8;  // x86 has four for a CPU, the longest known; those beyond are not read
+constexpr int kCaches = 8;                    // x86 has four for a CPU, the longest known; those beyond are not read
 constexpr int kMostNodes = Topology::kNodes;  // nodes with higher numbers are no domains
 
 enum class Found { kYes, kNo, kUnclear };
@@ -299,9 +299,9 @@ class Reader {
   Folder in_;
   TopologyLayers& layers_;
   int cores_ = -1, packages_ = -1, nodes_ = -1;  // layers
-  int caches_ = 0;      // one more than the highest number so far
-  int cache_[kCaches];  // the layer of each, by its number
-  int only_node_ = -1;  // the only memory node's number
+  int caches_ = 0;                               // one more than the highest number so far
+  int cache_[kCaches];                           // the layer of each, by its number
+  int only_node_ = -1;                           // the only memory node's number
   int16_t object_of_node_[kMostNodes];
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: address_space PART THREADS. Prints how many threads the region had; ends with 1 if something was computed wrong.
- * Parts: 0, regions; 1, tasks, also inner ones that are waited for; 2, the same, with blocks
- * from malloc in every thread; 3, 200 tasks that are suspended at once; 4, tasks of the initial thread that are in flight at
- * once, while the other threads' arenas, and mappings of the program, have all there is. LEAVE_NOTHING=1: tasks with 1 KiB of data of which none can run.
+ * Usage: address_space PART THREADS. Prints how many threads the region had; ends with 1 if something was computed
+ * wrong. Parts: 0, regions; 1, tasks, also inner ones that are waited for; 2, the same, with blocks from malloc in
+ * every thread; 3, 200 tasks that are suspended at once; 4, tasks of the initial thread that are in flight at once,
+ * while the other threads' arenas, and mappings of the program, have all there is. LEAVE_NOTHING=1: tasks with 1 KiB of
+ * data of which none can run.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static void create_tasks(void) {
 }
 
 static void use_malloc(void) {
-  char *blocks[kBlocks];
+  char* blocks[kBlocks];
   for (int i = 0; i < kBlocks; i++) {
     blocks[i] = malloc(1000);
     if (blocks[i] != NULL) memset(blocks[i], 1, 1000); /* the threads' arenas may have taken all there is */
@@ -109,17 +110,22 @@ static long run(int part, int threads) {
   {
 #pragma omp master
     team = omp_get_num_threads();
-    if (getenv("LEAVE_NOTHING") != NULL) leave_nothing();
-    else if (part == 0) add(1);
-    else if (part == 3) suspend();
-    else if (part == 4) create_late();
-    else create_tasks();
+    if (getenv("LEAVE_NOTHING") != NULL)
+      leave_nothing();
+    else if (part == 0)
+      add(1);
+    else if (part == 3)
+      suspend();
+    else if (part == 4)
+      create_late();
+    else
+      create_tasks();
     if (part == 2) use_malloc();
   }
   return part == 0 ? team : part == 3 ? kSuspended : kTasks + (long)team * (part == 4 ? 1 : kInner + (part == 2));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 1;
   long expected = 0;
   int part = atoi(argv[1]), rounds = part == 3 ? 1 : part == 0 ? kRegions : 3;

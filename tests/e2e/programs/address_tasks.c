@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks that yield with arrays on their stacks; with an argument, the address of a task's variable is used after the task
- * has ended.
+ * Tasks that yield with arrays on their stacks; with an argument, the address of a task's variable is used after the
+ * task has ended.
  */
 #include <stdio.h>
 
-int main(int argc, char **argv) {
-  int *volatile kept = NULL;
+int main(int argc, char** argv) {
+  int* volatile kept = NULL;
   int sum = 0;
   (void)argv;
 #pragma omp parallel

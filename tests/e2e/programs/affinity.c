@@ -25,7 +25,7 @@ static void say(int rank) {
   printf("%s\n", text);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank = 0;
   (void)argc, (void)argv;
 #ifdef MPI_PROGRAM

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Correct programs, one per construct: ThreadSanitizer with LLVM's Archer must have nothing to say. Tasks suspend and, if
- * untied, go on on other threads. Ends with "done" and the number of constructs; a wrong result ends with status 1.
+ * Correct programs, one per construct: ThreadSanitizer with LLVM's Archer must have nothing to say. Tasks suspend and,
+ * if untied, go on on other threads. Ends with "done" and the number of constructs; a wrong result ends with status 1.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 enum { kTasks = 300 };
 static int failures;
 
-static void expect(const char *what, long seen, long wanted) {
+static void expect(const char* what, long seen, long wanted) {
   if (seen == wanted) return;
   printf("%s: %ld instead of %ld\n", what, seen, wanted);
   ++failures;
@@ -307,8 +307,8 @@ static void doacross(void) {
   expect("doacross in two dimensions", grid[39][39], 77);
 }
 
-/* Nobody but the graph waits for these tasks. An iteration begins when the last but one has ended: what that one's tasks
- * have read, their private data included, may be written. */
+/* Nobody but the graph waits for these tasks. An iteration begins when the last but one has ended: what that one's
+ * tasks have read, their private data included, may be written. */
 static void graph_without_barrier(void) {
   enum { kIterations = 12, kReaders = 20 };
   static int input[2][kReaders];
@@ -316,7 +316,7 @@ static void graph_without_barrier(void) {
 #pragma omp parallel
 #pragma omp single
   {
-    marline_graph_t *graph = marline_graph_begin(MARLINE_GRAPH_NOWAIT);
+    marline_graph_t* graph = marline_graph_begin(MARLINE_GRAPH_NOWAIT);
     for (int k = 0; k < kIterations; ++k) {
       marline_graph_iterate(graph);
       for (int i = 0; i < kReaders; ++i) {
@@ -334,12 +334,11 @@ static void graph_without_barrier(void) {
          kReaders * kIterations * (kIterations - 1) / 2 + kIterations * kReaders * (kReaders - 1) / 2);
 }
 
-static void (*const kConstructs[])(void) = {dependences, private_data,        waits,          mutual_exclusion,
-                                            worksharing, reductions_of_tasks, nested_regions, thread_private,
-                                            migration,   events,              detached,      doacross,
-                                            graph_without_barrier};
+static void (*const kConstructs[])(void) = {
+    dependences,    private_data, waits,  mutual_exclusion, worksharing, reductions_of_tasks,  nested_regions,
+    thread_private, migration,    events, detached,         doacross,    graph_without_barrier};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int count = sizeof kConstructs / sizeof *kConstructs;
   int only = argc > 1 ? atoi(argv[1]) : -1;
   omp_set_max_active_levels(2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Incorrect programs, one per argument: each lacks the one thing that would order two accesses to `shared`. The two meet
- * on different threads, by signals that ThreadSanitizer does not see, or in tasks that are suspended. Ends with "done".
+ * Incorrect programs, one per argument: each lacks the one thing that would order two accesses to `shared`. The two
+ * meet on different threads, by signals that ThreadSanitizer does not see, or in tasks that are suspended. Ends with
+ * "done".
  */
 #include <omp.h>
 #include <stdio.h>
@@ -154,13 +155,13 @@ static void suspended(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct {
-    const char *name;
+    const char* name;
     void (*run)(void);
-  } kRaces[] = {{"dependence", dependence}, {"taskwait", taskwait}, {"taskgroup", taskgroup}, {"critical", critical},
-                {"loop", loop},             {"nowait", nowait},     {"suspended", suspended},
-                {"reduction", reduction},   {"sink", sink}};
+  } kRaces[] = {{"dependence", dependence}, {"taskwait", taskwait},   {"taskgroup", taskgroup},
+                {"critical", critical},     {"loop", loop},           {"nowait", nowait},
+                {"suspended", suspended},   {"reduction", reduction}, {"sink", sink}};
   for (size_t i = 0; i < sizeof kRaces / sizeof *kRaces; ++i) {
     if (argc > 1 && strcmp(argv[1], kRaces[i].name) == 0) kRaces[i].run();
   }

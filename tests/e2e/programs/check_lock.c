@@ -12,8 +12,7 @@ enum { kSeconds = 60 };
 
 static Lock lock;
 
-static int child_takes(int further)
-{
+static int child_takes(int further) {
   lock_take(&lock);
   const pid_t child = fork();
   if (child == 0) {
@@ -28,8 +27,7 @@ static int child_takes(int further)
   return status != 0;
 }
 
-int main(void)
-{
+int main(void) {
   const int failed = child_takes(1);
   puts(failed ? "failed" : "done");
   return failed;

@@ -46,9 +46,9 @@ static void pinned(void) {
 }
 
 static void crash(void) {
-  int *nowhere = NULL;
+  int* nowhere = NULL;
 #pragma omp target firstprivate(nowhere)
-  *(volatile int *)nowhere = 1;
+  *(volatile int*)nowhere = 1;
 }
 
 /* Each step needs what the one before has written. */
@@ -210,12 +210,12 @@ static void uneven(void) {
   printf("good=%d\non_slow=%d\n", good, on_slow);
 }
 
-static int appears(const char *file, int milliseconds) {
+static int appears(const char* file, int milliseconds) {
   while (access(file, F_OK) != 0 && milliseconds-- > 0) usleep(1000);
   return access(file, F_OK) == 0;
 }
 
-static void create_maker(int *made) {
+static void create_maker(int* made) {
   int process = getpid();
 #pragma omp target nowait depend(inout : made[0]) map(tofrom : made[0 : 1]) firstprivate(process)
   {
@@ -226,8 +226,8 @@ static void create_maker(int *made) {
   }
 }
 
-/* Whether deferred regions run before the program waits, as far as it shows within so many milliseconds; and that they do
- * run in each kind of wait. A region makes a file. One thread: others would wait at the barrier. */
+/* Whether deferred regions run before the program waits, as far as it shows within so many milliseconds; and that they
+ * do run in each kind of wait. A region makes a file. One thread: others would wait at the barrier. */
 static void early(int milliseconds) {
   enum { kTaskwait, kTaskgroup, kYields, kUpdate, kRegion, kWays };
   static int cells[2];
@@ -274,7 +274,7 @@ static void early(int milliseconds) {
   printf("early=%d\nmade=%d\n", early, cells[0]);
 }
 
-static void name_go(char *name, size_t bytes, int process) { snprintf(name, bytes, "/tmp/marline_go_%d", process); }
+static void name_go(char* name, size_t bytes, int process) { snprintf(name, bytes, "/tmp/marline_go_%d", process); }
 
 static void go(void) {
   char name[64];
@@ -283,7 +283,7 @@ static void go(void) {
 }
 
 /* On node 1, until the program says go, or for long. */
-static void create_blocker(int *late, int process) {
+static void create_blocker(int* late, int process) {
 #pragma omp target nowait map(tofrom : late[0 : 1]) firstprivate(process) device(1)
   {
     char name[64];
@@ -294,8 +294,8 @@ static void create_blocker(int *late, int process) {
   }
 }
 
-/* A node with one thread has run a region and is busy with another one, which ends when the program has heard of the first
- * one's end. */
+/* A node with one thread has run a region and is busy with another one, which ends when the program has heard of the
+ * first one's end. */
 static void ends(void) {
   static int a, b, c, d, late; /* each on one node alone: a region that fetched data would start behind the blocker */
   int *late_cell = &late, process = (int)getpid();
@@ -344,8 +344,8 @@ static void ends(void) {
   printf("cells=%d%d%d%d\nlate=%d\n", a, b, c, d, late);
 }
 
-int main(int count, char **words) {
-  const char *what = count > 1 ? words[1] : "sums";
+int main(int count, char** words) {
+  const char* what = count > 1 ? words[1] : "sums";
   if (strcmp(what, "sums") == 0) sums();
   if (strcmp(what, "pinned") == 0) pinned();
   if (strcmp(what, "crash") == 0) crash();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_atomic [ordered]. Regions without an order raise one counter by `atomic`, which does not reach other nodes;
- * with `ordered`, one behind the other. Each writes a cell of its own beside it, as all race-free programs may. */
+ * Usage: cluster_atomic [ordered]. Regions without an order raise one counter by `atomic`, which does not reach other
+ * nodes; with `ordered`, one behind the other. Each writes a cell of its own beside it, as all race-free programs may.
+ */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ static void raise(int is_ordered) {
 #pragma omp taskwait
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   (void)words;
 #pragma omp target enter data map(to : cells)
 #pragma omp parallel

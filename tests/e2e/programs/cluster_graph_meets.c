@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Iterations of a persistent graph with two regions that take part in a reduction, and each of which waits for the other one,
- * for ten seconds at most. Prints how many have met. For one node of two threads. */
+ * Iterations of a persistent graph with two regions that take part in a reduction, and each of which waits for the
+ * other one, for ten seconds at most. Prints how many have met. For one node of two threads. */
 #include <marline/marline.h>
 #include <stdio.h>
 #include <unistd.h>

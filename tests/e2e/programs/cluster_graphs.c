@@ -7,31 +7,29 @@
 #include <stdlib.h>
 
 typedef struct marline_graph marline_graph_t;
-extern marline_graph_t *marline_graph_begin(int mode) __attribute__((weak));
-extern int marline_graph_iterate(marline_graph_t *graph) __attribute__((weak));
-extern void marline_graph_end(marline_graph_t *graph) __attribute__((weak));
+extern marline_graph_t* marline_graph_begin(int mode) __attribute__((weak));
+extern int marline_graph_iterate(marline_graph_t* graph) __attribute__((weak));
+extern void marline_graph_end(marline_graph_t* graph) __attribute__((weak));
 
 enum { kCells = 16, kIterations = 40, kReplay = 2 };
 
-static void add(long *cells, int cell, int iteration) {
+static void add(long* cells, int cell, int iteration) {
 #pragma omp target nowait depend(inout : cells[cell]) map(tofrom : cells[0 : kCells]) firstprivate(cell, iteration)
   cells[cell] = 2 * cells[cell] % 1000003 + iteration;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   int mode = atoi(words[1]), differs = count > 2;
   static long cells[kCells];
 #pragma omp target enter data map(to : cells)
 #pragma omp parallel
 #pragma omp single
   {
-    marline_graph_t *graph = marline_graph_begin(mode);
+    marline_graph_t* graph = marline_graph_begin(mode);
     for (int i = 0; i < kIterations; i++) {
-      if (marline_graph_iterate(graph) == 0)
-        continue;
+      if (marline_graph_iterate(graph) == 0) continue;
       for (int c = 0; c < kCells; c++) {
-        if (differs && i == kIterations / 2 && c == kCells / 2)
-          add(cells, 0, 0);
+        if (differs && i == kIterations / 2 && c == kCells / 2) add(cells, 0, 0);
         add(cells, c, i);
       }
     }
@@ -43,8 +41,7 @@ int main(int count, char **words) {
     long expected = 0;
     for (int i = 0; i < kIterations; i++) {
       expected = 2 * expected % 1000003 + (mode == kReplay ? 0 : i);
-      if (differs && i == kIterations / 2 && c == 0)
-        expected = 2 * expected % 1000003;
+      if (differs && i == kIterations / 2 && c == 0) expected = 2 * expected % 1000003;
     }
     good = good && cells[c] == expected;
   }

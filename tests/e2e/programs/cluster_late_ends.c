@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_late_ends FILE MICROSECONDS. Three threads and one node of one thread. A thread waits for a group in which
- * another one, later, creates a region of so many microseconds. The third creates a region that lasts for seconds, and then
- * makes the file; the node has it when the first region ends. Prints whether the group has ended before that: nobody has told
- * the node that somebody waits. */
+ * Usage: cluster_late_ends FILE MICROSECONDS. Three threads and one node of one thread. A thread waits for a group in
+ * which another one, later, creates a region of so many microseconds. The third creates a region that lasts for
+ * seconds, and then makes the file; the node has it when the first region ends. Prints whether the group has ended
+ * before that: nobody has told the node that somebody waits. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +27,12 @@ static void create_long(int microseconds) {
 #pragma omp target nowait depend(out : other) map(tofrom : other) map(to : made) firstprivate(microseconds)
   {
     usleep(microseconds);
-    if (microseconds != 0)
-      fclose(fopen(made, "w"));
+    if (microseconds != 0) fclose(fopen(made, "w"));
     other += 1;
   }
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   int microseconds = atoi(words[count - 1]), is_early = 0;
   snprintf(made, sizeof made, "%s", words[1]);
 #pragma omp target enter data map(to : value, other, made)

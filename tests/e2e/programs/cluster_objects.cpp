@@ -5,7 +5,7 @@
 
 #pragma omp declare target
 struct Table {
-  int *at;
+  int* at;
   explicit Table(int n) : at(new int[n]) {
     for (int i = 0; i < n; i++) at[i] = i;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How often the first thread of a node's process is woken while a region sleeps for half a second, and nobody has anything
- * to tell the node. */
+ * How often the first thread of a node's process is woken while a region sleeps for half a second, and nobody has
+ * anything to tell the node. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,12 +10,10 @@
 static long switches(void) {
   char line[128];
   long count = -1;
-  FILE *file = fopen("/proc/self/status", "r");
+  FILE* file = fopen("/proc/self/status", "r");
   while (file && fgets(line, sizeof line, file))
-    if (!strncmp(line, "voluntary_ctxt_switches:", 24))
-      sscanf(line + 24, "%ld", &count);
-  if (file)
-    fclose(file);
+    if (!strncmp(line, "voluntary_ctxt_switches:", 24)) sscanf(line + 24, "%ld", &count);
+  if (file) fclose(file);
   return count;
 }
 #pragma omp end declare target

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_uneven MODE ITERATIONS MICROSECONDS FROM. A persistent graph of 16 regions, all of one construct, which take
- * that time, but one of them ten times as long, from that iteration on. Prints whether the results are right, and how much
- * the busiest process has had to do in the last iteration: ten for the long region, one for each other; half of all is 12.5. */
+ * Usage: cluster_uneven MODE ITERATIONS MICROSECONDS FROM. A persistent graph of 16 regions, all of one construct,
+ * which take that time, but one of them ten times as long, from that iteration on. Prints whether the results are
+ * right, and how much the busiest process has had to do in the last iteration: ten for the long region, one for each
+ * other; half of all is 12.5. */
 #include <marline/marline.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,8 @@ enum { kRegions = 16, kLong = 5 };
 
 static long cells[kRegions][2]; /* iterations, and the process of the last one */
 
-int main(int count, char **words) {
-  if (count != 5)
-    return 2;
+int main(int count, char** words) {
+  if (count != 5) return 2;
   int mode = atoi(words[1]), iterations = atoi(words[2]), unit = atoi(words[3]), from = atoi(words[4]);
 #pragma omp target enter data map(to : cells)
 #pragma omp parallel
@@ -34,8 +34,7 @@ int main(int count, char **words) {
   int good = 1, most = 0;
   for (int i = 0; i < kRegions; i++) {
     int units = 0;
-    for (int k = 0; k < kRegions; k++)
-      units += cells[k][1] != cells[i][1] ? 0 : k == kLong ? 10 : 1;
+    for (int k = 0; k < kRegions; k++) units += cells[k][1] != cells[i][1] ? 0 : k == kLong ? 10 : 1;
     most = units > most ? units : most;
     good = good && cells[i][0] == iterations;
   }

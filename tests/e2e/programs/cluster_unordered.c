@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_unordered [unordered]. Deferred constructs that use each other's data. They are ordered the first time; with
- * `unordered`, they do the same without an order once more. */
+ * Usage: cluster_unordered [unordered]. Deferred constructs that use each other's data. They are ordered the first
+ * time; with `unordered`, they do the same without an order once more. */
 #include <stdio.h>
 #include <unistd.h>
 
 static double x[100], y[100], z[100];
 
-static void enter_and_use(int *first, int *second) {
+static void enter_and_use(int* first, int* second) {
 #pragma omp target nowait depend(inout : *first, z[0 : 100]) map(tofrom : z)
   {
     usleep(30000);
@@ -23,7 +23,7 @@ static void enter_and_use(int *first, int *second) {
 #pragma omp target exit data map(from : x)
 }
 
-static void use_and_exit(int *first, int *second) {
+static void use_and_exit(int* first, int* second) {
 #pragma omp target enter data map(to : y)
 #pragma omp target nowait depend(inout : *first, y[0 : 100]) map(tofrom : y)
   {
@@ -34,7 +34,7 @@ static void use_and_exit(int *first, int *second) {
 #pragma omp taskwait
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   (void)words;
   int a = 0, b = 0;
 #pragma omp parallel

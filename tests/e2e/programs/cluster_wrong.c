@@ -11,7 +11,7 @@
 #pragma omp declare target
 int variable = 1;
 #ifdef ADDRESS
-int *address = &variable;
+int* address = &variable;
 #endif
 int counted(void) {
   static int calls = 0;
@@ -21,7 +21,7 @@ int counted(void) {
 
 static void attaches(void) {
   struct {
-    int *pointer;
+    int* pointer;
   } holder = {&variable};
 #pragma omp target enter data map(to : holder)
 #pragma omp target enter data map(to : holder.pointer[0 : 1])
@@ -29,7 +29,7 @@ static void attaches(void) {
 
 static void copies_too_much(void) {
   char bytes[64] = {0};
-  char *memory = omp_target_alloc(8, 0);
+  char* memory = omp_target_alloc(8, 0);
   omp_target_memcpy(memory, bytes, sizeof bytes, 0, 0, 0, omp_get_initial_device());
 }
 
@@ -62,8 +62,8 @@ static void raises(void) {
 #pragma omp taskwait
 }
 
-int main(int count, char **words) {
-  const char *what = count > 1 ? words[1] : "";
+int main(int count, char** words) {
+  const char* what = count > 1 ? words[1] : "";
   int value = 0;
 #ifdef ADDRESS
 #pragma omp target map(tofrom : value)

@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int main(void)
-{
+int main(void) {
   int ready = 0;
 #pragma omp target map(tofrom : ready)
   ready = 1;
   printf("rank 0: pid %d\n", (int)getpid() * ready);
   fflush(stdout);
 #pragma omp target
-  for (;;)
-    sleep(1000);
+  for (;;) sleep(1000);
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels before, in and behind a pause of the recording, which the argument names: eleven, twenty in the pause, two. By
- * omp_control_tool or, with "level", by marline/trace.h. */
+ * Kernels before, in and behind a pause of the recording, which the argument names: eleven, twenty in the pause, two.
+ * By omp_control_tool or, with "level", by marline/trace.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <marline/trace.h>
@@ -10,16 +10,13 @@
 enum { kStart = 1, kPause, kFlush, kEnd };
 
 /* GCC's library has no such routine to link with. */
-static void control(int command)
-{
-  int (*function)(int, int, void *);
-  *(void **)&function = dlsym(RTLD_DEFAULT, "omp_control_tool");
-  if (function)
-    function(command, 0, NULL);
+static void control(int command) {
+  int (*function)(int, int, void*);
+  *(void**)&function = dlsym(RTLD_DEFAULT, "omp_control_tool");
+  if (function) function(command, 0, NULL);
 }
 
-static void kernels(int count)
-{
+static void kernels(int count) {
   int x = 0;
   for (int i = 0; i < count; i++) {
 #pragma omp target map(tofrom : x)
@@ -27,9 +24,8 @@ static void kernels(int count)
   }
 }
 
-int main(int count, char **arguments)
-{
-  const char *mode = count > 1 ? arguments[1] : "";
+int main(int count, char** arguments) {
+  const char* mode = count > 1 ? arguments[1] : "";
   kernels(11);
   if (strcmp(mode, "level") == 0) {
     marline_trace_off();

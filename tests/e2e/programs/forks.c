@@ -10,8 +10,7 @@
 
 static volatile int nothing;
 
-static void wait_for_ever(const char *who)
-{
+static void wait_for_ever(const char* who) {
 #pragma omp parallel num_threads(2)
   {
 #pragma omp barrier
@@ -23,12 +22,10 @@ static void wait_for_ever(const char *who)
   }
 }
 
-int main(void)
-{
+int main(void) {
 #pragma omp parallel num_threads(4)
   nothing = 1;
-  if (fork() == 0)
-    wait_for_ever("child");
+  if (fork() == 0) wait_for_ever("child");
   wait_for_ever("parent");
   return 0;
 }

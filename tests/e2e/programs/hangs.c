@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs of two ranks that hang, each in one way, for `marline ps`; and two that only look so. Says "ready" when all is
- * as it will stay.
+ * Programs of two ranks that hang, each in one way, for `marline ps`; and two that only look so. Says "ready" when all
+ * is as it will stay.
  *
  *   hangs MODE
  *     recv        rank 0 receives what nobody sends
@@ -32,47 +32,39 @@
 static int rank;
 static long value[4];
 
-__attribute__((noinline)) static void receive(int peer, int tag, MPI_Comm comm, long *into)
-{
+__attribute__((noinline)) static void receive(int peer, int tag, MPI_Comm comm, long* into) {
   MPI_Recv(into, 1, MPI_LONG, peer, tag, comm, MPI_STATUS_IGNORE);
   ++*into;
 }
 
-__attribute__((noinline)) static void send(int peer, int tag, MPI_Comm comm, const long *from)
-{
+__attribute__((noinline)) static void send(int peer, int tag, MPI_Comm comm, const long* from) {
   MPI_Ssend(from, 1, MPI_LONG, peer, tag, comm);
   ++value[3];
 }
 
-static void one_receives(void)
-{
+static void one_receives(void) {
   marline_task_label("receiver");
 #pragma omp task
   receive(1 - rank, 7, MPI_COMM_WORLD, &value[0]);
 }
 
-static void recv_mode(void)
-{
-  if (rank == 0)
-    one_receives();
+static void recv_mode(void) {
+  if (rank == 0) one_receives();
 }
 
-static void bound_mode(void)
-{
-  if (rank != 0)
-    return;
+static void bound_mode(void) {
+  if (rank != 0) return;
 #pragma omp task
   {
     MPI_Request request;
-    int (*iwait)(MPI_Request *, MPI_Status *) = NULL;
-    *(void **)&iwait = dlsym(RTLD_DEFAULT, "marline_mpi_iwait");
+    int (*iwait)(MPI_Request*, MPI_Status*) = NULL;
+    *(void**)&iwait = dlsym(RTLD_DEFAULT, "marline_mpi_iwait");
     MPI_Irecv(&value[0], 1, MPI_LONG, 1, 7, MPI_COMM_WORLD, &request);
     iwait(&request, MPI_STATUS_IGNORE);
   }
 }
 
-static void requests_mode(void)
-{
+static void requests_mode(void) {
   marline_task_label("halo");
 #pragma omp task
   {
@@ -85,18 +77,15 @@ static void requests_mode(void)
   }
 }
 
-static void persistent_mode(void)
-{
+static void persistent_mode(void) {
   MPI_Request request;
-  if (rank != 0)
-    return;
+  if (rank != 0) return;
   MPI_Recv_init(&value[0], 2, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &request);
   MPI_Start(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void tag_mode(void)
-{
+static void tag_mode(void) {
   if (rank == 0) {
     one_receives();
     return;
@@ -109,8 +98,7 @@ static void tag_mode(void)
   }
 }
 
-static void comm_mode(void)
-{
+static void comm_mode(void) {
   static MPI_Comm other;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   MPI_Comm_set_name(other, "other");
@@ -122,8 +110,7 @@ static void comm_mode(void)
   send(0, 7, other, &value[1]);
 }
 
-static void cycle_mode(void)
-{
+static void cycle_mode(void) {
 #pragma omp parallel
 #pragma omp single
   {
@@ -136,10 +123,8 @@ static void cycle_mode(void)
   }
 }
 
-static void taskwait_mode(void)
-{
-  if (rank != 0)
-    return;
+static void taskwait_mode(void) {
+  if (rank != 0) return;
   marline_task_label("parent");
 #pragma omp task untied
   {
@@ -151,11 +136,9 @@ static void taskwait_mode(void)
   }
 }
 
-static void lock_mode(void)
-{
+static void lock_mode(void) {
   static omp_lock_t lock;
-  if (rank != 0)
-    return;
+  if (rank != 0) return;
   omp_init_lock(&lock);
   marline_task_label("holder");
 #pragma omp task
@@ -173,8 +156,7 @@ static void lock_mode(void)
   }
 }
 
-static void collective_mode(void)
-{
+static void collective_mode(void) {
   if (rank == 1) {
     one_receives();
     return;
@@ -184,8 +166,7 @@ static void collective_mode(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void helper_mode(void)
-{
+static void helper_mode(void) {
   static MPI_Comm copy;
   if (rank == 1) {
     one_receives();
@@ -196,11 +177,9 @@ static void helper_mode(void)
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
 }
 
-static void never_returns(void *in, void *inout, int *count, MPI_Datatype *type)
-{
+static void never_returns(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)in, (void)inout, (void)count, (void)type;
-  for (;;)
-    pause();
+  for (;;) pause();
 }
 
 static int suspensions;
@@ -208,8 +187,7 @@ static int suspensions;
 static void note_suspension(void) { __atomic_add_fetch(&suspensions, 1, __ATOMIC_RELAXED); }
 
 /* Rank 1 comes when the task of rank 0 is suspended: the operation is then called by whoever asks MPI for that task. */
-static void stuck_mode(void)
-{
+static void stuck_mode(void) {
   static MPI_Op op;
   MPI_Op_create(never_returns, 1, &op);
   if (rank == 1) {
@@ -221,19 +199,13 @@ static void stuck_mode(void)
   marline_task_label("reduces");
 #pragma omp task
   MPI_Reduce(&value[0], &value[1], 1, MPI_LONG, op, 0, MPI_COMM_WORLD);
-  while (__atomic_load_n(&suspensions, __ATOMIC_RELAXED) == 0)
-    usleep(1000);
+  while (__atomic_load_n(&suspensions, __ATOMIC_RELAXED) == 0) usleep(1000);
   MPI_Send(&value[2], 1, MPI_LONG, 1, 1, MPI_COMM_WORLD);
 }
 
-__attribute__((noinline)) static void compute(void)
-{
-  for (volatile double x = 1; x > 0; x = x / 1.5 + 1)
-    ;
-}
+__attribute__((noinline)) static void compute(void) { for (volatile double x = 1; x > 0; x = x / 1.5 + 1); }
 
-static void compute_mode(int by_sleeping)
-{
+static void compute_mode(int by_sleeping) {
   if (rank == 0) {
     one_receives();
     return;
@@ -241,14 +213,12 @@ static void compute_mode(int by_sleeping)
   marline_task_label("worker");
 #pragma omp task
   {
-    if (by_sleeping)
-      sleep(1000);
+    if (by_sleeping) sleep(1000);
     compute();
   }
 }
 
-static void run(const char *mode)
-{
+static void run(const char* mode) {
   if (strcmp(mode, "recv") == 0)
     recv_mode();
   else if (strcmp(mode, "bound") == 0)
@@ -273,25 +243,20 @@ static void run(const char *mode)
     compute_mode(strcmp(mode, "sleep") == 0);
 }
 
-int main(int argc, char **argv)
-{
-  const char *mode = argc > 1 ? argv[1] : "recv";
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "recv";
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   printf("rank %d: pid %d\n", rank, (int)getpid());
   fflush(stdout);
-  if (strcmp(mode, "cycle") == 0)
-    cycle_mode();
-  if (strcmp(mode, "blocked") == 0 && rank == 1)
-    receive(0, 5, MPI_COMM_WORLD, &value[0]);
-  if (strcmp(mode, "persistent") == 0)
-    persistent_mode();
+  if (strcmp(mode, "cycle") == 0) cycle_mode();
+  if (strcmp(mode, "blocked") == 0 && rank == 1) receive(0, 5, MPI_COMM_WORLD, &value[0]);
+  if (strcmp(mode, "persistent") == 0) persistent_mode();
 #pragma omp parallel
 #pragma omp single
   run(mode);
-  if (strcmp(mode, "blocked") == 0)
-    receive(1, 6, MPI_COMM_WORLD, &value[0]);
+  if (strcmp(mode, "blocked") == 0) receive(1, 6, MPI_COMM_WORLD, &value[0]);
   MPI_Finalize();
   return 0;
 }

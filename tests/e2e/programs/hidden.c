@@ -7,10 +7,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-int main(int count, char **arguments)
-{
-  if (count > 1 && strcmp(arguments[1], "hidden") == 0)
-    prctl(PR_SET_DUMPABLE, 0);
+int main(int count, char** arguments) {
+  if (count > 1 && strcmp(arguments[1], "hidden") == 0) prctl(PR_SET_DUMPABLE, 0);
 #pragma omp parallel num_threads(2)
   {
 #pragma omp barrier
@@ -19,7 +17,6 @@ int main(int count, char **arguments)
       puts("ready");
       fflush(stdout);
     }
-    for (;;)
-      pause();
+    for (;;) pause();
   }
 }

@@ -7,12 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int madvise(void *address, size_t bytes, int advice) {
-  if (advice == MADV_NOHUGEPAGE)
-    return 0;
+int madvise(void* address, size_t bytes, int advice) {
+  if (advice == MADV_NOHUGEPAGE) return 0;
   return (int)syscall(SYS_madvise, address, bytes, advice);
 }
 
-void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
-  return (void *)syscall(SYS_mmap, address, bytes, protection, flags & ~MAP_STACK, file, offset);
+void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
+  return (void*)syscall(SYS_mmap, address, bytes, protection, flags & ~MAP_STACK, file, offset);
 }

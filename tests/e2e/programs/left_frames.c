@@ -17,23 +17,20 @@ static char order, done;
 static long sum;
 
 /* What comes behind it in `order` is not complete before `fulfil`. */
-static void hold(void)
-{
+static void hold(void) {
   omp_event_handle_t made = 0;
 #pragma omp task detach(made) depend(out : order)
   sum++;
   event = made;
 }
 
-static void fulfil(void)
-{
+static void fulfil(void) {
 #pragma omp task if (0)
   sum++;
   omp_fulfill_event(event);
 }
 
-static void region(long *x, int held)
-{
+static void region(long* x, int held) {
   if (held) {
 #pragma omp target nowait map(tofrom : x[0 : kLong]) depend(inout : order)
     x[1]++;
@@ -44,32 +41,28 @@ static void region(long *x, int held)
 }
 
 /* So deep that nobody's frame lies there when the region writes. */
-static __attribute__((noinline)) void forgets(int held)
-{
+static __attribute__((noinline)) void forgets(int held) {
   long x[kLong] = {0}, y[kLong] = {0};
 #pragma omp target nowait map(tofrom : x) map(to : y) depend(inout : order) /* here: region */
   x[1] += y[1];
   sum += x[2] + held;
 }
 
-static __attribute__((noinline)) void deep(void (*function)(int))
-{
+static __attribute__((noinline)) void deep(void (*function)(int)) {
   char room[kDeep];
   __asm__ volatile("" : : "r"(room) : "memory");
   function(1);
   __asm__ volatile("" : : "r"(room) : "memory");
 }
 
-static void returns(void)
-{
+static void returns(void) {
   hold();
   deep(forgets);
   fulfil(); /* here: left */
 }
 
 /* The check keeps 1024 regions. */
-static void returns_after_many(void)
-{
+static void returns_after_many(void) {
   hold();
   for (int i = 0; i < kMany; i++) {
 #pragma omp task untied depend(in : order)
@@ -79,8 +72,7 @@ static void returns_after_many(void)
   fulfil();
 }
 
-static void ends(void)
-{
+static void ends(void) {
   hold();
 #pragma omp task depend(out : done)
   deep(forgets);
@@ -89,8 +81,7 @@ static void ends(void)
 }
 
 /* The barrier at its end is behind its block. */
-static void region_ends(void)
-{
+static void region_ends(void) {
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 0) {
     hold();
@@ -100,26 +91,22 @@ static void region_ends(void)
   }
 }
 
-static __attribute__((noinline)) void waits(int held)
-{
+static __attribute__((noinline)) void waits(int held) {
   long x[kLong] = {0};
   region(x, held);
-  if (held)
-    fulfil();
+  if (held) fulfil();
 #pragma omp taskwait
   sum += x[1];
 }
 
-static __attribute__((noinline)) void waits_for_group(void)
-{
+static __attribute__((noinline)) void waits_for_group(void) {
   long x[kLong] = {0};
 #pragma omp taskgroup
   region(x, 0);
   sum += x[1];
 }
 
-static __attribute__((noinline)) void waits_for_data(void)
-{
+static __attribute__((noinline)) void waits_for_data(void) {
   long x[kLong] = {0};
 #pragma omp target nowait map(tofrom : x) depend(inout : x)
   x[1]++;
@@ -128,8 +115,7 @@ static __attribute__((noinline)) void waits_for_data(void)
 }
 
 /* Clang calls the code of such a task or region in line: when it ends, the frame of the function is still there. */
-static __attribute__((noinline)) void waits_around_task(void)
-{
+static __attribute__((noinline)) void waits_around_task(void) {
   long x[kLong] = {0};
   hold();
 #pragma omp taskgroup
@@ -141,8 +127,7 @@ static __attribute__((noinline)) void waits_around_task(void)
   sum += x[1];
 }
 
-static __attribute__((noinline)) void waits_around_region(void)
-{
+static __attribute__((noinline)) void waits_around_region(void) {
   long x[kLong] = {0};
 #pragma omp parallel if (0)
   {
@@ -154,15 +139,13 @@ static __attribute__((noinline)) void waits_around_region(void)
   sum += x[1];
 }
 
-static __attribute__((noinline)) void maps_here(long *x) { region(x, 0); }
+static __attribute__((noinline)) void maps_here(long* x) { region(x, 0); }
 
-static __attribute__((noinline)) void calls_wait(void)
-{
+static __attribute__((noinline)) void calls_wait(void) {
 #pragma omp taskwait
 }
 
-static void of_caller(void)
-{
+static void of_caller(void) {
   long x[kLong] = {0};
   for (int i = 0; i < 20; i++) {
     maps_here(x);
@@ -172,9 +155,8 @@ static void of_caller(void)
   sum += x[1];
 }
 
-static void of_heap(void)
-{
-  long *x = calloc(kLong, sizeof *x);
+static void of_heap(void) {
+  long* x = calloc(kLong, sizeof *x);
   hold();
   region(x, 1);
   fulfil();
@@ -186,24 +168,20 @@ static void of_heap(void)
 /* Functions of random depth map variables of those that called them, which wait for that. */
 static unsigned seed = 1;
 
-static int draw(int below)
-{
+static int draw(int below) {
   seed = seed * 1664525u + 1013904223u;
   return (int)((seed >> 8) % (unsigned)below);
 }
 
-static __attribute__((noinline)) void nest(int depth, long **outer)
-{
+static __attribute__((noinline)) void nest(int depth, long** outer) {
   long x[kLong] = {0};
   outer[depth] = x;
   for (int i = 0; i < 3; i++) {
     region(outer[draw(depth + 1)], 0);
 #pragma omp task if (0)
     sum++;
-    if (depth < 6)
-      nest(depth + 1, outer);
-    if (draw(3) == 0)
-      calls_wait();
+    if (depth < 6) nest(depth + 1, outer);
+    if (draw(3) == 0) calls_wait();
   }
 #pragma omp taskwait
   sum += x[1];
@@ -212,8 +190,7 @@ static __attribute__((noinline)) void nest(int depth, long **outer)
 /* A stack of the program's own is another one: what lies between the two is nobody's frame. */
 static ucontext_t main_context, own_context;
 
-static void on_own_stack(void)
-{
+static void on_own_stack(void) {
   long x[kLong] = {0};
   region(x, 1);
   swapcontext(&own_context, &main_context);
@@ -221,8 +198,7 @@ static void on_own_stack(void)
   sum += x[1];
 }
 
-static void switches(void)
-{
+static void switches(void) {
   static char stack[256 << 10];
   hold();
   getcontext(&own_context);
@@ -235,8 +211,7 @@ static void switches(void)
   swapcontext(&main_context, &own_context);
 }
 
-static void run(const char *what)
-{
+static void run(const char* what) {
   if (strcmp(what, "returns") == 0)
     returns();
   else if (strcmp(what, "returns_after_many") == 0)
@@ -244,16 +219,13 @@ static void run(const char *what)
   else if (strcmp(what, "ends") == 0)
     ends();
   else if (strcmp(what, "waits") == 0)
-    for (int i = 0; i < 100; i++)
-      waits(0);
+    for (int i = 0; i < 100; i++) waits(0);
   else if (strcmp(what, "waits_held") == 0)
     hold(), waits(1);
   else if (strcmp(what, "waits_for_group") == 0)
-    for (int i = 0; i < 100; i++)
-      waits_for_group();
+    for (int i = 0; i < 100; i++) waits_for_group();
   else if (strcmp(what, "waits_for_data") == 0)
-    for (int i = 0; i < 100; i++)
-      waits_for_data();
+    for (int i = 0; i < 100; i++) waits_for_data();
   else if (strcmp(what, "waits_around_task") == 0)
     waits_around_task();
   else if (strcmp(what, "waits_around_region") == 0)
@@ -265,14 +237,13 @@ static void run(const char *what)
   else if (strcmp(what, "switches") == 0)
     switches();
   else {
-    long *outer[8];
+    long* outer[8];
     nest(0, outer);
   }
 }
 
-int main(int count, char **words)
-{
-  const char *what = count > 1 ? words[1] : "returns";
+int main(int count, char** words) {
+  const char* what = count > 1 ? words[1] : "returns";
 #pragma omp target
   ;
   if (strcmp(what, "region_ends") == 0) {

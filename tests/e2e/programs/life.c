@@ -41,12 +41,12 @@ static void region(void) {
   }
 }
 
-static void *regions_until_cancelled(void *started) {
+static void* regions_until_cancelled(void* started) {
   for (;;) {
     int members = 0;
 #pragma omp parallel num_threads(3) reduction(+ : members)
     members++;
-    if (members == 3) __atomic_store_n((int *)started, 1, __ATOMIC_RELEASE);
+    if (members == 3) __atomic_store_n((int*)started, 1, __ATOMIC_RELEASE);
     pthread_testcancel();
   }
   return NULL;
@@ -56,7 +56,7 @@ static int cancelled(void) {
   for (int i = 0; i < kThreads; i++) {
     int started = 0;
     pthread_t thread;
-    void *end = NULL;
+    void* end = NULL;
     if (pthread_create(&thread, NULL, regions_until_cancelled, &started) != 0) return 0;
     while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) pause_ms(1);
     pthread_cancel(thread);
@@ -85,8 +85,8 @@ static int signals(void) {
   return 1;
 }
 
-int main(int argc, char **argv) {
-  const char *name = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "";
   int right = 1;
   if (strcmp(name, "cancelled") == 0) {
     right = cancelled();

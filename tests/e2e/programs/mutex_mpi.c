@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A task of rank 1 receives, under a mutex if there is an argument, what rank 0 sends only when another task of rank 1 has
- * asked for it: so the receive suspends the task, on one thread.
+ * A task of rank 1 receives, under a mutex if there is an argument, what rank 0 sends only when another task of rank 1
+ * has asked for it: so the receive suspends the task, on one thread.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void receive(int locked, int *started) {
+static void receive(int locked, int* started) {
   int got;
   if (locked) pthread_mutex_lock(&mutex); /* here: lock */
   *started = 1;
@@ -40,7 +40,7 @@ static void ask(int locked) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int level, rank;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -11,7 +11,7 @@ enum { kBlocks = 4, kBytes = 1 << 20 };
 
 int main(void) {
   int host = omp_get_initial_device();
-  char *data = malloc(kBytes);
+  char* data = malloc(kBytes);
   for (int b = 0; b < kBlocks; b++) {
     char *first = omp_target_alloc(kBytes, 0), *second = omp_target_alloc(kBytes, 1);
     memset(data, b + 1, kBytes);

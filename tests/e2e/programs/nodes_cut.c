@@ -10,7 +10,7 @@
 
 static void say_ready(void) {
   int process = 0;
-#pragma omp target map(from: process)
+#pragma omp target map(from : process)
   process = getpid();
   printf("ready %d\n", process);
   fflush(stdout);
@@ -38,8 +38,8 @@ static void run_regions(void) {
   }
 }
 
-int main(int count, char **arguments) {
-  const char *what = count > 1 ? arguments[1] : "";
+int main(int count, char** arguments) {
+  const char* what = count > 1 ? arguments[1] : "";
   say_ready();
   if (strcmp(what, "long") == 0) wait_long();
   if (strcmp(what, "copies") == 0) copy();

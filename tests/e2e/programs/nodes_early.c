@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_nodes_ends.py: a constructor and main run a target region each. Prints in which of them it ran in another process.
+// test_nodes_ends.py: a constructor and main run a target region each. Prints in which of them it ran in another
+// process.
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@ static int value, early;
 
 static int add(int addend) {
   int process = 0;
-#pragma omp target map(tofrom: value) map(from: process)
+#pragma omp target map(tofrom : value) map(from : process)
   {
     value += addend;
     process = getpid();

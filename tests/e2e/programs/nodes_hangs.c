@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_nodes_seen.py: regions on device 1 that wait for a semaphore that nobody posts. With as many threads as regions or
- * fewer, one at least runs; the others wait for a thread. Prints the process numbers of the program and its workers. */
+ * test_nodes_seen.py: regions on device 1 that wait for a semaphore that nobody posts. With as many threads as regions
+ * or fewer, one at least runs; the others wait for a thread. Prints the process numbers of the program and its workers.
+ */
 #include <omp.h>
 #include <semaphore.h>
 #include <stdio.h>

@@ -10,18 +10,18 @@
 #include <unistd.h>
 
 #pragma omp declare target
-static void copy_variable(char *to, size_t size, const char *name) {
-  const char *value = getenv(name);
+static void copy_variable(char* to, size_t size, const char* name) {
+  const char* value = getenv(name);
   snprintf(to, size, "%s", value != NULL ? value : "(none)");
 }
-static __attribute__((noinline)) int write_to(int *where) { return *where = 1; }
+static __attribute__((noinline)) int write_to(int* where) { return *where = 1; }
 #pragma omp end declare target
 
 static void look(void) {
   char folder[512] = "", variable[64] = "", numbers[64] = "", line[64] = "";
   long stack = 0;
   int threads = 0, input = -1;
-#pragma omp target map(from: folder, variable, numbers, stack, threads, input)
+#pragma omp target map(from : folder, variable, numbers, stack, threads, input)
   {
     struct rlimit limit;
     char letter;
@@ -40,11 +40,11 @@ static void look(void) {
 
 static void memory(void) {
   size_t bytes = (size_t)256 << 20;
-  char *data = malloc(bytes);
+  char* data = malloc(bytes);
   struct rusage before, after;
   memset(data, 1, bytes);
   getrusage(RUSAGE_SELF, &before);
-#pragma omp target map(tofrom: data[0:bytes])
+#pragma omp target map(tofrom : data[0 : bytes])
   for (size_t i = 0; i < bytes; i += 4096) data[i] += 1;
   getrusage(RUSAGE_SELF, &after);
   printf("value=%d\nbefore=%ld\nafter=%ld\n", data[4096], before.ru_maxrss, after.ru_maxrss);
@@ -52,7 +52,7 @@ static void memory(void) {
 
 static void crash(void) {
   int *nowhere = NULL, written = 0;
-#pragma omp target map(from: written)
+#pragma omp target map(from : written)
   written = write_to(nowhere) + 1;
   printf("%d\n", written);
 }
@@ -86,7 +86,7 @@ static void confuse(int writes) {
 // Says which process the worker is, and keeps it busy, or leaves it alone for a second.
 static void serve(int is_idle) {
   int process = 0;
-#pragma omp target map(from: process)
+#pragma omp target map(from : process)
   process = getpid();
   printf("%d\n", process);
   fflush(stdout);
@@ -97,10 +97,10 @@ static void serve(int is_idle) {
   }
 }
 
-static void start_children(const char *self) {
+static void start_children(const char* self) {
   char command[1024];
   snprintf(command, sizeof command, "'%s' count", self);
-  FILE *child = popen(command, "r");
+  FILE* child = popen(command, "r");
   char line[64] = "";
   if (child == NULL || fgets(line, sizeof line, child) == NULL) line[0] = '\0';
   printf("popen: %s", line);
@@ -109,8 +109,8 @@ static void start_children(const char *self) {
   printf("system ended %d\n", system(command));
 }
 
-int main(int count, char **arguments) {
-  const char *what = count > 1 ? arguments[1] : "";
+int main(int count, char** arguments) {
+  const char* what = count > 1 ? arguments[1] : "";
   if (strcmp(what, "look") == 0) look();
   if (strcmp(what, "memory") == 0) memory();
   if (strcmp(what, "crash") == 0) crash();

@@ -26,7 +26,7 @@ static Noted noted;
 
 static void use_a_device() {
   int value = 20;
-#pragma omp target map(tofrom: value)
+#pragma omp target map(tofrom : value)
   value += 1;
   std::printf("value %d\n", value);
   std::fflush(stdout);

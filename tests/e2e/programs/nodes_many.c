@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same bytes to all devices at about the same time, by FORM, and back; and how many bytes this process has sent by TCP
-// meanwhile. Each value is checked, in a region on the device or here.
+// The same bytes to all devices at about the same time, by FORM, and back; and how many bytes this process has sent by
+// TCP meanwhile. Each value is checked, in a region on the device or here.
 #include "../../programs/sent_by_tcp.h"
 
 #include <omp.h>
@@ -10,13 +10,13 @@
 
 enum { kMost = 64 };
 static int devices, host, round;
-static size_t count; // of unsigned
+static size_t count;  // of unsigned
 static unsigned *here, *blocks[kMost];
 
 static unsigned value(size_t i) { return (unsigned)i * 2654435761u + (unsigned)round; }
 
 // How many of these values are wrong on the device, which has them from `first` on.
-static size_t wrong_at(int device, const unsigned *block, size_t first, size_t many) {
+static size_t wrong_at(int device, const unsigned* block, size_t first, size_t many) {
   size_t wrong = 0;
   int number = round;
 #pragma omp target device(device) is_device_ptr(block) map(tofrom : wrong)
@@ -44,7 +44,7 @@ static size_t by_memcpy(void) {
 }
 
 static size_t by_async(void) {
-#ifdef __clang__ // GCC's library lacks it
+#ifdef __clang__  // GCC's library lacks it
   for (int d = 0; d < devices; ++d)
     if (omp_target_memcpy_async(blocks[d], here, count * sizeof *here, 0, 0, d, host, 0, NULL)) abort();
 #pragma omp taskwait
@@ -55,7 +55,7 @@ static size_t by_async(void) {
 static size_t check_mapped(void) {
   size_t wrong = 0;
   for (int d = 0; d < devices; ++d) {
-    unsigned *mapped = here;
+    unsigned* mapped = here;
 #pragma omp target data device(d) use_device_ptr(mapped)
     wrong += wrong_at(d, mapped, 0, count);
   }
@@ -64,22 +64,22 @@ static size_t check_mapped(void) {
 
 // Mapped to all, then updated.
 static size_t by_maps(void) {
-  unsigned *p = here;
+  unsigned* p = here;
   size_t n = count, wrong = 0;
   for (int d = 0; d < devices; ++d) {
-#pragma omp target enter data nowait device(d) map(to : p[:n])
+#pragma omp target enter data nowait device(d) map(to : p[ : n])
   }
 #pragma omp taskwait
   wrong += check_mapped();
   ++round;
   for (size_t i = 0; i < n; ++i) p[i] = value(i);
   for (int d = 0; d < devices; ++d) {
-#pragma omp target update nowait device(d) to(p[:n])
+#pragma omp target update nowait device(d) to(p[ : n])
   }
 #pragma omp taskwait
   wrong += check_mapped();
   for (int d = 0; d < devices; ++d) {
-#pragma omp target exit data device(d) map(delete : p[:n])
+#pragma omp target exit data device(d) map(delete : p[ : n])
   }
   return wrong;
 }
@@ -113,7 +113,7 @@ static size_t by_changes(void) {
   for (int d = 0; d < devices; ++d) {
 #pragma omp task shared(wrong)
     {
-      unsigned *block = blocks[d];
+      unsigned* block = blocks[d];
       size_t n = count, own = 0;
       copy_to(d, 0, n);
       own = wrong_at(d, block, 0, n);
@@ -128,7 +128,7 @@ static size_t by_changes(void) {
   return wrong;
 }
 
-static void *copy_in_thread(void *device) {
+static void* copy_in_thread(void* device) {
   copy_to((int)(size_t)device, 0, count);
   return NULL;
 }
@@ -137,14 +137,14 @@ static void *copy_in_thread(void *device) {
 static size_t by_threads(void) {
   pthread_t threads[kMost];
   for (int d = 0; d < devices; ++d)
-    if (pthread_create(&threads[d], NULL, copy_in_thread, (void *)(size_t)d)) abort();
+    if (pthread_create(&threads[d], NULL, copy_in_thread, (void*)(size_t)d)) abort();
   for (int d = 0; d < devices; ++d) pthread_join(threads[d], NULL);
   return check_all();
 }
 
 // Blocks of all devices to the program, side by side.
 static size_t by_gathering(void) {
-  unsigned *all = malloc(count * (size_t)devices * sizeof *all);
+  unsigned* all = malloc(count * (size_t)devices * sizeof *all);
   size_t wrong = 0;
   for (int d = 0; d < devices; ++d) copy_to(d, 0, count);
   for (int d = 0; d < devices; ++d) {
@@ -158,12 +158,12 @@ static size_t by_gathering(void) {
 }
 
 static const struct Form {
-  const char *name;
+  const char* name;
   size_t (*run)(void);
 } kForms[] = {{"memcpy", by_memcpy}, {"async", by_async},     {"maps", by_maps},       {"devices", by_devices},
               {"parts", by_parts},   {"changes", by_changes}, {"threads", by_threads}, {"gathering", by_gathering}};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 2;
   count = ((size_t)atoi(argv[2]) << 10) / sizeof *here;
   devices = omp_get_num_devices();

@@ -11,7 +11,7 @@ static int ask_devices(void) {
   int sum = 0;
   for (int d = 0; d < omp_get_num_devices(); ++d) {
     int value = 0, process = 0;
-#pragma omp target device(d) map(from: value, process)
+#pragma omp target device(d) map(from : value, process)
     {
       value = 10;
       process = getpid();
@@ -21,7 +21,7 @@ static int ask_devices(void) {
   return sum;
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   int rank, size, given, neighbour = -1;
   int before = ask_devices();
   MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &given);

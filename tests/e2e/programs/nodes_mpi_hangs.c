@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_nodes_seen.py: two ranks with a worker each. The region of rank 1 waits for a semaphore that nobody posts, rank 0 for
- * rank 1. Rank 0 prints the process numbers of both ranks, and of rank 1's worker. */
+ * test_nodes_seen.py: two ranks with a worker each. The region of rank 1 waits for a semaphore that nobody posts, rank
+ * 0 for rank 1. Rank 0 prints the process numbers of both ranks, and of rank 1's worker. */
 #include <mpi.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <unistd.h>
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   int rank, own[2] = {(int)getpid(), 0}, all[4];
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -42,7 +42,7 @@ static int are_equal(cpu_set_t a, cpu_set_t b) { return CPU_EQUAL(&a, &b) ? 1 : 
 // CPUs
 static void describe(int device) {
   int process = 0, number = -1, threads = 0, alike = 0, processors = 0, cpus = 0, first = 0;
-#pragma omp target device(device) map(from: process, number, threads, alike, processors, cpus, first)
+#pragma omp target device(device) map(from : process, number, threads, alike, processors, cpus, first)
   {
     cpu_set_t own = cpus_here();
     process = getpid();
@@ -86,34 +86,34 @@ static int pass_round(int devices) {
 // The first device is busy until the second one has run a region.
 static void one_beside_another(void) {
   int host = omp_get_initial_device(), done = 0;
-  volatile int *flag = omp_target_alloc(sizeof *flag, 0);
-  omp_target_memcpy((void *)flag, &done, sizeof done, 0, 0, 0, host);
+  volatile int* flag = omp_target_alloc(sizeof *flag, 0);
+  omp_target_memcpy((void*)flag, &done, sizeof done, 0, 0, 0, host);
 #pragma omp parallel num_threads(2)
 #pragma omp single
   {
 #pragma omp target nowait device(0) is_device_ptr(flag)
     while (*flag == 0) sched_yield();
-#pragma omp target device(1) map(from: done)
+#pragma omp target device(1) map(from : done)
     done = 7;
-    omp_target_memcpy((void *)flag, &done, sizeof done, 0, 0, 0, host);
+    omp_target_memcpy((void*)flag, &done, sizeof done, 0, 0, 0, host);
 #pragma omp taskwait
   }
-  omp_target_free((void *)flag, 0);
+  omp_target_free((void*)flag, 0);
   printf("done %d\n", done);
 }
 
 static void count(int devices) {
   for (int d = 0; d < devices; ++d) {
     int seen = 0;
-#pragma omp target device(d) map(from: seen)
+#pragma omp target device(d) map(from : seen)
     seen = ++counter;
     printf("counter %d\n", seen);
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int devices = omp_get_num_devices();
-  const char *what = argc > 1 ? argv[1] : "describe";
+  const char* what = argc > 1 ? argv[1] : "describe";
   if (strcmp(what, "describe") == 0) {
     for (int d = 0; d < devices; ++d) describe(d);
     printf("errors %d\n", pass_round(devices));
@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
     count(devices);
   } else {
 #pragma omp target device(1)
-    *(volatile int *)8 = 1;
+    *(volatile int*)8 = 1;
   }
   return 0;
 }

@@ -9,7 +9,7 @@ int main(void) {
 #pragma omp parallel
 #pragma omp single
   {
-    void *memory = omp_target_alloc(sizeof sent, 0);
+    void* memory = omp_target_alloc(sizeof sent, 0);
     omp_target_memcpy(memory, &sent, sizeof sent, 0, 0, 0, host);
     omp_target_memcpy(&value, memory, sizeof value, 0, 0, host, 0);
     omp_target_free(memory, 0);

@@ -16,7 +16,7 @@ int main(void) {
   for (int d = 0; d < devices; ++d) {
     int begin = kNumbers / devices * d, count = kNumbers / devices, process = 0;
     long part = 0;
-#pragma omp target device(d) map(to: numbers[begin:count]) map(tofrom: part) map(from: process)
+#pragma omp target device(d) map(to : numbers[begin : count]) map(tofrom : part) map(from : process)
     {
 #pragma omp parallel for reduction(+ : part)
       for (int i = begin; i < begin + count; ++i) part += numbers[i];

@@ -219,18 +219,43 @@ static void region_nested(void) {
 }
 
 static const struct {
-  const char *name;
+  const char* name;
   void (*run)(void);
 } constructs[] = {
 #define C(name) {#name, name}
-    C(first), C(loop_static), C(loop_static_chunk), C(loop_dynamic), C(loop_guided), C(loop_runtime), C(loop_empty),
-    C(loop_ordered), C(loop_reduction), C(sections), C(single), C(single_nowait), C(single_copyprivate), C(masked),
-    C(taskloop), C(taskloop_nogroup), C(critical), C(critical_named), C(locks), C(locks_with_hint), C(nest_locks),
-    C(task_wait), C(task_if0), C(task_if0_depend), C(taskwait_depend), C(taskgroup), C(fulfilled_early),
-    C(fulfilled_late), C(region_if0), C(region_nested),
+    C(first),
+    C(loop_static),
+    C(loop_static_chunk),
+    C(loop_dynamic),
+    C(loop_guided),
+    C(loop_runtime),
+    C(loop_empty),
+    C(loop_ordered),
+    C(loop_reduction),
+    C(sections),
+    C(single),
+    C(single_nowait),
+    C(single_copyprivate),
+    C(masked),
+    C(taskloop),
+    C(taskloop_nogroup),
+    C(critical),
+    C(critical_named),
+    C(locks),
+    C(locks_with_hint),
+    C(nest_locks),
+    C(task_wait),
+    C(task_if0),
+    C(task_if0_depend),
+    C(taskwait_depend),
+    C(taskgroup),
+    C(fulfilled_early),
+    C(fulfilled_late),
+    C(region_if0),
+    C(region_nested),
 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     for (size_t c = 0; c < sizeof constructs / sizeof *constructs; ++c) {
       if (strcmp(argv[i], constructs[c].name) != 0) continue;

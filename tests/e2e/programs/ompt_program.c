@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-int omp_control_tool(int command, int modifier, void *argument) __attribute__((weak)); /* not in libgomp */
-void marline_task_label(const char *label) __attribute__((weak));
+int omp_control_tool(int command, int modifier, void* argument) __attribute__((weak)); /* not in libgomp */
+void marline_task_label(const char* label) __attribute__((weak));
 void marline_task_color(uint32_t rgb) __attribute__((weak));
 
 static void tasks(void) {
@@ -27,7 +27,8 @@ static void tasks(void) {
   while (__atomic_load_n(&body_ended, __ATOMIC_ACQUIRE) == 0) {
 #pragma omp taskyield
   }
-  for (double end = omp_get_wtime() + 0.02; omp_get_wtime() < end;) {}
+  for (double end = omp_get_wtime() + 0.02; omp_get_wtime() < end;) {
+  }
   omp_fulfill_event(handle);
 #pragma omp taskgroup
   {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Brings thread 1 into each state in which a thread can wait, and signals it until the OMPT test's tool, which is
- * preloaded, has seen it there. Each state that was seen is a line; one that never comes ends the program by SIGALRM. */
+ * preloaded, has seen it there. Each state that was seen is a line; one that never comes ends the program by SIGALRM.
+ */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
@@ -15,7 +16,7 @@ extern volatile unsigned long tool_wait __attribute__((weak));
 static volatile int thread_1, ran;
 static omp_lock_t lock;
 
-static void expect(int state, const void *wait, const char *name) {
+static void expect(int state, const void* wait, const char* name) {
   while (__atomic_load_n(&thread_1, __ATOMIC_ACQUIRE) == 0) usleep(100);
   do {
     __atomic_store_n(&tool_state, -1, __ATOMIC_RELEASE);
@@ -65,10 +66,12 @@ static void wait_for_mutex(void) {
       expect(0x42, NULL, "critical");
     }
   } else {
-    while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) == 0) {}
+    while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) == 0) {
+    }
     omp_set_lock(&lock);
     omp_unset_lock(&lock);
-    while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) != 2) {}
+    while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) != 2) {
+    }
 #pragma omp critical
     held = 0;
   }

@@ -6,10 +6,10 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int flags = RTLD_LAZY | RTLD_LOCAL;
   if (argc > 2) flags |= RTLD_DEEPBIND;
-  void *library = dlopen(argv[1], flags);
+  void* library = dlopen(argv[1], flags);
   if (library == NULL) {
     fprintf(stderr, "%s\n", dlerror());
     return 1;

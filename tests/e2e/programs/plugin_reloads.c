@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads the library named first, which uses OpenMP, calls it and unloads it, again and again, on the first thread and on
- * threads that end. It has no OpenMP itself, so the runtime comes and goes with the library.
+ * Loads the library named first, which uses OpenMP, calls it and unloads it, again and again, on the first thread and
+ * on threads that end. It has no OpenMP itself, so the runtime comes and goes with the library.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,9 +11,9 @@ enum { kRounds = 10 };
 
 static int threads;
 
-static void *use(void *file) {
+static void* use(void* file) {
   for (int i = 0; i < 3; i++) {
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
       fprintf(stderr, "%s\n", dlerror());
       return NULL;
@@ -24,7 +24,7 @@ static void *use(void *file) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 2) return 2;
   for (int round = 0; round < kRounds; round++) {
     pthread_t thread;

@@ -16,8 +16,7 @@
 unsigned long getauxval(unsigned long kind) { return kind == AT_SECURE; }
 #endif
 
-int main(int count, char **arguments)
-{
+int main(int count, char** arguments) {
 #ifdef USE_MPI
   MPI_Init(&count, &arguments);
 #endif

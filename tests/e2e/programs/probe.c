@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #ifdef __clang__
-static const char *const kEntry = "__kmpc_fork_call";
+static const char* const kEntry = "__kmpc_fork_call";
 #else
-static const char *const kEntry = "GOMP_parallel";
+static const char* const kEntry = "GOMP_parallel";
 #endif
 
 static volatile sig_atomic_t signals;
@@ -33,8 +33,8 @@ static void report(void) {
     ++threads;
   }
   Dl_info where;
-  void *entry = dlsym(RTLD_DEFAULT, kEntry);
-  const char *library = entry != NULL && dladdr(entry, &where) != 0 ? where.dli_fname : "none";
+  void* entry = dlsym(RTLD_DEFAULT, kEntry);
+  const char* library = entry != NULL && dladdr(entry, &where) != 0 ? where.dli_fname : "none";
   printf("library=%s threads=%d\n", library, threads);
   fflush(stdout);
 }
@@ -49,7 +49,7 @@ static void wait_for_signals(void) {
   printf("signals=%d\n", (int)signals);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   report();
   if (argc < 2) return 0;
   if (strcmp(argv[1], "exit") == 0) return atoi(argv[2]);

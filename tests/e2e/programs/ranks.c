@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each MPI rank opens a parallel region and says so; `ranks exit N` makes the last rank end with status N, `ranks kill N`
- * by signal N while the others wait for it in a task, `ranks abort N` by MPI_Abort in a task; `ranks sleep`
- * waits for one signal on each rank and counts how often it came.
+ * Each MPI rank opens a parallel region and says so; `ranks exit N` makes the last rank end with status N, `ranks kill
+ * N` by signal N while the others wait for it in a task, `ranks abort N` by MPI_Abort in a task; `ranks sleep` waits
+ * for one signal on each rank and counts how often it came.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ static void count_signal(int number) {
   ++signals;
 }
 
-static void end_early(const char *how, int number, int is_last) {
+static void end_early(const char* how, int number, int is_last) {
 #pragma omp parallel
 #pragma omp master
 #pragma omp task
@@ -30,7 +30,7 @@ static void end_early(const char *how, int number, int is_last) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size, threads = 0;
   signal(SIGUSR1, count_signal);
   MPI_Init(&argc, &argv);

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int main(int count, char **arguments)
-{
+int main(int count, char** arguments) {
   (void)count;
 #pragma omp parallel num_threads(2)
   {
@@ -19,8 +18,7 @@ int main(int count, char **arguments)
   while (getchar() != EOF) {
     const pid_t child = fork();
     if (child == 0)
-      for (;;)
-        pause();
+      for (;;) pause();
     printf("%d\n", (int)child);
     fflush(stdout);
   }

@@ -11,15 +11,13 @@
 #include <mpi.h>
 #endif
 
-static int ignores(int number)
-{
+static int ignores(int number) {
   struct sigaction action;
   sigaction(number, NULL, &action);
   return action.sa_handler == SIG_IGN;
 }
 
-int main(int count, char **arguments)
-{
+int main(int count, char** arguments) {
   if (count > 1 && strcmp(arguments[1], "pipe") == 0)
     return printf("pipe=%d size=%d\n", ignores(SIGPIPE), ignores(SIGXFSZ)) < 0;
 #ifdef USE_MPI
@@ -34,6 +32,5 @@ int main(int count, char **arguments)
     puts("ready");
     fflush(stdout);
   }
-  for (;;)
-    pause();
+  for (;;) pause();
 }

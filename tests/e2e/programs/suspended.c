@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For a debugger: when main calls stop_here(), four tasks are suspended in waits_here(). On more than one thread the first
- * of them lies on a pool thread's own stack, over the barrier. Ends with "done" once they have come back. */
+ * For a debugger: when main calls stop_here(), four tasks are suspended in waits_here(). On more than one thread the
+ * first of them lies on a pool thread's own stack, over the barrier. Ends with "done" once they have come back. */
 #include <marline/marline.h>
 #include <omp.h>
 #include <sched.h>
@@ -14,7 +14,7 @@ static marline_event_t events[kTasks];
 static int arrived, returned;
 
 __attribute__((noinline)) void waits_here(int task) {
-  static const char *const names[] = {"part", NULL};
+  static const char* const names[] = {"part", NULL};
   const marline_wait_t what = {"take", names, {task}};
   volatile int kept = task * 11;
   __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
@@ -22,15 +22,12 @@ __attribute__((noinline)) void waits_here(int task) {
     marline_event_wait(&events[task]);
   else
     marline_event_wait_for(&events[task], &what);
-  if (kept == task * 11)
-    __atomic_add_fetch(&returned, 1, __ATOMIC_RELAXED);
+  if (kept == task * 11) __atomic_add_fetch(&returned, 1, __ATOMIC_RELAXED);
 }
 
 /* Or ends the process with a core file. */
-__attribute__((noinline)) void stop_here(void)
-{
-  if (getenv("ABORTS"))
-    abort();
+__attribute__((noinline)) void stop_here(void) {
+  if (getenv("ABORTS")) abort();
   __asm__ volatile("" ::: "memory");
 }
 
@@ -56,11 +53,9 @@ int main(void) {
 #pragma omp taskyield
       }
     stop_here();
-    for (int t = 0; t < kTasks; t++)
-      marline_event_fulfill(&events[t]);
+    for (int t = 0; t < kTasks; t++) marline_event_fulfill(&events[t]);
   }
-  if (returned != kTasks)
-    return 1;
+  if (returned != kTasks) return 1;
   puts("done");
   return 0;
 }

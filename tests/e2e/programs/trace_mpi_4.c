@@ -5,8 +5,7 @@
  */
 #include <mpi.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   int rank, data[16] = {0}, more[16] = {0};
   MPI_Request request;
   MPI_Init(&argc, &argv);

@@ -8,16 +8,14 @@
 
 static int copied;
 
-static int copy(MPI_Comm comm, int key, void *extra, void *value, void *result, int *flag)
-{
+static int copy(MPI_Comm comm, int key, void* extra, void* value, void* result, int* flag) {
   (void)comm, (void)key, (void)extra, (void)value, (void)result;
   ++copied;
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int main(void)
-{
+int main(void) {
   MPI_Init(NULL, NULL);
   int key, rank;
   MPI_Comm duplicate;
@@ -27,7 +25,6 @@ int main(void)
   MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
   MPI_Comm_free(&duplicate);
   MPI_Finalize();
-  if (rank == 0)
-    printf("copied %d\n", copied);
+  if (rank == 0) printf("copied %d\n", copied);
   return EXIT_SUCCESS;
 }

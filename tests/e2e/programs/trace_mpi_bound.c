@@ -5,7 +5,7 @@
 #include <marline/marline_mpi.h>
 #include <stddef.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static char buffer[64];
   int rank = -1;
   MPI_Init(&argc, &argv);

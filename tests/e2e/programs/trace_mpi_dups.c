@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Duplicates of duplicates, each freed when the next one is there. Prints by how many KiB the process has grown while the
- * last kDups were made; those before have made MPI's and the recorder's pools grow to their size.
+ * Duplicates of duplicates, each freed when the next one is there. Prints by how many KiB the process has grown while
+ * the last kDups were made; those before have made MPI's and the recorder's pools grow to their size.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,18 +9,15 @@
 
 enum { kBefore = 5000, kDups = 50000, kPageKib = 4 };
 
-static long resident_kib(void)
-{
+static long resident_kib(void) {
   long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1)
-    exit(1);
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1) exit(1);
   fclose(file);
   return kPageKib * pages;
 }
 
-static MPI_Comm duplicate(MPI_Comm last, int times)
-{
+static MPI_Comm duplicate(MPI_Comm last, int times) {
   for (int i = 0; i < times; ++i) {
     MPI_Comm next;
     MPI_Comm_dup(last, &next);
@@ -30,8 +27,7 @@ static MPI_Comm duplicate(MPI_Comm last, int times)
   return last;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Comm comm;
   MPI_Init(&argc, &argv);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -8,8 +8,7 @@
 
 static int rank;
 
-static void collectives(MPI_Comm comm)
-{
+static void collectives(MPI_Comm comm) {
   int data[16] = {0}, more[16] = {0};
   const int counts[3] = {1, 2, 3}, places[3] = {0, 1, 3};
   MPI_Request request;
@@ -32,8 +31,7 @@ static void collectives(MPI_Comm comm)
 }
 
 /* The same envelope on communicators with the same members; the receiver asks for the second one first. */
-static void equal_members(MPI_Comm first, MPI_Comm second)
-{
+static void equal_members(MPI_Comm first, MPI_Comm second) {
   int value = 0;
   if (rank == 0) {
     MPI_Request request;
@@ -46,8 +44,7 @@ static void equal_members(MPI_Comm first, MPI_Comm second)
   }
 }
 
-static void communicators(void)
-{
+static void communicators(void) {
   int value = 0;
   MPI_Comm first, second, reversed, half, between, merged, some;
   MPI_Group world, pair;
@@ -55,16 +52,12 @@ static void communicators(void)
   MPI_Comm_dup(MPI_COMM_WORLD, &second);
   equal_members(first, second);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
-  if (rank == 2)
-    MPI_Send(&value, 1, MPI_INT, 1, 41, reversed); /* rank 1 of 3 is in the middle both ways */
-  if (rank == 1)
-    MPI_Recv(&value, 1, MPI_INT, 0, 41, reversed, MPI_STATUS_IGNORE);
+  if (rank == 2) MPI_Send(&value, 1, MPI_INT, 1, 41, reversed); /* rank 1 of 3 is in the middle both ways */
+  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 41, reversed, MPI_STATUS_IGNORE);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 5, &between);
-  if (rank == 0)
-    MPI_Send(&value, 1, MPI_INT, 1, 42, between); /* world rank 2 */
-  if (rank == 2)
-    MPI_Recv(&value, 1, MPI_INT, 0, 42, between, MPI_STATUS_IGNORE);
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 42, between); /* world rank 2 */
+  if (rank == 2) MPI_Recv(&value, 1, MPI_INT, 0, 42, between, MPI_STATUS_IGNORE);
   MPI_Intercomm_merge(between, rank == 0, &merged);
   MPI_Barrier(merged);
   MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -80,15 +73,13 @@ static void communicators(void)
   MPI_Barrier(second);
 }
 
-static void windows(void)
-{
+static void windows(void) {
   double memory[4] = {0};
   MPI_Win window;
   MPI_Request request;
   MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   MPI_Win_fence(0, window);
-  if (rank == 0)
-    MPI_Put(memory, 2, MPI_DOUBLE, 1, 0, 2, MPI_DOUBLE, window);
+  if (rank == 0) MPI_Put(memory, 2, MPI_DOUBLE, 1, 0, 2, MPI_DOUBLE, window);
   MPI_Win_fence(0, window);
   MPI_Win_lock_all(0, window);
   if (rank == 1) {
@@ -99,8 +90,7 @@ static void windows(void)
   MPI_Win_free(&window);
 }
 
-static void file(const char *path)
-{
+static void file(const char* path) {
   MPI_File handle;
   int value = rank;
   MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &handle);
@@ -108,8 +98,7 @@ static void file(const char *path)
   MPI_File_close(&handle);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   collectives(MPI_COMM_WORLD);

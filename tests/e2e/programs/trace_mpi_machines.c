@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-FILE *fopen(const char *path, const char *mode)
-{
-  FILE *(*next)(const char *, const char *) = (FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, "fopen");
-  const char *machines = getenv("MACHINES");
-  if (machines == NULL || strcmp(path, "/proc/sys/kernel/random/boot_id") != 0)
-    return next(path, mode);
-  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+FILE* fopen(const char* path, const char* mode) {
+  FILE* (*next)(const char*, const char*) = (FILE * (*)(const char*, const char*)) dlsym(RTLD_NEXT, "fopen");
+  const char* machines = getenv("MACHINES");
+  if (machines == NULL || strcmp(path, "/proc/sys/kernel/random/boot_id") != 0) return next(path, mode);
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK");
   rank = rank != NULL ? rank : getenv("PMI_RANK");
-  return fmemopen((void *)(machines + (rank != NULL ? atoi(rank) : 0)), 1, "r");
+  return fmemopen((void*)(machines + (rank != NULL ? atoi(rank) : 0)), 1, "r");
 }

@@ -10,8 +10,7 @@ static int rank, other;
 static double data[64];
 static char buffer[4096];
 
-static void blocking(void)
-{
+static void blocking(void) {
   MPI_Status status;
   MPI_Message message;
   if (rank == 0) {
@@ -19,7 +18,7 @@ static void blocking(void)
     MPI_Ssend(data, 2, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD);
     MPI_Buffer_attach(buffer, sizeof buffer);
     MPI_Bsend(data, 3, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD);
-    void *detached;
+    void* detached;
     int size;
     MPI_Buffer_detach(&detached, &size);
     MPI_Send(data, 4, MPI_INT, 1, 4, MPI_COMM_WORLD);
@@ -40,14 +39,12 @@ static void blocking(void)
 }
 
 /* Five requests that are open at once, finished by each kind of call; the statuses are ignored throughout. */
-static void requests(void)
-{
+static void requests(void) {
   MPI_Request request[6];
   int index, count, indices[2];
   if (rank == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int tag = 10; tag < 15; ++tag)
-      MPI_Isend(data, tag, MPI_CHAR, 1, tag, MPI_COMM_WORLD, &request[tag - 10]);
+    for (int tag = 10; tag < 15; ++tag) MPI_Isend(data, tag, MPI_CHAR, 1, tag, MPI_COMM_WORLD, &request[tag - 10]);
     MPI_Waitall(5, request, MPI_STATUSES_IGNORE);
     return;
   }
@@ -68,8 +65,7 @@ static void requests(void)
   MPI_Waitall(3, &request[3], MPI_STATUSES_IGNORE); /* the last one is null */
 }
 
-static void persistent(void)
-{
+static void persistent(void) {
   MPI_Request request[2];
   MPI_Send_init(data, 20, MPI_CHAR, other, 20, MPI_COMM_WORLD, &request[0]);
   MPI_Recv_init(data + 32, 64, MPI_CHAR, other, 20, MPI_COMM_WORLD, &request[1]);
@@ -81,8 +77,7 @@ static void persistent(void)
   MPI_Request_free(&request[1]);
 }
 
-static void cancelled(void)
-{
+static void cancelled(void) {
   MPI_Request request;
   MPI_Irecv(data, 1, MPI_CHAR, other, 30, MPI_COMM_WORLD, &request);
   MPI_Cancel(&request);
@@ -90,8 +85,7 @@ static void cancelled(void)
 }
 
 /* More requests than the recorder has room for on the stack. */
-static void many(void)
-{
+static void many(void) {
   enum { kMany = 300 };
   static MPI_Request request[2 * kMany];
   static char from[kMany], to[kMany];
@@ -102,8 +96,7 @@ static void many(void)
   MPI_Waitall(2 * kMany, request, MPI_STATUSES_IGNORE);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   other = 1 - rank;

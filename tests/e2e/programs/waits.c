@@ -7,14 +7,12 @@
 
 static marline_event_t event;
 
-__attribute__((noinline)) static void waits_here(volatile int kept)
-{
+__attribute__((noinline)) static void waits_here(volatile int kept) {
   marline_event_wait(&event);
   ++kept;
 }
 
-int main(void)
-{
+int main(void) {
 #pragma omp parallel
 #pragma omp single
   {

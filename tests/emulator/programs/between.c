@@ -2,8 +2,8 @@
  *
  * Copies between all pairs of devices, from a device to itself as well: one after the other, and those to different
  * devices at the same time. Sizes are of one piece and of several, with a rest; addresses lie within a block. Says how
- * many KiB this process has sent by TCP while data went between devices alone, and when one block went to all of them, and
- * how large that was.
+ * many KiB this process has sent by TCP while data went between devices alone, and when one block went to all of them,
+ * and how large that was.
  *
  *     between
  */
@@ -22,13 +22,12 @@ static int count, host;
 static char value(int device, size_t i) { return (char)(i * 7 + i / 251 + (size_t)device * 31); }
 
 static void fill(int device, size_t bytes) {
-  for (size_t i = 0; i < bytes; i++)
-    in[i] = value(device, i);
+  for (size_t i = 0; i < bytes; i++) in[i] = value(device, i);
   CHECK_EQ(omp_target_memcpy(memory[device], in, bytes, 0, 0, device, host), 0);
 }
 
-/* A block of `bytes` from one device's beginning is behind the other's first kOffset bytes, and what lies around it is as
- * it was. */
+/* A block of `bytes` from one device's beginning is behind the other's first kOffset bytes, and what lies around it is
+ * as it was. */
 static void check(int to, int from, size_t bytes) {
   size_t wrong = 0, all = kOffset + bytes + kRest;
   CHECK_EQ(omp_target_memcpy(out[to], memory[to], all, 0, 0, host, to), 0);
@@ -58,8 +57,7 @@ int main(void) {
   for (int s = 0; s < kSizes - 1; s++)
     for (int to = 0; to < count; to++)
       for (int from = 0; from < count; from++) {
-        if (to == from)
-          continue;
+        if (to == from) continue;
         copy(to, from, sizes[s]);
         check(to, from, sizes[s]);
         fill(to, kOffset + sizes[s]);
@@ -72,12 +70,10 @@ int main(void) {
 #pragma omp task firstprivate(to)
     copy(to, to - 1, sizes[kSizes - 1]);
   printf("%llu\n", (sent_by_tcp() - before) >> 10);
-  for (int to = 1; to < count; to += 2)
-    check(to, to - 1, sizes[kSizes - 1]);
+  for (int to = 1; to < count; to += 2) check(to, to - 1, sizes[kSizes - 1]);
   /* The same block to all devices, by one thread: of two that begin copies at once, each may begin a way of its own. */
   size_t bytes = sizes[kSizes - 1];
-  for (size_t i = 0; i < room; i++)
-    in[i] = value(kMost, i);
+  for (size_t i = 0; i < room; i++) in[i] = value(kMost, i);
   before = sent_by_tcp();
 #pragma omp parallel num_threads(1)
 #pragma omp single
@@ -95,8 +91,7 @@ int main(void) {
     size_t half = room / 2;
     CHECK_EQ(omp_target_memcpy(memory[device], memory[device], half, half, 0, device, device), 0);
     CHECK_EQ(omp_target_memcpy(out[device], memory[device], half, 0, half, host, device), 0);
-    for (size_t i = 0; i < half; i += 97)
-      CHECK_EQ(out[device][i], value(device, i));
+    for (size_t i = 0; i < half; i += 97) CHECK_EQ(out[device][i], value(device, i));
     omp_target_free(memory[device], device);
   }
   return 0;

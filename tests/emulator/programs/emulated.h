@@ -11,11 +11,10 @@
 #include <omp.h>
 
 static inline unsigned long long emulated(int what) {
-  void *driver = dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);
+  void* driver = dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);
   unsigned long long (*count)(int) =
       driver ? (unsigned long long (*)(int))dlsym(driver, "marline_emulator_count") : NULL;
-  if (!count)
-    check_failed(__FILE__, __LINE__, "no emulated CUDA driver in this process");
+  if (!count) check_failed(__FILE__, __LINE__, "no emulated CUDA driver in this process");
   unsigned long long value = count(what);
   dlclose(driver);
   return value;

@@ -20,13 +20,12 @@ enum { kBytes = 1 << 20 };
 static void routines(void) {
   int host = omp_get_initial_device();
   static char data[kBytes];
-  char *first = omp_target_alloc(kBytes, 0);
+  char* first = omp_target_alloc(kBytes, 0);
   CHECK(first != NULL);
   CHECK(omp_target_alloc(kBytes, 0) == NULL);
   unsigned long long copies = emulated(kCopiesToDevice);
   int failed = 0;
-  for (int i = 0; i < 4; i++)
-    failed += omp_target_memcpy(first, data, kBytes, 0, 0, 0, host) != 0;
+  for (int i = 0; i < 4; i++) failed += omp_target_memcpy(first, data, kBytes, 0, 0, 0, host) != 0;
   CHECK_EQ(failed, 1);
   CHECK_EQ(emulated(kCopiesToDevice) - copies, 3);
   omp_target_free(first, 0);
@@ -56,8 +55,7 @@ static void many(void) {
 static void trap(void) {
   int x = 0;
 #pragma omp target map(tofrom : x)
-  if (x == 0)
-    __builtin_trap();
+  if (x == 0) __builtin_trap();
   printf("no error\n");
 }
 
@@ -77,13 +75,13 @@ static void memory(void) {
 
 static void copy(void) {
   static char x[kBytes];
-  char *memory = omp_target_alloc(kBytes, 0);
+  char* memory = omp_target_alloc(kBytes, 0);
   omp_target_memcpy_async(memory, x, kBytes, 0, 0, 0, omp_get_initial_device(), 0, NULL);
 #pragma omp taskwait
   printf("no error\n");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "routines") == 0)
     routines();
@@ -99,8 +97,7 @@ int main(int argc, char **argv) {
 #pragma omp parallel
 #pragma omp single
     data();
-  }
-  else if (strcmp(argv[1], "memory") == 0)
+  } else if (strcmp(argv[1], "memory") == 0)
     memory();
   else
     regions();

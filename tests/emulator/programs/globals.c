@@ -14,7 +14,7 @@ int zeros[N];
 const int constant = 42;
 struct node {
   int value;
-  struct node *next;
+  struct node* next;
 } head = {7, 0};
 
 static void count(int by) { scalar += by; }
@@ -28,8 +28,7 @@ static void values(void) {
   int seen = 0, zero = 1;
 #pragma omp target map(tofrom : sum, seen, zero)
   {
-    for (int i = 0; i < 4; i++)
-      sum += table[i];
+    for (int i = 0; i < 4; i++) sum += table[i];
     seen = scalar + constant;
     zero = zeros[0] | zeros[N - 1];
     count(10);
@@ -46,14 +45,12 @@ static void values(void) {
 
 static void updates(void) {
   scalar = 100;
-  for (int i = 0; i < N; i++)
-    zeros[i] = i;
+  for (int i = 0; i < N; i++) zeros[i] = i;
 #pragma omp target update to(scalar, zeros)
   long sum = 0;
 #pragma omp target map(tofrom : sum)
   {
-    for (int i = 0; i < N; i++)
-      sum += zeros[i];
+    for (int i = 0; i < N; i++) sum += zeros[i];
     sum += scalar;
   }
   CHECK_EQ(sum, (long)N * (N - 1) / 2 + 100);
@@ -71,13 +68,10 @@ static void pointers(void) {
 }
 
 static void links(void) {
-  for (int i = 0; i < N; i++)
-    linked[i] = 2 * i;
+  for (int i = 0; i < N; i++) linked[i] = 2 * i;
 #pragma omp target map(tofrom : linked)
-  for (int i = 0; i < N; i++)
-    linked[i] += 1;
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(linked[i], 2 * i + 1);
+  for (int i = 0; i < N; i++) linked[i] += 1;
+  for (int i = 0; i < N; i++) CHECK_EQ(linked[i], 2 * i + 1);
 }
 
 int main(void) {

@@ -5,9 +5,10 @@
  */
 #include "emulated.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
-  int marline = strcmp(getenv("MARLINE_TEST_RUNTIME"), "marline") == 0, expected = marline ? atoi(argv[1]) : 0, there = -1;
+  int marline = strcmp(getenv("MARLINE_TEST_RUNTIME"), "marline") == 0, expected = marline ? atoi(argv[1]) : 0,
+      there = -1;
   CHECK_EQ(omp_get_default_device(), expected);
 #pragma omp target map(from : there)
   there = omp_get_device_num();

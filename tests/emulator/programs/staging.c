@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Regions whose data is in memory that is not pinned, under a driver that waits for copies of such memory
- * (MARLINE_EMULATOR_PAGEABLE=wait): the results are right whatever maps the same data at the same time, and with `overlap`
- * regions overlap all the same. Run it with kernels of 20 ms for that.
+ * (MARLINE_EMULATOR_PAGEABLE=wait): the results are right whatever maps the same data at the same time, and with
+ * `overlap` regions overlap all the same. Run it with kernels of 20 ms for that.
  *
  *     staging MODE
  */
@@ -15,21 +15,19 @@ int global[N];
 #pragma omp declare target to(global)
 
 static void overlap(void) {
-  int *data = calloc(REGIONS * N, sizeof *data);
+  int* data = calloc(REGIONS * N, sizeof *data);
 #pragma omp target
   {
   }
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < REGIONS; i++) {
-    int *part = data + i * N;
+    int* part = data + i * N;
 #pragma omp target nowait map(tofrom : part[0 : N]) firstprivate(i)
-    for (int j = 0; j < N; j++)
-      part[j] += i + j;
+    for (int j = 0; j < N; j++) part[j] += i + j;
   }
-  for (int i = 0; i < REGIONS * N; i++)
-    CHECK_EQ(data[i], i / N + i % N);
-  const char *runtime = getenv("MARLINE_TEST_RUNTIME");
+  for (int i = 0; i < REGIONS * N; i++) CHECK_EQ(data[i], i / N + i % N);
+  const char* runtime = getenv("MARLINE_TEST_RUNTIME");
   if (runtime && strcmp(runtime, "marline") == 0)
     CHECK_RANGE(emulated(kMostKernels), 3, REGIONS); /* 2 at the same time if two threads are held */
   free(data);
@@ -38,16 +36,13 @@ static void overlap(void) {
 /* One after the other by dependences, in one buffer: each sees what the last has written. */
 static void chain(void) {
   int *data = calloc(N, sizeof *data), *table = malloc(N * sizeof *table);
-  for (int j = 0; j < N; j++)
-    table[j] = j;
+  for (int j = 0; j < N; j++) table[j] = j;
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < REGIONS; i++)
 #pragma omp target nowait map(tofrom : data[0 : N]) map(to : table[0 : N]) depend(inout : data[0])
-    for (int j = 0; j < N; j++)
-      data[j] += table[j];
-  for (int j = 0; j < N; j++)
-    CHECK_EQ(data[j], REGIONS * j);
+    for (int j = 0; j < N; j++) data[j] += table[j];
+  for (int j = 0; j < N; j++) CHECK_EQ(data[j], REGIONS * j);
   free(data);
   free(table);
 }
@@ -55,29 +50,26 @@ static void chain(void) {
 /* Tasks whose regions read the same table and write results of their own. */
 static void readers(void) {
   int *table = malloc(N * sizeof *table), *results = calloc(REGIONS * N, sizeof *results);
-  for (int j = 0; j < N; j++)
-    table[j] = 3 * j;
+  for (int j = 0; j < N; j++) table[j] = 3 * j;
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < REGIONS; i++) {
 #pragma omp task firstprivate(i)
     {
-      int *part = results + i * N;
+      int* part = results + i * N;
 #pragma omp target map(to : table[0 : N]) map(from : part[0 : N])
-      for (int j = 0; j < N; j++)
-        part[j] = table[j] + i;
+      for (int j = 0; j < N; j++) part[j] = table[j] + i;
     }
   }
   for (int i = 0; i < REGIONS; i++)
-    for (int j = 0; j < N; j++)
-      CHECK_EQ(results[i * N + j], 3 * j + i);
+    for (int j = 0; j < N; j++) CHECK_EQ(results[i * N + j], 3 * j + i);
   free(table);
   free(results);
 }
 
 /* Data that is mapped already stays on the device; what encloses it brings it back. */
 static void mapped(void) {
-  int *data = calloc(N, sizeof *data);
+  int* data = calloc(N, sizeof *data);
 #pragma omp parallel
 #pragma omp single
   {
@@ -85,8 +77,7 @@ static void mapped(void) {
     {
       for (int i = 0; i < 4; i++)
 #pragma omp target map(tofrom : data[0 : N])
-        for (int j = 0; j < N; j++)
-          data[j]++;
+        for (int j = 0; j < N; j++) data[j]++;
       CHECK_EQ(data[N - 1], 0); /* not copied back yet */
 #pragma omp target update from(data[0 : N / 2])
       CHECK_EQ(data[0], 4);
@@ -96,8 +87,8 @@ static void mapped(void) {
   free(data);
 }
 
-/* Constructs of all kinds on one array, in no order but that of each task: increments must not get lost. Their maps do not
- * overlap in time with those of others unless they are the same. */
+/* Constructs of all kinds on one array, in no order but that of each task: increments must not get lost. Their maps do
+ * not overlap in time with those of others unless they are the same. */
 static void mixture(void) {
   int *data = calloc(N, sizeof *data), sum = 0;
 #pragma omp parallel
@@ -105,21 +96,18 @@ static void mixture(void) {
   {
     for (int i = 0; i < REGIONS; i++) {
 #pragma omp target nowait map(tofrom : data[0 : N]) depend(inout : data[0])
-      for (int j = 0; j < N; j++)
-        data[j]++;
+      for (int j = 0; j < N; j++) data[j]++;
 #pragma omp task depend(inout : data[0])
       {
 #pragma omp target enter data map(to : data[0 : N])
 #pragma omp target
-        for (int j = 0; j < N; j++)
-          data[j]++;
+        for (int j = 0; j < N; j++) data[j]++;
 #pragma omp target exit data map(from : data[0 : N])
         data[0] += 0;
       }
     }
   }
-  for (int j = 0; j < N; j++)
-    CHECK_EQ(data[j], 2 * REGIONS);
+  for (int j = 0; j < N; j++) CHECK_EQ(data[j], 2 * REGIONS);
 #pragma omp parallel
 #pragma omp single
 #pragma omp taskgroup
@@ -136,11 +124,9 @@ static void globals(void) {
 #pragma omp parallel
 #pragma omp single
   {
-    for (int j = 0; j < N; j++)
-      global[j] = j;
+    for (int j = 0; j < N; j++) global[j] = j;
 #pragma omp target map(tofrom : global)
-    for (int j = 0; j < N; j++)
-      global[j] += 1;
+    for (int j = 0; j < N; j++) global[j] += 1;
     CHECK_EQ(global[5], 5);
 #pragma omp target update from(global)
     CHECK_EQ(global[5], 1);
@@ -150,26 +136,23 @@ static void globals(void) {
 /* More than the pool has, in one variable and in all of them. */
 static void large(void) {
   enum { kInts = 6 << 20 }; /* 24 MiB */
-  int *data[4];
-  for (int i = 0; i < 4; i++)
-    data[i] = calloc(kInts, sizeof(int));
+  int* data[4];
+  for (int i = 0; i < 4; i++) data[i] = calloc(kInts, sizeof(int));
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < 4; i++) {
-    int *part = data[i];
+    int* part = data[i];
 #pragma omp target nowait map(tofrom : part[0 : kInts])
-    for (int j = 0; j < kInts; j += 4096)
-      part[j] = j + i;
+    for (int j = 0; j < kInts; j += 4096) part[j] = j + i;
   }
   for (int i = 0; i < 4; i++) {
-    for (int j = 0; j < kInts; j += 4096)
-      CHECK_EQ(data[i][j], j + i);
+    for (int j = 0; j < kInts; j += 4096) CHECK_EQ(data[i][j], j + i);
     free(data[i]);
   }
 }
 
-/* While one construct's copy is on its way, the only thread begins the others: judged by the order of things. Run it with
- * one thread and copies that take 30 ms. */
+/* While one construct's copy is on its way, the only thread begins the others: judged by the order of things. Run it
+ * with one thread and copies that take 30 ms. */
 enum { kTasks = 6 };
 static int arrays[kTasks][N];
 
@@ -195,33 +178,28 @@ static void run_tasks(void (*construct)(int)) {
     {
       started++;
       construct(i);
-      if (started < least)
-        least = started;
+      if (started < least) least = started;
     }
   }
-  const char *runtime = getenv("MARLINE_TEST_RUNTIME");
-  if (runtime && strcmp(runtime, "marline") == 0)
-    CHECK_EQ(least, kTasks);
+  const char* runtime = getenv("MARLINE_TEST_RUNTIME");
+  if (runtime && strcmp(runtime, "marline") == 0) CHECK_EQ(least, kTasks);
 }
 
 static void set_all(int factor) {
   for (int i = 0; i < kTasks; i++)
-    for (int j = 0; j < N; j++)
-      arrays[i][j] = factor * (i + j);
+    for (int j = 0; j < N; j++) arrays[i][j] = factor * (i + j);
 }
 
 static void check_all(int factor, int more) {
   for (int i = 0; i < kTasks; i++)
-    for (int j = 0; j < N; j++)
-      CHECK_EQ(arrays[i][j], factor * (i + j) + more);
+    for (int j = 0; j < N; j++) CHECK_EQ(arrays[i][j], factor * (i + j) + more);
 }
 
 static void add_one(void) {
   for (int i = 0; i < kTasks; i++) {
-    int *part = arrays[i];
+    int* part = arrays[i];
 #pragma omp target map(tofrom : part[0 : N])
-    for (int j = 0; j < N; j++)
-      part[j]++;
+    for (int j = 0; j < N; j++) part[j]++;
   }
 }
 
@@ -242,7 +220,7 @@ static void data_constructs(void) {
 
 /* What is not the last one brings nothing back, also inside of a larger piece, and beside deferred constructs. */
 static void counts(void) {
-  int *data = calloc(2 * N, sizeof *data);
+  int* data = calloc(2 * N, sizeof *data);
 #pragma omp parallel
 #pragma omp single
   for (int round = 0; round < 3; round++) {
@@ -250,8 +228,7 @@ static void counts(void) {
 #pragma omp target data map(tofrom : data[0 : 2 * N])
     {
 #pragma omp target nowait map(tofrom : data[0 : 2 * N]) depend(inout : data[0])
-      for (int j = 0; j < 2 * N; j++)
-        data[j] += 2;
+      for (int j = 0; j < 2 * N; j++) data[j] += 2;
 #pragma omp target update from(data[N : N]) depend(in : data[0])
       CHECK_EQ(data[2 * N - 1], 2 * round + 2);
       CHECK_EQ(data[0], 2 * round);
@@ -271,10 +248,10 @@ static void counts(void) {
 /* A pointer that is attached inside of what is copied keeps its values on both sides. */
 static void attached(void) {
   struct {
-    int *part;
+    int* part;
     int values[N];
-  } *all = calloc(1, sizeof *all);
-  int *part = all->part = calloc(N, sizeof(int));
+  }* all = calloc(1, sizeof *all);
+  int* part = all->part = calloc(N, sizeof(int));
 #pragma omp parallel
 #pragma omp single
   {
@@ -282,8 +259,7 @@ static void attached(void) {
 #pragma omp target enter data map(to : all->part[0 : N])
 #pragma omp target update to(all[0 : 1])
 #pragma omp target
-    for (int j = 0; j < N; j++)
-      all->values[j] = all->part[j] = j;
+    for (int j = 0; j < N; j++) all->values[j] = all->part[j] = j;
 #pragma omp target update from(all[0 : 1])
     CHECK(all->part == part && all->values[7] == 7);
 #pragma omp target exit data map(from : all->part[0 : N])
@@ -294,7 +270,7 @@ static void attached(void) {
   free(all);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "overlap") == 0)
     overlap();

@@ -12,21 +12,21 @@
 #include <signal.h>
 
 static sigjmp_buf before;
-static void *volatile fault;
+static void* volatile fault;
 
-static void on_fault(int number, siginfo_t *info, void *context) {
+static void on_fault(int number, siginfo_t* info, void* context) {
   (void)number, (void)context;
   fault = info->si_addr;
   siglongjmp(before, 1);
 }
 
 static void stray_host(void) {
-  int *memory = omp_target_alloc(sizeof(int), 0);
+  int* memory = omp_target_alloc(sizeof(int), 0);
   CHECK(memory != NULL);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
   sigaction(SIGSEGV, &action, NULL);
   if (!sigsetjmp(before, 1)) {
-    *(volatile int *)memory = 1;
+    *(volatile int*)memory = 1;
     check_failed(__FILE__, __LINE__, "the host wrote to the device's memory");
   }
   CHECK(fault == memory);
@@ -46,7 +46,7 @@ static void stray_device(void) {
   printf("the device wrote to the host's memory\n");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "host") == 0)
     stray_host();

@@ -10,7 +10,7 @@
 enum { kUpdates = 5 };
 static int done;
 
-static void *run_regions(void *unused) {
+static void* run_regions(void* unused) {
   int count = 0;
   while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
 #pragma omp target map(tofrom : count)
@@ -24,8 +24,7 @@ int main(void) {
   int value = 0;
   pthread_t threads[2];
 #pragma omp target enter data map(to : value)
-  for (int i = 0; i < 2; i++)
-    CHECK_EQ(pthread_create(&threads[i], NULL, run_regions, NULL), 0);
+  for (int i = 0; i < 2; i++) CHECK_EQ(pthread_create(&threads[i], NULL, run_regions, NULL), 0);
 #pragma omp parallel
 #pragma omp single
   for (int i = 1; i <= kUpdates; i++) {
@@ -39,8 +38,7 @@ int main(void) {
 #pragma omp taskwait
   }
   __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-  for (int i = 0; i < 2; i++)
-    CHECK_EQ(pthread_join(threads[i], NULL), 0);
+  for (int i = 0; i < 2; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
 #pragma omp target exit data map(delete : value)
   return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waits within worksharing constructs for threads that a cancelled region will not see there: for a turn, for an iteration
- * of a doacross loop, for loops that are long behind. Those who wait must hear of it, also if they wait already; a wait
- * that does not end is a timeout. The rounds between are ordinary regions.
+ * Waits within worksharing constructs for threads that a cancelled region will not see there: for a turn, for an
+ * iteration of a doacross loop, for loops that are long behind. Those who wait must hear of it, also if they wait
+ * already; a wait that does not end is a timeout. The rounds between are ordinary regions.
  *
  * Covers: cancel(parallel), ordered(depend:source/sink), for(ordered, nowait), single(copyprivate)
  */
@@ -16,30 +16,28 @@ static int on, threads;
 
 /* Late: mostly the others wait by then. */
 static void leave_late(int round) {
-  if (round % 3 == 0)
-    usleep(200);
+  if (round % 3 == 0) usleep(200);
 }
 
 /* The iterations of the thread that leaves are done by nobody, if the schedule says whose they are. */
-#define DOACROSS(NAME, SCHEDULE)                                                                                       \
-  static void NAME(int round) {                                                                                        \
-    int line[kLine] = {0}, done = 0;                                                                                   \
-    _Pragma("omp parallel num_threads(threads) shared(line)") {                                                        \
-      if (omp_get_thread_num() == round % threads) {                                                                   \
-        leave_late(round);                                                                                             \
-        _Pragma("omp cancel parallel")                                                                                 \
-      }                                                                                                                \
-      _Pragma(SCHEDULE) for (int i = 0; i < kLine; i++) {                                                              \
-        _Pragma("omp ordered depend(sink : i - 1)") int before;                                                        \
-        _Pragma("omp atomic read") before = line[i > 0 ? i - 1 : 0];                                                   \
-        if (!on && i > 0)                                                                                              \
-          CHECK_EQ(before, i);                                                                                         \
-        _Pragma("omp atomic write") line[i] = i + 1;                                                                   \
-        _Pragma("omp ordered depend(source)") _Pragma("omp atomic") done++;                                            \
-      }                                                                                                                \
-    }                                                                                                                  \
-    CHECK_RANGE(done, on ? 0 : kLine, kLine);                                                                          \
-    CHECK(line[0] == 0 || line[0] == 1);                                                                               \
+#define DOACROSS(NAME, SCHEDULE)                                            \
+  static void NAME(int round) {                                             \
+    int line[kLine] = {0}, done = 0;                                        \
+    _Pragma("omp parallel num_threads(threads) shared(line)") {             \
+      if (omp_get_thread_num() == round % threads) {                        \
+        leave_late(round);                                                  \
+        _Pragma("omp cancel parallel")                                      \
+      }                                                                     \
+      _Pragma(SCHEDULE) for (int i = 0; i < kLine; i++) {                   \
+        _Pragma("omp ordered depend(sink : i - 1)") int before;             \
+        _Pragma("omp atomic read") before = line[i > 0 ? i - 1 : 0];        \
+        if (!on && i > 0) CHECK_EQ(before, i);                              \
+        _Pragma("omp atomic write") line[i] = i + 1;                        \
+        _Pragma("omp ordered depend(source)") _Pragma("omp atomic") done++; \
+      }                                                                     \
+    }                                                                       \
+    CHECK_RANGE(done, on ? 0 : kLine, kLine);                               \
+    CHECK(line[0] == 0 || line[0] == 1);                                    \
   }
 
 DOACROSS(doacross_blocks, "omp for ordered(1) schedule(static)")
@@ -54,8 +52,7 @@ static void nests_ahead(int round) {
     if (k == 5 && omp_get_thread_num() == threads / 2) {
 #pragma omp cancel parallel
     }
-    if (k == round % 3 && omp_get_thread_num() == threads - 1)
-      usleep(300);
+    if (k == round % 3 && omp_get_thread_num() == threads - 1) usleep(300);
 #pragma omp for ordered(1) schedule(static, 1) nowait
     for (int i = 0; i < threads; i++) {
 #pragma omp ordered depend(sink : i - 1)
@@ -75,8 +72,7 @@ static void turns_ahead(int round) {
     if (k == 5 && omp_get_thread_num() == threads / 2) {
 #pragma omp cancel parallel
     }
-    if (k == 0 && omp_get_thread_num() == threads - 1)
-      usleep(1000 * (round % 3));
+    if (k == 0 && omp_get_thread_num() == threads - 1) usleep(1000 * (round % 3));
 #pragma omp for ordered schedule(static, 1) nowait
     for (int i = 0; i < 2 * threads; i++) {
 #pragma omp ordered
@@ -90,8 +86,7 @@ static void turns_ahead(int round) {
       }
     }
   }
-  for (int k = 0; k < kLoops; k++)
-    CHECK_RANGE(done[k], on ? 0 : 2 * threads, 2 * threads);
+  for (int k = 0; k < kLoops; k++) CHECK_RANGE(done[k], on ? 0 : 2 * threads, 2 * threads);
 }
 
 /* Singles in a row: what one says must not be taken for what the last one has said, nor vanish while others read. */
@@ -109,10 +104,8 @@ static void said_in_turn(int round) {
     }
     for (int k = 0; k < kSingles; k++) {
 #pragma omp single copyprivate(said)
-      for (int i = 0; i < kValues; i++)
-        said.number[i] = kSingles * round + k;
-      for (int i = 0; i < kValues; i++)
-        CHECK_EQ(said.number[i], kSingles * round + k);
+      for (int i = 0; i < kValues; i++) said.number[i] = kSingles * round + k;
+      for (int i = 0; i < kValues; i++) CHECK_EQ(said.number[i], kSingles * round + k);
       memset(&said, 0, sizeof said);
     }
 #pragma omp atomic
@@ -127,10 +120,8 @@ static void say(int value) {
     int number[16];
   } said;
 #pragma omp single copyprivate(said)
-  for (int i = 0; i < 16; i++)
-    said.number[i] = value;
-  for (int i = 0; i < 16; i++)
-    CHECK_EQ(said.number[i], value);
+  for (int i = 0; i < 16; i++) said.number[i] = value;
+  for (int i = 0; i < 16; i++) CHECK_EQ(said.number[i], value);
 }
 
 static void said_elsewhere(int round) {
@@ -140,8 +131,7 @@ static void said_elsewhere(int round) {
       leave_late(round);
 #pragma omp cancel parallel
     }
-    for (int k = 0; k < 4; k++)
-      say(4 * round + k);
+    for (int k = 0; k < 4; k++) say(4 * round + k);
   }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cancel and cancellation point for parallel, for, sections and taskgroup; with OMP_CANCELLATION false, the same programs
- * do everything. Threads that wait for a cancellation have no other way out, so one that is not seen is a timeout.
- * Between cancelled regions, ordinary ones show that the team is whole.
+ * cancel and cancellation point for parallel, for, sections and taskgroup; with OMP_CANCELLATION false, the same
+ * programs do everything. Threads that wait for a cancellation have no other way out, so one that is not seen is a
+ * timeout. Between cancelled regions, ordinary ones show that the team is whole.
  *
  * Covers: cancel(parallel, for, sections, taskgroup, if), cancellation point(parallel, for, sections, taskgroup),
  *  omp_get_cancellation, OMP_CANCELLATION
@@ -108,36 +108,36 @@ static void parallel_at_implicit_barriers(int round) {
 #pragma omp cancel parallel
       }
       switch (kind) {
-      case 0: {
+        case 0: {
 #pragma omp for schedule(static)
-        for (int i = 0; i < threads; i++) {
+          for (int i = 0; i < threads; i++) {
+          }
+          break;
         }
-        break;
-      }
-      case 1: {
+        case 1: {
 #pragma omp for schedule(dynamic)
-        for (int i = 0; i < threads; i++) {
+          for (int i = 0; i < threads; i++) {
+          }
+          break;
         }
-        break;
-      }
-      case 2: {
+        case 2: {
 #pragma omp sections
-        {
-#pragma omp section
           {
-          }
 #pragma omp section
-          {
+            {
+            }
+#pragma omp section
+            {
+            }
           }
+          break;
         }
-        break;
-      }
-      case 3: {
+        case 3: {
 #pragma omp single
-        {
+          {
+          }
+          break;
         }
-        break;
-      }
       }
 #pragma omp atomic
       after++;
@@ -185,14 +185,14 @@ static void nested(void) {
 }
 
 /* for: the loops are orphaned, so that every region may call them. */
-#define LOOP(NAME, SCHEDULE)                                                                                           \
-  static void NAME(int n, int at, char *done) {                                                                        \
-    _Pragma(SCHEDULE) for (int i = 0; i < n; i++) {                                                                    \
-      if (i == at) {                                                                                                   \
-        _Pragma("omp cancel for")                                                                                      \
-      }                                                                                                                \
-      _Pragma("omp cancellation point for") done[i] = 1;                                                               \
-    }                                                                                                                  \
+#define LOOP(NAME, SCHEDULE)                             \
+  static void NAME(int n, int at, char* done) {          \
+    _Pragma(SCHEDULE) for (int i = 0; i < n; i++) {      \
+      if (i == at) {                                     \
+        _Pragma("omp cancel for")                        \
+      }                                                  \
+      _Pragma("omp cancellation point for") done[i] = 1; \
+    }                                                    \
   }
 
 LOOP(loop_static, "omp for schedule(static)")
@@ -203,8 +203,8 @@ LOOP(loop_runtime, "omp for schedule(runtime)")
 
 static void loops(int round) {
   enum { kIterations = 100, kLoops = 5 };
-  static void (*const loop[kLoops])(int, int, char *) = {loop_static, loop_static_1, loop_dynamic, loop_guided,
-                                                         loop_runtime};
+  static void (*const loop[kLoops])(int, int, char*) = {loop_static, loop_static_1, loop_dynamic, loop_guided,
+                                                        loop_runtime};
   static char done[kLoops][2][kIterations];
   int at = round % kIterations, reached = 0;
   memset(done, 0, sizeof done);
@@ -220,8 +220,7 @@ static void loops(int round) {
     CHECK_EQ(done[i][0][at], !on);
     for (int k = 0; k < kIterations; k++) {
       CHECK_EQ(done[i][1][k], 1);
-      if (!on)
-        CHECK_EQ(done[i][0][k], 1);
+      if (!on) CHECK_EQ(done[i][0][k], 1);
     }
     if (on && i == 0) /* a thread leaves its block; alone, it has the next iteration, too */
       CHECK_EQ(done[i][0][at + (at + 1 < kIterations && threads == 1)], 0);
@@ -306,7 +305,7 @@ static void sections(void) {
 }
 
 /* taskgroup: the task construct is orphaned, its taskgroup is the caller's. */
-static void cancelling_task(int *chain) {
+static void cancelling_task(int* chain) {
 #pragma omp task depend(inout : chain[0])
   {
 #pragma omp cancel taskgroup
@@ -353,8 +352,7 @@ static void taskgroup_chain(void) {
 /* taskgroup: a task that runs finds out, and the descendants of tasks that run go with it. */
 static void taskgroup_at_points(void) {
   int running = 0, after = 0;
-  if (threads < 2)
-    return;
+  if (threads < 2) return;
 #pragma omp parallel num_threads(threads)
 #pragma omp single
 #pragma omp taskgroup
@@ -427,8 +425,7 @@ static void tasks_of_region(void) {
   enum { kTasks = 20 };
   int (*status)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "kmp_get_cancellation_status");
   int chain = 0, ran = 0;
-  if (threads < 2)
-    return;
+  if (threads < 2) return;
 #pragma omp parallel num_threads(threads)
   {
     if (omp_get_thread_num() == 0) {
@@ -451,16 +448,14 @@ static void tasks_of_region(void) {
 
 int main(void) {
   on = omp_get_cancellation();
-  const char *wanted = getenv("OMP_CANCELLATION");
+  const char* wanted = getenv("OMP_CANCELLATION");
   CHECK_EQ(on, wanted != NULL && strcmp(wanted, "true") == 0);
   threads = omp_get_max_threads();
   omp_set_dynamic(0);
   for (int round = 0; round < kRounds; round++) {
     parallel_at_barriers(round, 1 + round % 3);
-    if (round % 4 == 0)
-      check_team();
-    if (round % 10 == 0)
-      loops(round / 10);
+    if (round % 4 == 0) check_team();
+    if (round % 10 == 0) loops(round / 10);
     sections();
     taskgroup_chain();
     if (round % 20 == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions of several threads of the program's own and of nested levels at the same time, some of which are cancelled: none
- * is cancelled with another, and all teams are whole afterwards.
+ * Regions of several threads of the program's own and of nested levels at the same time, some of which are cancelled:
+ * none is cancelled with another, and all teams are whole afterwards.
  *
  * Covers: cancel(parallel, for, taskgroup), marline process
  */
@@ -71,7 +71,7 @@ static void tasks_of(int round) {
     CHECK_EQ(ran, 20);
 }
 
-static void *user(void *argument) {
+static void* user(void* argument) {
   int self = (int)(intptr_t)argument;
   omp_set_max_active_levels(2);
   for (int round = 0; round < kRounds; round++) {
@@ -99,10 +99,8 @@ int main(void) {
   threads = omp_get_max_threads();
   omp_set_dynamic(0);
   pthread_t thread[kUsers];
-  for (int i = 0; i < kUsers; i++)
-    CHECK_EQ(pthread_create(&thread[i], NULL, user, (void *)(intptr_t)i), 0);
-  user((void *)(intptr_t)kUsers);
-  for (int i = 0; i < kUsers; i++)
-    CHECK_EQ(pthread_join(thread[i], NULL), 0);
+  for (int i = 0; i < kUsers; i++) CHECK_EQ(pthread_create(&thread[i], NULL, user, (void*)(intptr_t)i), 0);
+  user((void*)(intptr_t)kUsers);
+  for (int i = 0; i < kUsers; i++) CHECK_EQ(pthread_join(thread[i], NULL), 0);
   return 0;
 }

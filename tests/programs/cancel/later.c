@@ -17,8 +17,7 @@ static char gate;
 
 static void close_gate(void) {
   (void)gate; /* GCC does not count a depend clause as a use */
-  for (int i = 0; i < kTasks; i++)
-    ran[i] = 0;
+  for (int i = 0; i < kTasks; i++) ran[i] = 0;
   marline_event_init(&opened);
 #pragma omp task depend(out : gate)
   marline_event_wait(&opened);
@@ -32,8 +31,7 @@ static void create_gated(int first, int end) {
 }
 
 static void check_ran(int first, int end, int times) {
-  for (int i = first; i < end; i++)
-    CHECK_EQ(ran[i], times);
+  for (int i = first; i < end; i++) CHECK_EQ(ran[i], times);
 }
 
 static void wait_until_cancelled(void) {
@@ -71,8 +69,7 @@ static void earlier_run_later_do_not(void) {
 #pragma omp task
     ran[90]++;
 #pragma omp taskloop num_tasks(9) nogroup
-    for (int i = 91; i < kTasks; i++)
-      ran[i]++;
+    for (int i = 91; i < kTasks; i++) ran[i]++;
     marline_event_fulfill(&opened);
   }
   CHECK_EQ(marline_taskgroup_cancelled(), 0);
@@ -136,7 +133,7 @@ static void started_tasks_know(void) {
         }
 #pragma omp taskgroup
         {
-          marline_event_t *event = &opened;
+          marline_event_t* event = &opened;
           while (!marline_event_test(event)) {
 #pragma omp taskyield
           }
@@ -257,8 +254,7 @@ static void detachable_in_a_group_inside(void) {
       omp_fulfill_event(handle); /* the group that is cancelled has not ended */
     }
     int known = 0;
-    while (known < distinct && seen[known] != handle)
-      known++;
+    while (known < distinct && seen[known] != handle) known++;
     if (known == distinct) seen[distinct++] = handle;
   }
   CHECK(distinct < kRounds / 2);
@@ -268,15 +264,13 @@ static void detachable_in_a_group_inside(void) {
 static void in_a_final_task(void) {
 #pragma omp task final(1)
   {
-    for (int i = 0; i < kTasks; i++)
-      ran[i] = 0;
+    for (int i = 0; i < kTasks; i++) ran[i] = 0;
 #pragma omp taskgroup
     for (int i = 0; i < kTasks; i++) {
 #pragma omp task firstprivate(i)
       {
         ran[i]++;
-        if (i == 20)
-          marline_taskgroup_cancel_later();
+        if (i == 20) marline_taskgroup_cancel_later();
       }
     }
     check_ran(0, 21, 1);
@@ -289,8 +283,7 @@ static void in_a_final_task(void) {
  * their events may still be fulfilled, which holds until the taskgroup around has ended, also after the graph has. */
 static void in_a_persistent_graph(void) {
   enum { kIterations = 8, kCancelled = 3, kEach = 4 };
-  for (int i = 0; i < kTasks; i++)
-    ran[i] = 0;
+  for (int i = 0; i < kTasks; i++) ran[i] = 0;
   omp_event_handle_t handles[kEach];
 #pragma omp taskgroup
   {
@@ -314,11 +307,9 @@ static void in_a_persistent_graph(void) {
         handles[k] = event;
       }
 #pragma omp task firstprivate(it)
-      if (it == kCancelled)
-        marline_taskgroup_cancel_later();
+      if (it == kCancelled) marline_taskgroup_cancel_later();
     }
-    for (int k = 0; k < kEach; k++)
-      omp_fulfill_event(handles[k]);
+    for (int k = 0; k < kEach; k++) omp_fulfill_event(handles[k]);
   }
   for (int group = 0; group < 2; group++) {
     int first = group * kEach * kIterations;

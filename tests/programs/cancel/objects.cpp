@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private copies of objects in tasks that are created after the cancellation: with Clang each is destroyed once, with GCC
-// there are none, as marline.h says. Other tasks destroy theirs as ever.
+// Private copies of objects in tasks that are created after the cancellation: with Clang each is destroyed once, with
+// GCC there are none, as marline.h says. Other tasks destroy theirs as ever.
 //
 // Covers: marline later cancellation, task(firstprivate)
 #include "../check.h"

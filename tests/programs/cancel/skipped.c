@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that has left a cancelled region is missing in the constructs that the others still go through on their way to
- * a cancellation point (OpenMP 5.2, section 1.3: all threads encounter a worksharing region or none, unless cancellation
- * has been requested). Nobody waits for it: not at the end of the region, not where loops are far ahead of it, not for its
- * turn in an ordered loop. What it would have to say in a single is said by another.
+ * A thread that has left a cancelled region is missing in the constructs that the others still go through on their way
+ * to a cancellation point (OpenMP 5.2, section 1.3: all threads encounter a worksharing region or none, unless
+ * cancellation has been requested). Nobody waits for it: not at the end of the region, not where loops are far ahead of
+ * it, not for its turn in an ordered loop. What it would have to say in a single is said by another.
  *
  * Covers: cancel(parallel, taskgroup), for(nowait), ordered, single(copyprivate)
  */
@@ -47,24 +47,24 @@ static void loops_ahead(int round) {
   CHECK_RANGE(done, on ? 0 : kLoops * threads, kLoops * threads);
 }
 
-#define ORDERED(NAME, SCHEDULE)                                                                                        \
-  static void NAME(int round) {                                                                                        \
-    int last = -1, inside = 0, done = 0;                                                                               \
-    _Pragma("omp parallel num_threads(threads)") {                                                                     \
-      if (omp_get_thread_num() == round % threads) {                                                                   \
-        _Pragma("omp cancel parallel")                                                                                 \
-      }                                                                                                                \
-      _Pragma(SCHEDULE) for (int i = 0; i < 40; i++) {                                                                 \
-        _Pragma("omp ordered") {                                                                                       \
-          CHECK_EQ(++inside, 1);                                                                                       \
-          CHECK(i > last);                                                                                             \
-          last = i;                                                                                                    \
-          done++;                                                                                                      \
-          inside--;                                                                                                    \
-        }                                                                                                              \
-      }                                                                                                                \
-    }                                                                                                                  \
-    CHECK_RANGE(done, on ? 0 : 40, 40);                                                                                \
+#define ORDERED(NAME, SCHEDULE)                        \
+  static void NAME(int round) {                        \
+    int last = -1, inside = 0, done = 0;               \
+    _Pragma("omp parallel num_threads(threads)") {     \
+      if (omp_get_thread_num() == round % threads) {   \
+        _Pragma("omp cancel parallel")                 \
+      }                                                \
+      _Pragma(SCHEDULE) for (int i = 0; i < 40; i++) { \
+        _Pragma("omp ordered") {                       \
+          CHECK_EQ(++inside, 1);                       \
+          CHECK(i > last);                             \
+          last = i;                                    \
+          done++;                                      \
+          inside--;                                    \
+        }                                              \
+      }                                                \
+    }                                                  \
+    CHECK_RANGE(done, on ? 0 : 40, 40);                \
   }
 
 ORDERED(ordered_blocks, "omp for ordered schedule(static)")
@@ -85,16 +85,14 @@ static void copyprivate(int round) {
 #pragma omp atomic
     after++;
   }
-  if (!on)
-    CHECK_EQ(after, threads);
+  if (!on) CHECK_EQ(after, threads);
 }
 
 /* What a task waits for before it starts is not fulfilled any more. */
 static void detached(void) {
   omp_event_handle_t event = (omp_event_handle_t)0;
   int chain = 0, ran = 0;
-  if (!on)
-    return;
+  if (!on) return;
 #pragma omp parallel num_threads(threads)
 #pragma omp single
 #pragma omp taskgroup

@@ -11,13 +11,13 @@ enum { kTasks = 10, kBefore = 4 };
 
 static _Atomic int discarded, ended_as[ompt_taskwait_complete + 1];
 
-static void on_cancel(ompt_data_t *task, int flags, const void *codeptr) {
+static void on_cancel(ompt_data_t* task, int flags, const void* codeptr) {
   CHECK(task != NULL && codeptr == NULL);
   CHECK_EQ(flags, ompt_cancel_taskgroup | ompt_cancel_discarded_task);
   discarded++;
 }
 
-static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
+static void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   CHECK(prior != NULL && next != NULL);
   ended_as[status]++;
 }
@@ -32,8 +32,7 @@ int main(void) {
 #pragma omp single
 #pragma omp taskgroup
   for (int i = 0; i < kTasks; i++) {
-    if (i == kBefore)
-      marline_taskgroup_cancel_later();
+    if (i == kBefore) marline_taskgroup_cancel_later();
 #pragma omp task
     {
     }

@@ -13,7 +13,7 @@ enum { kFlags = 0x80 };
 
 static _Atomic int heard[kFlags];
 
-static void on_cancel(ompt_data_t *task, int flags, const void *codeptr) {
+static void on_cancel(ompt_data_t* task, int flags, const void* codeptr) {
   CHECK(task != NULL);
   CHECK((flags & ompt_cancel_discarded_task) || codeptr != NULL);
   CHECK_RANGE(flags, 1, kFlags - 1);

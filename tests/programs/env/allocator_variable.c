@@ -14,7 +14,7 @@ static int report(void) {
   int none = 0;
   uintptr_t all_bits = 0;
   for (size_t bytes = 1 << 10; bytes <= 1 << 16; bytes *= 4) {
-    void *blocks[] = {omp_alloc(bytes, omp_null_allocator), NULL};
+    void* blocks[] = {omp_alloc(bytes, omp_null_allocator), NULL};
 #pragma omp parallel num_threads(2)
 #pragma omp single
     blocks[1] = omp_alloc(bytes / 4, omp_get_default_allocator());
@@ -31,19 +31,18 @@ static int report(void) {
 
 static Child child;
 
-static void expect(const char *value, const char *words, const char *more) {
+static void expect(const char* value, const char* words, const char* more) {
   char setting[256];
   snprintf(setting, sizeof setting, "OMP_ALLOCATOR=%s", value);
-  char *variables[] = {setting, NULL};
+  char* variables[] = {setting, NULL};
   run_child(&child, "report", variables);
   CHECK_LINE(&child, words);
   CHECK_LINE(&child, more);
   CHECK_EQ(child.status, 0);
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "report") == 0)
-    return report();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "report") == 0) return report();
   expect("omp_default_mem_alloc", "none=0", "predefined=1");
   expect("omp_default_mem_space", "none=0", "predefined=0");
   expect("omp_default_mem_space:alignment=512", "none=0 aligned=1", "predefined=0");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kmp_set_defaults: what it says holds if it comes before the first region; what is too late, unknown or malformed gives
- * one line each, and nothing changes. Each case is a child.
+ * kmp_set_defaults: what it says holds if it comes before the first region; what is too late, unknown or malformed
+ * gives one line each, and nothing changes. Each case is a child.
  *
  * Covers: LLVM kmp_ routines
  */
@@ -14,24 +14,23 @@ static int report(void) {
   omp_get_schedule(&kind, &chunk);
 #pragma omp parallel reduction(+ : threads)
   threads++;
-  printf("max_threads=%d team=%d schedule=%d,%d dynamic=%d limit=%d stack=%zu levels=%d blocktime=%d.\n", omp_get_max_threads(),
-         threads, kind & 7, chunk, omp_get_dynamic(), omp_get_thread_limit(), kmp_get_stacksize_s(),
-         omp_get_max_active_levels(), kmp_get_blocktime());
+  printf("max_threads=%d team=%d schedule=%d,%d dynamic=%d limit=%d stack=%zu levels=%d blocktime=%d.\n",
+         omp_get_max_threads(), threads, kind & 7, chunk, omp_get_dynamic(), omp_get_thread_limit(),
+         kmp_get_stacksize_s(), omp_get_max_active_levels(), kmp_get_blocktime());
   return 0;
 }
 
 static Child child;
 
-static void run(const char *argument) {
-  char *variables[] = {NULL};
+static void run(const char* argument) {
+  char* variables[] = {NULL};
   run_child(&child, argument, variables);
   CHECK_EQ(child.status, 0);
 }
 
 static int warnings(void) {
   int count = 0;
-  for (const char *at = child.output; (at = strstr(at, "marline: warning")) != NULL; at++)
-    count++;
+  for (const char* at = child.output; (at = strstr(at, "marline: warning")) != NULL; at++) count++;
   return count;
 }
 
@@ -88,7 +87,7 @@ static void bad_settings(void) {
   CHECK_EQ(warnings(), 0);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc <= 1) {
     good_settings();
     bad_settings();
@@ -97,10 +96,8 @@ int main(int argc, char **argv) {
   const char *settings = argv[1], *colon = strchr(settings, ':');
   if (strncmp(settings, "touch:", 6) == 0)
     CHECK(omp_get_thread_num() == 0); /* the runtime has seen this thread, and starts no other */
-  if (strncmp(settings, "blocktime:", 10) == 0)
-    kmp_set_blocktime(30); /* what is said later holds */
-  if (strncmp(settings, "quiet:", 6) == 0)
-    kmp_set_warnings_off();
+  if (strncmp(settings, "blocktime:", 10) == 0) kmp_set_blocktime(30); /* what is said later holds */
+  if (strncmp(settings, "quiet:", 6) == 0) kmp_set_warnings_off();
   if (strncmp(settings, "region:", 7) == 0) {
 #pragma omp parallel num_threads(2)
     CHECK(omp_get_num_threads() == 2);

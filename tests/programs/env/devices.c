@@ -42,7 +42,9 @@ static void memory(void) {
   CHECK_EQ(to[3], -1);
   /* The lower right 2 x 2 of a 3 x 4 matrix to the upper left of another. */
   size_t volume[] = {2, 2}, to_offsets[] = {0, 0}, from_offsets[] = {1, 2}, extents[] = {3, 4};
-  CHECK_EQ(omp_target_memcpy_rect(to, from, sizeof *to, 2, volume, to_offsets, from_offsets, extents, extents, host, host), 0);
+  CHECK_EQ(
+      omp_target_memcpy_rect(to, from, sizeof *to, 2, volume, to_offsets, from_offsets, extents, extents, host, host),
+      0);
   CHECK_EQ(to[0], 6);
   CHECK_EQ(to[1], 7);
   CHECK_EQ(to[4], 10);
@@ -83,7 +85,7 @@ static void tools(void) {
   CHECK_EQ(inside, 1);
 #endif
   static Child child;
-  char *variables[] = {NULL};
+  char* variables[] = {NULL};
   run_child(&child, "display", variables);
   CHECK_EQ(child.status, 0);
   CHECK_LINE(&child, "OMP_NUM_THREADS");
@@ -98,7 +100,7 @@ static void nested(void) {
   CHECK_EQ(omp_get_max_active_levels(), 1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "display") == 0) {
     omp_display_env(0);
     return 0;

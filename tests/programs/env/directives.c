@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Directives that the compiler resolves: variants of functions and directives, assumptions, error, nothing, and the loop
- * transformations. The program has the result that it would have without them; `error at(execution)` says its message.
+ * Directives that the compiler resolves: variants of functions and directives, assumptions, error, nothing, and the
+ * loop transformations. The program has the result that it would have without them; `error at(execution)` says its
+ * message.
  *
  * Covers: declare variant(match), nothing, error(at, severity, message), requires
  * Covers (clang): metadirective(when), begin declare variant, tile(sizes), unroll(full, partial), assumes
@@ -62,15 +63,12 @@ static void loops(void) {
   CHECK_EQ(order, 120);
   sum = 0;
 #pragma omp unroll partial(4)
-  for (int i = 0; i < 10; i++)
-    sum += i;
+  for (int i = 0; i < 10; i++) sum += i;
 #pragma omp unroll full
-  for (int i = 0; i < 7; i++)
-    sum += i;
+  for (int i = 0; i < 7; i++) sum += i;
 #pragma omp parallel for reduction(+ : sum)
 #pragma omp unroll partial(3)
-  for (int i = 0; i < 100; i++)
-    sum += i;
+  for (int i = 0; i < 100; i++) sum += i;
   CHECK_EQ(sum, 45 + 21 + 4950);
 }
 #else
@@ -86,16 +84,15 @@ static int warn(void) {
 
 static void errors(void) {
   static Child child;
-  char *variables[] = {NULL};
+  char* variables[] = {NULL};
   run_child(&child, "warn", variables);
   CHECK_EQ(child.status, 0);
   CHECK_LINE(&child, "the tide is high");
   CHECK_LINE(&child, "went on");
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "warn") == 0)
-    return warn();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "warn") == 0) return warn();
   variants();
   nothing();
   metadirectives();

@@ -16,8 +16,7 @@ static void region(int threads) {
 }
 
 static int open_regions(void) {
-  for (int i = 0; i < 5; i++)
-    region(3);
+  for (int i = 0; i < 5; i++) region(3);
   fflush(NULL);
   region(2);
   region(2);
@@ -27,16 +26,15 @@ static int open_regions(void) {
 
 static Child child;
 
-static void run(char *first, char *second) {
-  char *variables[] = {first, second, NULL};
+static void run(char* first, char* second) {
+  char* variables[] = {first, second, NULL};
   run_child(&child, "regions", variables);
   CHECK_EQ(child.status, 0);
 }
 
-static int lines_with(const char *word) {
+static int lines_with(const char* word) {
   int count = 0;
-  for (const char *at = child.output; (at = strstr(at, word)) != NULL; at++)
-    count++;
+  for (const char* at = child.output; (at = strstr(at, word)) != NULL; at++) count++;
   return count;
 }
 
@@ -52,7 +50,7 @@ static void fields(void) {
   gethostname(host + 2, sizeof host - 3);
   CHECK_EQ(lines_with(host), 5);
   int number;
-  const char *own = strstr(child.output, "pid=");
+  const char* own = strstr(child.output, "pid=");
   CHECK(own != NULL && sscanf(own, "pid=%d", &number) == 1);
   snprintf(pid, sizeof pid, " P%d:", number);
   CHECK_EQ(lines_with(pid), 5);
@@ -65,7 +63,7 @@ static void fields(void) {
   }
 }
 
-static void check_ancestor(const char *expected) {
+static void check_ancestor(const char* expected) {
   char text[16];
   omp_capture_affinity(text, sizeof text, "%L %a");
   CHECK(strcmp(text, expected) == 0);
@@ -88,9 +86,8 @@ static void silence(void) {
   CHECK_EQ(lines_with("@@"), 0);
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "regions") == 0)
-    return open_regions();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "regions") == 0) return open_regions();
   fields();
   ancestors();
   silence();

@@ -26,17 +26,17 @@ static int warn(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return strcmp(argv[1], "fail") == 0 ? fail() : warn();
+int main(int argc, char** argv) {
+  if (argc > 1) return strcmp(argv[1], "fail") == 0 ? fail() : warn();
   static Child child;
-  char *variables[] = {NULL};
+  char* variables[] = {NULL};
   run_child(&child, "fail", variables);
   CHECK(child.exited && child.status == 1);
   CHECK_LINE(&child, "before");
   CHECK_LINE(&child, "goodbye");
   CHECK_LINE(&child, "marline: fatal: error directive", ": no way out");
-  CHECK(strstr(strstr(child.output, "no way out") + 1, "no way out") == NULL); /* said once, though all threads meet it */
+  CHECK(strstr(strstr(child.output, "no way out") + 1, "no way out") ==
+        NULL); /* said once, though all threads meet it */
   run_child(&child, "warn", variables);
   CHECK(child.exited && child.status == 0);
   CHECK_LINE(&child, "marline: warning: error directive");

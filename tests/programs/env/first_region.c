@@ -2,8 +2,8 @@
  *
  * Whether the machine's description is read, and how. A program that does not bind its threads reads nothing of it. One
  * that does reads what Linux shows in /sys. hwloc, which takes milliseconds, is asked only where its own variables are
- * set (and where /sys says too little). The program's openat and hwloc_topology_init come before those of the libraries,
- * and count. hwloc then seems to fail, which the runtime survives.
+ * set (and where /sys says too little). The program's openat and hwloc_topology_init come before those of the
+ * libraries, and count. hwloc then seems to fail, which the runtime survives.
  *
  * Arguments: `nothing`, `sys` or `hwloc`, what is to be read.
  *
@@ -17,19 +17,19 @@
 
 static int files, descriptions;
 
-int openat(int folder, const char *path, int flags, ...) {
+int openat(int folder, const char* path, int flags, ...) {
   if (strstr(path, "topology/") || strstr(path, "cache/index")) __atomic_add_fetch(&files, 1, __ATOMIC_RELAXED);
   return (int)syscall(SYS_openat, folder, path, flags, 0);
 }
 
-int hwloc_topology_init(void **topology) {
+int hwloc_topology_init(void** topology) {
   *topology = NULL;
   __atomic_add_fetch(&descriptions, 1, __ATOMIC_RELAXED);
   return -1;
 }
 
 static int sys_has_lists(void) {
-  const char *cores = "/sys/devices/system/cpu/cpu%d/topology/%s";
+  const char* cores = "/sys/devices/system/cpu/cpu%d/topology/%s";
   char path[128];
   int cpu = sched_getcpu();
   snprintf(path, sizeof path, cores, cpu, "core_cpus_list");
@@ -38,7 +38,7 @@ static int sys_has_lists(void) {
   return access(path, R_OK) == 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK(argc == 2);
   int threads = 0;
 #pragma omp parallel reduction(+ : threads)

@@ -14,8 +14,7 @@ static int report(void) {
   cpu_set_t all;
   sched_getaffinity(0, sizeof all, &all);
   int first = 0;
-  while (!CPU_ISSET(first, &all))
-    first++;
+  while (!CPU_ISSET(first, &all)) first++;
 #pragma omp parallel reduction(+ : threads, cpus, on_first)
   {
     cpu_set_t mine;
@@ -33,28 +32,27 @@ static Child child;
 
 static int warnings(void) {
   int count = 0;
-  for (const char *at = child.output; (at = strstr(at, "marline: warning")) != NULL; at++)
-    count++;
+  for (const char* at = child.output; (at = strstr(at, "marline: warning")) != NULL; at++) count++;
   return count;
 }
 
 /* first, second: "NAME=VALUE"; second may be null. */
-static void run(const char *first, const char *second) {
-  char *variables[] = {strdup(first), second ? strdup(second) : NULL, NULL};
+static void run(const char* first, const char* second) {
+  char* variables[] = {strdup(first), second ? strdup(second) : NULL, NULL};
   run_child(&child, "report", variables);
   CHECK_EQ(child.status, 0);
   free(variables[0]);
   free(variables[1]);
 }
 
-static void shown(const char *first, const char *second, const char *line) {
+static void shown(const char* first, const char* second, const char* line) {
   run(first, second);
   CHECK_LINE(&child, line);
   CHECK_EQ(warnings(), 0);
 }
 
 static void values(void) {
-  const char *show = "OMP_DISPLAY_ENV=verbose";
+  const char* show = "OMP_DISPLAY_ENV=verbose";
   shown("KMP_SETTINGS=1", "KMP_STACKSIZE=8M", "OMP_STACKSIZE='8M'");
   shown("KMP_STACKSIZE=1048576", show, "OMP_STACKSIZE = '1M'");
   shown("GOMP_STACKSIZE=2048", show, "OMP_STACKSIZE = '2M'");
@@ -74,8 +72,7 @@ static void binding(void) {
   sched_getaffinity(0, sizeof all, &all);
   int first = 0;
   char list[64];
-  while (!CPU_ISSET(first, &all))
-    first++;
+  while (!CPU_ISSET(first, &all)) first++;
   snprintf(list, sizeof list, "GOMP_CPU_AFFINITY=%d", first);
   shown(list, NULL, "bound=1 ");
   CHECK_LINE(&child, "on_first=1.");
@@ -105,9 +102,9 @@ static void binding(void) {
 }
 
 static void bad_values(void) {
-  static const char *const bad[][2] = {{"KMP_BLOCKTIME", "soon"},   {"KMP_STACKSIZE", "huge"}, {"GOMP_SPINCOUNT", "a lot"},
-                                       {"KMP_AFFINITY", "tightly"}, {"KMP_LIBRARY", "public"}, {"GOMP_CPU_AFFINITY", "0,x"},
-                                       {"GOMP_STACKSIZE", "1K"},    {"KMP_SETTINGS", "please"}};
+  static const char* const bad[][2] = {
+      {"KMP_BLOCKTIME", "soon"}, {"KMP_STACKSIZE", "huge"},    {"GOMP_SPINCOUNT", "a lot"}, {"KMP_AFFINITY", "tightly"},
+      {"KMP_LIBRARY", "public"}, {"GOMP_CPU_AFFINITY", "0,x"}, {"GOMP_STACKSIZE", "1K"},    {"KMP_SETTINGS", "please"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     char setting[64];
     snprintf(setting, sizeof setting, "%s=%s", bad[i][0], bad[i][1]);
@@ -136,9 +133,8 @@ static void not_obeyed(void) {
   CHECK_EQ(warnings(), 0);
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "report") == 0)
-    return report();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "report") == 0) return report();
   values();
   binding();
   bad_values();

@@ -27,10 +27,10 @@ static void no_properties(void) {
 }
 
 static void names(void) {
-  static const char *const expected[] = {"fr_id",    "fr_name", "vendor",         "vendor_name", "device_num",
+  static const char* const expected[] = {"fr_id",    "fr_name", "vendor",         "vendor_name", "device_num",
                                          "platform", "device",  "device_context", "targetsync"};
   for (int id = omp_ipr_first - 3; id <= 3; id++) {
-    const char *name = omp_get_interop_name(omp_interop_none, (omp_interop_property_t)id);
+    const char* name = omp_get_interop_name(omp_interop_none, (omp_interop_property_t)id);
     if (id >= omp_ipr_first && id < 0)
       CHECK(name != NULL && strcmp(name, expected[-1 - id]) == 0);
     else
@@ -40,7 +40,7 @@ static void names(void) {
 
 static void descriptions(void) {
   for (int code = omp_irc_other; code <= omp_irc_no_value; code++) {
-    const char *text = omp_get_interop_rc_desc(omp_interop_none, (omp_interop_rc_t)code);
+    const char* text = omp_get_interop_rc_desc(omp_interop_none, (omp_interop_rc_t)code);
     CHECK(text != NULL && text[0] != '\0');
     for (int other = omp_irc_other; other < code; other++)
       CHECK(strcmp(text, omp_get_interop_rc_desc(omp_interop_none, (omp_interop_rc_t)other)) != 0);

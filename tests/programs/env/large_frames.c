@@ -14,10 +14,8 @@ enum { kBytes = 6 << 20, kPage = 4096 };
 __attribute__((noinline)) static int touch(int value) {
   volatile char frame[kBytes];
   int sum = 0;
-  for (int i = 0; i < kBytes; i += kPage)
-    frame[i] = (char)value;
-  for (int i = 0; i < kBytes; i += kPage)
-    sum += frame[i];
+  for (int i = 0; i < kBytes; i += kPage) frame[i] = (char)value;
+  for (int i = 0; i < kBytes; i += kPage) sum += frame[i];
   return sum;
 }
 
@@ -25,8 +23,7 @@ int main(void) {
   struct rlimit stack, memory;
   CHECK_EQ(getrlimit(RLIMIT_STACK, &stack), 0);
   CHECK_EQ(getrlimit(RLIMIT_AS, &memory), 0);
-  if (stack.rlim_cur < (8u << 20) || memory.rlim_cur != RLIM_INFINITY)
-    return 0;
+  if (stack.rlim_cur < (8u << 20) || memory.rlim_cur != RLIM_INFINITY) return 0;
   int sum = 0, threads = 0;
 #pragma omp parallel reduction(+ : sum, threads)
   {

@@ -10,33 +10,32 @@
 #include <stdint.h>
 
 /* Second names, in no header. */
-void *kmpc_malloc(size_t bytes);
-void *kmpc_calloc(size_t count, size_t bytes);
-void *kmpc_realloc(void *memory, size_t bytes);
-void *kmpc_aligned_malloc(size_t bytes, size_t alignment);
-void kmpc_free(void *memory);
+void* kmpc_malloc(size_t bytes);
+void* kmpc_calloc(size_t count, size_t bytes);
+void* kmpc_realloc(void* memory, size_t bytes);
+void* kmpc_aligned_malloc(size_t bytes, size_t alignment);
+void kmpc_free(void* memory);
 void kmpc_set_blocktime(int milliseconds);
 void kmpc_set_stacksize_s(size_t bytes);
 void kmpc_set_library(int kind);
-void kmpc_set_defaults(const char *settings);
+void kmpc_set_defaults(const char* settings);
 void kmpc_set_disp_num_buffers(int count);
-int kmpc_set_affinity_mask_proc(int processor, kmp_affinity_mask_t *mask);
-int kmpc_unset_affinity_mask_proc(int processor, kmp_affinity_mask_t *mask);
-int kmpc_get_affinity_mask_proc(int processor, kmp_affinity_mask_t *mask);
+int kmpc_set_affinity_mask_proc(int processor, kmp_affinity_mask_t* mask);
+int kmpc_unset_affinity_mask_proc(int processor, kmp_affinity_mask_t* mask);
+int kmpc_get_affinity_mask_proc(int processor, kmp_affinity_mask_t* mask);
 
 static void memory(void) {
-  char *block = kmp_malloc(100);
+  char* block = kmp_malloc(100);
   CHECK(block != NULL);
   memset(block, 7, 100);
   block = kmpc_realloc(block, 100000);
   CHECK(block != NULL && block[0] == 7 && block[99] == 7);
   kmp_free(block);
-  int *zeros = kmpc_calloc(1000, sizeof(int));
-  for (int i = 0; i < 1000; i++)
-    CHECK_EQ(zeros[i], 0);
+  int* zeros = kmpc_calloc(1000, sizeof(int));
+  for (int i = 0; i < 1000; i++) CHECK_EQ(zeros[i], 0);
   kmpc_free(zeros);
   for (size_t alignment = 1; alignment <= 4096; alignment *= 2) {
-    void *aligned = alignment % 3 == 1 ? kmp_aligned_malloc(50, alignment) : kmpc_aligned_malloc(50, alignment);
+    void* aligned = alignment % 3 == 1 ? kmp_aligned_malloc(50, alignment) : kmpc_aligned_malloc(50, alignment);
     CHECK(aligned != NULL);
     CHECK_EQ((uintptr_t)aligned % alignment, 0);
     memset(aligned, 1, 50);
@@ -48,13 +47,11 @@ static void memory(void) {
 
 /* Memory may be given back by another thread than the one that took it. */
 static void memory_between_threads(void) {
-  void *blocks[64] = {0};
+  void* blocks[64] = {0};
 #pragma omp parallel for
-  for (int i = 0; i < 64; i++)
-    blocks[i] = kmp_malloc((size_t)i * 100 + 1);
+  for (int i = 0; i < 64; i++) blocks[i] = kmp_malloc((size_t)i * 100 + 1);
 #pragma omp parallel for schedule(static, 1)
-  for (int i = 63; i >= 0; i--)
-    kmp_free(blocks[i]);
+  for (int i = 63; i >= 0; i--) kmp_free(blocks[i]);
 }
 
 static void masks(void) {
@@ -63,21 +60,18 @@ static void masks(void) {
   kmp_create_affinity_mask(&copy);
   int most = kmp_get_affinity_max_proc();
   CHECK(most >= 1);
-  for (int cpu = 0; cpu < most; cpu++)
-    CHECK_EQ(kmp_get_affinity_mask_proc(cpu, &mine), 0);
+  for (int cpu = 0; cpu < most; cpu++) CHECK_EQ(kmp_get_affinity_mask_proc(cpu, &mine), 0);
   CHECK_EQ(kmp_get_affinity(&mine), 0);
   int first = -1;
   for (int cpu = most - 1; cpu >= 0; cpu--)
-    if (kmp_get_affinity_mask_proc(cpu, &mine) > 0)
-      first = cpu;
+    if (kmp_get_affinity_mask_proc(cpu, &mine) > 0) first = cpu;
   CHECK(first >= 0);
   CHECK_EQ(kmpc_set_affinity_mask_proc(first, &copy), 0);
   CHECK_EQ(kmpc_get_affinity_mask_proc(first, &copy), 1);
   CHECK_EQ(kmp_set_affinity(&copy), 0);
   CHECK_EQ(kmp_get_affinity(&copy), 0);
   CHECK_EQ(kmp_unset_affinity_mask_proc(first, &copy), 0);
-  for (int cpu = 0; cpu < most; cpu++)
-    CHECK_EQ(kmp_get_affinity_mask_proc(cpu, &copy), 0);
+  for (int cpu = 0; cpu < most; cpu++) CHECK_EQ(kmp_get_affinity_mask_proc(cpu, &copy), 0);
   CHECK_EQ(kmp_set_affinity(&mine), 0);
   CHECK(kmp_set_affinity_mask_proc(-1, &copy) != 0);
   CHECK(kmpc_unset_affinity_mask_proc(INT_MAX, &copy) != 0);
@@ -138,8 +132,7 @@ static void large_frames(void) {
 #pragma omp parallel
   {
     volatile char frame[1 << 20];
-    for (size_t i = 0; i < sizeof frame; i += 4096)
-      frame[i] = 1;
+    for (size_t i = 0; i < sizeof frame; i += 4096) frame[i] = 1;
   }
 }
 

@@ -26,18 +26,17 @@ static int report(void) {
 static Child child;
 
 /* Up to two settings; then the words of the line that the child must print. */
-#define EXPECT(first, second, ...)                                                                                     \
-  do {                                                                                                                 \
-    static char first_[] = first, second_[] = second;                                                                  \
-    char *variables_[] = {first_, *second_ ? second_ : NULL, NULL};                                                    \
-    run_child(&child, "report", variables_);                                                                           \
-    CHECK_LINE(&child, __VA_ARGS__);                                                                                   \
-    CHECK_EQ(child.status, 0);                                                                                         \
+#define EXPECT(first, second, ...)                                  \
+  do {                                                              \
+    static char first_[] = first, second_[] = second;               \
+    char* variables_[] = {first_, *second_ ? second_ : NULL, NULL}; \
+    run_child(&child, "report", variables_);                        \
+    CHECK_LINE(&child, __VA_ARGS__);                                \
+    CHECK_EQ(child.status, 0);                                      \
   } while (0)
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "report") == 0)
-    return report();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "report") == 0) return report();
   EXPECT("OMP_NESTED=false", "", "nested=0 ");
   EXPECT("OMP_PLACES=threads", "OMP_PROC_BIND=spread", "places=1 bind=4 ");
   EXPECT("OMP_PLACES={0}", "OMP_PROC_BIND=close", "places=1 bind=3 ");

@@ -13,26 +13,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void GOMP_taskwait_depend_nowait(void **depend);
-void GOMP_add_alloc(void *memory);
-bool GOMP_is_alloc(void *memory);
-void *GOMP_target_map_indirect_ptr(void *function);
-void GOMP_interop(int device, int made, void ***make, const void *kinds, const void *preferred, int used, void **use,
-                  int destroyed, void ***destroy, unsigned flags, void **depend);
-int omp_target_memcpy_async(void *to, const void *from, size_t bytes, size_t to_offset, size_t from_offset,
-                            int to_device, int from_device, int count, omp_depend_t *objects);
-int omp_target_memcpy_rect_async(void *to, const void *from, size_t element, int dimensions, const size_t *volume,
-                                 const size_t *to_offsets, const size_t *from_offsets, const size_t *to_extents,
-                                 const size_t *from_extents, int to_device, int from_device, int count,
-                                 omp_depend_t *objects);
-void *omp_target_memset_async(void *pointer, int value, size_t bytes, int device, int count, omp_depend_t *objects);
-const char *omp_get_uid_from_device(int device);
-int omp_get_device_from_uid(const char *uid);
-void omp_get_uid_from_device_(const char **text, size_t *length, int32_t device);
-void omp_get_uid_from_device_8_(const char **text, size_t *length, int64_t device);
+void GOMP_taskwait_depend_nowait(void** depend);
+void GOMP_add_alloc(void* memory);
+bool GOMP_is_alloc(void* memory);
+void* GOMP_target_map_indirect_ptr(void* function);
+void GOMP_interop(int device, int made, void*** make, const void* kinds, const void* preferred, int used, void** use,
+                  int destroyed, void*** destroy, unsigned flags, void** depend);
+int omp_target_memcpy_async(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset,
+                            int to_device, int from_device, int count, omp_depend_t* objects);
+int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+                                 const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
+                                 const size_t* from_extents, int to_device, int from_device, int count,
+                                 omp_depend_t* objects);
+void* omp_target_memset_async(void* pointer, int value, size_t bytes, int device, int count, omp_depend_t* objects);
+const char* omp_get_uid_from_device(int device);
+int omp_get_device_from_uid(const char* uid);
+void omp_get_uid_from_device_(const char** text, size_t* length, int32_t device);
+void omp_get_uid_from_device_8_(const char** text, size_t* length, int64_t device);
 
-static int load(int *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-static void store(int *word, int value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static int load(int* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static void store(int* word, int value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 
 /* x -> taskwait -> y, and the creator goes on at once: it alone lets the first task end. */
 static void dependent_taskwait(void) {
@@ -47,7 +47,7 @@ static void dependent_taskwait(void) {
       }
       x = 1;
     }
-    void *depend[] = {(void *)2, (void *)1, &y, &x};
+    void* depend[] = {(void*)2, (void*)1, &y, &x};
     GOMP_taskwait_depend_nowait(depend);
 #pragma omp task depend(in : y) shared(x, y, seen)
     seen = x;
@@ -120,9 +120,9 @@ static void scalars(void) {
 
 /* Objects of the host are omp_interop_none; the construct waits for its dependences. */
 static void interop(void) {
-  void *first = (void *)5, *second = (void *)6, **made[] = {&first}, **destroyed[] = {&second};
+  void *first = (void*)5, *second = (void*)6, **made[] = {&first}, **destroyed[] = {&second};
   int kinds[] = {3}, x = 0;
-  void *depend[] = {(void *)1, (void *)1, &x};
+  void* depend[] = {(void*)1, (void*)1, &x};
 #pragma omp parallel num_threads(2)
 #pragma omp single
   {
@@ -156,6 +156,6 @@ int main(void) {
   scalars();
   interop();
   names_of_devices();
-  CHECK(GOMP_target_map_indirect_ptr((void *)main) == (void *)main);
+  CHECK(GOMP_target_map_indirect_ptr((void*)main) == (void*)main);
   return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What Clang 22 knows of OpenMP 6.0: which threads may run a task, assumptions about a block, a number of threads that is
- * to be kept, and loop transformations. Marline has no threads outside of teams that would run tasks, so a task whose
- * threads may be any (omp_pool) is run by its team as well.
+ * What Clang 22 knows of OpenMP 6.0: which threads may run a task, assumptions about a block, a number of threads that
+ * is to be kept, and loop transformations. Marline has no threads outside of teams that would run tasks, so a task
+ * whose threads may be any (omp_pool) is run by its team as well.
  *
  * Covers: assume(holds, no_openmp, no_parallelism)
  */
@@ -31,11 +31,9 @@ static void threadset(void) {
     }
 #pragma omp taskwait
 #pragma omp taskloop threadset(omp_pool) shared(runs) grainsize(7)
-    for (int i = 0; i < kTasks; i++)
-      runs[i]++;
+    for (int i = 0; i < kTasks; i++) runs[i]++;
   }
-  for (int i = 0; i < kTasks; i++)
-    CHECK_EQ(runs[i], 2);
+  for (int i = 0; i < kTasks; i++) CHECK_EQ(runs[i], 2);
   CHECK_EQ(strangers, 0);
 }
 
@@ -43,8 +41,7 @@ static void assumptions(int positive) {
   int sum = 0;
 #pragma omp assume no_openmp no_parallelism holds(positive > 0)
   {
-    for (int i = 0; i < positive; i++)
-      sum += i;
+    for (int i = 0; i < positive; i++) sum += i;
   }
   CHECK_EQ(sum, positive * (positive - 1) / 2);
 }
@@ -60,21 +57,18 @@ static void strict_number_of_threads(void) {
 static void loops(void) {
   int seen[12], k = 0;
 #pragma omp reverse
-  for (int i = 0; i < 6; i++)
-    seen[k++] = i;
+  for (int i = 0; i < 6; i++) seen[k++] = i;
   CHECK_EQ(seen[0], 5);
   CHECK_EQ(seen[5], 0);
   k = 0;
 #pragma omp interchange
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 4; j++)
-      seen[k++] = 10 * i + j;
+    for (int j = 0; j < 4; j++) seen[k++] = 10 * i + j;
   CHECK_EQ(seen[1], 10);
   CHECK_EQ(seen[3], 1);
   k = 0;
 #pragma omp stripe sizes(2)
-  for (int i = 0; i < 6; i++)
-    seen[k++] = i;
+  for (int i = 0; i < 6; i++) seen[k++] = i;
   CHECK_EQ(k, 6);
 }
 

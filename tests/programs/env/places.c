@@ -18,12 +18,10 @@ static void places(void) {
   for (int place = 0; place < count; place++) {
     int processors = omp_get_place_num_procs(place);
     CHECK_RANGE(processors, 1, kMost);
-    int *ids = malloc((size_t)processors * sizeof *ids);
-    for (int i = 0; i < processors; i++)
-      ids[i] = -1;
+    int* ids = malloc((size_t)processors * sizeof *ids);
+    for (int i = 0; i < processors; i++) ids[i] = -1;
     omp_get_place_proc_ids(place, ids);
-    for (int i = 0; i < processors; i++)
-      CHECK(ids[i] >= 0);
+    for (int i = 0; i < processors; i++) CHECK(ids[i] >= 0);
     free(ids);
   }
   CHECK_EQ(omp_get_place_num_procs(-1), 0);

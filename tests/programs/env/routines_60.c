@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Routines of OpenMP 5.1 to 6.0 that the compilers' own runtimes do not have yet, on a host without other devices: its
- * name, its memory, the spaces of its memory and what they consist of, teams, free agents. The program declares them, as
- * the standard does; it runs itself on a machine of hwloc's with fast and slow memory.
+ * name, its memory, the spaces of its memory and what they consist of, teams, free agents. The program declares them,
+ * as the standard does; it runs itself on a machine of hwloc's with fast and slow memory.
  *
  * Covers: omp_target_is_accessible, omp_get_mapped_ptr
  */
@@ -14,20 +14,20 @@ typedef uintptr_t Space;
 enum { kNull = 0, kDefault = 99, kLarge = 1, kHighBandwidth = 3, kLowLatency = 4, kInvalidDevice = -2 };
 
 /* By name at run time: no runtime that the linker sees has them. */
-#define ROUTINE(type, name, ...)                                                                                       \
-  type (*name)(__VA_ARGS__) = (type(*)(__VA_ARGS__))dlsym(RTLD_DEFAULT, #name);                                        \
+#define ROUTINE(type, name, ...)                                                \
+  type (*name)(__VA_ARGS__) = (type(*)(__VA_ARGS__))dlsym(RTLD_DEFAULT, #name); \
   CHECK(name != NULL)
 
 static void spaces_of_the_host(void) {
   ROUTINE(Space, omp_get_device_memspace, int, Space);
-  ROUTINE(Space, omp_get_devices_memspace, int, const int *, Space);
+  ROUTINE(Space, omp_get_devices_memspace, int, const int*, Space);
   ROUTINE(Space, omp_get_device_and_host_memspace, int, Space);
-  ROUTINE(Space, omp_get_devices_and_host_memspace, int, const int *, Space);
+  ROUTINE(Space, omp_get_devices_and_host_memspace, int, const int*, Space);
   ROUTINE(Space, omp_get_devices_all_memspace, Space);
   ROUTINE(uintptr_t, omp_get_device_allocator, int, Space);
-  ROUTINE(uintptr_t, omp_get_devices_and_host_allocator, int, const int *, Space);
+  ROUTINE(uintptr_t, omp_get_devices_and_host_allocator, int, const int*, Space);
   ROUTINE(uintptr_t, omp_get_devices_all_allocator, Space);
-  ROUTINE(Space, omp_get_device_memspace_, const int *, const Space *);
+  ROUTINE(Space, omp_get_device_memspace_, const int*, const Space*);
   int hosts[] = {omp_get_initial_device(), -1}, none[] = {-1, 5};
   Space fast = kHighBandwidth;
   CHECK_EQ(omp_get_device_memspace(hosts[0], kDefault), kDefault);
@@ -47,7 +47,7 @@ static void spaces_of_the_host(void) {
 
 static void parts_of_a_space(void) {
   ROUTINE(int, omp_get_memspace_num_resources, Space);
-  ROUTINE(Space, omp_get_submemspace, Space, int, const int *);
+  ROUTINE(Space, omp_get_submemspace, Space, int, const int*);
   ROUTINE(size_t, omp_get_memspace_pagesize, Space);
   int all = omp_get_memspace_num_resources(kDefault), last[] = {all - 1}, beyond[] = {all};
   CHECK(all >= 1);
@@ -63,7 +63,7 @@ static void parts_of_a_space(void) {
   omp_alloctrait_t traits[] = {{omp_atk_alignment, 128}};
   omp_allocator_handle_t handle = omp_init_allocator((omp_memspace_handle_t)part, 1, traits);
   CHECK(handle != omp_null_allocator);
-  char *block = omp_alloc(10000, handle);
+  char* block = omp_alloc(10000, handle);
   CHECK(block != NULL && (uintptr_t)block % 128 == 0);
   memset(block, 1, 10000);
   omp_free(block, handle);
@@ -74,15 +74,15 @@ static void parts_of_a_space(void) {
 }
 
 static void devices(void) {
-  ROUTINE(const char *, omp_get_uid_from_device, int);
-  ROUTINE(int, omp_get_device_from_uid, const char *);
-  ROUTINE(int, omp_get_device_from_uid_, const char *, size_t);
+  ROUTINE(const char*, omp_get_uid_from_device, int);
+  ROUTINE(int, omp_get_device_from_uid, const char*);
+  ROUTINE(int, omp_get_device_from_uid_, const char*, size_t);
   ROUTINE(int, omp_get_max_progress_width, int);
-  ROUTINE(int, omp_target_is_accessible, const void *, size_t, int);
-  ROUTINE(void *, omp_get_mapped_ptr, const void *, int);
-  ROUTINE(void *, omp_target_memset, void *, int, size_t, int);
+  ROUTINE(int, omp_target_is_accessible, const void*, size_t, int);
+  ROUTINE(void*, omp_get_mapped_ptr, const void*, int);
+  ROUTINE(void*, omp_target_memset, void*, int, size_t, int);
   int host = omp_get_initial_device();
-  const char *name = omp_get_uid_from_device(host);
+  const char* name = omp_get_uid_from_device(host);
   CHECK(name != NULL);
   CHECK_EQ(omp_get_device_from_uid(name), host);
   CHECK_EQ(omp_get_device_from_uid_("HOST   ", 7), host);
@@ -123,23 +123,22 @@ static int no_device(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "spaces") == 0) {
     parts_of_a_space();
     return 0;
   }
-  if (argc > 1 && strcmp(argv[1], "no device") == 0)
-    return no_device();
+  if (argc > 1 && strcmp(argv[1], "no device") == 0) return no_device();
   spaces_of_the_host();
   parts_of_a_space();
   devices();
   teams_and_agents();
   static Child child;
-  char *optane[] = {"HWLOC_SYNTHETIC=pack:2 [numa(memory=64GB)] [numa(memory=512GB)] core:2 pu:1", NULL};
+  char* optane[] = {"HWLOC_SYNTHETIC=pack:2 [numa(memory=64GB)] [numa(memory=512GB)] core:2 pu:1", NULL};
   run_child(&child, "spaces", optane);
   CHECK_LINE(&child, "default=4 large=2 fast=4 near=4");
   CHECK_EQ(child.status, 0);
-  char *nothing[] = {NULL};
+  char* nothing[] = {NULL};
   run_child(&child, "no device", nothing);
   CHECK(!child.exited);
   CHECK_LINE(&child, "omp_set_device_num_teams: 7 is no device");

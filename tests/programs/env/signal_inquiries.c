@@ -29,7 +29,7 @@ enum { kSignal = SIGURG, kPauseMicroseconds = 100, kMost = 1 << 20, kMostActive 
 static _Atomic long handled, stop;
 static int starts; /* of regions' threads of all kinds */
 
-static void in_range(const char *what, long value, long low, long high) {
+static void in_range(const char* what, long value, long low, long high) {
   if (value < low || value > high) { /* not CHECK, whose printf is not for handlers */
     static const char kText[] = ": an inquiry in a signal handler is out of range\n";
     (void)!write(2, what, strlen(what));
@@ -94,18 +94,17 @@ static void on_signal(int signal) {
   errno = error;
 }
 
-static void *profiler(void *unused) {
+static void* profiler(void* unused) {
   sigset_t blocked;
   sigfillset(&blocked);
   pthread_sigmask(SIG_SETMASK, &blocked, NULL);
   int self = (int)syscall(SYS_gettid);
   while (!stop) {
-    DIR *threads = opendir("/proc/self/task");
+    DIR* threads = opendir("/proc/self/task");
     CHECK(threads != NULL);
-    for (struct dirent *thread; (thread = readdir(threads)) != NULL;) {
+    for (struct dirent* thread; (thread = readdir(threads)) != NULL;) {
       int id = atoi(thread->d_name);
-      if (id > 0 && id != self)
-        syscall(SYS_tgkill, getpid(), id, kSignal);
+      if (id > 0 && id != self) syscall(SYS_tgkill, getpid(), id, kSignal);
     }
     closedir(threads);
     usleep(kPauseMicroseconds);
@@ -176,7 +175,7 @@ static void calls_in_region(void) {
   library_calls();
 }
 
-static void *short_lived(void *unused) {
+static void* short_lived(void* unused) {
   library_calls(); /* on a thread that the runtime has not seen */
 
   omp_set_num_threads(2);
@@ -187,17 +186,15 @@ static void *short_lived(void *unused) {
 }
 
 /* Asks nothing of OpenMP itself. */
-static void *stranger(void *unused) {
+static void* stranger(void* unused) {
   usleep(300);
   return unused;
 }
 
 static void threads_of_the_program(void) {
   pthread_t threads[4];
-  for (int i = 0; i < 4; i++)
-    CHECK_EQ(pthread_create(&threads[i], NULL, i == 0 ? short_lived : stranger, NULL), 0);
-  for (int i = 0; i < 4; i++)
-    CHECK_EQ(pthread_join(threads[i], NULL), 0);
+  for (int i = 0; i < 4; i++) CHECK_EQ(pthread_create(&threads[i], NULL, i == 0 ? short_lived : stranger, NULL), 0);
+  for (int i = 0; i < 4; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
 }
 
 static void child(void) {
@@ -209,8 +206,7 @@ static void child(void) {
     _exit(0);
   }
   int status;
-  while (waitpid(pid, &status, 0) < 0)
-    CHECK_EQ(errno, EINTR);
+  while (waitpid(pid, &status, 0) < 0) CHECK_EQ(errno, EINTR);
   CHECK_EQ(status, 0);
 }
 
@@ -220,7 +216,7 @@ static void change_format(int round) {
   omp_set_affinity_format(format);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
   pthread_t thread;
@@ -234,10 +230,8 @@ int main(int argc, char **argv) {
     calls_in_region();
     threads_of_the_program();
     change_format(round);
-    if (round % 3 == 0)
-      child();
-    if (round % 2 == 0)
-      CHECK_EQ(omp_pause_resource_all(omp_pause_soft), 0); /* threads that wait end; others start */
+    if (round % 3 == 0) child();
+    if (round % 2 == 0) CHECK_EQ(omp_pause_resource_all(omp_pause_soft), 0); /* threads that wait end; others start */
   }
   stop = 1;
   CHECK_EQ(pthread_join(thread, NULL), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An entry point that Marline does not have yet ends the program with its name; it never runs on with a wrong result. The
- * child calls one of libomp's by its name.
+ * An entry point that Marline does not have yet ends the program with its name; it never runs on with a wrong result.
+ * The child calls one of libomp's by its name.
  *
  * Covers: marline refusals
  */
@@ -16,11 +16,10 @@ static int read_graph(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "read_graph") == 0)
-    return read_graph();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "read_graph") == 0) return read_graph();
   static Child child;
-  char *variables[] = {NULL};
+  char* variables[] = {NULL};
   run_child(&child, "read_graph", variables);
   CHECK(!child.exited || child.status != 0);
   CHECK_LINE(&child, "__kmpc_task_get_successors", "not provided by Marline yet");

@@ -20,20 +20,20 @@ static int report(void) {
     inner++;
   }
   printf("max_threads=%d team=%d inner=%d schedule=%s%d,%d dynamic=%d levels=%d limit=%d proc_bind=%d in_final=%d.\n",
-         omp_get_max_threads(), threads, inner, (kind & omp_sched_monotonic) != 0 ? "monotonic:" : "", kind & 7,
-         chunk, omp_get_dynamic(), omp_get_max_active_levels(), omp_get_thread_limit(), omp_get_proc_bind(), omp_in_final());
+         omp_get_max_threads(), threads, inner, (kind & omp_sched_monotonic) != 0 ? "monotonic:" : "", kind & 7, chunk,
+         omp_get_dynamic(), omp_get_max_active_levels(), omp_get_thread_limit(), omp_get_proc_bind(), omp_in_final());
   return 0;
 }
 
 static Child child;
 
-#define EXPECT(setting, ...)                                                                                           \
-  do {                                                                                                                 \
-    static char setting_[] = setting;                                                                                  \
-    char *variables_[] = {setting_, NULL};                                                                             \
-    run_child(&child, "report", variables_);                                                                           \
-    CHECK_LINE(&child, __VA_ARGS__);                                                                                   \
-    CHECK_EQ(child.status, 0);                                                                                         \
+#define EXPECT(setting, ...)                 \
+  do {                                       \
+    static char setting_[] = setting;        \
+    char* variables_[] = {setting_, NULL};   \
+    run_child(&child, "report", variables_); \
+    CHECK_LINE(&child, __VA_ARGS__);         \
+    CHECK_EQ(child.status, 0);               \
   } while (0)
 
 static void settings(void) {
@@ -63,10 +63,10 @@ static void settings(void) {
 }
 
 /* Two things must hold: a line on stderr that names the variable and the value, and the report with the default. */
-#define REFUSES(name, value, ...)                                                                                      \
-  do {                                                                                                                 \
-    EXPECT(name "=" value, __VA_ARGS__);                                                                               \
-    CHECK_LINE(&child, name, value);                                                                                   \
+#define REFUSES(name, value, ...)        \
+  do {                                   \
+    EXPECT(name "=" value, __VA_ARGS__); \
+    CHECK_LINE(&child, name, value);     \
   } while (0)
 
 static void bad_values(void) {
@@ -91,24 +91,28 @@ static void display(void) {
 
 /* The schedule is shown as it was given. */
 static void displayed_schedule(void) {
-  static const char *const schedules[] = {"static", "static,52", "monotonic:static,52", "nonmonotonic:static",
-                                          "monotonic:dynamic,4", "nonmonotonic:dynamic", "guided,3", "auto"};
+  static const char* const schedules[] = {"static",
+                                          "static,52",
+                                          "monotonic:static,52",
+                                          "nonmonotonic:static",
+                                          "monotonic:dynamic,4",
+                                          "nonmonotonic:dynamic",
+                                          "guided,3",
+                                          "auto"};
   for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
     char setting[64], line[64];
     snprintf(setting, sizeof setting, "OMP_SCHEDULE=%s", schedules[i]);
     snprintf(line, sizeof line, "OMP_SCHEDULE = '%s'", schedules[i]);
-    char *variables[] = {setting, (char[]){"OMP_DISPLAY_ENV=true"}, NULL};
+    char* variables[] = {setting, (char[]){"OMP_DISPLAY_ENV=true"}, NULL};
     run_child(&child, "report", variables);
     CHECK_LINE(&child, line);
   }
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "report") == 0)
-    return report();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "report") == 0) return report();
   settings();
-  if (argc > 1 && strcmp(argv[1], "settings") == 0)
-    return 0;
+  if (argc > 1 && strcmp(argv[1], "settings") == 0) return 0;
   bad_values();
   display();
   displayed_schedule();

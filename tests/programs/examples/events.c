@@ -2,9 +2,9 @@
  *
  * Example: a task waits for something that happens elsewhere without holding a core.
  *
- * A "disk" thread answers read requests, slowly: it looks for the best order first, once all have come. Sixteen tasks ask
- * and wait; also on one OpenMP thread all sixteen requests are under way at once, because a waiting task leaves its thread
- * to the others.
+ * A "disk" thread answers read requests, slowly: it looks for the best order first, once all have come. Sixteen tasks
+ * ask and wait; also on one OpenMP thread all sixteen requests are under way at once, because a waiting task leaves its
+ * thread to the others.
  *
  * Covers: marline events
  */
@@ -19,17 +19,15 @@ typedef struct {
   marline_event_t done;
 } Request;
 
-static Request *queue[kRequests];
+static Request* queue[kRequests];
 static int queued, most_under_way;
 
-static void *disk(void *unused) {
+static void* disk(void* unused) {
   (void)unused;
-  for (int i = 0; i < 100000 && __atomic_load_n(&queued, __ATOMIC_RELAXED) < kRequests; i++)
-    usleep(50);
+  for (int i = 0; i < 100000 && __atomic_load_n(&queued, __ATOMIC_RELAXED) < kRequests; i++) usleep(50);
   for (int served = 0; served < kRequests; served++) {
-    Request *request;
-    while (!(request = __atomic_load_n(&queue[served], __ATOMIC_ACQUIRE)))
-      usleep(50);
+    Request* request;
+    while (!(request = __atomic_load_n(&queue[served], __ATOMIC_ACQUIRE))) usleep(50);
     usleep(1000);
     int under_way = __atomic_load_n(&queued, __ATOMIC_RELAXED) - served;
     most_under_way = under_way > most_under_way ? under_way : most_under_way;

@@ -13,8 +13,7 @@ enum { kBlocks = 16, kCells = 64, kIterations = 50 };
 static double now[kBlocks + 2][kCells], next[kBlocks + 2][kCells], serial[2][kBlocks + 2][kCells];
 
 static void smooth(double (*to)[kCells], double (*from)[kCells], int b) {
-  for (int i = 0; i < kCells; ++i)
-    to[b][i] = 0.5 * from[b][i] + 0.25 * (from[b - 1][i] + from[b + 1][i]);
+  for (int i = 0; i < kCells; ++i) to[b][i] = 0.5 * from[b][i] + 0.25 * (from[b - 1][i] + from[b + 1][i]);
 }
 
 int main(void) {
@@ -30,8 +29,7 @@ int main(void) {
       memcpy(now[b], next[b], sizeof now[b]);
   }
   for (int it = 0; it < kIterations; ++it) {
-    for (int b = 1; b <= kBlocks; ++b)
-      smooth(serial[1], serial[0], b);
+    for (int b = 1; b <= kBlocks; ++b) smooth(serial[1], serial[0], b);
     memcpy(serial[0], serial[1], sizeof serial[0]);
   }
   CHECK(memcmp(now, serial[0], sizeof now) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Example: one of several chains of tasks ends with a task that matters, and says so. With MARLINE_PRIORITY=SA the whole
- * chain runs first; without, its place is as good as any other's. On one thread the order is exact.
+ * Example: one of several chains of tasks ends with a task that matters, and says so. With MARLINE_PRIORITY=SA the
+ * whole chain runs first; without, its place is as good as any other's. On one thread the order is exact.
  *
  * Covers: marline priorities, task(priority)
  */
@@ -32,11 +32,9 @@ int main(void) {
       finish(chain);
     }
   }
-  for (int chain = 0; chain < kChains; chain++)
-    CHECK_EQ(work_done[chain], kSteps);
+  for (int chain = 0; chain < kChains; chain++) CHECK_EQ(work_done[chain], kSteps);
   CHECK_EQ(count, kChains);
   printf("first of %d to finish: %d\n", kChains, finished[0]);
-  if (omp_get_max_task_priority() > 0)
-    CHECK_EQ(finished[0], kUrgent);
+  if (omp_get_max_task_priority() > 0) CHECK_EQ(finished[0], kUrgent);
   return 0;
 }

@@ -21,16 +21,15 @@ typedef struct {
 } Timer;
 
 static Timer timers[kTimers];
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 
 /* One thread of the process at a time: `active` needs no lock, only an order with sleep_in_task. */
-static int poll_timers(void *unused) {
+static int poll_timers(void* unused) {
   (void)unused;
   int finished = 0;
   double now = omp_get_wtime();
   for (int t = 0; t < kTimers; t++) {
-    if (!__atomic_load_n(&timers[t].active, __ATOMIC_ACQUIRE) || timers[t].deadline > now)
-      continue;
+    if (!__atomic_load_n(&timers[t].active, __ATOMIC_ACQUIRE) || timers[t].deadline > now) continue;
     __atomic_store_n(&timers[t].active, 0, __ATOMIC_RELAXED);
     marline_progress_add(hook, -1);
     marline_event_fulfill(&timers[t].expired);

@@ -21,7 +21,7 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 static double distance(double a, double b) { return a > b ? a - b : b - a; }
 
-static void update_block(State *to, const State *from, int b) {
+static void update_block(State* to, const State* from, int b) {
   double change = 0;
   for (int i = 1 + b * kBlock; i <= (b + 1) * kBlock; i++) {
     to->x[i] = 0.5 * (from->x[i - 1] + from->x[i + 1]);
@@ -30,10 +30,9 @@ static void update_block(State *to, const State *from, int b) {
   to->change[b] = change;
 }
 
-static int has_converged(const State *state) {
+static int has_converged(const State* state) {
   double change = 0;
-  for (int b = 0; b < kBlocks; b++)
-    change = larger(change, state->change[b]);
+  for (int b = 0; b < kBlocks; b++) change = larger(change, state->change[b]);
   return change < kTolerance;
 }
 
@@ -45,10 +44,8 @@ static void start(State states[2]) {
 static int plain(State states[2]) {
   start(states);
   for (int k = 1; k <= kMost; k++) {
-    for (int b = 0; b < kBlocks; b++)
-      update_block(&states[k % 2], &states[(k - 1) % 2], b);
-    if (has_converged(&states[k % 2]))
-      return k;
+    for (int b = 0; b < kBlocks; b++) update_block(&states[k % 2], &states[(k - 1) % 2], b);
+    if (has_converged(&states[k % 2])) return k;
   }
   return kMost;
 }
@@ -67,11 +64,11 @@ static int speculative(State states[2]) {
 #pragma omp task depend(out : to[b + 1]) depend(in : from[b], from[b + 1], from[b + 2]) firstprivate(k, b)
       update_block(&states[k % 2], &states[(k - 1) % 2], b);
     }
-#pragma omp task depend(iterator(b = 1 : kBlocks + 1), in : to[b]) depend(inout : judged) firstprivate(k) shared(iterations)
+#pragma omp task depend(iterator(b = 1 : kBlocks + 1), in : to[b]) depend(inout : judged) firstprivate(k) \
+    shared(iterations)
     {
       iterations = k;
-      if (has_converged(&states[k % 2]))
-        marline_taskgroup_cancel_later();
+      if (has_converged(&states[k % 2])) marline_taskgroup_cancel_later();
     }
   }
   return iterations;

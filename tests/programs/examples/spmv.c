@@ -33,8 +33,7 @@ static void make_matrix(void) {
     }
     first[t + 1] = first[t];
     for (int tile = 0; tile < kTiles; tile++)
-      if (needed[tile])
-        needs[first[t + 1]++] = tile;
+      if (needed[tile]) needs[first[t + 1]++] = tile;
   }
 }
 
@@ -57,10 +56,9 @@ static void step_iterators(int step) {
 }
 
 /* 2. A list that the program makes. */
-static size_t list_of(int step, int t, marline_dependence_t *list) {
+static size_t list_of(int step, int t, marline_dependence_t* list) {
   size_t n = 0;
-  for (int k = first[t]; k < first[t + 1]; k++)
-    list[n++] = (marline_dependence_t){x[step % 2][needs[k]], MARLINE_IN};
+  for (int k = first[t]; k < first[t + 1]; k++) list[n++] = (marline_dependence_t){x[step % 2][needs[k]], MARLINE_IN};
   list[n++] = (marline_dependence_t){x[1 - step % 2][t], MARLINE_OUT};
   return n;
 }
@@ -76,13 +74,12 @@ static void step_lists(int step) {
 }
 
 /* 3. The pattern does not change: the lists are made once, an object for each tile of even and of odd steps. */
-static marline_depend_object_t *objects[2][kTiles];
+static marline_depend_object_t* objects[2][kTiles];
 
 static void make_objects(void) {
   marline_dependence_t list[kTiles + 1];
   for (int parity = 0; parity < 2; parity++)
-    for (int t = 0; t < kTiles; t++)
-      objects[parity][t] = marline_depend_create(list, list_of(parity, t, list));
+    for (int t = 0; t < kTiles; t++) objects[parity][t] = marline_depend_create(list, list_of(parity, t, list));
 }
 
 static void destroy_objects(void) {
@@ -104,17 +101,15 @@ static void produce_tiles(int step, int begin, int end) {
 static void step_objects(int step) { produce_tiles(step, 0, kTiles); }
 
 /* 4. A taskloop: one task for some tiles, with the dependences of all of them. */
-static void depend_on_tiles(uint64_t begin, uint64_t count, void *step) {
-  for (uint64_t t = begin; t < begin + count; t++)
-    marline_task_depend_object(objects[*(int *)step % 2][t]);
+static void depend_on_tiles(uint64_t begin, uint64_t count, void* step) {
+  for (uint64_t t = begin; t < begin + count; t++) marline_task_depend_object(objects[*(int*)step % 2][t]);
 }
 
 static void step_taskloop(int step) {
   uint32_t(*from)[kRows] = x[step % 2], (*to)[kRows] = x[1 - step % 2];
   marline_taskloop_depend(depend_on_tiles, &step);
 #pragma omp taskloop nogroup grainsize(3)
-  for (int t = 0; t < kTiles; t++)
-    multiply_tile(t, from, to);
+  for (int t = 0; t < kTiles; t++) multiply_tile(t, from, to);
 }
 
 /* 5. Two producers: each creates the tasks of half of the tiles. The wait is for them, not for their tasks: the next
@@ -129,19 +124,15 @@ static void step_producers(int step) {
 
 static void run(void (*one_step)(int), int shared) {
   for (int t = 0; t < kTiles; t++)
-    for (int r = 0; r < kRows; r++)
-      x[0][t][r] = expected[0][t][r] = (uint32_t)(t + r);
+    for (int r = 0; r < kRows; r++) x[0][t][r] = expected[0][t][r] = (uint32_t)(t + r);
 #pragma omp parallel
 #pragma omp single
   {
-    if (shared)
-      marline_depend_share();
-    for (int step = 0; step < kSteps; step++)
-      one_step(step);
+    if (shared) marline_depend_share();
+    for (int step = 0; step < kSteps; step++) one_step(step);
   }
   for (int step = 0; step < kSteps; step++)
-    for (int t = 0; t < kTiles; t++)
-      multiply_tile(t, expected[step % 2], expected[1 - step % 2]);
+    for (int t = 0; t < kTiles; t++) multiply_tile(t, expected[step % 2], expected[1 - step % 2]);
   CHECK_EQ(memcmp(x, expected, sizeof x), 0);
 }
 

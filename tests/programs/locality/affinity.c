@@ -14,13 +14,13 @@
 
 enum { PAIRS = 40, MANY = 20000 };
 
-static char *pages[2]; /* one in each domain */
+static char* pages[2]; /* one in each domain */
 static size_t page;
 static int created, done;
 
 static void allocate_pages(void) {
   page = (size_t)sysconf(_SC_PAGESIZE);
-  char *memory = aligned_alloc(2 * page, 2 * page); /* its first page has an even number: domain 0 */
+  char* memory = aligned_alloc(2 * page, 2 * page); /* its first page has an even number: domain 0 */
   memset(memory, 1, 2 * page);
   pages[0] = memory;
   pages[1] = memory + page;
@@ -28,13 +28,14 @@ static void allocate_pages(void) {
 
 #ifdef CLAUSE
 #define NEAR(where) _Pragma("omp task affinity(pages[where][0 : page]) firstprivate(where)")
-#define NEAR_AFTER(where, link) _Pragma("omp task affinity(pages[where][0 : page]) firstprivate(where) depend(inout : link[0])")
+#define NEAR_AFTER(where, link) \
+  _Pragma("omp task affinity(pages[where][0 : page]) firstprivate(where) depend(inout : link[0])")
 #else
-#define NEAR(where)                                                                                                    \
-  marline_task_affinity(pages[where], page);                                                                           \
+#define NEAR(where)                          \
+  marline_task_affinity(pages[where], page); \
   _Pragma("omp task firstprivate(where)")
-#define NEAR_AFTER(where, link)                                                                                           \
-  marline_task_affinity(pages[where], page);                                                                           \
+#define NEAR_AFTER(where, link)              \
+  marline_task_affinity(pages[where], page); \
   _Pragma("omp task firstprivate(where) depend(inout : link[0])")
 #endif
 
@@ -54,7 +55,7 @@ static void one_runs_all(int runner, int chains) {
       for (int i = 0; i < 2 * PAIRS; i++) {
         int where = i % 2;
         if (chains) {
-          int *link = &x[i / 2];
+          int* link = &x[i / 2];
           (void)link;
           NEAR_AFTER(where, link)
           run(where);
@@ -66,12 +67,10 @@ static void one_runs_all(int runner, int chains) {
       count_up(&created);
     }
     wait_until(&created, 1);
-    if (me != runner)
-      wait_until(&done, 2 * PAIRS);
+    if (me != runner) wait_until(&done, 2 * PAIRS);
   }
   CHECK_EQ(log_count, 2 * PAIRS);
-  for (int i = 0; i < 2 * PAIRS; i++)
-    CHECK_EQ(log_entries[i], i < PAIRS ? runner : !runner);
+  for (int i = 0; i < 2 * PAIRS; i++) CHECK_EQ(log_entries[i], i < PAIRS ? runner : !runner);
 }
 
 static void all_run_all(void) {

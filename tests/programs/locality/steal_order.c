@@ -13,7 +13,7 @@ enum { TASKS = 5 };
 
 static int created, done;
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_runtime();
   int threads = argc - 2;
   int thief = atoi(argv[1]);
@@ -35,7 +35,6 @@ int main(int argc, char **argv) {
     else
       wait_until(&done, threads * TASKS);
   }
-  for (int i = 0; i < log_count; i++)
-    CHECK_EQ(log_entries[i], atoi(argv[2 + i / TASKS]));
+  for (int i = 0; i < log_count; i++) CHECK_EQ(log_entries[i], atoi(argv[2 + i / TASKS]));
   return 0;
 }

@@ -4,7 +4,7 @@
  */
 #include <omp.h>
 
-void *gcc_entry(void) { return (void *)omp_get_num_threads; }
+void* gcc_entry(void) { return (void*)omp_get_num_threads; }
 
 void gcc_set_threads(int n) { omp_set_num_threads(n); }
 
@@ -27,7 +27,7 @@ long gcc_tasks(int n) {
 }
 
 /* Tasks of the caller's team, whichever compiler opened it. */
-void gcc_spawn(int n, long *sum, int *order) {
+void gcc_spawn(int n, long* sum, int* order) {
   for (int i = 0; i < n; i++) {
 #pragma omp task firstprivate(i, sum, order) depend(inout : order[0])
     {
@@ -37,7 +37,7 @@ void gcc_spawn(int n, long *sum, int *order) {
   }
 }
 
-void gcc_critical(long *counter) {
+void gcc_critical(long* counter) {
 #pragma omp critical
   (*counter)++;
 }

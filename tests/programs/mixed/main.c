@@ -8,17 +8,17 @@
 #include "../check.h"
 #include <omp.h>
 
-void *gcc_entry(void);
+void* gcc_entry(void);
 void gcc_set_threads(int n);
 int gcc_max_threads(void);
 int gcc_level(void);
 long gcc_tasks(int n);
-void gcc_spawn(int n, long *sum, int *order);
-void gcc_critical(long *counter);
+void gcc_spawn(int n, long* sum, int* order);
+void gcc_critical(long* counter);
 
 static void one_library(void) {
   Dl_info ours, theirs;
-  CHECK(dladdr((void *)omp_get_num_threads, &ours) != 0);
+  CHECK(dladdr((void*)omp_get_num_threads, &ours) != 0);
   CHECK(dladdr(gcc_entry(), &theirs) != 0);
   if (ours.dli_fbase != theirs.dli_fbase)
     check_failed(__FILE__, __LINE__, "two runtimes: %s and %s", ours.dli_fname, theirs.dli_fname);

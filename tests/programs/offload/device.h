@@ -31,11 +31,11 @@ static inline int own_copies(void) {
   return now;
 }
 
-/* How many devices, from 0 on, have a data environment of their own: a cluster and its members, which follow, have one. */
+/* How many devices, from 0 on, have a data environment of their own: a cluster and its members, which follow, have one.
+ */
 static inline int own_environments(void) {
   int probe = 1, devices = omp_get_num_devices();
-  if (devices < 2)
-    return devices;
+  if (devices < 2) return devices;
 #pragma omp target enter data map(to : probe) device(0)
   int is_shared = omp_target_is_present(&probe, 1);
 #pragma omp target exit data map(delete : probe) device(0)
@@ -46,7 +46,7 @@ static inline int own_environments(void) {
 #define CHECK_COPY(actual, with_copy, shared) CHECK_EQ(actual, own_copies() ? (with_copy) : (shared))
 
 /* Whether the default device has the object in its table. Shared memory is always present. */
-#define CHECK_PRESENT(object, expected)                                                                                \
+#define CHECK_PRESENT(object, expected) \
   CHECK_EQ(omp_target_is_present(object, omp_get_default_device()) != 0, own_copies() ? (expected) : 1)
 
 #endif

@@ -19,12 +19,12 @@ struct group {
   unsigned seed;
 };
 
-static int draw(unsigned *seed, int most) {
+static int draw(unsigned* seed, int most) {
   *seed = *seed * 1103515245u + 12345u;
   return (int)((*seed >> 16) % (unsigned)most);
 }
 
-static void nest(struct group *group, unsigned seed, int depth) {
+static void nest(struct group* group, unsigned seed, int depth) {
   int asked = 1 + draw(&seed, kMostAsked), got = 0;
 #pragma omp parallel num_threads(asked)
   {
@@ -36,20 +36,18 @@ static void nest(struct group *group, unsigned seed, int depth) {
       members = ++group->members;
     CHECK_RANGE(members, 0, kLimit - 1);
     unsigned own = seed + 7919u * (unsigned)self;
-    if (depth < kDeepest && draw(&own, 2) == 0)
-      nest(group, own, depth + 1);
+    if (depth < kDeepest && draw(&own, 2) == 0) nest(group, own, depth + 1);
 #pragma omp barrier
     if (self != 0)
 #pragma omp atomic
       group->members--;
   }
   CHECK_RANGE(got, 1, asked);
-  if (depth == 0)
-    CHECK_EQ(got, asked < kLimit ? asked : kLimit);
+  if (depth == 0) CHECK_EQ(got, asked < kLimit ? asked : kLimit);
 }
 
-static void *initial_thread(void *argument) {
-  struct group group = {0, *(unsigned *)argument};
+static void* initial_thread(void* argument) {
+  struct group group = {0, *(unsigned*)argument};
   omp_set_dynamic(0);
   omp_set_max_active_levels(kDeepest + 1);
   CHECK_EQ(omp_get_thread_limit(), kLimit);
@@ -68,8 +66,7 @@ static void side_by_side(int count, unsigned seed) {
     seeds[i] = seed + (unsigned)i;
     CHECK_EQ(pthread_create(&threads[i], NULL, initial_thread, &seeds[i]), 0);
   }
-  for (int i = 0; i < count; i++)
-    CHECK_EQ(pthread_join(threads[i], NULL), 0);
+  for (int i = 0; i < count; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
 }
 
 /* The team of a league is a group, too: one that asks for the limit gets it. */
@@ -87,8 +84,7 @@ static void league(void) {
 int main(void) {
   unsigned seed = 1;
   initial_thread(&seed); /* whose team waits for its next region from now on */
-  for (int i = 0; i < kAlone; i++)
-    side_by_side(1, 100u * (unsigned)i);
+  for (int i = 0; i < kAlone; i++) side_by_side(1, 100u * (unsigned)i);
   side_by_side(kThreads, 1000);
   league();
   initial_thread(&seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exit() within a region, by whichever thread, in nested regions and in tasks, while the others work, wait at a barrier or
- * open regions: the process ends with the status, and its handlers have run, which may open regions themselves.
+ * exit() within a region, by whichever thread, in nested regions and in tasks, while the others work, wait at a barrier
+ * or open regions: the process ends with the status, and its handlers have run, which may open regions themselves.
  *
  * Covers: marline process, parallel, task, barrier
  */
@@ -24,8 +24,7 @@ static void handler(void) {
 static void by_one_at_barrier(int who) {
 #pragma omp parallel
   {
-    if (omp_get_thread_num() == who % omp_get_num_threads())
-      exit(kStatus);
+    if (omp_get_thread_num() == who % omp_get_num_threads()) exit(kStatus);
 #pragma omp barrier
   }
 }
@@ -33,10 +32,8 @@ static void by_one_at_barrier(int who) {
 static void while_others_work(int who) {
 #pragma omp parallel
   {
-    if (omp_get_thread_num() == who % omp_get_num_threads())
-      exit(kStatus);
-    for (;;)
-      sched_yield();
+    if (omp_get_thread_num() == who % omp_get_num_threads()) exit(kStatus);
+    for (;;) sched_yield();
   }
 }
 
@@ -45,7 +42,8 @@ static void in_nested(int who) {
 #pragma omp parallel
   {
 #pragma omp parallel num_threads(2)
-    if (omp_get_ancestor_thread_num(1) == who % omp_get_team_size(1) && omp_get_thread_num() == omp_get_num_threads() - 1)
+    if (omp_get_ancestor_thread_num(1) == who % omp_get_team_size(1) &&
+        omp_get_thread_num() == omp_get_num_threads() - 1)
       exit(kStatus);
   }
 }
@@ -55,12 +53,11 @@ static void in_task(int who) {
 #pragma omp single
   for (int i = 0; i < 50; i++) {
 #pragma omp task firstprivate(i)
-    if (i == 10 * who)
-      exit(kStatus);
+    if (i == 10 * who) exit(kStatus);
   }
 }
 
-static void *open_regions(void *argument) {
+static void* open_regions(void* argument) {
   for (;;) {
 #pragma omp parallel num_threads(2)
     sched_yield();
@@ -82,8 +79,7 @@ static void in_child(void (*end)(int), int who, int with_handler) {
   if (child == 0) {
     alarm(kSeconds); /* one that hangs ends by a signal */
     omp_set_dynamic(0);
-    if (with_handler)
-      atexit(handler);
+    if (with_handler) atexit(handler);
     end(who);
     _exit(1);
   }
@@ -96,7 +92,6 @@ static void in_child(void (*end)(int), int who, int with_handler) {
 int main(void) {
   static void (*const ends[])(int) = {by_one_at_barrier, while_others_work, in_nested, in_task, beside_another};
   for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-    for (int who = 0; who < kRounds; who++)
-      in_child(ends[i], who, who % 2);
+    for (int who = 0; who < kRounds; who++) in_child(ends[i], who, who % 2);
   return 0;
 }

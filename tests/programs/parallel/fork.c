@@ -28,8 +28,7 @@ static void region(void) {
 }
 
 static void regions_in_child(int generations) {
-  if (generations == 0)
-    return;
+  if (generations == 0) return;
   fflush(NULL);
   pid_t child = fork();
   CHECK(child >= 0);
@@ -49,7 +48,6 @@ int main(void) {
   omp_set_dynamic(0);
   regions_in_child(2); /* before the first region */
   region();
-  for (int round = 0; round < 10; round++)
-    regions_in_child(2);
+  for (int round = 0; round < 10; round++) regions_in_child(2);
   return 0;
 }

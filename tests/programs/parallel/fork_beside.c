@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork() while other threads of the program open regions, tasks in them, and end: whatever the runtime was at in those, a
- * child can open regions of its own. And in a critical section for which another thread waits, which the child has not.
+ * fork() while other threads of the program open regions, tasks in them, and end: whatever the runtime was at in those,
+ * a child can open regions of its own. And in a critical section for which another thread waits, which the child has
+ * not.
  *
  * Covers: marline process, parallel(num_threads), task
  */
@@ -26,13 +27,13 @@ static void region(int threads) {
   CHECK_EQ(members, threads);
 }
 
-static void *open_and_end(void *argument) {
+static void* open_and_end(void* argument) {
   region(2);
   region(3);
   return argument;
 }
 
-static void *keep_opening(void *argument) {
+static void* keep_opening(void* argument) {
   while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
     pthread_t thread;
     CHECK_EQ(pthread_create(&thread, NULL, open_and_end, NULL), 0);
@@ -41,7 +42,7 @@ static void *keep_opening(void *argument) {
   return argument;
 }
 
-static void *in_new_thread(void *argument) {
+static void* in_new_thread(void* argument) {
   region(3);
   return argument;
 }
@@ -84,8 +85,7 @@ int main(void) {
   omp_set_dynamic(0);
   region(2);
   leave_a_waiter_behind();
-  for (int i = 0; i < kOthers; i++)
-    CHECK_EQ(pthread_create(&others[i], NULL, keep_opening, NULL), 0);
+  for (int i = 0; i < kOthers; i++) CHECK_EQ(pthread_create(&others[i], NULL, keep_opening, NULL), 0);
   for (int i = 0; i < kForks; i++) {
     pid_t child = fork();
     if (child == 0) {
@@ -98,7 +98,6 @@ int main(void) {
     expect_success(child);
   }
   __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
-  for (int i = 0; i < kOthers; i++)
-    CHECK_EQ(pthread_join(others[i], NULL), 0);
+  for (int i = 0; i < kOthers; i++) CHECK_EQ(pthread_join(others[i], NULL), 0);
   return 0;
 }

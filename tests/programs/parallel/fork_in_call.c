@@ -46,8 +46,7 @@ static void task_and_region(void) {
 static int is_child;
 
 static void fork_if(int now) {
-  if (!now)
-    return;
+  if (!now) return;
   fflush(NULL);
   pid_t child = fork();
   CHECK(child >= 0);
@@ -69,8 +68,7 @@ static void call(enum when when, int depth) {
   fork_if(when == kBefore && depth == 0);
   task_and_region();
   fork_if(when == kIn && depth == 0);
-  if (depth > 0)
-    call(when, depth - 1);
+  if (depth > 0) call(when, depth - 1);
   task_and_region();
   fork_if(when == kAfter && depth == 0);
   marline_library_leave(&call_of_library);
@@ -80,8 +78,7 @@ static void handler(void) { _exit(kHandled); }
 
 /* The forking thread is the child's only one. */
 static void end_child(void) {
-  if (!is_child)
-    return;
+  if (!is_child) return;
   region(kThreads);
   pthread_exit(NULL);
 }

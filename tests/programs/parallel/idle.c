@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Threads that have nothing to do use no CPU, once the time that they wait for more work is over: after regions, after
- * nested ones, and after the thread that opened them has ended. With OMP_WAIT_POLICY=active as well where there are more
- * threads than cores and no team that would use them: nobody has asked these to wait.
+ * nested ones, and after the thread that opened them has ended. With OMP_WAIT_POLICY=active as well where there are
+ * more threads than cores and no team that would use them: nobody has asked these to wait.
  *
  * Covers: OMP_WAIT_POLICY
  */
@@ -42,19 +42,20 @@ static void nested(int outer, int inner) {
   CHECK_EQ(ran, outer * inner);
 }
 
-static void *open_regions(void *argument) {
+static void* open_regions(void* argument) {
   nested(2, more_than_cores());
   return argument;
 }
 
 int main(void) {
-  const char *policy = getenv("OMP_WAIT_POLICY");
+  const char* policy = getenv("OMP_WAIT_POLICY");
   omp_set_dynamic(0);
   pthread_t thread;
   CHECK_EQ(pthread_create(&thread, NULL, open_regions, NULL), 0);
   CHECK_EQ(pthread_join(thread, NULL), 0);
   check_idle();
-  if (policy != NULL && strcmp(policy, "active") == 0) /* who is in a team waits for its next region as it was told to */
+  if (policy != NULL &&
+      strcmp(policy, "active") == 0) /* who is in a team waits for its next region as it was told to */
     return 0;
   nested(omp_get_max_threads(), 2);
   check_idle();

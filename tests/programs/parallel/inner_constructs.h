@@ -13,30 +13,27 @@ typedef struct {
   int sum, single, sections, ordered, critical, atomic, tasks, chain[8];
 } TeamSums;
 
-static TeamSums *shared_sums(void) {
-  TeamSums *sums = NULL;
+static TeamSums* shared_sums(void) {
+  TeamSums* sums = NULL;
 #pragma omp single copyprivate(sums)
   sums = calloc(1, sizeof *sums);
   return sums;
 }
 
-static void free_sums(TeamSums *sums) {
+static void free_sums(TeamSums* sums) {
 #pragma omp barrier
 #pragma omp single
   free(sums);
 }
 
-static void inner_worksharing(TeamSums *sums, int size) {
+static void inner_worksharing(TeamSums* sums, int size) {
   int mine = 0;
 #pragma omp for schedule(static, 3)
-  for (int i = 0; i < 50; i++)
-    mine += i;
+  for (int i = 0; i < 50; i++) mine += i;
 #pragma omp for schedule(dynamic, 2) nowait
-  for (int i = 0; i < 50; i++)
-    mine += i;
+  for (int i = 0; i < 50; i++) mine += i;
 #pragma omp for schedule(guided)
-  for (int i = 0; i < 50; i++)
-    mine += i;
+  for (int i = 0; i < 50; i++) mine += i;
 #pragma omp critical(inner_constructs)
   {
     sums->sum += mine;
@@ -78,7 +75,7 @@ static void inner_worksharing(TeamSums *sums, int size) {
 
 /* Tasks with dependences from each thread, and a chain from one of them. */
 static void inner_tasks(void) {
-  TeamSums *sums = shared_sums();
+  TeamSums* sums = shared_sums();
   int size = omp_get_num_threads(), level = omp_get_level(), own = 0;
 #pragma omp task shared(own) depend(out : own)
   own = 1;
@@ -111,7 +108,7 @@ static void inner_tasks(void) {
 }
 
 static void inner_constructs(void) {
-  TeamSums *sums = shared_sums();
+  TeamSums* sums = shared_sums();
   inner_worksharing(sums, omp_get_num_threads());
   free_sums(sums);
   inner_tasks();

@@ -18,8 +18,7 @@ static void enter(void) {
 #pragma omp atomic capture
   now = ++inside;
 #pragma omp critical(most)
-  if (now > most)
-    most = now;
+  if (now > most) most = now;
 }
 
 static void leave(void) {
@@ -43,10 +42,9 @@ static void run_team(void) {
 
 static int threads_of_the_process(void) {
   int count = -2; /* . and .. */
-  DIR *tasks = opendir("/proc/self/task");
+  DIR* tasks = opendir("/proc/self/task");
   CHECK(tasks != NULL);
-  while (readdir(tasks) != NULL)
-    count++;
+  while (readdir(tasks) != NULL) count++;
   closedir(tasks);
   return count;
 }

@@ -20,14 +20,13 @@ struct threads {
 static struct threads regions, league;
 static int teams_run, tasks_run;
 
-static int is_among(const struct threads *set, long thread) {
+static int is_among(const struct threads* set, long thread) {
   for (int i = 0; i < set->count; i++)
-    if (set->known[i] == thread)
-      return 1;
+    if (set->known[i] == thread) return 1;
   return 0;
 }
 
-static void note_thread(struct threads *set) {
+static void note_thread(struct threads* set) {
   long thread = syscall(SYS_gettid);
 #pragma omp critical
   if (!is_among(set, thread)) {
@@ -67,8 +66,7 @@ int main(void) {
     league.count = 0;
 #pragma omp teams num_teams(kTeams) thread_limit(1)
     run_team();
-    for (int i = 0; league.count == threads && i < threads; i++)
-      CHECK(is_among(&regions, league.known[i]));
+    for (int i = 0; league.count == threads && i < threads; i++) CHECK(is_among(&regions, league.known[i]));
     CHECK_EQ(teams_run, kTeams * (round + 1));
     CHECK_EQ(tasks_run, teams_run);
     CHECK_EQ(omp_get_level(), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Leagues of several teams on the host: how many teams there are and who is in which, what each starts with, regions and
- * tasks inside, which iterations distribute gives to which team, reductions across teams, loop; leagues of two threads of
- * the program's at the same time. With an argument: OMP_NUM_TEAMS=3 and OMP_TEAMS_THREAD_LIMIT=2 hold.
+ * Leagues of several teams on the host: how many teams there are and who is in which, what each starts with, regions
+ * and tasks inside, which iterations distribute gives to which team, reductions across teams, loop; leagues of two
+ * threads of the program's at the same time. With an argument: OMP_NUM_TEAMS=3 and OMP_TEAMS_THREAD_LIMIT=2 hold.
  *
  * Covers: teams(num_teams, thread_limit, reduction), omp_get_num_teams, omp_get_team_num,
  *  distribute(dist_schedule, private, firstprivate, lastprivate, collapse), teams distribute,
@@ -13,13 +13,15 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define ADD(variable, value) __atomic_fetch_add(&(variable), value, __ATOMIC_RELAXED) /* Clang 14: no atomic in teams */
+#define ADD(variable, value)                                                               \
+  __atomic_fetch_add(&(variable), value, __ATOMIC_RELAXED) /* Clang 14: no atomic in teams \
+                                                            */
 
 enum { kTeams = 4, kLimit = 2, kIterations = 103 };
 
 #ifdef __clang__
-void __kmpc_push_num_teams_51(void *where, int thread, int lower, int upper, int limit);
-int __kmpc_global_thread_num(void *where);
+void __kmpc_push_num_teams_51(void* where, int thread, int lower, int upper, int limit);
+int __kmpc_global_thread_num(void* where);
 #endif
 
 static void check_initial_task(void) { /* GCC accepts these calls in a function only */
@@ -39,8 +41,7 @@ static void numbers(void) {
     ADD(seen[omp_get_team_num()], 1);
     check_initial_task();
   }
-  for (int i = 0; i < kTeams; i++)
-    CHECK_EQ(seen[i], 1);
+  for (int i = 0; i < kTeams; i++) CHECK_EQ(seen[i], 1);
   CHECK_EQ(omp_get_num_teams(), 1);
   CHECK_EQ(omp_get_team_num(), 0);
   CHECK_EQ(omp_get_max_threads(), threads);
@@ -56,8 +57,7 @@ static void bounds(int lower, int upper) {
 #pragma omp teams num_teams(lower : upper) shared(teams, runs)
 #endif
   {
-    if (omp_get_team_num() == 0)
-      teams = omp_get_num_teams();
+    if (omp_get_team_num() == 0) teams = omp_get_num_teams();
     ADD(runs, 1);
   }
   CHECK_RANGE(teams, lower, upper);
@@ -74,8 +74,7 @@ static void regions_and_tasks(void) {
       CHECK_RANGE(omp_get_num_threads(), 1, kLimit);
       CHECK_EQ(omp_get_team_num(), team);
       CHECK_EQ(omp_get_num_teams(), kTeams);
-      if (omp_get_thread_num() == 0)
-        threads[team] = omp_get_num_threads();
+      if (omp_get_thread_num() == 0) threads[team] = omp_get_num_threads();
       ADD(in_regions, 1);
 #pragma omp task shared(in_tasks)
       {
@@ -86,31 +85,28 @@ static void regions_and_tasks(void) {
       CHECK_EQ(omp_get_team_num(), team);
     }
 #pragma omp parallel for
-    for (int i = 0; i < 10; i++)
-      ADD(in_regions, 1);
+    for (int i = 0; i < 10; i++) ADD(in_regions, 1);
   }
   int all = 0;
-  for (int i = 0; i < kTeams; i++)
-    all += threads[i];
+  for (int i = 0; i < kTeams; i++) all += threads[i];
   CHECK_EQ(in_tasks, all);
   CHECK_EQ(in_regions, all + 10 * kTeams);
 }
 
 static void distribution(void) {
   int team_of[kIterations], last = -1, base = 5, hidden = 9;
-#pragma omp teams distribute num_teams(kTeams) dist_schedule(static, 1) lastprivate(last) firstprivate(base) private(hidden)
+#pragma omp teams distribute num_teams(kTeams) dist_schedule(static, 1) lastprivate(last) \
+    firstprivate(base) private(hidden)
   for (int i = 0; i < kIterations; i++) {
     hidden = i;
     team_of[i] = omp_get_team_num();
     last = hidden + base;
   }
-  for (int i = 0; i < kIterations; i++)
-    CHECK_EQ(team_of[i], i % kTeams);
+  for (int i = 0; i < kIterations; i++) CHECK_EQ(team_of[i], i % kTeams);
   CHECK_EQ(last, kIterations - 1 + 5);
   CHECK_EQ(hidden, 9);
 #pragma omp teams distribute num_teams(kTeams) dist_schedule(static)
-  for (int i = 0; i < kIterations; i++)
-    team_of[i] = omp_get_team_num();
+  for (int i = 0; i < kIterations; i++) team_of[i] = omp_get_team_num();
   CHECK_EQ(team_of[0], 0);
   CHECK_EQ(team_of[kIterations - 1], kTeams - 1);
   for (int i = 1; i < kIterations; i++) /* a block each */
@@ -122,27 +118,23 @@ static void distribution(void) {
       ADD(hits[i][k], 1);
       row = i * 7 + k;
     }
-  for (int i = 0; i < 35; i++)
-    CHECK_EQ(hits[i / 7][i % 7], 1);
+  for (int i = 0; i < 35; i++) CHECK_EQ(hits[i / 7][i % 7], 1);
   CHECK_EQ(row, 34);
   double sum = 0;
 #pragma omp teams distribute simd num_teams(3) reduction(+ : sum)
-  for (int i = 0; i < 100; i++)
-    sum += i;
+  for (int i = 0; i < 100; i++) sum += i;
   CHECK_EQ(sum, 4950);
 }
 
 typedef struct {
   long low, high, count;
 } Span;
-static void merge(Span *into, const Span *from) {
-  if (from->low < into->low)
-    into->low = from->low;
-  if (from->high > into->high)
-    into->high = from->high;
+static void merge(Span* into, const Span* from) {
+  if (from->low < into->low) into->low = from->low;
+  if (from->high > into->high) into->high = from->high;
   into->count += from->count;
 }
-#pragma omp declare reduction(span : Span : merge(&omp_out, &omp_in)) initializer(omp_priv = (Span){1000, -1000, 0})
+#pragma omp declare reduction(span:Span : merge(&omp_out, &omp_in)) initializer(omp_priv = (Span){1000, -1000, 0})
 
 static void reductions(void) {
   for (int round = 0; round < 50; round++) {
@@ -185,11 +177,9 @@ static void loops(void) {
     }
   }
   CHECK_EQ(sum, 4950);
-  for (int i = 0; i < kTeams; i++)
-    CHECK_EQ(team_hits[i], 25);
+  for (int i = 0; i < kTeams; i++) CHECK_EQ(team_hits[i], 25);
 #pragma omp teams loop num_teams(3) reduction(+ : sum)
-  for (int i = 0; i < 100; i++)
-    sum += i;
+  for (int i = 0; i < 100; i++) sum += i;
   CHECK_EQ(sum, 9900);
 #endif
 }
@@ -220,16 +210,14 @@ static void limited_together(void) {
       ADD(inside, -1);
     }
 #pragma omp parallel num_threads(5)
-    if (omp_get_thread_limit() >= 6)
-      CHECK_RANGE(omp_get_num_threads(), 2, 5); /* what regions had is there again */
+    if (omp_get_thread_limit() >= 6) CHECK_RANGE(omp_get_num_threads(), 2, 5); /* what regions had is there again */
   }
   CHECK_RANGE(most, 1, 6);
   omp_set_max_active_levels(levels);
 }
 
-static void *from_a_thread(void *unused) {
-  for (int i = 0; i < 20; i++)
-    numbers();
+static void* from_a_thread(void* unused) {
+  for (int i = 0; i < 20; i++) numbers();
   return unused;
 }
 
@@ -247,7 +235,7 @@ static void defaults(void) {
   CHECK_RANGE(teams, 1, 3);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   (void)argv;
   if (argc > 1) {
     defaults();

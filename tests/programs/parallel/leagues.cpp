@@ -25,7 +25,7 @@ class Tally {
   long value_ = 0;
 };
 
-#pragma omp declare reduction(tally : Tally : omp_out.add(omp_in.value())) initializer(omp_priv = Tally())
+#pragma omp declare reduction(tally:Tally : omp_out.add(omp_in.value())) initializer(omp_priv = Tally())
 
 static void copies_of_teams() {
   Tally start(7), sum, scratch(-1);

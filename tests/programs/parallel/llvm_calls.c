@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points of LLVM's runtime that its compilers do not call: barriers that the primary thread leaves first, a region's
- * function called again, and the release of threads.
+ * Entry points of LLVM's runtime that its compilers do not call: barriers that the primary thread leaves first, a
+ * region's function called again, and the release of threads.
  *
  * Covers: entry points of other compilers
  */
@@ -9,9 +9,9 @@
 #include "../kmp.h"
 #include <omp.h>
 
-int32_t __kmpc_barrier_master(KmpIdent *, int32_t);
-void __kmpc_end_barrier_master(KmpIdent *, int32_t);
-int32_t __kmpc_barrier_master_nowait(KmpIdent *, int32_t);
+int32_t __kmpc_barrier_master(KmpIdent*, int32_t);
+void __kmpc_end_barrier_master(KmpIdent*, int32_t);
+int32_t __kmpc_barrier_master_nowait(KmpIdent*, int32_t);
 int32_t __kmpc_invoke_task_func(int32_t);
 int32_t __kmpc_pause_resource(int32_t kind);
 
@@ -52,8 +52,7 @@ static void barriers(void) {
       seen = arrived[r];
       CHECK_EQ(seen, n);
       CHECK_EQ(is_primary, omp_get_thread_num() == 0);
-      if (is_primary)
-        blocks++;
+      if (is_primary) blocks++;
     }
   }
   CHECK_EQ(blocks, kRounds);
@@ -64,13 +63,11 @@ static void call_again(void) {
 #pragma omp parallel shared(calls, n)
   {
     int me = omp_get_thread_num();
-    if (me == 0)
-      n = omp_get_num_threads();
+    if (me == 0) n = omp_get_num_threads();
     if (omp_get_num_threads() > 1 && me < 64 && ++calls[me] < 3)
       CHECK_EQ(__kmpc_invoke_task_func(__kmpc_global_thread_num(&kmp_here)), 1);
   }
-  for (int i = 0; n > 1 && i < n && i < 64; i++)
-    CHECK_EQ(calls[i], 3);
+  for (int i = 0; n > 1 && i < n && i < 64; i++) CHECK_EQ(calls[i], 3);
 }
 
 static int team_size(void) {

@@ -23,8 +23,7 @@ static void constructs_of_a_team_of_one(void) {
     sections++;
   }
 #pragma omp for schedule(dynamic, 2)
-  for (int i = 0; i < 10; i++)
-    sum += i;
+  for (int i = 0; i < 10; i++) sum += i;
 #pragma omp for ordered
   for (int i = 0; i < 5; i++) {
 #pragma omp ordered

@@ -11,15 +11,13 @@ static int depth;
 
 static int descend(int level) {
   int leaves = 0;
-  if (level == depth)
-    return 1;
+  if (level == depth) return 1;
 #pragma omp parallel num_threads(2) reduction(+ : leaves)
   {
     CHECK_EQ(omp_get_num_threads(), 2);
     CHECK_EQ(omp_get_active_level(), level + 1);
     CHECK_EQ(omp_get_team_size(level + 1), 2);
-    if (level > 0)
-      CHECK_EQ(omp_get_ancestor_thread_num(level), level % 2);
+    if (level > 0) CHECK_EQ(omp_get_ancestor_thread_num(level), level % 2);
     leaves = omp_get_thread_num() == (level + 1) % 2 ? descend(level + 1) : 1;
   }
   return leaves;

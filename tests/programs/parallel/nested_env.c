@@ -106,17 +106,16 @@ static void adjusted(void) {
   CHECK_RANGE(members, threads, 49);
 }
 
-static void in_child(const char *which, char *first, char *second) {
+static void in_child(const char* which, char* first, char* second) {
   static Child child;
-  char *variables[] = {first, second, NULL};
+  char* variables[] = {first, second, NULL};
   run_child(&child, which, variables);
-  if (!child.exited || child.status != 0)
-    check_failed(__FILE__, __LINE__, "%s: %s", which, child.output);
+  if (!child.exited || child.status != 0) check_failed(__FILE__, __LINE__, "%s: %s", which, child.output);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct {
-    const char *name;
+    const char* name;
     void (*run)(void);
   } cases[] = {{"list", list}, {"limit", limit}, {"off", off}, {"on", on}, {"adjusted", adjusted}};
   for (unsigned i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {

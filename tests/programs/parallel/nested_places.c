@@ -33,8 +33,7 @@ int main(void) {
         CHECK_EQ(omp_get_place_num(), 4 * outer + omp_get_thread_num());
         CHECK_EQ(omp_get_partition_num_places(), 4);
         omp_get_partition_place_nums(places);
-        for (int i = 0; i < 4; i++)
-          CHECK_EQ(places[i], 4 * outer + i);
+        for (int i = 0; i < 4; i++) CHECK_EQ(places[i], 4 * outer + i);
       }
       CHECK_EQ(omp_get_place_num(), 4 * outer);
     }

@@ -60,8 +60,7 @@ static void three_levels(void) {
   }
   for (int i = 0; i < n; i++)
     for (int j = 0; j < 3; j++)
-      for (int k = 0; k < 2; k++)
-        CHECK_EQ(seen[i][j][k], 1);
+      for (int k = 0; k < 2; k++) CHECK_EQ(seen[i][j][k], 1);
 }
 
 /* The limit counts active regions only, belongs to the task that sets it, and one thread makes a region inactive. */
@@ -214,12 +213,11 @@ static void waits_around_regions(void) {
 }
 
 static int threads_of_process(void) {
-  FILE *status = fopen("/proc/self/status", "r");
+  FILE* status = fopen("/proc/self/status", "r");
   CHECK(status != NULL);
   char line[256];
   int threads = -1;
-  while (threads < 0 && fgets(line, sizeof line, status))
-    sscanf(line, "Threads: %d", &threads);
+  while (threads < 0 && fgets(line, sizeof line, status)) sscanf(line, "Threads: %d", &threads);
   fclose(status);
   return threads;
 }
@@ -240,14 +238,13 @@ static void many_in_a_row(void) {
     }
   }
   long expected = 0;
-  for (int round = 0; round < kRounds; round++)
-    expected += (2 + round % 3) * (1 + round % 3) / 2;
+  for (int round = 0; round < kRounds; round++) expected += (2 + round % 3) * (1 + round % 3) / 2;
   CHECK_EQ(sum, n * expected);
   CHECK_RANGE(most, n, 120); /* those before had up to 8 * 3 * 2 open, four program threads with 3 * 2 each */
 }
 
-static void *user_thread(void *arg) {
-  long *sum = arg;
+static void* user_thread(void* arg) {
+  long* sum = arg;
   omp_set_max_active_levels(2);
   for (int round = 0; round < 20; round++) {
 #pragma omp parallel num_threads(2)
@@ -269,15 +266,14 @@ static void from_user_threads(void) {
   enum { kThreads = 3 };
   pthread_t threads[kThreads];
   long sums[kThreads] = {0};
-  for (int i = 0; i < kThreads; i++)
-    CHECK_EQ(pthread_create(&threads[i], NULL, user_thread, &sums[i]), 0);
+  for (int i = 0; i < kThreads; i++) CHECK_EQ(pthread_create(&threads[i], NULL, user_thread, &sums[i]), 0);
   for (int i = 0; i < kThreads; i++) {
     CHECK_EQ(pthread_join(threads[i], NULL), 0);
     CHECK_EQ(sums[i], 100);
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   (void)argv;
   omp_set_dynamic(0);
   n = omp_get_max_threads();

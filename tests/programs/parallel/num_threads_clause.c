@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * num_threads with a list and with `strict` (OpenMP 6.0), by the calls that compilers make of them: the list's first
- * number is the region's, the others are what the regions inside start from; fewer threads than a strict clause asks for
- * are a warning or the program's end, as it says.
+ * number is the region's, the others are what the regions inside start from; fewer threads than a strict clause asks
+ * for are a warning or the program's end, as it says.
  *
  * Covers: entry points of other compilers
  */
@@ -10,10 +10,10 @@
 #include "../kmp.h"
 #include <omp.h>
 
-void __kmpc_push_num_threads_strict(KmpIdent *, int32_t, int32_t, int32_t severity, const char *message);
-void __kmpc_push_num_threads_list(KmpIdent *, int32_t, uint32_t count, int32_t *list);
-void __kmpc_push_num_threads_list_strict(KmpIdent *, int32_t, uint32_t count, int32_t *list, int32_t severity,
-                                         const char *message);
+void __kmpc_push_num_threads_strict(KmpIdent*, int32_t, int32_t, int32_t severity, const char* message);
+void __kmpc_push_num_threads_list(KmpIdent*, int32_t, uint32_t count, int32_t* list);
+void __kmpc_push_num_threads_list_strict(KmpIdent*, int32_t, uint32_t count, int32_t* list, int32_t severity,
+                                         const char* message);
 
 enum { kWarning = 1, kFatal = 2 };
 
@@ -94,15 +94,13 @@ static int too_many(int severity) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return too_many(strcmp(argv[1], "fatal") == 0 ? kFatal : kWarning);
+int main(int argc, char** argv) {
+  if (argc > 1) return too_many(strcmp(argv[1], "fatal") == 0 ? kFatal : kWarning);
   omp_set_dynamic(0);
   omp_set_max_active_levels(3);
   lists();
   strict();
-  if (!on_stock_runtime())
-    strict_and_dynamic();
+  if (!on_stock_runtime()) strict_and_dynamic();
   static Child child;
   char *limit[] = {"OMP_THREAD_LIMIT=2", NULL}, *no_limit[] = {"OMP_THREAD_LIMIT=8", NULL};
   run_child(&child, "warning", limit);

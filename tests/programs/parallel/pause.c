@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * omp_pause_resource_all ends the threads that wait for the next region: what a thread's end calls back is called. Regions
- * after that have all their threads. Also while other threads of the program open and close regions, and after threads
- * of the program have ended, whose places the new ones take.
+ * omp_pause_resource_all ends the threads that wait for the next region: what a thread's end calls back is called.
+ * Regions after that have all their threads. Also while other threads of the program open and close regions, and after
+ * threads of the program have ended, whose places the new ones take.
  *
  * Covers: omp_pause_resource, omp_pause_resource_all, threadprivate
  */
@@ -17,7 +17,7 @@ static int ended, threads;
 static int own = 17;
 #pragma omp threadprivate(own)
 
-static void count_end(void *unused) {
+static void count_end(void* unused) {
   (void)unused;
   __atomic_add_fetch(&ended, 1, __ATOMIC_ACQ_REL);
 }
@@ -60,17 +60,15 @@ static void pause_between_regions(void) {
 #pragma omp parallel num_threads(threads)
   {
     CHECK_EQ(omp_pause_resource(omp_pause_soft, omp_get_initial_device()) != 0, 1);
-    if (omp_get_thread_num() != 0)
-      CHECK_EQ(own, 17);
+    if (omp_get_thread_num() != 0) CHECK_EQ(own, 17);
   }
 }
 
-static void *root(void *unused) {
+static void* root(void* unused) {
   (void)unused;
   for (int i = 0; i < 10; i++) {
     region();
-    if (i % 3 == 0)
-      CHECK_EQ(omp_pause_resource_all(omp_pause_hard), 0);
+    if (i % 3 == 0) CHECK_EQ(omp_pause_resource_all(omp_pause_hard), 0);
   }
   return NULL;
 }
@@ -78,11 +76,9 @@ static void *root(void *unused) {
 static void beside_others(void) {
   for (int round = 0; round < 3; round++) {
     pthread_t others[3];
-    for (int i = 0; i < 3; i++)
-      CHECK_EQ(pthread_create(&others[i], NULL, root, NULL), 0);
+    for (int i = 0; i < 3; i++) CHECK_EQ(pthread_create(&others[i], NULL, root, NULL), 0);
     root(NULL);
-    for (int i = 0; i < 3; i++)
-      pthread_join(others[i], NULL);
+    for (int i = 0; i < 3; i++) pthread_join(others[i], NULL);
     region();
   }
 }

@@ -2,8 +2,8 @@
  *
  * The proc_bind clause on a described machine of 2 sockets x 2 NUMA domains x 4 cores x 2 hardware threads
  * (tests/programs/CMakeLists.txt), with OMP_PLACES=cores: where the threads of teams smaller and larger than the place
- * list are, which part of it their inner teams have, that the clause holds for its region only, and that it has no effect
- * with OMP_PROC_BIND=false. Teams of equal size follow one another with different clauses.
+ * list are, which part of it their inner teams have, that the clause holds for its region only, and that it has no
+ * effect with OMP_PROC_BIND=false. Teams of equal size follow one another with different clauses.
  *
  * Covers: parallel(proc_bind), omp_get_proc_bind, omp_get_place_num,
  *  omp_get_partition_num_places, omp_get_partition_place_nums, OMP_PROC_BIND, OMP_PLACES, OMP_DISPLAY_AFFINITY
@@ -18,7 +18,7 @@ typedef struct {
   int threads, place[kMost], first[kMost], count[kMost];
 } Seen;
 
-static void look(Seen *seen) {
+static void look(Seen* seen) {
   int places[kPlaces], thread = omp_get_thread_num();
   if (thread == 0) seen->threads = omp_get_num_threads();
   seen->place[thread] = omp_get_place_num();
@@ -26,11 +26,10 @@ static void look(Seen *seen) {
   CHECK_RANGE(seen->count[thread], 1, kPlaces);
   omp_get_partition_place_nums(places);
   seen->first[thread] = places[0];
-  for (int i = 1; i < seen->count[thread]; i++)
-    CHECK_EQ(places[i], places[0] + i);
+  for (int i = 1; i < seen->count[thread]; i++) CHECK_EQ(places[i], places[0] + i);
 }
 
-static void expect(const Seen *seen, int threads, int thread, int place, int first, int count) {
+static void expect(const Seen* seen, int threads, int thread, int place, int first, int count) {
   CHECK_EQ(seen->threads, threads);
   CHECK_EQ(seen->place[thread], place);
   CHECK_EQ(seen->first[thread], first);
@@ -61,8 +60,7 @@ static void at_primary(int first, int count, int threads) {
   Seen seen;
 #pragma omp parallel num_threads(threads) proc_bind(primary)
   look(&seen);
-  for (int i = 0; i < threads; i++)
-    expect(&seen, threads, i, first, first, count);
+  for (int i = 0; i < threads; i++) expect(&seen, threads, i, first, first, count);
 }
 
 static void all_policies(int first, int count) {
@@ -93,10 +91,8 @@ static void uneven(void) {
   int load[kPlaces] = {0};
 #pragma omp parallel num_threads(40) proc_bind(close)
   look(&seen);
-  for (int i = 0; i < 40; i++)
-    load[seen.place[i]]++;
-  for (int i = 0; i < kPlaces; i++)
-    CHECK_RANGE(load[i], 2, 3);
+  for (int i = 0; i < 40; i++) load[seen.place[i]]++;
+  for (int i = 0; i < kPlaces; i++) CHECK_RANGE(load[i], 2, 3);
   CHECK_EQ(seen.place[0], 0);
 }
 
@@ -172,19 +168,17 @@ static int show(void) {
 
 static void display(void) {
   static Child child;
-  char *variables[] = {"OMP_DISPLAY_AFFINITY=true", "OMP_AFFINITY_FORMAT=@@ %n of %N", NULL};
+  char* variables[] = {"OMP_DISPLAY_AFFINITY=true", "OMP_AFFINITY_FORMAT=@@ %n of %N", NULL};
   run_child(&child, "show", variables);
   CHECK_EQ(child.status, 0);
   int lines = 0;
-  for (const char *at = child.output; (at = strstr(at, "@@ ")) != NULL; at++)
-    lines++;
+  for (const char* at = child.output; (at = strstr(at, "@@ ")) != NULL; at++) lines++;
   CHECK_EQ(lines, 8);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   (void)argv;
-  if (argc > 1)
-    return show();
+  if (argc > 1) return show();
   CHECK_EQ(omp_get_num_places(), kPlaces);
   if (omp_get_proc_bind() == omp_proc_bind_false) {
     without_effect();

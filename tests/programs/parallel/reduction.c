@@ -17,8 +17,8 @@ static void integer_operators(void) {
   int sum = 5, diff = 10, max = INT_MIN, min = INT_MAX, land = 1, lor = 0;
   unsigned band = ~0u, bor = 0, bxor = 0;
   long long prod = 3;
-#pragma omp parallel for schedule(dynamic, 7) reduction(+ : sum) reduction(- : diff) reduction(max : max)              \
-    reduction(min : min) reduction(&& : land) reduction(|| : lor) reduction(& : band) reduction(| : bor)               \
+#pragma omp parallel for schedule(dynamic, 7) reduction(+ : sum) reduction(- : diff) reduction(max : max) \
+    reduction(min : min) reduction(&& : land) reduction(|| : lor) reduction(& : band) reduction(| : bor)  \
     reduction(^ : bxor) reduction(* : prod)
   for (int i = 0; i < kN; i++) {
     sum += i;
@@ -33,8 +33,7 @@ static void integer_operators(void) {
     prod *= i % 100 == 0 ? 2 : 1;
   }
   unsigned bxor_expected = 0;
-  for (int i = 0; i < kN; i++)
-    bxor_expected ^= (unsigned)i * 2654435761u;
+  for (int i = 0; i < kN; i++) bxor_expected ^= (unsigned)i * 2654435761u;
   CHECK_EQ(sum, 5 + kN * (kN - 1) / 2);
   CHECK_EQ(diff, 10 - kN * (kN - 1) / 2);
   CHECK_EQ(max, 990);
@@ -82,11 +81,11 @@ typedef struct {
   char padding[48];
 } Moments;
 
-static void merge(Moments *out, const Moments *in) {
+static void merge(Moments* out, const Moments* in) {
   out->sum += in->sum;
   out->count += in->count;
 }
-#pragma omp declare reduction(merge : Moments : merge(&omp_out, &omp_in)) initializer(omp_priv = (Moments){0, 0, {0}})
+#pragma omp declare reduction(merge:Moments : merge(&omp_out, &omp_in)) initializer(omp_priv = (Moments){0, 0, {0}})
 
 static void user_defined(void) {
   Moments m = {1000, 1, {0}};
@@ -101,14 +100,12 @@ static void user_defined(void) {
 
 static void array_sections(int length) {
   long histogram[300] = {0};
-  long *tail = histogram + 100;
+  long* tail = histogram + 100;
 #pragma omp parallel for reduction(+ : tail[ : length])
-  for (int i = 0; i < kN; i++)
-    tail[i % length] += i;
+  for (int i = 0; i < kN; i++) tail[i % length] += i;
   for (int i = 0; i < 300; i++) {
     long expected = 0;
-    for (int k = i - 100; i >= 100 && i < 100 + length && k < kN; k += length)
-      expected += k;
+    for (int k = i - 100; i >= 100 && i < 100 + length && k < kN; k += length) expected += k;
     CHECK_EQ(histogram[i], expected);
   }
 }
@@ -127,8 +124,7 @@ static void other_constructs(void) {
       on_sections += 100;
     }
 #pragma omp for reduction(+ : nowait) nowait
-    for (int i = 0; i < kN; i++)
-      nowait += i;
+    for (int i = 0; i < kN; i++) nowait += i;
 #pragma omp barrier
     CHECK_EQ(nowait, kN * (kN - 1) / 2);
     CHECK_EQ(on_sections, 111);

@@ -25,8 +25,7 @@ static void team_of(int n) {
     CHECK_EQ(omp_get_level(), 1);
     CHECK_EQ(omp_get_active_level(), n > 1);
   }
-  for (int i = 0; i < n; i++)
-    CHECK_EQ(seen[i], 1);
+  for (int i = 0; i < n; i++) CHECK_EQ(seen[i], 1);
 }
 
 static void if_clause(int on) {
@@ -59,8 +58,7 @@ typedef struct {
 static void data_sharing(int n) {
   int first = 17, priv = 5, shared_sum = 0;
   Block block = {{0}, 'x'};
-  for (int i = 0; i < 40; i++)
-    block.values[i] = i;
+  for (int i = 0; i < 40; i++) block.values[i] = i;
 #pragma omp parallel num_threads(n) firstprivate(first, block) private(priv) shared(shared_sum)
   {
     priv = omp_get_thread_num();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Thousands of threads of the program's own, each of which opens regions, nested ones, tasks and locks, and ends: what the
- * process holds for them, threads and memory, does not grow with their number.
+ * Thousands of threads of the program's own, each of which opens regions, nested ones, tasks and locks, and ends: what
+ * the process holds for them, threads and memory, does not grow with their number.
  *
  * Covers: marline process, parallel(num_threads), task
  */
@@ -14,7 +14,7 @@ enum { kWarmUp = 300, kThreads = 1500, kAtATime = 3, kGrowthKiB = 12288 };
 
 static long resident_kib(void) {
   long pages = 0, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   CHECK(file != NULL);
   CHECK_EQ(fscanf(file, "%ld %ld", &pages, &resident), 2);
   fclose(file);
@@ -23,15 +23,14 @@ static long resident_kib(void) {
 
 static int kernel_threads(void) {
   int count = 0;
-  DIR *folder = opendir("/proc/self/task");
+  DIR* folder = opendir("/proc/self/task");
   CHECK(folder != NULL);
-  for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-    count += entry->d_name[0] != '.';
+  for (struct dirent* entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
   closedir(folder);
   return count;
 }
 
-static void *live(void *argument) {
+static void* live(void* argument) {
   int members = 0, inner = 0, tasks = 0;
   omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2) reduction(+ : members, inner)
@@ -57,10 +56,8 @@ static void *live(void *argument) {
 static void generations(int threads) {
   for (int begun = 0; begun < threads; begun += kAtATime) {
     pthread_t thread[kAtATime];
-    for (int i = 0; i < kAtATime; i++)
-      CHECK_EQ(pthread_create(&thread[i], NULL, live, NULL), 0);
-    for (int i = 0; i < kAtATime; i++)
-      CHECK_EQ(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < kAtATime; i++) CHECK_EQ(pthread_create(&thread[i], NULL, live, NULL), 0);
+    for (int i = 0; i < kAtATime; i++) CHECK_EQ(pthread_join(thread[i], NULL), 0);
   }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * teams on the host: a league of at least one team and at most as many as are asked for; each team's initial thread runs
- * the body, and opens regions of its own within the limit.
+ * teams on the host: a league of at least one team and at most as many as are asked for; each team's initial thread
+ * runs the body, and opens regions of its own within the limit.
  *
  * Covers: teams(num_teams, thread_limit, default, private, firstprivate, shared, reduction), omp_get_num_teams,
  *  omp_get_team_num, omp_set_num_teams, omp_get_max_teams, omp_set_teams_thread_limit, omp_get_teams_thread_limit
@@ -37,8 +37,7 @@ static void regions_of_a_team(void) {
   {
     __atomic_store_n(&teams, omp_get_num_teams(), __ATOMIC_RELAXED);
 #pragma omp parallel for num_threads(kLimit) reduction(+ : sum)
-    for (int i = 0; i < 100; i++)
-      sum += i;
+    for (int i = 0; i < 100; i++) sum += i;
   }
   CHECK_EQ(sum, 4950 * teams);
 }

@@ -16,14 +16,13 @@
 
 enum { kHandled = 7, kSeconds = 100 };
 
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 static marline_event_t event;
 static int due, waited, posted;
 
-static int poll_event(void *unused) {
+static int poll_event(void* unused) {
   (void)unused;
-  if (!__atomic_load_n(&due, __ATOMIC_ACQUIRE) || waited)
-    return 0;
+  if (!__atomic_load_n(&due, __ATOMIC_ACQUIRE) || waited) return 0;
   waited = 1;
   marline_event_fulfill(&event);
   marline_progress_add(hook, -1);
@@ -50,7 +49,7 @@ static void in_a_task(void) {
 }
 
 /* Not known to the runtime: it sleeps in the call, and only the watchdog is left to poll. */
-static void *wait_outside(void *unused) {
+static void* wait_outside(void* unused) {
   post();
   __atomic_store_n(&posted, 1, __ATOMIC_RELEASE);
   usleep(20000); /* main has ended */
@@ -61,7 +60,7 @@ static void *wait_outside(void *unused) {
 }
 
 /* The watchdog has ended. Another one starts. */
-static void *wait_later(void *unused) {
+static void* wait_later(void* unused) {
   usleep(20000);
   post();
   __atomic_store_n(&due, 1, __ATOMIC_RELEASE);
@@ -72,7 +71,7 @@ static void *wait_later(void *unused) {
 
 static void nobody(void) {}
 
-static void beside(void *(*function)(void *)) {
+static void beside(void* (*function)(void*)) {
   pthread_t thread;
   CHECK_EQ(pthread_create(&thread, NULL, function, NULL), 0);
   pthread_detach(thread);
@@ -80,8 +79,7 @@ static void beside(void *(*function)(void *)) {
 
 static void one_that_waits(void) {
   beside(wait_outside);
-  while (!__atomic_load_n(&posted, __ATOMIC_ACQUIRE))
-    usleep(100);
+  while (!__atomic_load_n(&posted, __ATOMIC_ACQUIRE)) usleep(100);
 }
 
 static void one_that_will_wait(void) { beside(wait_later); }
@@ -107,11 +105,10 @@ static void in_child(void (*beside_main)(void)) {
   CHECK_EQ(WEXITSTATUS(status), kHandled);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   alarm(kSeconds); /* a child that hangs ends with its parent, by a signal: threads of the runtime take no other */
   in_child(nobody);
-  if (argc > 1 && strcmp(argv[1], "nap") == 0)
-    return 0;
+  if (argc > 1 && strcmp(argv[1], "nap") == 0) return 0;
   in_child(one_that_waits);
   in_child(one_that_will_wait);
   return 0;

@@ -38,35 +38,33 @@ static void handler(void) {
 }
 
 /* Late enough that main has ended. */
-static void *regions_later(void *argument) {
+static void* regions_later(void* argument) {
   usleep(30000);
-  for (int i = 0; i < kRegions; i++)
-    region();
+  for (int i = 0; i < kRegions; i++) region();
   finished = 1;
   return argument;
 }
 
-static void *regions_all_the_time(void *argument) {
-  for (int i = 0; i < 20 * kRegions; i++)
-    region();
+static void* regions_all_the_time(void* argument) {
+  for (int i = 0; i < 20 * kRegions; i++) region();
   finished = 1;
   return argument;
 }
 
-static void *no_region(void *argument) {
+static void* no_region(void* argument) {
   usleep(30000);
   finished = 1;
   return argument;
 }
 
-static void *fulfil_later(void *event) {
+static void* fulfil_later(void* event) {
   usleep(30000);
   omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
   finished = 1;
   return NULL;
 }
 
-static void start(void *(*function)(void *), void *argument) {
+static void start(void* (*function)(void*), void* argument) {
   pthread_t thread;
   finished = 0;
   CHECK_EQ(pthread_create(&thread, NULL, function, argument), 0);
@@ -114,20 +112,18 @@ static void when_threads_sleep(void) {
 
 /* The initial task's own: it is complete when its event is fulfilled, and the thread does not wait for that. */
 static void with_a_detached_task_pending(void) {
-  if (!is_marline)
-    return; /* libgomp does not end then */
+  if (!is_marline) return; /* libgomp does not end then */
   omp_event_handle_t event = 0;
   int one = 1;
 #pragma omp task detach(event) firstprivate(one)
   CHECK_EQ(one, 1);
   region();
-  start(fulfil_later, (void *)(uintptr_t)event);
+  start(fulfil_later, (void*)(uintptr_t)event);
 }
 
 static void in_a_child_of_a_child(void) {
   region();
-  if (!is_marline)
-    return; /* regions after fork() are more than OpenMP promises */
+  if (!is_marline) return; /* regions after fork() are more than OpenMP promises */
   fflush(NULL);
   pid_t child = fork();
   CHECK(child >= 0);
@@ -163,7 +159,7 @@ static void in_child(void (*before)(void)) {
 
 int main(void) {
   alarm(kSeconds); /* a child that hangs ends with its parent, by a signal: threads of the runtime take no other */
-  const char *runtime = getenv("MARLINE_TEST_RUNTIME");
+  const char* runtime = getenv("MARLINE_TEST_RUNTIME");
   is_marline = runtime && strcmp(runtime, "marline") == 0;
   static void (*const ways[])(void) = {after_a_region,
                                        after_no_region,
@@ -174,7 +170,6 @@ int main(void) {
                                        when_threads_sleep,
                                        with_a_detached_task_pending,
                                        in_a_child_of_a_child};
-  for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
-    in_child(ways[i]);
+  for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) in_child(ways[i]);
   return 0;
 }

@@ -13,13 +13,12 @@ static std::atomic<int> g_constructed{0}, g_destroyed{0};
 
 struct Counter {
   int value;
-  int *storage;
+  int* storage;
   Counter() : value(7), storage(new int[3]{1, 2, 3}) { g_constructed++; }
-  Counter(const Counter &) = delete;
-  Counter &operator=(const Counter &other) {
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter& other) {
     value = other.value;
-    for (int i = 0; i < 3; i++)
-      storage[i] = other.storage[i];
+    for (int i = 0; i < 3; i++) storage[i] = other.storage[i];
     return *this;
   }
   ~Counter() {
@@ -78,7 +77,7 @@ static void regions(int n) {
   CHECK_EQ(g_constructed, 3 * n);
 }
 
-static void *use_in_thread(void *) {
+static void* use_in_thread(void*) {
   check_fresh();
   counter.value = -1;
   CHECK_EQ(counter.value, -1);

@@ -26,8 +26,7 @@ static void one_round(int self, int team) {
 #pragma omp atomic
     seen |= 1u << omp_get_thread_num();
 #pragma omp for schedule(dynamic, 3) reduction(+ : sum)
-    for (int i = 0; i < 50; i++)
-      sum += i * self;
+    for (int i = 0; i < 50; i++) sum += i * self;
 #pragma omp single
     for (int t = 0; t < kTasks; t++) {
 #pragma omp task shared(tasks) firstprivate(t)
@@ -44,7 +43,7 @@ static void one_round(int self, int team) {
   CHECK_EQ(tasks, kTasks * (kTasks - 1) / 2 + kTasks * self);
 }
 
-static void *user_thread(void *arg) {
+static void* user_thread(void* arg) {
   int self = (int)(intptr_t)arg;
   CHECK_EQ(omp_get_thread_num(), 0);
   CHECK_EQ(omp_get_level(), 0);
@@ -63,14 +62,11 @@ int main(void) {
   for (int generation = 0; generation < 3; generation++) { /* threads end and new ones take their places */
     pthread_t threads[kThreads];
     common = 0;
-    for (int i = 0; i < kThreads; i++)
-      CHECK_EQ(pthread_create(&threads[i], NULL, user_thread, (void *)(intptr_t)i), 0);
-    for (int i = 0; i < kThreads; i++)
-      CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < kThreads; i++) CHECK_EQ(pthread_create(&threads[i], NULL, user_thread, (void*)(intptr_t)i), 0);
+    for (int i = 0; i < kThreads; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
     long expected = 0;
     for (int i = 0; i < kThreads; i++)
-      for (int round = 0; round < kRounds; round++)
-        expected += 1 + (i + round) % n;
+      for (int round = 0; round < kRounds; round++) expected += 1 + (i + round) % n;
     CHECK_EQ(common, expected);
   }
   CHECK_EQ(omp_get_max_threads(), n);

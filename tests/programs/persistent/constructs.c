@@ -23,13 +23,11 @@ static void check_taskloop(int mode) {
 #pragma omp task depend(out : sum) shared(sum)
     sum += 1;
 #pragma omp taskloop num_tasks(tasks) firstprivate(it)
-    for (int i = 0; i < kCells; ++i)
-      cells[i] += it + 1;
+    for (int i = 0; i < kCells; ++i) cells[i] += it + 1;
 #pragma omp task depend(inout : sum) shared(sum)
     sum += 1;
   }
-  for (int i = 0; i < kCells; ++i)
-    CHECK_EQ(cells[i], kIterations * (kIterations + 1) / 2);
+  for (int i = 0; i < kCells; ++i) CHECK_EQ(cells[i], kIterations * (kIterations + 1) / 2);
   CHECK_EQ(sum, 2 * kIterations);
 }
 
@@ -62,8 +60,7 @@ static void check_nested(int mode) {
     outer += inner[0] + inner[3];
   }
   int expected = 0;
-  for (int it = 1; it <= kIterations; ++it)
-    expected += 2 * 15 * it;
+  for (int it = 1; it <= kIterations; ++it) expected += 2 * 15 * it;
   CHECK_EQ(outer, expected);
 }
 
@@ -103,15 +100,13 @@ static void check_before(int mode) {
 /* Tasks are dropped one by one; the order through them stays, and the others' record too. */
 static void check_drop(int mode) {
   int x = 0, created = 0;
-  marline_graph_t *g = marline_graph_begin(mode);
+  marline_graph_t* g = marline_graph_begin(mode);
   for (int it = 0; it < kIterations; ++it) {
     marline_graph_iterate(g);
     for (int k = 0; k < 5; ++k) {
       int gone = it >= 4 && (k == 1 || k == 4), goes = it == 4 && gone;
-      if (goes)
-        marline_graph_drop_task(g);
-      if (gone)
-        continue;
+      if (goes) marline_graph_drop_task(g);
+      if (gone) continue;
       ++created;
 #pragma omp task depend(inout : x) shared(x) firstprivate(it, k)
       {
@@ -126,8 +121,7 @@ static void check_drop(int mode) {
   int expected = 0;
   for (int it = 0; it < kIterations; ++it)
     for (int k = 0; k < 5; ++k)
-      if (!(it >= 4 && (k == 1 || k == 4)))
-        expected = k == 0 ? expected * 2 + it : expected + k;
+      if (!(it >= 4 && (k == 1 || k == 4))) expected = k == 0 ? expected * 2 + it : expected + k;
   CHECK_EQ(x, expected);
   CHECK_EQ(created, 5 * kIterations - 2 * (kIterations - 4));
 }
@@ -146,8 +140,7 @@ static void check_changes(int mode) {
 #pragma omp task depend(inout : x) shared(x) firstprivate(k)
         x = 3 * x + (unsigned)k;
         expected = 3 * expected + (unsigned)k;
-        if (it % 5 == 3 && k == position)
-          break; /* of the tasks: fewer than in the record */
+        if (it % 5 == 3 && k == position) break; /* of the tasks: fewer than in the record */
       }
     }
     CHECK_EQ(x, expected);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Persistent graphs whose tasks have many mutexinoutset locators, in both orders, or one of them twice: in every iteration
- * they exclude each other, and all of them run.
+ * Persistent graphs whose tasks have many mutexinoutset locators, in both orders, or one of them twice: in every
+ * iteration they exclude each other, and all of them run.
  *
  * Covers: marline persistent graphs, task(depend:mutexinoutset/iterator)
  */
@@ -37,10 +37,9 @@ int main(void) {
 #pragma omp parallel
 #pragma omp single
   for (int m = 0; m < 2; m++) {
-    marline_graph_t *graph = marline_graph_begin(modes[m]);
+    marline_graph_t* graph = marline_graph_begin(modes[m]);
     for (int i = 0; i < kIterations; i++) {
-      if (marline_graph_iterate(graph))
-        create();
+      if (marline_graph_iterate(graph)) create();
     }
     marline_graph_end(graph);
     CHECK_EQ(ran, (m + 1) * kIterations * (kFew + 2));

@@ -36,7 +36,7 @@ static void no_task(void) {
 
 static void null_graph(void) { marline_graph_end(NULL); }
 
-static int misuse(const char *how) {
+static int misuse(const char* how) {
 #pragma omp parallel num_threads(1)
 #pragma omp single
   if (strcmp(how, "two_at_once") == 0)
@@ -50,9 +50,8 @@ static int misuse(const char *how) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return misuse(argv[1]);
+int main(int argc, char** argv) {
+  if (argc > 1) return misuse(argv[1]);
   expect_fatal("two_at_once", "marline_graph_iterate: the task is in an iteration of another graph");
   expect_fatal("share", "marline_depend_share: the task is in an iteration of a persistent graph");
   expect_fatal("null", "marline_graph_end: the graph is null");

@@ -28,11 +28,11 @@ static void iterate(void) {
 #pragma omp taskwait
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
 #pragma omp parallel num_threads(1)
   {
-    marline_graph_t *graph = marline_graph_begin(atoi(argv[1]));
+    marline_graph_t* graph = marline_graph_begin(atoi(argv[1]));
     for (int i = 0; i < kIterations; i++) {
       if (marline_graph_iterate(graph)) iterate();
 #pragma omp taskwait

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LLVM's taskgraph entry points, called as its code generation is about to call them: no released compiler does yet. The
- * region reads its shared variables through its argument block, which differs from encounter to encounter.
+ * LLVM's taskgraph entry points, called as its code generation is about to call them: no released compiler does yet.
+ * The region reads its shared variables through its argument block, which differs from encounter to encounter.
  *
  * Covers: marline persistent graphs
  */
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 typedef struct Task Task;
-typedef int (*Routine)(int, Task *);
+typedef int (*Routine)(int, Task*);
 
 struct Task { /* kmp_task_t, and this program's private variables */
-  void *shareds;
+  void* shareds;
   Routine routine;
   int part;
   Routine destructors;
@@ -23,48 +23,47 @@ struct Task { /* kmp_task_t, and this program's private variables */
 };
 
 typedef struct {
-  void *address;
+  void* address;
   size_t bytes;
   unsigned char flags; /* 1: in, 3: out or inout */
 } Depend;
 
-Task *__kmpc_omp_task_alloc(void *, int, int, size_t, size_t, Routine);
-int __kmpc_global_thread_num(void *);
-void __kmpc_taskgraph(void *, int, void **, long, int, int, void (*)(void *), void *);
-int __kmpc_taskgraph_task(void *, int, Task *, int, size_t, size_t, int, Depend *, void *, void *);
+Task* __kmpc_omp_task_alloc(void*, int, int, size_t, size_t, Routine);
+int __kmpc_global_thread_num(void*);
+void __kmpc_taskgraph(void*, int, void**, long, int, int, void (*)(void*), void*);
+int __kmpc_taskgraph_task(void*, int, Task*, int, size_t, size_t, int, Depend*, void*, void*);
 
 typedef struct {
-  long *value;
+  long* value;
   int factor, tasks;
 } Arguments;
 
-static int multiply(int thread, Task *task) {
+static int multiply(int thread, Task* task) {
   (void)thread;
-  long *value = *(long **)task->shareds;
+  long* value = *(long**)task->shareds;
   *value = *value * task->factor + 1;
   return 0;
 }
 
-static void region(void *data) {
-  Arguments *a = data;
+static void region(void* data) {
+  Arguments* a = data;
   for (int i = 0; i < a->tasks; i++) {
     int thread = __kmpc_global_thread_num(NULL);
-    Task *task = __kmpc_omp_task_alloc(NULL, thread, 1, sizeof(Task), sizeof(long *), multiply);
-    *(long **)task->shareds = a->value;
+    Task* task = __kmpc_omp_task_alloc(NULL, thread, 1, sizeof(Task), sizeof(long*), multiply);
+    *(long**)task->shareds = a->value;
     task->factor = a->factor;
     Depend depend = {a->value, sizeof(long), 3};
-    __kmpc_taskgraph_task(NULL, thread, task, 1, sizeof(Task), sizeof(long *), 1, &depend, NULL, NULL);
+    __kmpc_taskgraph_task(NULL, thread, task, 1, sizeof(Task), sizeof(long*), 1, &depend, NULL, NULL);
   }
 }
 
 static long expected(int factor, int tasks) {
   long value = 1;
-  for (int i = 0; i < tasks; i++)
-    value = value * factor + 1;
+  for (int i = 0; i < tasks; i++) value = value * factor + 1;
   return value;
 }
 
-static void *handle;
+static void* handle;
 
 /* The result is there when the call returns: the region is a taskgroup. */
 static void encounter(long id, int reset, int factor, int tasks) {

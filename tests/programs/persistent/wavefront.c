@@ -40,8 +40,7 @@ static void serial(unsigned it, int iterations) {
   for (int n = 0; n < iterations; ++n) {
     unsigned data = it == 0 ? (unsigned)n + 1 : it;
     for (int i = 1; i <= kSide; ++i) {
-      for (int j = 1; j <= kSide; ++j)
-        expected[i][j] = updated(expected, i, j, data);
+      for (int j = 1; j <= kSide; ++j) expected[i][j] = updated(expected, i, j, data);
       lone_expected[i - 1] += data;
     }
   }
@@ -54,10 +53,9 @@ static void check_mode(int mode, int iterations) {
 #pragma omp parallel
 #pragma omp single
   {
-    marline_graph_t *g = marline_graph_begin(mode);
+    marline_graph_t* g = marline_graph_begin(mode);
     for (int n = 0; n < iterations; ++n) {
-      if (!marline_graph_iterate(g))
-        continue;
+      if (!marline_graph_iterate(g)) continue;
       ++bodies;
       sweep((unsigned)n + 1);
     }
@@ -78,9 +76,7 @@ static void check_mode(int mode, int iterations) {
 
 int main(void) {
   for (int iterations = 0; iterations <= 4; ++iterations)
-    for (int mode = MARLINE_GRAPH_BARRIER; mode <= MARLINE_GRAPH_REPLAY; ++mode)
-      check_mode(mode, iterations);
-  for (int mode = MARLINE_GRAPH_BARRIER; mode <= MARLINE_GRAPH_REPLAY; ++mode)
-    check_mode(mode, kIterations);
+    for (int mode = MARLINE_GRAPH_BARRIER; mode <= MARLINE_GRAPH_REPLAY; ++mode) check_mode(mode, iterations);
+  for (int mode = MARLINE_GRAPH_BARRIER; mode <= MARLINE_GRAPH_REPLAY; ++mode) check_mode(mode, kIterations);
   return 0;
 }

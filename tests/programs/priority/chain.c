@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With propagation, tasks know their predecessors; memory must follow the tasks in flight all the same, not the history.
- * Usage: chain TASKS.
+ * With propagation, tasks know their predecessors; memory must follow the tasks in flight all the same, not the
+ * history. Usage: chain TASKS.
  *
  * Covers: marline priorities
  */
@@ -33,7 +33,7 @@ static void create_all(long tasks) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long tasks = atol(argv[1]), before = peak_bytes();
 #pragma omp parallel

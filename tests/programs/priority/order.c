@@ -19,7 +19,7 @@ static void create(int priority) {
   order[ran++] = priority;
 }
 
-static void shuffle(int *values, int count) {
+static void shuffle(int* values, int count) {
   unsigned state = 12345;
   for (int i = count - 1; i > 0; i--) {
     state = state * 1103515245u + 12345u;
@@ -30,24 +30,21 @@ static void shuffle(int *values, int count) {
   }
 }
 
-static void run(const int *values, int count) {
+static void run(const int* values, int count) {
   ran = 0;
 #pragma omp parallel num_threads(1)
-  for (int i = 0; i < count; i++)
-    create(values[i]);
+  for (int i = 0; i < count; i++) create(values[i]);
   CHECK_EQ(ran, count);
 }
 
 static void expect_falling(int count) {
-  for (int i = 1; i < count; i++)
-    CHECK_RANGE(order[i], 0, order[i - 1]);
+  for (int i = 1; i < count; i++) CHECK_RANGE(order[i], 0, order[i - 1]);
 }
 
 /* OMP_MAX_TASK_PRIORITY=200: 0 to 200, each once. */
 static void few(void) {
   int values[201];
-  for (int i = 0; i <= 200; i++)
-    values[i] = i;
+  for (int i = 0; i <= 200; i++) values[i] = i;
   shuffle(values, 201);
   run(values, 201);
   expect_falling(201);
@@ -83,8 +80,7 @@ static void clamped(int fifo) {
   const int values[] = {3, 9, 1, 5, 7, 4, 1000000};
   const int newest_first[] = {1000000, 7, 5, 9, 4, 3, 1}, oldest_first[] = {9, 5, 7, 1000000, 4, 3, 1};
   run(values, 7);
-  for (int i = 0; i < 7; i++)
-    CHECK_EQ(order[i], fifo ? oldest_first[i] : newest_first[i]);
+  for (int i = 0; i < 7; i++) CHECK_EQ(order[i], fifo ? oldest_first[i] : newest_first[i]);
 }
 
 /* The tasks that one completion makes ready, and those that were ready before. */
@@ -124,8 +120,7 @@ static void piled(int limit) {
       waiting[priority]++;
 #pragma omp task priority(priority) firstprivate(priority)
       {
-        for (int higher = priority + 1; higher < kMost; higher++)
-          CHECK_EQ(waiting[higher], 0);
+        for (int higher = priority + 1; higher < kMost; higher++) CHECK_EQ(waiting[higher], 0);
         waiting[priority]--;
         ran++;
       }
@@ -146,16 +141,23 @@ static void alone(int depth) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 3);
-  const char *name = argv[1];
-  if (!strcmp(name, "few")) few();
-  else if (!strcmp(name, "ends")) ends();
-  else if (!strcmp(name, "clamped")) clamped(0);
-  else if (!strcmp(name, "clamped_fifo")) clamped(1);
-  else if (!strcmp(name, "successors")) successors();
-  else if (!strcmp(name, "piled")) piled(atoi(argv[2]));
-  else CHECK(!"known case");
+  const char* name = argv[1];
+  if (!strcmp(name, "few"))
+    few();
+  else if (!strcmp(name, "ends"))
+    ends();
+  else if (!strcmp(name, "clamped"))
+    clamped(0);
+  else if (!strcmp(name, "clamped_fifo"))
+    clamped(1);
+  else if (!strcmp(name, "successors"))
+    successors();
+  else if (!strcmp(name, "piled"))
+    piled(atoi(argv[2]));
+  else
+    CHECK(!"known case");
   ran = 0;
   alone(0);
 #pragma omp taskwait

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every meaning of a priority (MARLINE_PRIORITY) on random graphs: the graph is created behind a gate that opens when it
- * is complete, one thread runs it, and at each step the task that runs must have the highest priority of those that are
- * ready. Which priorities they have is computed here from the definition: a task's own value (the clause's, or 0, or
- * INT_MAX), or what its successors pass on (the same, or one less), whichever is higher.
- * Usage: propagation VALUE PROPAGATION, as in MARLINE_PRIORITY; `sends`: tasks that were seen to send have INT_MAX.
+ * Every meaning of a priority (MARLINE_PRIORITY) on random graphs: the graph is created behind a gate that opens when
+ * it is complete, one thread runs it, and at each step the task that runs must have the highest priority of those that
+ * are ready. Which priorities they have is computed here from the definition: a task's own value (the clause's, or 0,
+ * or INT_MAX), or what its successors pass on (the same, or one less), whichever is higher. Usage: propagation VALUE
+ * PROPAGATION, as in MARLINE_PRIORITY; `sends`: tasks that were seen to send have INT_MAX.
  *
  * Covers: marline priorities, task(priority)
  */
@@ -38,7 +38,7 @@ static void draw_graph(unsigned seed) {
   state = seed;
   memset(nodes, 0, sizeof nodes);
   for (int i = 0; i < kTasks; i++) {
-    Node *node = &nodes[i];
+    Node* node = &nodes[i];
     if (draw(8) == 0) {
       node->hint = draw(4) == 0 ? 0 : 1 + draw(40);
       node->sends = 1;
@@ -46,14 +46,13 @@ static void draw_graph(unsigned seed) {
     int wanted = i < 6 ? 0 : node->sends ? 1 : draw(kMostPredecessors + 1);
     for (int k = 0; k < wanted; k++) {
       int candidate = i - 1 - draw(i < 20 ? i : 20), known = 0;
-      for (int j = 0; j < node->predecessor_count; j++)
-        known |= node->predecessors[j] == candidate;
+      for (int j = 0; j < node->predecessor_count; j++) known |= node->predecessors[j] == candidate;
       if (!known) node->predecessors[node->predecessor_count++] = candidate;
     }
   }
 }
 
-static int own_value(const Node *node) {
+static int own_value(const Node* node) {
   if (!strcmp(value, "zero")) return 0;
   if (!strcmp(value, "sends")) return node->sends ? INT_MAX : 0;
   if (!strcmp(value, "inf")) return node->hint > 0 ? INT_MAX : 0;
@@ -61,13 +60,12 @@ static int own_value(const Node *node) {
 }
 
 static void compute_priorities(void) {
-  for (int i = 0; i < kTasks; i++)
-    nodes[i].priority = own_value(&nodes[i]);
+  for (int i = 0; i < kTasks; i++) nodes[i].priority = own_value(&nodes[i]);
   if (!strcmp(propagation, "none")) return;
   int step = !strcmp(propagation, "decrement");
   for (int i = kTasks - 1; i >= 0; i--) {
     for (int k = 0; k < nodes[i].predecessor_count; k++) {
-      Node *predecessor = &nodes[nodes[i].predecessors[k]];
+      Node* predecessor = &nodes[nodes[i].predecessors[k]];
       if (nodes[i].priority - step > predecessor->priority) predecessor->priority = nodes[i].priority - step;
     }
   }
@@ -76,7 +74,7 @@ static void compute_priorities(void) {
 static void body(int i) { order[ran++] = i; }
 
 /* Senders are of a construct of their own, with two dependences each: so they have one profile. */
-static void create_sender(const Node *node, int i) {
+static void create_sender(const Node* node, int i) {
   int hint = node->hint;
   int from = node->predecessor_count ? node->predecessors[0] : kTasks;
 #pragma omp task firstprivate(i) priority(hint) depend(in : slots[from]) depend(out : slots[i])
@@ -86,28 +84,28 @@ static void create_sender(const Node *node, int i) {
   }
 }
 
-static void create(const Node *node, int i) {
+static void create(const Node* node, int i) {
   if (node->sends) {
     create_sender(node, i);
     return;
   }
-  const int *p = node->predecessors;
+  const int* p = node->predecessors;
   switch (node->predecessor_count) {
-  case 0:
+    case 0:
 #pragma omp task firstprivate(i) depend(in : slots[kTasks]) depend(out : slots[i])
-    body(i);
-    break;
-  case 1:
+      body(i);
+      break;
+    case 1:
 #pragma omp task firstprivate(i) depend(in : slots[p[0]]) depend(out : slots[i])
-    body(i);
-    break;
-  case 2:
+      body(i);
+      break;
+    case 2:
 #pragma omp task firstprivate(i) depend(in : slots[p[0]], slots[p[1]]) depend(out : slots[i])
-    body(i);
-    break;
-  default:
+      body(i);
+      break;
+    default:
 #pragma omp task firstprivate(i) depend(in : slots[p[0]], slots[p[1]], slots[p[2]]) depend(out : slots[i])
-    body(i);
+      body(i);
   }
 }
 
@@ -115,9 +113,9 @@ static void create(const Node *node, int i) {
  * to be passed on are such a thing. */
 static omp_event_handle_t gate;
 static int polls_left;
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 
-static int poll(void *unused) {
+static int poll(void* unused) {
   (void)unused;
   if (polls_left == 0 || --polls_left > 0) return 0;
   omp_fulfill_event(gate);
@@ -134,8 +132,7 @@ static void run_graph(void) {
 #pragma omp task detach(opened) depend(out : slots[kTasks])
     {
     }
-    for (int i = 0; i < kTasks; i++)
-      create(&nodes[i], i);
+    for (int i = 0; i < kTasks; i++) create(&nodes[i], i);
     gate = opened;
     polls_left = 500;
   }
@@ -143,15 +140,14 @@ static void run_graph(void) {
 }
 
 static void check_order(unsigned seed) {
-  for (int i = 0; i < kTasks; i++)
-    nodes[i].missing = nodes[i].predecessor_count;
+  for (int i = 0; i < kTasks; i++) nodes[i].missing = nodes[i].predecessor_count;
   for (int position = 0; position < kTasks; position++) {
     int i = order[position];
     CHECK_EQ(nodes[i].missing, 0);
     for (int other = 0; other < kTasks; other++) {
       if (nodes[other].ran || nodes[other].missing > 0 || nodes[other].priority <= nodes[i].priority) continue;
-      check_failed(__FILE__, __LINE__, "graph %u, step %d: task %d of priority %d ran before %d of %d", seed, position, i,
-                   nodes[i].priority, other, nodes[other].priority);
+      check_failed(__FILE__, __LINE__, "graph %u, step %d: task %d of priority %d ran before %d of %d", seed, position,
+                   i, nodes[i].priority, other, nodes[other].priority);
     }
     nodes[i].ran = 1;
     for (int other = i + 1; other < kTasks; other++)
@@ -160,7 +156,7 @@ static void check_order(unsigned seed) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 3);
   value = argv[1];
   propagation = argv[2];

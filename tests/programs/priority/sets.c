@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Priorities pass through what Marline puts between the members of two sets (a node without a body), which is no step of
- * its own: members of an inoutset, then readers, then one task with a priority. MARLINE_PRIORITY=copy,decrement.
+ * Priorities pass through what Marline puts between the members of two sets (a node without a body), which is no step
+ * of its own: members of an inoutset, then readers, then one task with a priority. MARLINE_PRIORITY=copy,decrement.
  *
  * Covers: marline priorities, task(priority, depend:inoutset)
  */
@@ -38,7 +38,6 @@ int main(void) {
   /* 9; the three members (8); the readers then have 9; their successor 10; 7 comes last. */
   const int expected[] = {9, 8, 8, 8, 5, 5, 4, 7};
   CHECK_EQ(ran, 8);
-  for (int i = 0; i < 8; i++)
-    CHECK_EQ(order[i], expected[i]);
+  for (int i = 0; i < 8; i++) CHECK_EQ(order[i], expected[i]);
   return 0;
 }

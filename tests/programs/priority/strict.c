@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The strict task scheduling constraint where the most urgent task runs in place of a new one (MARLINE_MAX_READY=2): not
- * over a tied creator that it does not descend from. One thread.
+ * The strict task scheduling constraint where the most urgent task runs in place of a new one (MARLINE_MAX_READY=2):
+ * not over a tied creator that it does not descend from. One thread.
  *
  * Covers: marline priorities
  */

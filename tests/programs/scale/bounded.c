@@ -34,7 +34,7 @@ static void independent(long tasks) {
 }
 
 /* The addresses are never touched: a reserved range stands for any amount of data. */
-static void distinct_addresses(long tasks, char *range) {
+static void distinct_addresses(long tasks, char* range) {
   long ran = 0, before = peak_bytes();
 #pragma omp parallel shared(ran)
 #pragma omp single
@@ -64,17 +64,16 @@ static void chains(long tasks) {
 #pragma omp task depend(inout : links[t % kChains]) firstprivate(t)
     ran[t % kChains]++;
   }
-  for (int i = 0; i < kChains; i++)
-    CHECK_EQ(ran[i], tasks / kChains);
+  for (int i = 0; i < kChains; i++) CHECK_EQ(ran[i], tasks / kChains);
   printf("%ld tasks in chains: peak grew by %ld MiB\n", tasks, (peak_bytes() - before) >> 20);
   CHECK_RANGE(peak_bytes() - before, 0, kMaxGrowth);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long tasks = atol(argv[1]);
   independent(tasks);
-  distinct_addresses(tasks, (char *)((uintptr_t)1 << 40));
+  distinct_addresses(tasks, (char*)((uintptr_t)1 << 40));
   chains(tasks);
   return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks with more mutexinoutset locators than 16 bits can count exclude each other, and tasks with one of those locators.
+ * Tasks with more mutexinoutset locators than 16 bits can count exclude each other, and tasks with one of those
+ * locators.
  *
  * Covers: task(firstprivate, depend:mutexinoutset/iterator), taskgroup
  */

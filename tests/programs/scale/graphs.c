@@ -26,15 +26,13 @@ static void steps(long i) {
 static void run(int mode, long graphs, long iterations) {
   memset(cells, 0, sizeof cells);
   for (long g = 0; g < graphs; g++) {
-    marline_graph_t *graph = marline_graph_begin(mode);
+    marline_graph_t* graph = marline_graph_begin(mode);
     for (long i = 0; i < iterations; i++) {
-      if (marline_graph_iterate(graph))
-        steps(1);
+      if (marline_graph_iterate(graph)) steps(1);
     }
     marline_graph_end(graph);
   }
-  for (int c = 0; c < kCells; c++)
-    CHECK_EQ(cells[c], graphs * iterations * (1 + c));
+  for (int c = 0; c < kCells; c++) CHECK_EQ(cells[c], graphs * iterations * (1 + c));
 }
 
 static void constant_memory(long graphs) {
@@ -52,14 +50,13 @@ static void constant_memory(long graphs) {
 }
 
 /* A task for each element, twice as many edges. */
-static void large(long tasks, char *element, int *value) {
+static void large(long tasks, char* element, int* value) {
 #pragma omp parallel
 #pragma omp single
   {
-    marline_graph_t *graph = marline_graph_begin(MARLINE_GRAPH_REPLAY);
+    marline_graph_t* graph = marline_graph_begin(MARLINE_GRAPH_REPLAY);
     for (int iteration = 0; iteration < 3; iteration++) {
-      if (!marline_graph_iterate(graph))
-        continue;
+      if (!marline_graph_iterate(graph)) continue;
       for (long t = 0; t < tasks; t++) {
 #pragma omp task depend(inout : element[t]) depend(in : element[t / 2]) firstprivate(t)
         value[t]++;
@@ -67,17 +64,16 @@ static void large(long tasks, char *element, int *value) {
     }
     marline_graph_end(graph);
   }
-  for (long t = 0; t < tasks; t++)
-    CHECK_EQ(value[t], 3);
+  for (long t = 0; t < tasks; t++) CHECK_EQ(value[t], 3);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long graphs = atol(argv[1]);
   constant_memory(graphs);
   long before = resident_kib();
-  char *element = calloc((size_t)graphs, 1);
-  int *value = calloc((size_t)graphs, sizeof *value);
+  char* element = calloc((size_t)graphs, 1);
+  int* value = calloc((size_t)graphs, sizeof *value);
   CHECK(element != NULL && value != NULL);
   large(graphs, element, value);
   free(element);

@@ -12,7 +12,7 @@
 
 enum { kSlackKiB = 64 * 1024 };
 
-static void use_all(long locks, omp_lock_t *lock, omp_nest_lock_t *nest_lock) {
+static void use_all(long locks, omp_lock_t* lock, omp_nest_lock_t* nest_lock) {
   long taken = 0, depths = 0;
 #pragma omp parallel
 #pragma omp single
@@ -43,8 +43,8 @@ static void use_all(long locks, omp_lock_t *lock, omp_nest_lock_t *nest_lock) {
 }
 
 static void come_and_go(long locks) {
-  omp_lock_t *lock = malloc((size_t)locks * sizeof *lock);
-  omp_nest_lock_t *nest_lock = malloc((size_t)locks * sizeof *nest_lock);
+  omp_lock_t* lock = malloc((size_t)locks * sizeof *lock);
+  omp_nest_lock_t* nest_lock = malloc((size_t)locks * sizeof *nest_lock);
   CHECK(lock != NULL && nest_lock != NULL);
   use_all(locks, lock, nest_lock);
   use_all(locks, lock, nest_lock);
@@ -53,21 +53,19 @@ static void come_and_go(long locks) {
 }
 
 /* Tasks 0 .. tasks - 1 wait for lock[i % locks], which the creator has. */
-static void wait_for_locks(int tasks, int locks, omp_lock_t *lock) {
+static void wait_for_locks(int tasks, int locks, omp_lock_t* lock) {
   int started = 0, passed = 0;
   long inside = 0;
 #pragma omp parallel shared(started, passed, inside)
 #pragma omp single
   {
-    for (int i = 0; i < locks; i++)
-      omp_set_lock(&lock[i]);
+    for (int i = 0; i < locks; i++) omp_set_lock(&lock[i]);
     for (int i = 0; i < tasks; i++) {
 #pragma omp task firstprivate(i)
       {
         __atomic_add_fetch(&started, 1, __ATOMIC_RELAXED);
         omp_set_lock(&lock[i % locks]);
-        if (locks == 1)
-          inside++; /* the lock protects it */
+        if (locks == 1) inside++; /* the lock protects it */
         __atomic_add_fetch(&passed, 1, __ATOMIC_RELAXED);
         omp_unset_lock(&lock[i % locks]);
       }
@@ -76,29 +74,26 @@ static void wait_for_locks(int tasks, int locks, omp_lock_t *lock) {
 #pragma omp taskyield
     }
     CHECK_EQ(__atomic_load_n(&passed, __ATOMIC_RELAXED), 0);
-    for (int i = 0; i < locks; i++)
-      omp_unset_lock(&lock[i]);
+    for (int i = 0; i < locks; i++) omp_unset_lock(&lock[i]);
   }
   CHECK_EQ(passed, tasks);
   CHECK_EQ(inside, locks == 1 ? tasks : 0);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long locks = atol(argv[1]);
   int waiters = (int)(locks / 10);
-  omp_lock_t *lock = malloc((size_t)waiters * sizeof *lock);
+  omp_lock_t* lock = malloc((size_t)waiters * sizeof *lock);
   CHECK(lock != NULL);
-  for (int i = 0; i < waiters; i++)
-    omp_init_lock(&lock[i]);
+  for (int i = 0; i < waiters; i++) omp_init_lock(&lock[i]);
   long before = resident_kib();
   come_and_go(locks);
   expect_back(before, kSlackKiB, "after locks that came and went");
   wait_for_locks(waiters, 1, lock);
   wait_for_locks(waiters, waiters, lock);
   expect_back(before, 4 * kSlackKiB, "after tasks that waited");
-  for (int i = 0; i < waiters; i++)
-    omp_destroy_lock(&lock[i]);
+  for (int i = 0; i < waiters; i++) omp_destroy_lock(&lock[i]);
   free(lock);
   return 0;
 }

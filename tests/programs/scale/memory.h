@@ -8,7 +8,7 @@
 #include "../check.h"
 
 static inline long resident_kib(void) {
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   CHECK(file != NULL);
   long pages = 0;
   CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
@@ -28,9 +28,8 @@ static inline void expect_growth_below(long before, long kib) {
 }
 
 /* What threads give back when they fall asleep comes back within 30 seconds, but for `kib`. */
-static inline void expect_back(long before, long kib, const char *what) {
-  for (int i = 0; i < 3000 && resident_kib() - before > kib * kSanitizerShare; i++)
-    usleep(10 * 1000);
+static inline void expect_back(long before, long kib, const char* what) {
+  for (int i = 0; i < 3000 && resident_kib() - before > kib * kSanitizerShare; i++) usleep(10 * 1000);
   printf("%s: %ld KiB more than before\n", what, resident_kib() - before);
   expect_growth_below(before, kib);
 }

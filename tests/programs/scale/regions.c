@@ -37,9 +37,8 @@ static long serialised(long level) {
   return inner + 1;
 }
 
-static void *serialised_thread(void *argument) {
-  for (int round = 0; round < 2; round++)
-    CHECK_EQ(serialised(0), serialised_levels);
+static void* serialised_thread(void* argument) {
+  for (int round = 0; round < 2; round++) CHECK_EQ(serialised(0), serialised_levels);
   return argument;
 }
 
@@ -62,13 +61,12 @@ static int active(int level) {
     CHECK_EQ(omp_get_num_threads(), 2);
     CHECK_EQ(omp_get_active_level(), level + 1);
     members = 1;
-    if (omp_get_thread_num() == level % 2 && level + 1 < kActiveLevels)
-      members += active(level + 1);
+    if (omp_get_thread_num() == level % 2 && level + 1 < kActiveLevels) members += active(level + 1);
   }
   return members;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long regions = atol(argv[1]);
   int most = omp_get_max_threads();
@@ -78,11 +76,9 @@ int main(int argc, char **argv) {
     long before = resident_kib();
     in_sequence(round == 0 ? regions / 10 : regions, most);
     serialised_deeply(regions / 10);
-    for (int i = 0; i < 5; i++)
-      CHECK_EQ(active(0), 2 * kActiveLevels);
+    for (int i = 0; i < 5; i++) CHECK_EQ(active(0), 2 * kActiveLevels);
     printf("round %d: %ld KiB more\n", round, resident_kib() - before);
-    if (round > 0)
-      expect_growth_below(before, kGrowthKiB);
+    if (round > 0) expect_growth_below(before, kGrowthKiB);
   }
   return 0;
 }

@@ -13,7 +13,7 @@ enum { kShapes = 8, kMostWorkers = 100, kMostNeighbours = 20, kGrowthKib = 1 << 
 
 static long left, half, before;
 static int workers; /* that have not run: the newest task runs first, so a thread alone may leave them for long */
-static int mixed; /* every generation draws its shape; else `shape` is that of all */
+static int mixed;   /* every generation draws its shape; else `shape` is that of all */
 static int shape;
 static unsigned drawn;
 
@@ -81,41 +81,38 @@ static void create_neighbours(void) {
 }
 
 static void generation(void) {
-  if (--left <= 0)
-    return;
-  if (left == half)
-    before = resident_kib();
+  if (--left <= 0) return;
+  if (left == half) before = resident_kib();
   switch (mixed ? draw(kShapes) : shape) {
-  case 0: create_next(); break;
-  case 1: {
+    case 0: create_next(); break;
+    case 1: {
 #pragma omp task
-    generation();
-    break;
-  }
-  case 2: /* a task in between */
+      generation();
+      break;
+    }
+    case 2: /* a task in between */
 #pragma omp task
-    create_next();
-    break;
-  case 3:
+      create_next();
+      break;
+    case 3:
 #pragma omp taskgroup
-    create_workers(2);
-    create_next();
-    break;
-  case 4:
-    create_workers(1 + draw(3));
-    create_next();
-    break;
-  case 5:
-    create_workers(1);
+      create_workers(2);
+      create_next();
+      break;
+    case 4:
+      create_workers(1 + draw(3));
+      create_next();
+      break;
+    case 5: create_workers(1);
 #pragma omp taskwait
 #pragma omp task if (0)
-    create_next();
-    break;
-  case 6:
-    create_neighbours();
-    create_next();
-    break;
-  default: create_next_after_dependences();
+      create_next();
+      break;
+    case 6:
+      create_neighbours();
+      create_next();
+      break;
+    default: create_next_after_dependences();
   }
 }
 
@@ -133,9 +130,8 @@ static void run(long generations, int of_shape) {
   expect_growth_below(before, kSanitizerShare > 1 ? 8 * kGrowthKib : kGrowthKib); /* a sanitizer counts by the thread */
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
-  for (int of_shape = 0; of_shape <= kShapes; of_shape++)
-    run(atol(argv[1]), of_shape);
+  for (int of_shape = 0; of_shape <= kShapes; of_shape++) run(atol(argv[1]), of_shape);
   return 0;
 }

@@ -39,8 +39,7 @@ static void in_sequence(long groups) {
 
 /* Each level's group ends after those inside it: then its own task and theirs have run. */
 static void nested(long levels) {
-  if (levels == 0)
-    return;
+  if (levels == 0) return;
   long before = ran_now();
 #pragma omp taskgroup
   {
@@ -52,8 +51,7 @@ static void nested(long levels) {
 }
 
 static void nested_tasks(long levels) {
-  if (levels == 0)
-    return;
+  if (levels == 0) return;
 #pragma omp taskgroup
   {
 #pragma omp task firstprivate(levels)
@@ -66,7 +64,7 @@ static void nested_tasks(long levels) {
 
 static int opened, closed;
 
-static void hold_open(omp_event_handle_t *event) {
+static void hold_open(omp_event_handle_t* event) {
 #pragma omp taskgroup
   {
     omp_event_handle_t handle;
@@ -81,7 +79,7 @@ static void hold_open(omp_event_handle_t *event) {
 
 /* No group can end before the last is open. */
 static void open_together(int groups) {
-  omp_event_handle_t *events = malloc((size_t)groups * sizeof *events);
+  omp_event_handle_t* events = malloc((size_t)groups * sizeof *events);
   CHECK(events != NULL);
   opened = closed = 0;
   for (int i = 0; i < groups; i++) {
@@ -92,14 +90,13 @@ static void open_together(int groups) {
 #pragma omp taskyield
   }
   CHECK_EQ(closed, 0);
-  for (int i = 0; i < groups; i++)
-    omp_fulfill_event(events[i]);
+  for (int i = 0; i < groups; i++) omp_fulfill_event(events[i]);
 #pragma omp taskwait
   CHECK_EQ(closed, groups);
   free(events);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long groups = atol(argv[1]), many = groups / 10;
 #pragma omp parallel

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks that run at their creation (outside of parallel regions all do, up to a depth). One that blocks lets its creator
- * go on, with the creator's floating-point control, errno and local variables, and finds its own when it is resumed. One
- * that has run through has not changed the creator's errno. Fibers that have carried either kind carry the other next.
+ * Tasks that run at their creation (outside of parallel regions all do, up to a depth). One that blocks lets its
+ * creator go on, with the creator's floating-point control, errno and local variables, and finds its own when it is
+ * resumed. One that has run through has not changed the creator's errno. Fibers that have carried either kind carry the
+ * other next.
  *
  * Covers: marline suspension
  */
@@ -28,20 +29,18 @@ static void expect(int mode, int error) {
 
 static void block(int i) {
   volatile char kept[200];
-  for (int b = 0; b < 200; b++)
-    kept[b] = (char)(b + i);
+  for (int b = 0; b < 200; b++) kept[b] = (char)(b + i);
   disturb(FE_UPWARD, 11 + i);
   progress[i] = 1;
   marline_event_wait(&gate[i]);
   expect(FE_UPWARD, 11 + i);
-  for (int b = 0; b < 200; b++)
-    CHECK_EQ(kept[b], (char)(b + i));
+  for (int b = 0; b < 200; b++) CHECK_EQ(kept[b], (char)(b + i));
   progress[i] = 2;
   disturb(FE_TONEAREST, 0);
 }
 
 /* What it does to floating-point control it takes back, as any function must: to read that costs more than the call. */
-static void run_through(int *done) {
+static void run_through(int* done) {
   errno = 99;
   ++*done;
 }
@@ -76,7 +75,7 @@ static void creator_goes_on(int untied) {
 }
 
 /* Each creates the next, then blocks; the taskgroup counts them all, and so do the taskwaits. */
-static void nest(int depth, int *ended) {
+static void nest(int depth, int* ended) {
   if (depth == kDepth) return;
 #pragma omp task firstprivate(depth, ended)
   {
@@ -90,21 +89,19 @@ static void nest(int depth, int *ended) {
 
 static void nested(void) {
   int ended = 0;
-  for (int i = 0; i < kDepth; i++)
-    marline_event_init(&gate[i]);
+  for (int i = 0; i < kDepth; i++) marline_event_init(&gate[i]);
 #pragma omp taskgroup
   {
     nest(0, &ended);
 #pragma omp task
-    for (int i = 0; i < kDepth; i++)
-      marline_event_fulfill(&gate[i]);
+    for (int i = 0; i < kDepth; i++) marline_event_fulfill(&gate[i]);
   }
   CHECK_EQ(ended, kDepth);
 }
 
-/* Deeper than tasks run at their creation: the innermost are queued, and started by a switch, on fibers that were called
- * before and had called others. */
-static void run_through_nested(int depth, int *ended) {
+/* Deeper than tasks run at their creation: the innermost are queued, and started by a switch, on fibers that were
+ * called before and had called others. */
+static void run_through_nested(int depth, int* ended) {
   if (depth == kDepth) return;
 #pragma omp task firstprivate(depth, ended)
   {
@@ -138,8 +135,7 @@ static void groups(void) {
 }
 
 int main(void) {
-  for (int i = 0; i < kRounds; i++)
-    creator_goes_on(i % 2);
+  for (int i = 0; i < kRounds; i++) creator_goes_on(i % 2);
   for (int i = 0; i < kRounds / 20; i++) {
     int ended = 0;
     run_through_nested(0, &ended);

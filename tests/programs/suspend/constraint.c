@@ -63,16 +63,14 @@ static void one_thread(void) {
 static int suspended[kThreads][kNodes], suspended_count[kThreads], started, breaches;
 
 static int descends(int node, int from) {
-  while (node > from)
-    node = (node - 1) / kChildren;
+  while (node > from) node = (node - 1) / kChildren;
   return node == from;
 }
 
 static void check_start(int node) {
   int me = omp_get_thread_num();
   for (int i = 0; i < suspended_count[me]; i++)
-    if (!descends(node, suspended[me][i]))
-      __atomic_add_fetch(&breaches, 1, __ATOMIC_RELAXED);
+    if (!descends(node, suspended[me][i])) __atomic_add_fetch(&breaches, 1, __ATOMIC_RELAXED);
 }
 
 static void leave(int node) {
@@ -82,8 +80,7 @@ static void leave(int node) {
 
 static void come_back(int node) {
   int me = omp_get_thread_num(), i = 0;
-  while (suspended[me][i] != node)
-    i++;
+  while (suspended[me][i] != node) i++;
   suspended[me][i] = suspended[me][--suspended_count[me]];
 }
 
@@ -115,8 +112,7 @@ static void visit(int node, int level) {
 
 static void trees(void) {
   int nodes = 0;
-  for (int level = 0, width = 1; level <= kLevels; level++, width *= kChildren)
-    nodes += width;
+  for (int level = 0, width = 1; level <= kLevels; level++, width *= kChildren) nodes += width;
   CHECK(nodes <= kNodes);
   started = breaches = 0;
 #pragma omp parallel
@@ -133,13 +129,12 @@ static void trees(void) {
     CHECK(breaches > 0); /* the program would see it */
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   strict = strcmp(argv[1], "strict") == 0;
   omp_set_dynamic(0);
   CHECK(omp_get_max_threads() <= kThreads);
   one_thread();
-  for (int round = 0; round < 20; round++)
-    trees();
+  for (int round = 0; round < 20; round++) trees();
   return 0;
 }

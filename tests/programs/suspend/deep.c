@@ -11,8 +11,7 @@
 enum { kDepth = 10000 };
 
 static long descend(int depth) {
-  if (depth == 0)
-    return 0;
+  if (depth == 0) return 0;
   long below = 0;
 #pragma omp task shared(below) firstprivate(depth)
   below = descend(depth - 1);
@@ -20,7 +19,7 @@ static long descend(int depth) {
   return below + 1;
 }
 
-static void chain(int depth, int *ends) {
+static void chain(int depth, int* ends) {
   if (depth == 0) {
 #pragma omp atomic
     (*ends)++;
@@ -31,8 +30,7 @@ static void chain(int depth, int *ends) {
 }
 
 static long fib(int n) {
-  if (n < 2)
-    return n;
+  if (n < 2) return n;
   long a, b;
 #pragma omp task shared(a) firstprivate(n)
   a = fib(n - 1);
@@ -50,8 +48,7 @@ int main(void) {
 #pragma omp single
     {
       depth = descend(kDepth);
-      for (int c = 0; c < 8; c++)
-        chain(kDepth, &ends);
+      for (int c = 0; c < 8; c++) chain(kDepth, &ends);
       f = fib(18);
     }
     CHECK_EQ(depth, kDepth);

@@ -16,23 +16,23 @@ enum { kFirst = 1000, kOfMunmap = 999 };
 
 static int calls;
 
-int munmap(void *address, size_t bytes) {
+int munmap(void* address, size_t bytes) {
   long result = syscall(SYS_munmap, address, bytes);
   __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
   errno = kOfMunmap;
   return (int)result;
 }
 
-static void wait_and_look(marline_event_t *event, int task) {
+static void wait_and_look(marline_event_t* event, int task) {
   errno = kFirst + task;
   marline_event_wait(event);
   CHECK_EQ(errno, kFirst + task);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   int tasks = atoi(argv[1]), arrived = 0;
-  marline_event_t *events = malloc((size_t)tasks * sizeof *events);
+  marline_event_t* events = malloc((size_t)tasks * sizeof *events);
   CHECK(events != NULL);
 #pragma omp parallel
 #pragma omp single
@@ -49,8 +49,7 @@ int main(int argc, char **argv) {
 #pragma omp taskyield
     }
     calls = 0;
-    for (int t = 0; t < tasks; t++)
-      marline_event_fulfill(&events[t]);
+    for (int t = 0; t < tasks; t++) marline_event_fulfill(&events[t]);
 #pragma omp taskwait
     CHECK(omp_get_num_threads() > 1 || calls > 0); /* with others, stacks are kept until one falls asleep */
   }

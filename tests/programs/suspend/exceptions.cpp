@@ -20,14 +20,14 @@ std::string name_of(int task) { return "exception of task " + std::to_string(tas
 void suspend_in_a_catch_block(int self) {
   try {
     throw std::runtime_error(name_of(self));
-  } catch (const std::runtime_error &e) {
+  } catch (const std::runtime_error& e) {
     rendezvous_meet(&meetings, 0, self);
     CHECK(e.what() == name_of(self));
     std::exception_ptr current = std::current_exception();
     CHECK(current != nullptr);
     try {
       std::rethrow_exception(current);
-    } catch (const std::runtime_error &same) {
+    } catch (const std::runtime_error& same) {
       rendezvous_meet(&meetings, 1, self);
       CHECK(same.what() == name_of(self));
     }
@@ -65,7 +65,7 @@ void suspend_while_unwinding(int self) {
   try {
     SuspendsInDestructor guard{self};
     throw std::logic_error(name_of(self));
-  } catch (const std::logic_error &e) {
+  } catch (const std::logic_error& e) {
     CHECK_EQ(std::uncaught_exceptions(), 0);
     CHECK(e.what() == name_of(self));
   }
@@ -88,7 +88,7 @@ void task_body(int self) {
   try {
     throw_through_resumed_frames(self, 20);
     CHECK(!"the exception was lost");
-  } catch (const std::runtime_error &e) {
+  } catch (const std::runtime_error& e) {
     CHECK(e.what() == name_of(self));
   }
 }

@@ -16,7 +16,7 @@ enum { kTasks = 50 };
 static marline_event_t events[kTasks];
 static int written[kTasks];
 
-static void *fulfil_all(void *delay) {
+static void* fulfil_all(void* delay) {
   usleep((useconds_t)(uintptr_t)delay);
   for (int t = kTasks - 1; t >= 0; t--) {
     written[t] = t + 1;
@@ -28,7 +28,7 @@ static void *fulfil_all(void *delay) {
   return NULL;
 }
 
-static void create_waiting_tasks(int *resumed) {
+static void create_waiting_tasks(int* resumed) {
   for (int t = 0; t < kTasks; t++) {
 #pragma omp task untied firstprivate(t, resumed)
     {
@@ -50,7 +50,7 @@ static void team_waits(int way, long delay) {
     CHECK_EQ(marline_event_test(&events[t]), 0);
     written[t] = 0;
   }
-  CHECK_EQ(pthread_create(&thread, NULL, fulfil_all, (void *)(uintptr_t)delay), 0);
+  CHECK_EQ(pthread_create(&thread, NULL, fulfil_all, (void*)(uintptr_t)delay), 0);
 #pragma omp parallel shared(resumed)
   {
 #pragma omp single nowait
@@ -75,9 +75,9 @@ static void team_waits(int way, long delay) {
 
 static marline_event_t from_task;
 
-static void *wait_here(void *result) {
+static void* wait_here(void* result) {
   marline_event_wait(&from_task);
-  *(int *)result += 1;
+  *(int*)result += 1;
   return NULL;
 }
 

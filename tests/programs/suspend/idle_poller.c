@@ -13,13 +13,13 @@
 static marline_event_t events[2];
 static int posted, done;
 static int leave;
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 
-static int poll_events(void *unused) {
+static int poll_events(void* unused) {
   int finished = 0;
   (void)unused;
   for (; done < __atomic_load_n(&posted, __ATOMIC_ACQUIRE); finished++) {
-    marline_event_t *event = &events[done++]; /* counted first: the end of the wait shows the count to main */
+    marline_event_t* event = &events[done++]; /* counted first: the end of the wait shows the count to main */
     marline_event_fulfill(event);
   }
   marline_progress_add(hook, -finished);
@@ -35,8 +35,7 @@ int main(void) {
   alarm(100);
   hook = marline_progress_register("two operations", poll_events, NULL);
   CHECK(hook != NULL);
-  for (int i = 0; i < 2; i++)
-    marline_event_init(&events[i]);
+  for (int i = 0; i < 2; i++) marline_event_init(&events[i]);
 #pragma omp parallel num_threads(3)
   {
     if (omp_get_thread_num() == 0) {
@@ -48,8 +47,7 @@ int main(void) {
       post(2);
       marline_event_wait(&events[1]);
     } else if (omp_get_thread_num() == 1) {
-      while (!__atomic_load_n(&leave, __ATOMIC_RELAXED))
-        usleep(500);
+      while (!__atomic_load_n(&leave, __ATOMIC_RELAXED)) usleep(500);
     }
   }
   CHECK_EQ(done, 2);

@@ -12,12 +12,11 @@
 
 static marline_event_t event;
 static int posted, gone_on;
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 
-static int poll_event(void *unused) {
+static int poll_event(void* unused) {
   (void)unused;
-  if (!__atomic_exchange_n(&posted, 0, __ATOMIC_ACQUIRE))
-    return 0;
+  if (!__atomic_exchange_n(&posted, 0, __ATOMIC_ACQUIRE)) return 0;
   marline_event_fulfill(&event);
   marline_progress_add(hook, -1);
   return 1;

@@ -56,8 +56,7 @@ static void waiting_teams(int regions) {
   marline_event_t gates[kMost][kWaiters];
   int passed = 0;
   for (int r = 0; r < regions; r++)
-    for (int w = 0; w < kWaiters; w++)
-      marline_event_init(&gates[r][w]);
+    for (int w = 0; w < kWaiters; w++) marline_event_init(&gates[r][w]);
 #pragma omp parallel num_threads(n) shared(passed, gates)
 #pragma omp single
   {
@@ -80,8 +79,7 @@ static void waiting_teams(int regions) {
     }
     for (int r = 0; r < regions; r++) {
 #pragma omp task shared(gates) firstprivate(r)
-      for (int w = 0; w < kWaiters; w++)
-        marline_event_fulfill(&gates[r][w]);
+      for (int w = 0; w < kWaiters; w++) marline_event_fulfill(&gates[r][w]);
     }
   }
   CHECK_RANGE(passed, regions, 2 * regions);

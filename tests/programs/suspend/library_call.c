@@ -85,7 +85,7 @@ static struct answers ask(void) {
   return answers;
 }
 
-static void check_answers(const struct answers *now, const struct answers *before) {
+static void check_answers(const struct answers* now, const struct answers* before) {
   CHECK_EQ(now->threads, before->threads);
   CHECK_EQ(now->levels, before->levels);
   CHECK_EQ(now->limit, before->limit);
@@ -107,9 +107,9 @@ static void call_back(int form) {
   CHECK(marline_is_called_back() == 1 && marline_can_suspend() == 0);
   CHECK_EQ(omp_get_thread_num(), 0);
   switch (form % 3) {
-  case 0: in_order(); break;
-  case 1: in_group(); break;
-  default: in_region();
+    case 0: in_order(); break;
+    case 1: in_group(); break;
+    default: in_region();
   }
 #pragma omp task
   __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED); /* not waited for: done when the library goes on */
@@ -132,14 +132,13 @@ static void call_library(int form) {
   CHECK_EQ(pthread_mutex_unlock(&lock), 0);
 }
 
-static marline_hook_t *hook;
-static marline_event_t *waiting; /* taken by the hook; the tasks take turns */
+static marline_hook_t* hook;
+static marline_event_t* waiting; /* taken by the hook; the tasks take turns */
 
-static int poll_waiting(void *unused) {
+static int poll_waiting(void* unused) {
   (void)unused;
-  marline_event_t *event = __atomic_exchange_n(&waiting, NULL, __ATOMIC_ACQ_REL);
-  if (event == NULL)
-    return 0;
+  marline_event_t* event = __atomic_exchange_n(&waiting, NULL, __ATOMIC_ACQ_REL);
+  if (event == NULL) return 0;
   call_back(called());
   marline_progress_add(hook, -1);
   marline_event_fulfill(event);

@@ -18,8 +18,7 @@ static omp_nest_lock_t nest_lock;
 
 static void hold(int suspend) {
   CHECK_EQ(__atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED), 0);
-  if (suspend)
-    marline_event_wait(&gate);
+  if (suspend) marline_event_wait(&gate);
   passed++;
   CHECK_EQ(__atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED), 1);
 }

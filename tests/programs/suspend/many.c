@@ -12,18 +12,17 @@
 
 enum { kMaxMappings = 60000, kMaxBytesPerTask = 16384, kSlackBytes = 100 << 20 };
 
-static long lines_of(const char *path) {
-  FILE *file = fopen(path, "r");
+static long lines_of(const char* path) {
+  FILE* file = fopen(path, "r");
   CHECK(file != NULL);
   long lines = 0;
-  for (int c; (c = fgetc(file)) != EOF;)
-    lines += c == '\n';
+  for (int c; (c = fgetc(file)) != EOF;) lines += c == '\n';
   fclose(file);
   return lines;
 }
 
 static long resident_bytes(void) {
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   CHECK(file != NULL);
   long pages = 0;
   CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
@@ -31,7 +30,7 @@ static long resident_bytes(void) {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-static void suspend_and_resume(int tasks, marline_event_t *events, int untied) {
+static void suspend_and_resume(int tasks, marline_event_t* events, int untied) {
   int arrived = 0, resumed = 0;
   long before = resident_bytes();
 #pragma omp parallel shared(arrived, resumed)
@@ -39,11 +38,11 @@ static void suspend_and_resume(int tasks, marline_event_t *events, int untied) {
   {
     for (int t = 0; t < tasks; t++) {
       marline_event_init(&events[t]);
-#define BODY                                                                                                           \
-  {                                                                                                                    \
-    __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);                                                                 \
-    marline_event_wait(&events[t]);                                                                                    \
-    __atomic_add_fetch(&resumed, 1, __ATOMIC_RELAXED);                                                                 \
+#define BODY                                           \
+  {                                                    \
+    __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED); \
+    marline_event_wait(&events[t]);                    \
+    __atomic_add_fetch(&resumed, 1, __ATOMIC_RELAXED); \
   }
       if (untied) {
 #pragma omp task untied firstprivate(t)
@@ -61,25 +60,23 @@ static void suspend_and_resume(int tasks, marline_event_t *events, int untied) {
     printf("%d suspended tasks: %ld bytes each, %ld mappings\n", tasks, grown / tasks, mappings);
     CHECK_RANGE(mappings, 0, kMaxMappings);
     CHECK(grown <= (long)kMaxBytesPerTask * tasks + kSlackBytes);
-    for (int t = 0; t < tasks; t++)
-      marline_event_fulfill(&events[t]);
+    for (int t = 0; t < tasks; t++) marline_event_fulfill(&events[t]);
   }
   CHECK_EQ(resumed, tasks);
 }
 
 /* The threads of the region give it back when they fall asleep, or at once where there is one. */
 static void expect_back(long before) {
-  for (int i = 0; i < 3000 && resident_bytes() > before + 2 * kSlackBytes; i++)
-    usleep(10 * 1000);
+  for (int i = 0; i < 3000 && resident_bytes() > before + 2 * kSlackBytes; i++) usleep(10 * 1000);
   printf("%ld MiB more than before\n", (resident_bytes() - before) >> 20);
   CHECK(resident_bytes() <= before + 2 * kSlackBytes);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   long before = resident_bytes();
   int tasks = atoi(argv[1]);
-  marline_event_t *events = malloc((size_t)tasks * sizeof *events);
+  marline_event_t* events = malloc((size_t)tasks * sizeof *events);
   CHECK(events != NULL);
   suspend_and_resume(tasks, events, 1);
   suspend_and_resume(tasks, events, 0); /* again on the same stacks: nothing may have leaked */

@@ -13,8 +13,8 @@
 
 enum { kTasks = 40, kMostBelow = 64 * 1024 };
 
-static _Thread_local int *own_count; /* of the task that is about to wait */
-static _Thread_local char *own_frame;
+static _Thread_local int* own_count; /* of the task that is about to wait */
+static _Thread_local char* own_frame;
 static int observed[kTasks];
 static int total;
 static marline_event_t events[kTasks];
@@ -31,20 +31,20 @@ static void observe(void) {
 static void nothing(void) {}
 
 /* Only when all are suspended: so each wait is a suspension. */
-static void *fulfil_all(void *how_many) {
+static void* fulfil_all(void* how_many) {
   const int wanted = (int)(intptr_t)how_many;
   while (__atomic_load_n(&total, __ATOMIC_ACQUIRE) < wanted) usleep(100);
   for (int t = 0; t < wanted; t++) marline_event_fulfill(&events[t]);
   return NULL;
 }
 
-static void begin(pthread_t *thread, int tasks) {
+static void begin(pthread_t* thread, int tasks) {
   total = 0;
   for (int t = 0; t < tasks; t++) {
     observed[t] = 0;
     marline_event_init(&events[t]);
   }
-  CHECK_EQ(pthread_create(thread, NULL, fulfil_all, (void *)(intptr_t)tasks), 0);
+  CHECK_EQ(pthread_create(thread, NULL, fulfil_all, (void*)(intptr_t)tasks), 0);
 }
 
 static void end(pthread_t thread, int tasks) {

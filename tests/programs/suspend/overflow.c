@@ -32,8 +32,7 @@ static int overflow(int in_library) {
 #pragma omp task
     {
       marline_library_call_t call;
-      if (in_library)
-        marline_library_enter(&call);
+      if (in_library) marline_library_enter(&call);
       volatile long result = devour(1);
       (void)result;
     }
@@ -42,13 +41,12 @@ static int overflow(int in_library) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return overflow(strcmp(argv[1], "overflow in library") == 0);
+int main(int argc, char** argv) {
+  if (argc > 1) return overflow(strcmp(argv[1], "overflow in library") == 0);
   static Child child;
-  char *sizes[] = {"OMP_STACKSIZE=256K", "OMP_STACKSIZE=4M"};
+  char* sizes[] = {"OMP_STACKSIZE=256K", "OMP_STACKSIZE=4M"};
   for (int s = 0; s < 2; s++) {
-    char *variables[] = {sizes[s], NULL};
+    char* variables[] = {sizes[s], NULL};
     for (int in_library = 0; in_library < 2; in_library++) {
       run_child(&child, in_library ? "overflow in library" : "overflow", variables);
       CHECK(!child.exited || child.status != 0);

@@ -14,15 +14,14 @@ static marline_event_t event;
 static marline_hook_t *waiting, *fulfilling;
 static int fulfilled;
 
-static int poll_in_vain(void *unused) {
+static int poll_in_vain(void* unused) {
   (void)unused;
   return 0;
 }
 
-static int poll_event(void *unused) {
+static int poll_event(void* unused) {
   (void)unused;
-  if (fulfilled)
-    return 0;
+  if (fulfilled) return 0;
   fulfilled = 1;
   marline_event_fulfill(&event);
   return 1;

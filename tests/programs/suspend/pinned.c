@@ -24,7 +24,7 @@ static void suspend_with_copy(void) {
       marline_event_init(&events[i]);
 #pragma omp task untied in_reduction(+ : x) shared(moved) firstprivate(i)
       {
-        long *copy = &x;
+        long* copy = &x;
         pthread_t thread = pthread_self();
         *copy += 1;
         marline_event_wait(&events[i]);
@@ -35,8 +35,7 @@ static void suspend_with_copy(void) {
         *copy += 1;
       }
     }
-    for (int i = 0; i < kTasks; i++)
-      marline_event_fulfill(&events[i]);
+    for (int i = 0; i < kTasks; i++) marline_event_fulfill(&events[i]);
   }
   CHECK_EQ(moved, 0);
   CHECK_EQ(x, 2 * kTasks);

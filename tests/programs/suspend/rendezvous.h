@@ -17,22 +17,20 @@ typedef struct {
   marline_event_t events[kMeetings][kMembers];
 } Rendezvous;
 
-static inline void rendezvous_init(Rendezvous *r, int members) {
+static inline void rendezvous_init(Rendezvous* r, int members) {
   memset(r, 0, sizeof *r);
   r->members = members;
   for (int m = 0; m < kMeetings; m++)
-    for (int i = 0; i < members; i++)
-      marline_event_init(&r->events[m][i]);
+    for (int i = 0; i < members; i++) marline_event_init(&r->events[m][i]);
 }
 
-static inline void rendezvous_meet(Rendezvous *r, int meeting, int member) {
+static inline void rendezvous_meet(Rendezvous* r, int meeting, int member) {
   if (__atomic_add_fetch(&r->arrived[meeting], 1, __ATOMIC_ACQ_REL) < r->members) {
     marline_event_wait(&r->events[meeting][member]);
     return;
   }
   for (int i = 0; i < r->members; i++)
-    if (i != member)
-      marline_event_fulfill(&r->events[meeting][i]);
+    if (i != member) marline_event_fulfill(&r->events[meeting][i]);
 }
 
 #endif

@@ -16,7 +16,7 @@ static Rendezvous meetings;
 
 static long recurse(int self, int depth, int meeting) {
   volatile unsigned char local[64];
-  memset((void *)local, self + depth, sizeof local);
+  memset((void*)local, self + depth, sizeof local);
   long below;
   if (depth == 0) {
     rendezvous_meet(&meetings, meeting, self);
@@ -24,28 +24,24 @@ static long recurse(int self, int depth, int meeting) {
   } else {
     below = recurse(self, depth - 1, meeting);
   }
-  for (unsigned i = 0; i < sizeof local; i++)
-    CHECK_EQ(local[i], (unsigned char)(self + depth));
+  for (unsigned i = 0; i < sizeof local; i++) CHECK_EQ(local[i], (unsigned char)(self + depth));
   return below + self + depth;
 }
 
 static void dynamic_storage(int self, int meeting) {
   int length = 10 + self * 7;
   long array[length];
-  char *block = alloca((size_t)length * 3);
-  for (int i = 0; i < length; i++)
-    array[i] = (long)self << 32 | i;
+  char* block = alloca((size_t)length * 3);
+  for (int i = 0; i < length; i++) array[i] = (long)self << 32 | i;
   memset(block, self, (size_t)length * 3);
   rendezvous_meet(&meetings, meeting, self);
-  for (int i = 0; i < length; i++)
-    CHECK_EQ(array[i], (long)self << 32 | i);
-  for (int i = 0; i < 3 * length; i++)
-    CHECK_EQ(block[i], self);
+  for (int i = 0; i < length; i++) CHECK_EQ(array[i], (long)self << 32 | i);
+  for (int i = 0; i < 3 * length; i++) CHECK_EQ(block[i], self);
   CHECK_EQ((uintptr_t)array % _Alignof(long), 0);
 }
 
 /* Others write into this task's frame while it is suspended. */
-static void written_from_outside(int self, int **boxes, int meeting) {
+static void written_from_outside(int self, int** boxes, int meeting) {
   int box = -1;
   boxes[self] = &box;
   rendezvous_meet(&meetings, meeting, self);
@@ -55,19 +51,19 @@ static void written_from_outside(int self, int **boxes, int meeting) {
 }
 
 static void one_team(int untied) {
-  int *boxes[kTasks];
+  int* boxes[kTasks];
   int done = 0;
   rendezvous_init(&meetings, kTasks);
 #pragma omp parallel shared(boxes, done)
 #pragma omp single
   for (int self = 0; self < kTasks; self++) {
-#define BODY                                                                                                           \
-  {                                                                                                                    \
-    CHECK_EQ(recurse(self, 40, 0), 41L * self + 820);                                                                  \
-    dynamic_storage(self, 1);                                                                                          \
-    written_from_outside(self, boxes, 2);                                                                              \
-    CHECK_EQ(recurse(self, 3, 4), 4L * self + 6);                                                                      \
-    _Pragma("omp atomic") done++;                                                                                      \
+#define BODY                                          \
+  {                                                   \
+    CHECK_EQ(recurse(self, 40, 0), 41L * self + 820); \
+    dynamic_storage(self, 1);                         \
+    written_from_outside(self, boxes, 2);             \
+    CHECK_EQ(recurse(self, 3, 4), 4L * self + 6);     \
+    _Pragma("omp atomic") done++;                     \
   }
     if (untied) {
 #pragma omp task untied firstprivate(self)

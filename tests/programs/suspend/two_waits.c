@@ -21,15 +21,14 @@ static int wait_twice(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "wait_twice") == 0)
-    return wait_twice();
+int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "wait_twice") == 0) return wait_twice();
   static Child child;
-  char *variables[] = {NULL};
+  char* variables[] = {NULL};
   run_child(&child, "wait_twice", variables);
   CHECK(!child.exited || child.status != 0);
   CHECK_LINE(&child, "marline: fatal: ", "two waits for one event");
-  char *end = strchr(child.output, '\n');
+  char* end = strchr(child.output, '\n');
   CHECK(end != NULL && end[1] == '\0'); /* one line */
   return 0;
 }

@@ -14,33 +14,30 @@ enum { kWaiters = 2 };
 static marline_event_t first, second, inner[kWaiters];
 static int fulfilled_first, fulfilled_second, fulfilled_inner[kWaiters], inner_phase;
 static double start;
-static marline_hook_t *hook;
+static marline_hook_t* hook;
 
-static int fulfil_once(int *done, marline_event_t *event) {
-  if (*done)
-    return 0;
+static int fulfil_once(int* done, marline_event_t* event) {
+  if (*done) return 0;
   *done = 1;
   marline_event_fulfill(event);
   return 1;
 }
 
-static int poll_events(void *unused) {
+static int poll_events(void* unused) {
   (void)unused;
   int finished = 0;
   double elapsed = omp_get_wtime() - start;
   if (inner_phase) {
-    for (int i = 0; elapsed > 0.02 && i < kWaiters; i++)
-      finished += fulfil_once(&fulfilled_inner[i], &inner[i]);
+    for (int i = 0; elapsed > 0.02 && i < kWaiters; i++) finished += fulfil_once(&fulfilled_inner[i], &inner[i]);
   } else {
     finished += fulfil_once(&fulfilled_first, &first);
-    if (elapsed > 0.05)
-      finished += fulfil_once(&fulfilled_second, &second);
+    if (elapsed > 0.05) finished += fulfil_once(&fulfilled_second, &second);
   }
   marline_progress_add(hook, -finished);
   return finished;
 }
 
-static void wait_for(marline_event_t *event) {
+static void wait_for(marline_event_t* event) {
   marline_progress_add(hook, 1);
   marline_event_wait(event);
 }
@@ -93,8 +90,7 @@ int main(void) {
   CHECK(hook != NULL);
   marline_event_init(&first);
   marline_event_init(&second);
-  for (int i = 0; i < kWaiters; i++)
-    marline_event_init(&inner[i]);
+  for (int i = 0; i < kWaiters; i++) marline_event_init(&inner[i]);
   poller_goes_back_to_work();
   regions_inside_tasks();
   marline_progress_unregister(hook);

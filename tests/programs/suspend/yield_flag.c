@@ -15,8 +15,7 @@ static void spin(void) {
     int seen;
 #pragma omp atomic read
     seen = flag;
-    if (seen)
-      break;
+    if (seen) break;
 #pragma omp taskyield
   }
 #pragma omp atomic
@@ -48,14 +47,13 @@ static void wait_for_a_flag(int spinners, int untied) {
 
 /* Each spinner waits for the next one created: the worst order for a stack. */
 static void wait_for_one_another(int spinners) {
-  int *turn = calloc((size_t)spinners + 1, sizeof *turn);
+  int* turn = calloc((size_t)spinners + 1, sizeof *turn);
 #pragma omp parallel
 #pragma omp single
   for (int s = 0; s < spinners; s++) {
 #pragma omp task firstprivate(s, turn)
     {
-      if (s == spinners - 1)
-        __atomic_store_n(&turn[s + 1], 1, __ATOMIC_RELEASE);
+      if (s == spinners - 1) __atomic_store_n(&turn[s + 1], 1, __ATOMIC_RELEASE);
       while (!__atomic_load_n(&turn[s + 1], __ATOMIC_ACQUIRE)) {
 #pragma omp taskyield
       }
@@ -80,7 +78,7 @@ static void creator_yields(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   int spinners = atoi(argv[1]);
   for (int round = 0; round < 10; round++) {

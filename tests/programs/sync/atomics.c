@@ -54,8 +54,7 @@ static void updates(int n) {
   }
   long total = (long)n * kRounds;
   unsigned bits = 0;
-  for (long k = 0; k < total; k++)
-    bits ^= 1u << (k % kRounds % 32);
+  for (long k = 0; k < total; k++) bits ^= 1u << (k % kRounds % 32);
   CHECK_EQ(c, (signed char)total);
   CHECK_EQ(s, (short)(2 * total));
   CHECK_EQ(i, -3 * total);
@@ -92,8 +91,7 @@ static void captures(int n) {
     }
     CHECK(before >= 0 && before < n * kRounds);
   }
-  for (int k = 0; k < n * kRounds; k++)
-    CHECK_EQ(taken[k], 1);
+  for (int k = 0; k < n * kRounds; k++) CHECK_EQ(taken[k], 1);
   CHECK_NEAR(wide, n * kRounds, 0);
 }
 
@@ -139,7 +137,6 @@ int main(void) {
   updates(n);
   captures(n);
   reads_and_writes();
-  for (int round = 0; round < 20; round++)
-    flush_hand_over();
+  for (int round = 0; round < 20; round++) flush_hand_over();
   return 0;
 }

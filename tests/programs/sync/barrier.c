@@ -18,14 +18,13 @@ static void phases(int n) {
     for (int r = 1; r <= kRounds; r++) {
       stage[me] = r;
 #pragma omp barrier
-      for (int t = 0; t < n; t++)
-        CHECK_EQ(stage[t], r);
+      for (int t = 0; t < n; t++) CHECK_EQ(stage[t], r);
 #pragma omp barrier
     }
   }
 }
 
-static void create_tree(int depth, long *leaves) {
+static void create_tree(int depth, long* leaves) {
   if (depth == 0) {
 #pragma omp atomic
     (*leaves)++;

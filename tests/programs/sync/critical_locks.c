@@ -19,7 +19,7 @@ enum { kRounds = 300 };
 
 static volatile int inside;
 
-static void exclusive(long *counter) {
+static void exclusive(long* counter) {
   CHECK_EQ(__atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED), 0);
   (*counter)++;
   CHECK_EQ(__atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED), 1);
@@ -63,8 +63,7 @@ static void simple_locks(int n, omp_sync_hint_t hint) {
     if (r % 2 == 0) {
       omp_set_lock(&lock);
     } else {
-      while (!omp_test_lock(&lock))
-        failed++;
+      while (!omp_test_lock(&lock)) failed++;
     }
     exclusive(&counter);
     omp_unset_lock(&lock);
@@ -75,8 +74,7 @@ static void simple_locks(int n, omp_sync_hint_t hint) {
   int taken = -1;
 #pragma omp parallel num_threads(2) shared(taken)
   {
-    if (omp_get_thread_num() == 1 || omp_get_num_threads() == 1)
-      taken = omp_test_lock(&lock);
+    if (omp_get_thread_num() == 1 || omp_get_num_threads() == 1) taken = omp_test_lock(&lock);
   }
   CHECK_EQ(taken, 0);
   omp_unset_lock(&lock);

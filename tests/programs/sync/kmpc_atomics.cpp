@@ -17,30 +17,32 @@ namespace {
 
 struct Ident {
   int32_t reserved, flags, reserved_2, reserved_3;
-  const char *source;
+  const char* source;
 };
 Ident here = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
 std::set<std::string> called;
 
-void *entry(const std::string &suffix) {
+void* entry(const std::string& suffix) {
   std::string name = "__kmpc_atomic_" + suffix;
-  void *address = dlsym(RTLD_DEFAULT, name.c_str());
+  void* address = dlsym(RTLD_DEFAULT, name.c_str());
   if (address == nullptr) check_failed(__FILE__, __LINE__, "no entry point %s", name.c_str());
   called.insert(name);
   return address;
 }
 
 template <class Function>
-Function *function(const std::string &suffix) { return reinterpret_cast<Function *>(entry(suffix)); }
+Function* function(const std::string& suffix) {
+  return reinterpret_cast<Function*>(entry(suffix));
+}
 
 int thread_number() {  // as the runtime counts
-  static auto *ask = reinterpret_cast<int (*)(Ident *)>(dlsym(RTLD_DEFAULT, "__kmpc_global_thread_num"));
+  static auto* ask = reinterpret_cast<int (*)(Ident*)>(dlsym(RTLD_DEFAULT, "__kmpc_global_thread_num"));
   return ask(&here);
 }
 
 template <class T>
-void check_same(const std::string &what, T actual, T expected) {
+void check_same(const std::string& what, T actual, T expected) {
   if (key(actual) == key(expected)) return;
   check_failed(__FILE__, __LINE__, "%s gives %.20Lg, %.20Lg, expected %.20Lg, %.20Lg", what.c_str(), key(actual).first,
                key(actual).second, key(expected).first, key(expected).second);
@@ -51,7 +53,7 @@ template <class T>
 constexpr int kRounds = sizeof(T) > 8 || kComplex<T> ? 100 : 500;
 
 // Calls body(i) for each i below the number of threads times `rounds`, which it returns.
-int all_threads(int rounds, const std::function<void(int)> &body) {
+int all_threads(int rounds, const std::function<void(int)>& body) {
   int threads = 0;
 #pragma omp parallel
   {
@@ -63,7 +65,7 @@ int all_threads(int rounds, const std::function<void(int)> &body) {
 }
 
 template <class T>
-std::vector<Key> sorted(const std::vector<T> &values) {
+std::vector<Key> sorted(const std::vector<T>& values) {
   std::vector<Key> keys;
   for (T value : values) keys.push_back(key(value));
   std::sort(keys.begin(), keys.end());
@@ -71,22 +73,22 @@ std::vector<Key> sorted(const std::vector<T> &values) {
 }
 
 template <class T>
-using Update = void(Ident *, int, T *, T);
+using Update = void(Ident*, int, T*, T);
 
 // Complex numbers of eight bytes are captured through a pointer.
 template <class T>
-T capture(void *address, T *x, T y, int after) {
+T capture(void* address, T* x, T y, int after) {
   if constexpr (std::is_same_v<T, Complex4>) {
     T captured = number<T>(-77);
-    reinterpret_cast<void (*)(Ident *, int, T *, T, T *, int)>(address)(&here, thread_number(), x, y, &captured, after);
+    reinterpret_cast<void (*)(Ident*, int, T*, T, T*, int)>(address)(&here, thread_number(), x, y, &captured, after);
     return captured;
   } else {
-    return reinterpret_cast<T (*)(Ident *, int, T *, T, int)>(address)(&here, thread_number(), x, y, after);
+    return reinterpret_cast<T (*)(Ident*, int, T*, T, int)>(address)(&here, thread_number(), x, y, after);
   }
 }
 
 template <class T>
-void by_one_thread(const std::string &name, const Operation<T> &operation, Update<T> *update, void *cpt) {
+void by_one_thread(const std::string& name, const Operation<T>& operation, Update<T>* update, void* cpt) {
   for (T before : samples<T>()) {
     for (T y : samples<T>()) {
       if (!operation.defined(before, y)) continue;
@@ -105,7 +107,7 @@ void by_one_thread(const std::string &name, const Operation<T> &operation, Updat
 }
 
 template <class T>
-void by_all_threads(const std::string &name, const Operation<T> &operation, Update<T> *update, void *cpt) {
+void by_all_threads(const std::string& name, const Operation<T>& operation, Update<T>* update, void* cpt) {
   T x = operation.start();
   int count = all_threads(kRounds<T>, [&](int i) { update(&here, thread_number(), &x, operation.operand(i)); });
   std::vector<T> values{operation.start()};  // that x goes through, if the operands come in this order
@@ -127,29 +129,29 @@ void by_all_threads(const std::string &name, const Operation<T> &operation, Upda
 }
 
 template <class T>
-void check_operation(const Operation<T> &operation, const std::string &reversed) {
+void check_operation(const Operation<T>& operation, const std::string& reversed) {
   std::string name = std::string(type_name<T>()) + "_" + operation.name;
-  Update<T> *update = function<Update<T>>(name + reversed);
-  void *cpt = entry(name + "_cpt" + reversed);
+  Update<T>* update = function<Update<T>>(name + reversed);
+  void* cpt = entry(name + "_cpt" + reversed);
   by_one_thread<T>(name + reversed, operation, update, cpt);
   by_all_threads<T>(name + reversed, operation, update, cpt);
 }
 
 template <class T, class... Operations>
 void check_operations() {
-  for (const Operation<T> &operation : {operation_of<T, Operations>()...}) check_operation(operation, "");
+  for (const Operation<T>& operation : {operation_of<T, Operations>()...}) check_operation(operation, "");
 }
 
 template <class T, class... Operations>
 void check_reversed() {
-  for (const Operation<T> &operation : {operation_of<T, Reversed<Operations>>()...}) check_operation(operation, "_rev");
+  for (const Operation<T>& operation : {operation_of<T, Reversed<Operations>>()...}) check_operation(operation, "_rev");
 }
 
 // x = x operation y, computed in y's type.
 template <class T, class Y>
-void check_mixed_operation(const Operation<Y> &operation) {
+void check_mixed_operation(const Operation<Y>& operation) {
   std::string name = std::string(type_name<T>()) + "_" + operation.name + "_" + type_name<Y>();
-  auto *update = function<void(Ident *, int, T *, Y)>(name);
+  auto* update = function<void(Ident*, int, T*, Y)>(name);
   for (double real : {1.0, 10.0, 60.0}) {
     for (Y y : {number<Y>(0.5), number<Y>(-1), number<Y>(1.0 + 1.0 / (1 << 20)), number<Y>(0, kComplex<Y> ? 1 : -1)}) {
       if (!operation.defined(Y(1), y)) continue;
@@ -167,26 +169,26 @@ void check_mixed_operation(const Operation<Y> &operation) {
 
 template <class T, class Y, class... Operations>
 void check_mixed() {
-  for (const Operation<Y> &operation : {operation_of<Y, Operations>()...}) check_mixed_operation<T>(operation);
+  for (const Operation<Y>& operation : {operation_of<Y, Operations>()...}) check_mixed_operation<T>(operation);
 }
 
 template <class T>
-T swap(void *address, T *x, T y) {
+T swap(void* address, T* x, T y) {
   if constexpr (std::is_same_v<T, Complex4>) {
     T before = number<T>(-77);
-    reinterpret_cast<void (*)(Ident *, int, T *, T, T *)>(address)(&here, thread_number(), x, y, &before);
+    reinterpret_cast<void (*)(Ident*, int, T*, T, T*)>(address)(&here, thread_number(), x, y, &before);
     return before;
   } else {
-    return reinterpret_cast<T (*)(Ident *, int, T *, T)>(address)(&here, thread_number(), x, y);
+    return reinterpret_cast<T (*)(Ident*, int, T*, T)>(address)(&here, thread_number(), x, y);
   }
 }
 
 template <class T>
 void check_accesses() {
   std::string name = type_name<T>();
-  auto *read = function<T(Ident *, int, T *)>(name + "_rd");
-  auto *write = function<Update<T>>(name + "_wr");
-  void *swp = entry(name + "_swp");
+  auto* read = function<T(Ident*, int, T*)>(name + "_rd");
+  auto* write = function<Update<T>>(name + "_wr");
+  void* swp = entry(name + "_swp");
 
   // Differ in all bytes, so that a value made of parts of both is none of them.
   T one = T(1) / T(3), other = T(-2) / T(7);
@@ -215,11 +217,11 @@ void check_accesses() {
 }
 
 template <class T>
-void compare_by_one_thread(const std::string &size) {
-  auto *is = function<bool(Ident *, int, T *, T, T)>("bool_" + size + "_cas");
-  auto *is_captured = function<bool(Ident *, int, T *, T, T, T *)>("bool_" + size + "_cas_cpt");
-  auto *was = function<T(Ident *, int, T *, T, T)>("val_" + size + "_cas");
-  auto *was_captured = function<T(Ident *, int, T *, T, T, T *)>("val_" + size + "_cas_cpt");
+void compare_by_one_thread(const std::string& size) {
+  auto* is = function<bool(Ident*, int, T*, T, T)>("bool_" + size + "_cas");
+  auto* is_captured = function<bool(Ident*, int, T*, T, T, T*)>("bool_" + size + "_cas_cpt");
+  auto* was = function<T(Ident*, int, T*, T, T)>("val_" + size + "_cas");
+  auto* was_captured = function<T(Ident*, int, T*, T, T, T*)>("val_" + size + "_cas_cpt");
   const T expected = T(0x4123456789abcdef), desired = T(0x3fedcba987654321), untouched = T(55);
   for (T before : {expected, T(expected ^ T(uint64_t(1) << (kBits<T> - 1)))}) {
     bool equal = before == expected;
@@ -247,8 +249,8 @@ template <class T>
 void check_comparisons() {
   std::string size = std::to_string(sizeof(T));
   compare_by_one_thread<T>(size);
-  auto *is = function<bool(Ident *, int, T *, T, T, T *)>("bool_" + size + "_cas_cpt");
-  auto *was = function<T(Ident *, int, T *, T, T, T *)>("val_" + size + "_cas_cpt");
+  auto* is = function<bool(Ident*, int, T*, T, T, T*)>("bool_" + size + "_cas_cpt");
+  auto* was = function<T(Ident*, int, T*, T, T, T*)>("val_" + size + "_cas_cpt");
   T x = 0;
   int count = all_threads(kRounds<T>, [&](int i) {
     T seen = 0, captured;
@@ -268,33 +270,35 @@ struct Wide {  // 32 bytes
 };
 
 template <class T>
-void add_to(void *result, void *x, void *y) {
+void add_to(void* result, void* x, void* y) {
   if constexpr (std::is_same_v<T, Wide>) {
     for (int i = 0; i < 4; i++)
-      static_cast<T *>(result)->parts[i] = static_cast<T *>(x)->parts[i] + static_cast<T *>(y)->parts[i];
+      static_cast<T*>(result)->parts[i] = static_cast<T*>(x)->parts[i] + static_cast<T*>(y)->parts[i];
   } else {
-    *static_cast<T *>(result) = Add::apply(*static_cast<T *>(x), *static_cast<T *>(y));
+    *static_cast<T*>(result) = Add::apply(*static_cast<T*>(x), *static_cast<T*>(y));
   }
 }
 
-using Generic = void(Ident *, int, void *, void *, void (*)(void *, void *, void *));
+using Generic = void(Ident*, int, void*, void*, void (*)(void*, void*, void*));
 
 // The program's own function as the operation, on an object that is also updated otherwise.
 template <class T>
-void check_function(const std::string &size) {
-  Generic *generic = function<Generic>(size);
-  auto *add = function<Update<T>>(std::string(type_name<T>()) + "_add");
+void check_function(const std::string& size) {
+  Generic* generic = function<Generic>(size);
+  auto* add = function<Update<T>>(std::string(type_name<T>()) + "_add");
   T x = T(0), y = number<T>(3, 1), expected = x;
   int count = all_threads(kRounds<T>, [&](int i) {
-    if (i % 2) generic(&here, thread_number(), &x, &y, add_to<T>);
-    else add(&here, thread_number(), &x, y);
+    if (i % 2)
+      generic(&here, thread_number(), &x, &y, add_to<T>);
+    else
+      add(&here, thread_number(), &x, y);
   });
   for (int i = 0; i < count; i++) expected = Add::apply(expected, y);
   check_same(size, x, expected);
 }
 
 void check_wide_function() {
-  Generic *generic = function<Generic>("32");
+  Generic* generic = function<Generic>("32");
   Wide x = {{0, 0, 0, 0}}, y = {{1, 2, 3, INT64_C(1) << 40}};
   int count = all_threads(kRounds<Wide>, [&](int) { generic(&here, thread_number(), &x, &y, add_to<Wide>); });
   for (int i = 0; i < 4; i++) CHECK_EQ(x.parts[i], y.parts[i] * count);
@@ -303,9 +307,9 @@ void check_wide_function() {
 // What the program does between start and end excludes the updates of types that are longer than a word or complex.
 template <class T>
 void check_start_end() {
-  auto *start = function<void()>("start");
-  auto *end = function<void()>("end");
-  auto *add = function<Update<T>>(std::string(type_name<T>()) + "_add");
+  auto* start = function<void()>("start");
+  auto* end = function<void()>("end");
+  auto* add = function<Update<T>>(std::string(type_name<T>()) + "_add");
   T x = T(0), y = number<T>(3, 1), expected = x;
   int count = all_threads(kRounds<T>, [&](int i) {
     if (i % 2) {
@@ -327,8 +331,8 @@ void check_alignment() {
     Complex4 x;
     float behind;
   } object = {-1, 0, -2};
-  auto *add = function<Update<Complex4>>("cmplx4_add");
-  auto *read = function<Complex4(Ident *, int, Complex4 *)>("cmplx4_rd");
+  auto* add = function<Update<Complex4>>("cmplx4_add");
+  auto* read = function<Complex4(Ident*, int, Complex4*)>("cmplx4_rd");
   Complex4 y = number<Complex4>(1, 2);
   int count = all_threads(kRounds<Complex4>, [&](int) {
     add(&here, thread_number(), &object.x, y);

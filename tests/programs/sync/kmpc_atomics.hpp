@@ -22,17 +22,27 @@ template <class T>
 constexpr int kBits = 8 * sizeof(T);
 
 template <class T>
-const char *type_name() {
-  if constexpr (std::is_same_v<T, Complex4>) return "cmplx4";
-  else if constexpr (std::is_same_v<T, Complex8>) return "cmplx8";
-  else if constexpr (std::is_same_v<T, Complex10>) return "cmplx10";
-  else if constexpr (std::is_same_v<T, float>) return "float4";
-  else if constexpr (std::is_same_v<T, double>) return "float8";
-  else if constexpr (std::is_same_v<T, long double>) return "float10";
-  else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? "fixed1" : "fixed1u";
-  else if constexpr (sizeof(T) == 2) return std::is_signed_v<T> ? "fixed2" : "fixed2u";
-  else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? "fixed4" : "fixed4u";
-  else return std::is_signed_v<T> ? "fixed8" : "fixed8u";
+const char* type_name() {
+  if constexpr (std::is_same_v<T, Complex4>)
+    return "cmplx4";
+  else if constexpr (std::is_same_v<T, Complex8>)
+    return "cmplx8";
+  else if constexpr (std::is_same_v<T, Complex10>)
+    return "cmplx10";
+  else if constexpr (std::is_same_v<T, float>)
+    return "float4";
+  else if constexpr (std::is_same_v<T, double>)
+    return "float8";
+  else if constexpr (std::is_same_v<T, long double>)
+    return "float10";
+  else if constexpr (sizeof(T) == 1)
+    return std::is_signed_v<T> ? "fixed1" : "fixed1u";
+  else if constexpr (sizeof(T) == 2)
+    return std::is_signed_v<T> ? "fixed2" : "fixed2u";
+  else if constexpr (sizeof(T) == 4)
+    return std::is_signed_v<T> ? "fixed4" : "fixed4u";
+  else
+    return std::is_signed_v<T> ? "fixed8" : "fixed8u";
 }
 
 template <class T>
@@ -51,8 +61,10 @@ T number(double real, double imaginary = 0) {
 using Key = std::pair<long double, long double>;
 template <class T>
 Key key(T value) {
-  if constexpr (kComplex<T>) return {__real__ value, __imag__ value};
-  else return {static_cast<long double>(value), 0};
+  if constexpr (kComplex<T>)
+    return {__real__ value, __imag__ value};
+  else
+    return {static_cast<long double>(value), 0};
 }
 
 // Operands whose results are exact in every type, however a complex number is divided.
@@ -85,7 +97,7 @@ bool divides(T x, T y) {
 // only the last value does not.
 template <class T>
 struct Operation {
-  const char *name;
+  const char* name;
   bool same;
   T (*start)();
   T (*operand)(int i);
@@ -94,129 +106,272 @@ struct Operation {
 };
 
 struct Any {  // what operations have in common
-  template <class T> static bool defined(T, T) { return true; }
-  template <class T> static T start() { return T(1); }
+  template <class T>
+  static bool defined(T, T) {
+    return true;
+  }
+  template <class T>
+  static T start() {
+    return T(1);
+  }
 };
-struct Same : Any { static constexpr bool kSame = true; };
-struct Different : Any { static constexpr bool kSame = false; };
+struct Same : Any {
+  static constexpr bool kSame = true;
+};
+struct Different : Any {
+  static constexpr bool kSame = false;
+};
 
 struct Add : Same {
-  static constexpr const char *kName = "add";
-  template <class T> static T apply(T x, T y) {
-    if constexpr (kInteger<T>) return T(uint64_t(x) + uint64_t(y));
-    else return x + y;
+  static constexpr const char* kName = "add";
+  template <class T>
+  static T apply(T x, T y) {
+    if constexpr (kInteger<T>)
+      return T(uint64_t(x) + uint64_t(y));
+    else
+      return x + y;
   }
-  template <class T> static T operand(int) { return number<T>(3, 1); }
+  template <class T>
+  static T operand(int) {
+    return number<T>(3, 1);
+  }
 };
 struct Sub : Same {
-  static constexpr const char *kName = "sub";
-  template <class T> static T apply(T x, T y) {
-    if constexpr (kInteger<T>) return T(uint64_t(x) - uint64_t(y));
-    else return x - y;
+  static constexpr const char* kName = "sub";
+  template <class T>
+  static T apply(T x, T y) {
+    if constexpr (kInteger<T>)
+      return T(uint64_t(x) - uint64_t(y));
+    else
+      return x - y;
   }
-  template <class T> static T operand(int) { return number<T>(3, -1); }
+  template <class T>
+  static T operand(int) {
+    return number<T>(3, -1);
+  }
 };
 struct Mul : Same {
-  static constexpr const char *kName = "mul";
-  template <class T> static T apply(T x, T y) {
-    if constexpr (kInteger<T>) return T(uint64_t(x) * uint64_t(y));
-    else return x * y;
+  static constexpr const char* kName = "mul";
+  template <class T>
+  static T apply(T x, T y) {
+    if constexpr (kInteger<T>)
+      return T(uint64_t(x) * uint64_t(y));
+    else
+      return x * y;
   }
-  template <class T> static T operand(int) {
-    if constexpr (kComplex<T>) return number<T>(0, 1);
-    else return kInteger<T> ? T(5) : T(-1);
+  template <class T>
+  static T operand(int) {
+    if constexpr (kComplex<T>)
+      return number<T>(0, 1);
+    else
+      return kInteger<T> ? T(5) : T(-1);
   }
 };
 struct Div : Same {
-  static constexpr const char *kName = "div";
-  template <class T> static bool defined(T x, T y) { return divides(x, y); }
-  template <class T> static T apply(T x, T y) { return T(x / y); }
-  template <class T> static T start() {
-    if constexpr (std::is_unsigned_v<T>) return std::numeric_limits<T>::max();
-    else return T(6);
+  static constexpr const char* kName = "div";
+  template <class T>
+  static bool defined(T x, T y) {
+    return divides(x, y);
   }
-  template <class T> static T operand(int) {
-    if constexpr (kComplex<T>) return number<T>(0, 1);
-    else return std::is_unsigned_v<T> ? T(2) : T(-1);
+  template <class T>
+  static T apply(T x, T y) {
+    return T(x / y);
+  }
+  template <class T>
+  static T start() {
+    if constexpr (std::is_unsigned_v<T>)
+      return std::numeric_limits<T>::max();
+    else
+      return T(6);
+  }
+  template <class T>
+  static T operand(int) {
+    if constexpr (kComplex<T>)
+      return number<T>(0, 1);
+    else
+      return std::is_unsigned_v<T> ? T(2) : T(-1);
   }
 };
 struct Shl : Same {
-  static constexpr const char *kName = "shl";
-  template <class T> static bool defined(T, T y) { return y >= T(0) && uint64_t(y) < kBits<T>; }
-  template <class T> static T apply(T x, T y) { return T(uint64_t(x) << y); }
-  template <class T> static T operand(int) { return T(1); }
+  static constexpr const char* kName = "shl";
+  template <class T>
+  static bool defined(T, T y) {
+    return y >= T(0) && uint64_t(y) < kBits<T>;
+  }
+  template <class T>
+  static T apply(T x, T y) {
+    return T(uint64_t(x) << y);
+  }
+  template <class T>
+  static T operand(int) {
+    return T(1);
+  }
 };
 struct Shr : Same {
-  static constexpr const char *kName = "shr";
-  template <class T> static bool defined(T x, T y) { return Shl::defined(x, y); }
-  template <class T> static T apply(T x, T y) { return T(x >> y); }
-  template <class T> static T start() { return std::numeric_limits<T>::max(); }
-  template <class T> static T operand(int) { return T(1); }
+  static constexpr const char* kName = "shr";
+  template <class T>
+  static bool defined(T x, T y) {
+    return Shl::defined(x, y);
+  }
+  template <class T>
+  static T apply(T x, T y) {
+    return T(x >> y);
+  }
+  template <class T>
+  static T start() {
+    return std::numeric_limits<T>::max();
+  }
+  template <class T>
+  static T operand(int) {
+    return T(1);
+  }
 };
 struct Xor : Same {
-  static constexpr const char *kName = "xor";
-  template <class T> static T apply(T x, T y) { return T(x ^ y); }
-  template <class T> static T operand(int) { return T(0x5a); }
+  static constexpr const char* kName = "xor";
+  template <class T>
+  static T apply(T x, T y) {
+    return T(x ^ y);
+  }
+  template <class T>
+  static T operand(int) {
+    return T(0x5a);
+  }
 };
-struct Neqv : Xor { static constexpr const char *kName = "neqv"; };
+struct Neqv : Xor {
+  static constexpr const char* kName = "neqv";
+};
 struct Eqv : Same {
-  static constexpr const char *kName = "eqv";
-  template <class T> static T apply(T x, T y) { return T(~(x ^ y)); }
-  template <class T> static T operand(int) { return T(0x5a); }
+  static constexpr const char* kName = "eqv";
+  template <class T>
+  static T apply(T x, T y) {
+    return T(~(x ^ y));
+  }
+  template <class T>
+  static T operand(int) {
+    return T(0x5a);
+  }
 };
 
 struct Min : Different {
-  static constexpr const char *kName = "min";
-  template <class T> static T apply(T x, T y) { return y < x ? y : x; }
-  template <class T> static T start() { return T(101); }
-  template <class T> static T operand(int i) { return T(100 - i * 7 % 101); }
+  static constexpr const char* kName = "min";
+  template <class T>
+  static T apply(T x, T y) {
+    return y < x ? y : x;
+  }
+  template <class T>
+  static T start() {
+    return T(101);
+  }
+  template <class T>
+  static T operand(int i) {
+    return T(100 - i * 7 % 101);
+  }
 };
 struct Max : Different {
-  static constexpr const char *kName = "max";
-  template <class T> static T apply(T x, T y) { return y > x ? y : x; }
-  template <class T> static T operand(int i) { return T(i * 7 % 101); }
+  static constexpr const char* kName = "max";
+  template <class T>
+  static T apply(T x, T y) {
+    return y > x ? y : x;
+  }
+  template <class T>
+  static T operand(int i) {
+    return T(i * 7 % 101);
+  }
 };
 struct Andb : Different {
-  static constexpr const char *kName = "andb";
-  template <class T> static T apply(T x, T y) { return T(x & y); }
-  template <class T> static T start() { return T(-1); }
-  template <class T> static T operand(int i) { return T(~(uint64_t(1) << i % kBits<T>)); }
+  static constexpr const char* kName = "andb";
+  template <class T>
+  static T apply(T x, T y) {
+    return T(x & y);
+  }
+  template <class T>
+  static T start() {
+    return T(-1);
+  }
+  template <class T>
+  static T operand(int i) {
+    return T(~(uint64_t(1) << i % kBits<T>));
+  }
 };
 struct Orb : Different {
-  static constexpr const char *kName = "orb";
-  template <class T> static T apply(T x, T y) { return T(x | y); }
-  template <class T> static T start() { return T(0); }
-  template <class T> static T operand(int i) { return T(uint64_t(1) << i % kBits<T>); }
+  static constexpr const char* kName = "orb";
+  template <class T>
+  static T apply(T x, T y) {
+    return T(x | y);
+  }
+  template <class T>
+  static T start() {
+    return T(0);
+  }
+  template <class T>
+  static T operand(int i) {
+    return T(uint64_t(1) << i % kBits<T>);
+  }
 };
 struct Andl : Different {
-  static constexpr const char *kName = "andl";
-  template <class T> static T apply(T x, T y) { return x != 0 && y != 0; }
-  template <class T> static T start() { return T(2); }
-  template <class T> static T operand(int i) { return T(i % 2 + 1); }
+  static constexpr const char* kName = "andl";
+  template <class T>
+  static T apply(T x, T y) {
+    return x != 0 && y != 0;
+  }
+  template <class T>
+  static T start() {
+    return T(2);
+  }
+  template <class T>
+  static T operand(int i) {
+    return T(i % 2 + 1);
+  }
 };
 struct Orl : Different {
-  static constexpr const char *kName = "orl";
-  template <class T> static T apply(T x, T y) { return x != 0 || y != 0; }
-  template <class T> static T start() { return T(0); }
-  template <class T> static T operand(int i) { return T(i % 2 * 2); }
+  static constexpr const char* kName = "orl";
+  template <class T>
+  static T apply(T x, T y) {
+    return x != 0 || y != 0;
+  }
+  template <class T>
+  static T start() {
+    return T(0);
+  }
+  template <class T>
+  static T operand(int i) {
+    return T(i % 2 * 2);
+  }
 };
 
 // x = y operation x. The operands make x go back and forth between two values.
 template <class Kind>
 struct Reversed : Same {
-  static constexpr const char *kName = Kind::kName;
-  template <class T> static bool defined(T x, T y) { return Kind::defined(y, x); }
-  template <class T> static T apply(T x, T y) { return Kind::apply(y, x); }
-  template <class T> static T start() { return T(1); }
-  template <class T> static T operand(int) {
-    if constexpr (std::is_same_v<Kind, Shr>) return T(5);        // 1, 2, 1
-    else if constexpr (std::is_same_v<Kind, Shl>) return T(0);   // 0
-    else return T(8);                                                 // sub: 1, 7, 1; div: 1, 8, 1
+  static constexpr const char* kName = Kind::kName;
+  template <class T>
+  static bool defined(T x, T y) {
+    return Kind::defined(y, x);
+  }
+  template <class T>
+  static T apply(T x, T y) {
+    return Kind::apply(y, x);
+  }
+  template <class T>
+  static T start() {
+    return T(1);
+  }
+  template <class T>
+  static T operand(int) {
+    if constexpr (std::is_same_v<Kind, Shr>)
+      return T(5);  // 1, 2, 1
+    else if constexpr (std::is_same_v<Kind, Shl>)
+      return T(0);  // 0
+    else
+      return T(8);  // sub: 1, 7, 1; div: 1, 8, 1
   }
 };
 
 template <class T, class Kind>
 Operation<T> operation_of() {
-  return {Kind::kName, Kind::kSame, Kind::template start<T>, Kind::template operand<T>, Kind::template defined<T>,
+  return {Kind::kName,
+          Kind::kSame,
+          Kind::template start<T>,
+          Kind::template operand<T>,
+          Kind::template defined<T>,
           Kind::template apply<T>};
 }

@@ -42,11 +42,10 @@ static void undeferred_with_dependences(int n) {
   }
 }
 
-static void descend(int depth, int *visited) {
+static void descend(int depth, int* visited) {
   CHECK_EQ(omp_in_final(), 1);
   (*visited)++;
-  if (depth == 0)
-    return;
+  if (depth == 0) return;
   int marker = 0;
 #pragma omp task shared(marker) firstprivate(visited, depth)
   {

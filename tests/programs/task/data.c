@@ -11,22 +11,21 @@
 
 static int done;
 
-#define SIZED_TASKS(bytes)                                                                                             \
-  do {                                                                                                                 \
-    typedef struct {                                                                                                   \
-      unsigned char data[bytes];                                                                                       \
-    } Sized;                                                                                                           \
-    for (int t = 0; t < 20; t++) {                                                                                     \
-      Sized block;                                                                                                     \
-      memset(block.data, t + 1, sizeof block.data);                                                                    \
-      _Pragma("omp task firstprivate(block, t)") {                                                                     \
-        for (int b = 0; b < (bytes); b++)                                                                              \
-          CHECK_EQ(block.data[b], t + 1);                                                                              \
-        memset(block.data, 0xff, sizeof block.data);                                                                   \
-        _Pragma("omp atomic") done++;                                                                                  \
-      }                                                                                                                \
-      memset(block.data, 0xee, sizeof block.data);                                                                     \
-    }                                                                                                                  \
+#define SIZED_TASKS(bytes)                                                \
+  do {                                                                    \
+    typedef struct {                                                      \
+      unsigned char data[bytes];                                          \
+    } Sized;                                                              \
+    for (int t = 0; t < 20; t++) {                                        \
+      Sized block;                                                        \
+      memset(block.data, t + 1, sizeof block.data);                       \
+      _Pragma("omp task firstprivate(block, t)") {                        \
+        for (int b = 0; b < (bytes); b++) CHECK_EQ(block.data[b], t + 1); \
+        memset(block.data, 0xff, sizeof block.data);                      \
+        _Pragma("omp atomic") done++;                                     \
+      }                                                                   \
+      memset(block.data, 0xee, sizeof block.data);                        \
+    }                                                                     \
   } while (0)
 
 static void all_sizes(void) {
@@ -59,28 +58,26 @@ typedef struct {
   _Alignas(256) double block[3];
 } Aligned256;
 
-#define ALIGNED_TASKS(type, field, alignment)                                                                          \
-  for (int t = 0; t < 20; t++) {                                                                                       \
-    char before = (char)t;                                                                                             \
-    type value;                                                                                                        \
-    value.field[1] = t;                                                                                                \
-    _Pragma("omp task firstprivate(before, value, t)") {                                                               \
-      CHECK_EQ((uintptr_t)&value % (alignment), 0);                                                                    \
-      CHECK_EQ(value.field[1], t);                                                                                     \
-      CHECK_EQ(before, t);                                                                                             \
-      _Pragma("omp atomic") done++;                                                                                    \
-    }                                                                                                                  \
+#define ALIGNED_TASKS(type, field, alignment)            \
+  for (int t = 0; t < 20; t++) {                         \
+    char before = (char)t;                               \
+    type value;                                          \
+    value.field[1] = t;                                  \
+    _Pragma("omp task firstprivate(before, value, t)") { \
+      CHECK_EQ((uintptr_t)&value % (alignment), 0);      \
+      CHECK_EQ(value.field[1], t);                       \
+      CHECK_EQ(before, t);                               \
+      _Pragma("omp atomic") done++;                      \
+    }                                                    \
   }
 
 static void aligned_blocks(void) {
   done = 0;
 #pragma omp parallel
 #pragma omp single
-  {
-    ALIGNED_TASKS(Aligned16, pair, 16)
+  {ALIGNED_TASKS(Aligned16, pair, 16)
 #ifndef __clang__ /* Clang passes no alignment above 16 to its runtime and copies with unaligned moves */
-    ALIGNED_TASKS(Aligned64, line, 64)
-    ALIGNED_TASKS(Aligned256, block, 256)
+       ALIGNED_TASKS(Aligned64, line, 64) ALIGNED_TASKS(Aligned256, block, 256)
 #endif
   }
 #ifndef __clang__
@@ -97,13 +94,11 @@ static void variable_length(int length) {
 #pragma omp single
   for (int t = 0; t < 30; t++) {
     long data[length + t];
-    for (int i = 0; i < length + t; i++)
-      data[i] = i * t;
+    for (int i = 0; i < length + t; i++) data[i] = i * t;
 #pragma omp task firstprivate(data, t, length)
     {
       CHECK_EQ(sizeof data, (length + t) * sizeof(long));
-      for (int i = 0; i < length + t; i++)
-        CHECK_EQ(data[i], (long)i * t);
+      for (int i = 0; i < length + t; i++) CHECK_EQ(data[i], (long)i * t);
 #pragma omp atomic
       done++;
     }
@@ -126,7 +121,7 @@ static void many_variables(void) {
     double f = 6;
     long double g = 7;
     int h[5] = {8, 8, 8, 8, 8};
-    const char *name = "task";
+    const char* name = "task";
 #pragma omp task shared(total) firstprivate(a, b, c, d, e, f, g, h, name, t)
     {
       CHECK(strcmp(name, "task") == 0);
@@ -140,8 +135,7 @@ static void many_variables(void) {
 
 /* Variables of a task that are shared with its children live until taskwait. */
 static long shared_with_children(int depth) {
-  if (depth == 0)
-    return 1;
+  if (depth == 0) return 1;
   long left = 0, right = 0;
 #pragma omp task shared(left) firstprivate(depth)
   left = shared_with_children(depth - 1);

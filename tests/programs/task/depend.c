@@ -69,8 +69,7 @@ static void mutual_exclusion(void) {
       }
     }
 #pragma omp task depend(in : count[0], count[1], count[2]) shared(count)
-    for (int a = 0; a < 3; a++)
-      CHECK_EQ(count[a], 2 * kTasks);
+    for (int a = 0; a < 3; a++) CHECK_EQ(count[a], 2 * kTasks);
   }
 }
 
@@ -81,14 +80,11 @@ static void array_sections(void) {
 #pragma omp single
   for (int t = 0; t < kTasks; t++) {
 #pragma omp task depend(out : data[0 : 50]) shared(data) firstprivate(t)
-    for (int i = 0; i < 50; i++)
-      data[i] = t;
+    for (int i = 0; i < 50; i++) data[i] = t;
 #pragma omp task depend(in : data[0 : 50]) depend(out : data[50 : 50]) shared(data)
-    for (int i = 0; i < 50; i++)
-      data[50 + i] = data[i] + 1;
+    for (int i = 0; i < 50; i++) data[50 + i] = data[i] + 1;
 #pragma omp task depend(inout : data[50 : 50]) depend(in : data[0 : 50]) shared(data) firstprivate(t)
-    for (int i = 0; i < 50; i++)
-      CHECK_EQ(data[50 + i], t + 1);
+    for (int i = 0; i < 50; i++) CHECK_EQ(data[50 + i], t + 1);
   }
 }
 
@@ -117,12 +113,10 @@ static void iterators(int n) {
       cells[i]++;
     }
 #pragma omp task depend(iterator(i = 0 : n), inout : cells[i]) shared(cells) firstprivate(round)
-    for (int i = 0; i < n; i++)
-      CHECK_EQ(cells[i], round);
+    for (int i = 0; i < n; i++) CHECK_EQ(cells[i], round);
 #if !defined __clang__ || __clang_major__ > 16 /* Clang 14 and 16 overrun their own array with two iterators */
 #pragma omp task depend(iterator(i = 0 : 8, j = 0 : n / 8), in : cells[i * (n / 8) + j]) shared(cells)
-    for (int i = 0; i < n; i++)
-      CHECK_EQ(cells[i], round);
+    for (int i = 0; i < n; i++) CHECK_EQ(cells[i], round);
 #endif
   }
 }

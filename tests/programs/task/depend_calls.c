@@ -14,7 +14,7 @@ enum { kChain = 200, kWide = 300 };
 
 static int value, ran, cells[kWide];
 
-static void depend(void *address, marline_depend_type_t type) {
+static void depend(void* address, marline_depend_type_t type) {
   const marline_dependence_t list[] = {{address, type}};
   marline_task_depend(list, 1);
 }
@@ -22,7 +22,7 @@ static void depend(void *address, marline_depend_type_t type) {
 /* Each task finds the value that the one before left. */
 static void chain(int mode) {
   const marline_dependence_t list[] = {{&value, MARLINE_INOUT}};
-  marline_depend_object_t *object = marline_depend_create(list, 1);
+  marline_depend_object_t* object = marline_depend_create(list, 1);
   for (int i = 0; i < kChain; i++) {
     if (mode == 0)
       marline_task_depend(list, 1);
@@ -35,8 +35,7 @@ static void chain(int mode) {
 #pragma omp task firstprivate(i)
       CHECK_EQ(value++, i);
     }
-    if (i % 5 == 0 && mode != 2)
-      mode = 1 - mode; /* both ways meet in one table */
+    if (i % 5 == 0 && mode != 2) mode = 1 - mode; /* both ways meet in one table */
   }
   marline_depend_destroy(object);
 #pragma omp taskwait
@@ -52,16 +51,14 @@ static void add_up(int way) {
     depend(&cells[i], MARLINE_OUT);
 #pragma omp task firstprivate(i)
     {
-      if (i % 50 == 0)
-        usleep(200);
+      if (i % 50 == 0) usleep(200);
       cells[i] = i + 1;
     }
   }
-  marline_depend_object_t *half = marline_depend_create(all, kWide / 2);
-  marline_depend_object_t *rest = marline_depend_create(all + kWide / 2, kWide - kWide / 2 - 1);
+  marline_depend_object_t* half = marline_depend_create(all, kWide / 2);
+  marline_depend_object_t* rest = marline_depend_create(all + kWide / 2, kWide - kWide / 2 - 1);
   if (way == 0) {
-    for (int i = 0; i < kWide; i++)
-      depend(&cells[i], MARLINE_IN);
+    for (int i = 0; i < kWide; i++) depend(&cells[i], MARLINE_IN);
   } else if (way == 1) {
     marline_task_depend(all, kWide - 1);
   } else {
@@ -70,12 +67,10 @@ static void add_up(int way) {
   }
   if (way == 0) {
 #pragma omp task
-    for (int i = 0; i < kWide; i++)
-      CHECK_EQ(cells[i], i + 1);
+    for (int i = 0; i < kWide; i++) CHECK_EQ(cells[i], i + 1);
   } else {
 #pragma omp task depend(in : cells[kWide - 1])
-    for (int i = 0; i < kWide; i++)
-      CHECK_EQ(cells[i], i + 1);
+    for (int i = 0; i < kWide; i++) CHECK_EQ(cells[i], i + 1);
   }
   marline_depend_destroy(half);
   marline_depend_destroy(rest);
@@ -119,7 +114,7 @@ static void undeferred(void) {
 static void types(void) {
   int inside = 0, pairs = 0;
   marline_dependence_t twice[] = {{&value, MARLINE_INOUTSET}, {&cells[3], MARLINE_IN}, {&value, MARLINE_IN}};
-  marline_depend_object_t *mixed = marline_depend_create(twice, 3);
+  marline_depend_object_t* mixed = marline_depend_create(twice, 3);
   for (int i = 0; i < 20; i++) {
     if (i % 2 == 0)
       marline_task_depend_object(mixed);
@@ -158,7 +153,7 @@ static void types(void) {
 static void sets(void) {
   marline_event_t met[2] = {MARLINE_EVENT_INIT, MARLINE_EVENT_INIT};
   const marline_dependence_t list[] = {{&value, MARLINE_INOUTSET}, {&value, MARLINE_INOUTSET}};
-  marline_depend_object_t *set = marline_depend_create(list, 2);
+  marline_depend_object_t* set = marline_depend_create(list, 2);
   for (int i = 0; i < 2; i++) {
     marline_task_depend_object(set);
 #pragma omp task untied shared(met) firstprivate(i)
@@ -217,7 +212,7 @@ static void nested(void) {
 #pragma omp taskwait
 }
 
-static int misuse(const char *how) {
+static int misuse(const char* how) {
   marline_dependence_t list[] = {{&value, MARLINE_IN}, {&value, (marline_depend_type_t)9}};
   if (strcmp(how, "null_list") == 0)
     marline_task_depend(NULL, 3);
@@ -239,16 +234,13 @@ static int misuse(const char *how) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return misuse(argv[1]);
+int main(int argc, char** argv) {
+  if (argc > 1) return misuse(argv[1]);
 #pragma omp parallel
 #pragma omp single
   for (int round = 0; round < 10; round++) {
-    for (int mode = 0; mode < 3; mode++)
-      chain(mode);
-    for (int way = 0; way < 3; way++)
-      add_up(way);
+    for (int mode = 0; mode < 3; mode++) chain(mode);
+    for (int way = 0; way < 3; way++) add_up(way);
     undeferred();
     types();
     sets();

@@ -25,8 +25,7 @@ static void exclusion_orders_nobody(void) {
 #pragma omp task depend(mutexinoutset : shared_address) shared(others) firstprivate(event)
       {
         others++;
-        if (others == 10)
-          omp_fulfill_event(event);
+        if (others == 10) omp_fulfill_event(event);
       }
     }
   }

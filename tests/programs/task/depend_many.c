@@ -11,7 +11,7 @@
 enum { kMany = 5000 };
 
 static char cells[kMany];
-static char *spread;
+static char* spread;
 
 static void fan_in_and_out(void) {
   int before = 0, after = 0, joined = 0;

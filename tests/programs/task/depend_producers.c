@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * marline_depend_share: several producers, which are tasks, discover one graph. A stencil whose blocks are made by
- * different producers gives the serial result; waits and undeferred tasks in a producer see the others' tasks; a producer
- * never stands before its descendants; a table outlives the task that shares it.
+ * different producers gives the serial result; waits and undeferred tasks in a producer see the others' tasks; a
+ * producer never stands before its descendants; a table outlives the task that shares it.
  *
  * Covers: marline dependence calls, task(if, untied, firstprivate, depend:in/out/inout), taskgroup,
  *  taskwait(depend:in)
@@ -15,13 +15,12 @@ enum { kBlocks = 6, kWidth = 12, kCells = kBlocks * kWidth, kSteps = 12 };
 
 static long grid[2][kCells], expected[2][kCells];
 
-static long update(const long *from, int i) {
+static long update(const long* from, int i) {
   return 3 * from[i] + 5 * from[(i + kCells - 1) % kCells] + 7 * from[(i + 1) % kCells] + 1;
 }
 
 static void pause_sometimes(int i) {
-  if (i % 7 == 0)
-    usleep(30);
+  if (i % 7 == 0) usleep(30);
 }
 
 /* Tasks for cells [first, last) of a step. */
@@ -48,16 +47,13 @@ static void produce_in_halves(int step, int first, int last) {
 }
 
 static void reset(void) {
-  for (int i = 0; i < kCells; i++)
-    grid[0][i] = expected[0][i] = i * i;
+  for (int i = 0; i < kCells; i++) grid[0][i] = expected[0][i] = i * i;
   for (int step = 0; step < kSteps; step++)
-    for (int i = 0; i < kCells; i++)
-      expected[1 - step % 2][i] = update(expected[step % 2], i);
+    for (int i = 0; i < kCells; i++) expected[1 - step % 2][i] = update(expected[step % 2], i);
 }
 
 static void check_grid(void) {
-  for (int i = 0; i < kCells; i++)
-    CHECK_EQ(grid[kSteps % 2][i], expected[kSteps % 2][i]);
+  for (int i = 0; i < kCells; i++) CHECK_EQ(grid[kSteps % 2][i], expected[kSteps % 2][i]);
 }
 
 /* A producer comes after those of the step before whose tasks are its tasks' neighbours: dependences of its own. */
@@ -66,7 +62,7 @@ static void stencil_by_dependences(int nested) {
   for (int step = 0; step < kSteps; step++)
     for (int b = 0; b < kBlocks; b++) {
       int before = step % 2, now = 1 - before, west = (b + kBlocks - 1) % kBlocks, east = (b + 1) % kBlocks;
-#pragma omp task untied depend(in : made[before][west], made[before][b], made[before][east])                            \
+#pragma omp task untied depend(in : made[before][west], made[before][b], made[before][east]) \
     depend(out : made[now][b]) firstprivate(step, b)
       {
         if (nested)
@@ -122,12 +118,11 @@ static void short_sharers(void) {
       }
     }
   }
-  for (int s = 0; s < 8; s++)
-    CHECK_EQ(chains[s], 20);
+  for (int s = 0; s < 8; s++) CHECK_EQ(chains[s], 20);
 }
 
-/* A producer with a dependence on what its tasks work on: they do not wait for it, though it waits for them; a task that
- * comes after them waits for them. */
+/* A producer with a dependence on what its tasks work on: they do not wait for it, though it waits for them; a task
+ * that comes after them waits for them. */
 static void same_address(void) {
   static long x;
   marline_event_t made = MARLINE_EVENT_INIT;
@@ -235,8 +230,7 @@ int main(void) {
     {
       short_sharers();
       marline_depend_share();
-      for (int way = 0; way < 3; way++)
-        stencils(way);
+      for (int way = 0; way < 3; way++) stencils(way);
 #pragma omp taskgroup
       {
         same_address();

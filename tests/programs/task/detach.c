@@ -13,7 +13,7 @@
 
 enum { kTasks = 30 };
 
-static void *fulfil_later(void *event) {
+static void* fulfil_later(void* event) {
   usleep(300);
   omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
   return NULL;
@@ -21,7 +21,7 @@ static void *fulfil_later(void *event) {
 
 static void fulfil_from_a_foreign_thread(omp_event_handle_t event) {
   pthread_t thread;
-  CHECK_EQ(pthread_create(&thread, NULL, fulfil_later, (void *)(uintptr_t)event), 0);
+  CHECK_EQ(pthread_create(&thread, NULL, fulfil_later, (void*)(uintptr_t)event), 0);
   CHECK_EQ(pthread_detach(thread), 0);
 }
 
@@ -76,7 +76,7 @@ static void by_a_foreign_thread(void) {
 #pragma omp single
   for (int t = 0; t < kTasks; t++) {
     omp_event_handle_t event;
-    int *x = malloc(sizeof *x);
+    int* x = malloc(sizeof *x);
 #pragma omp task detach(event) depend(out : *x) firstprivate(x, t) shared(bodies)
     {
       *x = t;
@@ -103,8 +103,8 @@ typedef struct {
   int fulfilled;
 } Late;
 
-static void *fulfil_and_note(void *arg) {
-  Late *late = arg;
+static void* fulfil_and_note(void* arg) {
+  Late* late = arg;
   usleep(500);
   __atomic_store_n(&late->fulfilled, 1, __ATOMIC_RELEASE);
   omp_fulfill_event(late->event);

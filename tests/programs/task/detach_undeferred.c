@@ -4,7 +4,8 @@
  * (OpenMP 5.2, section 1.2.5: undeferred task): the creator may be the one that fulfils it. What is ordered behind the
  * task waits for the event all the same (sections 12.5.2 and 15.9.5), and so does what waits for its completion.
  *
- * Covers: task(if, final, detach, depend:in/out/inout/mutexinoutset), taskwait(depend:inout), taskgroup, omp_fulfill_event
+ * Covers: task(if, final, detach, depend:in/out/inout/mutexinoutset), taskwait(depend:inout), taskgroup,
+ * omp_fulfill_event
  */
 #include "../check.h"
 #include <omp.h>
@@ -14,8 +15,8 @@
 static int value, other;
 static int seen, excluded_ran;
 
-static void set(int *where, int to) { __atomic_store_n(where, to, __ATOMIC_RELEASE); }
-static int get(const int *where) { return __atomic_load_n(where, __ATOMIC_ACQUIRE); }
+static void set(int* where, int to) { __atomic_store_n(where, to, __ATOMIC_RELEASE); }
+static int get(const int* where) { return __atomic_load_n(where, __ATOMIC_ACQUIRE); }
 
 static void yield_often(void) {
   for (int i = 0; i < 100; ++i) {
@@ -23,10 +24,10 @@ static void yield_often(void) {
   }
 }
 
-static void *write_later(void *event) {
+static void* write_later(void* event) {
   usleep(20000);
   set(&value, 7);
-  omp_fulfill_event(*(omp_event_handle_t *)event);
+  omp_fulfill_event(*(omp_event_handle_t*)event);
   return NULL;
 }
 

@@ -20,7 +20,7 @@ static marline_counters_t counters(void) {
 }
 
 /* A task with one or two accesses, in this order. */
-static void task(void *a, marline_depend_type_t type_a, void *b, marline_depend_type_t type_b) {
+static void task(void* a, marline_depend_type_t type_a, void* b, marline_depend_type_t type_b) {
   const marline_dependence_t list[] = {{a, type_a}, {b, type_b}};
   marline_task_depend(list, b ? 2 : 1);
 #pragma omp task
@@ -28,7 +28,7 @@ static void task(void *a, marline_depend_type_t type_a, void *b, marline_depend_
 }
 
 struct Graph {
-  const char *name;
+  const char* name;
   void (*create)(void);
   long tasks, dependences;
   long edges, duplicate, transitive, nodes; /* with all filters */
@@ -36,8 +36,7 @@ struct Graph {
 };
 
 static void chain(void) {
-  for (int i = 0; i < 10; i++)
-    task(&x, MARLINE_INOUT, NULL, 0);
+  for (int i = 0; i < 10; i++) task(&x, MARLINE_INOUT, NULL, 0);
 }
 
 static void readers(void) {
@@ -65,21 +64,18 @@ static void detour(void) {
 }
 
 static void sets(void) {
-  for (int i = 0; i < 3; i++)
-    task(&x, MARLINE_INOUTSET, NULL, 0);
-  for (int i = 0; i < 4; i++)
-    task(&x, MARLINE_IN, NULL, 0);
+  for (int i = 0; i < 3; i++) task(&x, MARLINE_INOUTSET, NULL, 0);
+  for (int i = 0; i < 4; i++) task(&x, MARLINE_IN, NULL, 0);
 }
 
 /* Each set waits for all of the one before it, and for no other. */
 static void three_sets(void) {
   sets();
-  for (int i = 0; i < 5; i++)
-    task(&x, MARLINE_INOUTSET, NULL, 0);
+  for (int i = 0; i < 5; i++) task(&x, MARLINE_INOUTSET, NULL, 0);
   task(&x, MARLINE_OUT, NULL, 0);
 }
 
-static void check_graph(const struct Graph *graph) {
+static void check_graph(const struct Graph* graph) {
   marline_counters_t before = counters();
   graph->create();
   marline_counters_t now = counters();
@@ -99,7 +95,7 @@ static void check_graph(const struct Graph *graph) {
 }
 
 /* A table starts anew in each generating task. */
-static void check_in_a_task(const struct Graph *graph) {
+static void check_in_a_task(const struct Graph* graph) {
 #pragma omp task firstprivate(graph)
   check_graph(graph);
 #pragma omp taskwait
@@ -108,8 +104,7 @@ static void check_in_a_task(const struct Graph *graph) {
 static void check_table(void) {
   static char many[1000];
   marline_counters_t before = counters();
-  for (int i = 0; i < 1000; i++)
-    task(&many[i], MARLINE_OUT, NULL, 0);
+  for (int i = 0; i < 1000; i++) task(&many[i], MARLINE_OUT, NULL, 0);
 #pragma omp taskwait
   value = 0;
   marline_counters_t now = counters();
@@ -133,14 +128,13 @@ static void check_sizes(void) {
   CHECK_EQ(later.more, 0);
   CHECK(later.counters.tasks > 0);
   uint64_t two[3] = {0, 0, 42};
-  marline_counters_read((marline_counters_t *)two, 2 * sizeof two[0]);
+  marline_counters_read((marline_counters_t*)two, 2 * sizeof two[0]);
   CHECK_EQ(two[1], later.counters.dependences);
   CHECK_EQ(two[2], 42);
 }
 
-static void early(char *flag) {
-  if (!__atomic_load_n(flag, __ATOMIC_RELAXED))
-    __atomic_store_n(&ran_early, 1, __ATOMIC_RELAXED);
+static void early(char* flag) {
+  if (!__atomic_load_n(flag, __ATOMIC_RELAXED)) __atomic_store_n(&ran_early, 1, __ATOMIC_RELAXED);
 }
 
 /* Without a wait in the creator: its end, a taskgroup's end, a detached creator's end, an undeferred creator's. */
@@ -192,13 +186,12 @@ int main(void) {
       {"sets", sets, 7, 7, 7, 0, 0, 1, 12},
       {"three sets", three_sets, 13, 13, 3 + 4 + 4 + 5 + 5, 0, 0, 2, 3 * 4 + 4 * 5 + 5},
   };
-  const char *edges = getenv("MARLINE_EDGES");
+  const char* edges = getenv("MARLINE_EDGES");
   filtered = !edges || strcmp(edges, "none") != 0;
 #pragma omp parallel
 #pragma omp single
   {
-    for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++)
-      check_in_a_task(&graphs[i]);
+    for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) check_in_a_task(&graphs[i]);
     check_table();
     check_sizes();
     check_first();

@@ -10,12 +10,12 @@
 #include <omp.h>
 
 typedef struct Block Block;
-typedef int32_t Routine(int32_t, Block *);
+typedef int32_t Routine(int32_t, Block*);
 struct Block { /* kmp_task_t */
-  void *shareds;
-  Routine *routine;
+  void* shareds;
+  Routine* routine;
   int32_t part_id;
-  void *data[2];
+  void* data[2];
 };
 typedef struct { /* kmp_depend_info_t */
   intptr_t address;
@@ -23,23 +23,23 @@ typedef struct { /* kmp_depend_info_t */
   uint8_t flags;
 } Depend;
 
-Block *__kmpc_omp_task_alloc(KmpIdent *, int32_t, int32_t flags, size_t bytes, size_t shareds, Routine *routine);
-int32_t __kmpc_omp_task_with_deps(KmpIdent *, int32_t, Block *, int32_t count, Depend *, int32_t, Depend *);
+Block* __kmpc_omp_task_alloc(KmpIdent*, int32_t, int32_t flags, size_t bytes, size_t shareds, Routine* routine);
+int32_t __kmpc_omp_task_with_deps(KmpIdent*, int32_t, Block*, int32_t count, Depend*, int32_t, Depend*);
 
 static int order, at_all, before[4], after[4];
 static int next(void) { return __atomic_add_fetch(&order, 1, __ATOMIC_ACQ_REL); }
 
-static int32_t routine_of_all(int32_t thread, Block *block) {
+static int32_t routine_of_all(int32_t thread, Block* block) {
   (void)thread, (void)block;
   at_all = next();
   return 0;
 }
 
-static void make_task(Routine *routine, intptr_t address, uint8_t flags) {
+static void make_task(Routine* routine, intptr_t address, uint8_t flags) {
   int32_t thread = __kmpc_global_thread_num(&kmp_here);
   Depend depend = {address, 0, flags};
-  __kmpc_omp_task_with_deps(&kmp_here, thread, __kmpc_omp_task_alloc(&kmp_here, thread, 1, sizeof(Block), 0, routine), 1,
-                            &depend, 0, NULL);
+  __kmpc_omp_task_with_deps(&kmp_here, thread, __kmpc_omp_task_alloc(&kmp_here, thread, 1, sizeof(Block), 0, routine),
+                            1, &depend, 0, NULL);
 }
 
 int main(void) {

@@ -16,25 +16,24 @@
 enum { kMost = 5, kTasks = 24 };
 
 typedef struct {
-  marline_task_t *holds[kMost];
+  marline_task_t* holds[kMost];
   int count;
   int released;
   pthread_t thread;
 } Held;
 
-static void *release_all(void *arg) {
-  Held *held = arg;
+static void* release_all(void* arg) {
+  Held* held = arg;
   usleep(200);
   for (int i = 0; i < held->count; i++) {
-    if (i == held->count - 1)
-      __atomic_store_n(&held->released, 1, __ATOMIC_RELAXED); /* the release publishes it */
+    if (i == held->count - 1) __atomic_store_n(&held->released, 1, __ATOMIC_RELAXED); /* the release publishes it */
     marline_task_release(held->holds[i]);
   }
   return NULL;
 }
 
 /* The current task takes `count` holds, which a thread that the runtime has never seen releases a little later. */
-static void hold(Held *held, int count) {
+static void hold(Held* held, int count) {
   held->count = count;
   held->released = 0;
   for (int i = 0; i < count; i++) {
@@ -44,7 +43,7 @@ static void hold(Held *held, int count) {
   CHECK_EQ(pthread_create(&held->thread, NULL, release_all, held), 0);
 }
 
-static void check_released(Held *held) {
+static void check_released(Held* held) {
   CHECK_EQ(held->released, 1);
   CHECK_EQ(pthread_join(held->thread, NULL), 0);
 }
@@ -135,16 +134,14 @@ static void with_a_detach_clause(void) {
 #pragma omp task detach(event) depend(out : held[t])
     {
       hold(&held[t], 1 + t % 2);
-      if (t % 4 == 0)
-        usleep(600);
+      if (t % 4 == 0) usleep(600);
     }
 #pragma omp task depend(in : held[t])
     {
       CHECK_EQ(fulfilled[t], 1);
       check_released(&held[t]);
     }
-    if (t % 3 == 0)
-      usleep(500);
+    if (t % 3 == 0) usleep(500);
     fulfilled[t] = 1;
     omp_fulfill_event(event);
   }
@@ -157,28 +154,26 @@ static void implicit_tasks(void) {
     int me = omp_get_thread_num();
     hold(&held[me], 2);
 #pragma omp barrier
-    for (int i = 0; i < omp_get_num_threads(); i++)
-      CHECK_EQ(held[i].released, 1);
+    for (int i = 0; i < omp_get_num_threads(); i++) CHECK_EQ(held[i].released, 1);
 #pragma omp barrier
     check_released(&held[me]);
     hold(&held[me], 1);
 #pragma omp taskwait /* is not for the task itself */
   }
-  for (int i = 0; i < 8 && i < omp_get_max_threads(); i++)
-    check_released(&held[i]);
+  for (int i = 0; i < 8 && i < omp_get_max_threads(); i++) check_released(&held[i]);
 }
 
 static void nothing_to_hold(void) {
   CHECK(marline_task_hold() == NULL);
 #pragma omp parallel num_threads(1)
   {
-    marline_task_t *task = marline_task_hold(); /* a region of one thread has a barrier, too */
+    marline_task_t* task = marline_task_hold(); /* a region of one thread has a barrier, too */
     CHECK(task != NULL);
     marline_task_release(task);
   }
 #pragma omp task /* outside of regions */
   {
-    marline_task_t *task = marline_task_hold();
+    marline_task_t* task = marline_task_hold();
     CHECK(task != NULL);
     marline_task_release(task);
   }
@@ -192,14 +187,13 @@ static void persistent(int mode) {
 #pragma omp single
   {
     int chain[kEach] = {0};
-    marline_graph_t *graph = marline_graph_begin(mode);
+    marline_graph_t* graph = marline_graph_begin(mode);
     for (int it = 0; it < kIterations; it++) {
       marline_graph_iterate(graph);
       for (int i = 0; i < kEach; i++) {
 #pragma omp task depend(inout : chain[i]) firstprivate(it, i) shared(chain)
         {
-          if (it > 0)
-            CHECK_EQ(held[it - 1][i].released, 1);
+          if (it > 0) CHECK_EQ(held[it - 1][i].released, 1);
           hold(&held[it][i], 1 + chain[i] + i % 2);
         }
         if (it >= 5 && i == it % kEach) {
@@ -210,8 +204,7 @@ static void persistent(int mode) {
     }
     marline_graph_end(graph);
     for (int it = 0; it < kIterations; it++)
-      for (int i = 0; i < kEach; i++)
-        check_released(&held[it][i]);
+      for (int i = 0; i < kEach; i++) check_released(&held[it][i]);
   }
 }
 

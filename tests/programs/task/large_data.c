@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private data of ended tasks is used again: 64 KiB per task must not cost a mapping and its page faults each time. It goes
- * back when there is no more work. What a task reads is its own, whoever ran before it.
+ * Private data of ended tasks is used again: 64 KiB per task must not cost a mapping and its page faults each time. It
+ * goes back when there is no more work. What a task reads is its own, whoever ran before it.
  *
  * Covers: task(firstprivate)
  */
@@ -27,7 +27,7 @@ static long faults(void) {
 }
 
 static long resident_bytes(void) {
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   CHECK(file != NULL);
   long pages = 0;
   CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
@@ -73,7 +73,8 @@ static void expect_few_faults(void) {
   CHECK_RANGE(after - before, 0, kTasks * kFaultsPerTask);
 }
 
-/* All of them at once; threads that fall asleep after the region give back what is kept. One alone does not fall asleep. */
+/* All of them at once; threads that fall asleep after the region give back what is kept. One alone does not fall
+ * asleep. */
 static void expect_memory_back(int threads) {
   long before = resident_bytes(), ran = 0;
 #pragma omp parallel
@@ -84,8 +85,7 @@ static void expect_memory_back(int threads) {
     __atomic_add_fetch(&ran, large.words[0] + large.words[kLargeWords - 1], __ATOMIC_RELAXED);
   }
   CHECK_EQ(ran, 2 * kLargeTasks);
-  for (int i = 0; threads > 1 && i < 2000 && resident_bytes() > before + kSlackBytes; i++)
-    usleep(10 * 1000);
+  for (int i = 0; threads > 1 && i < 2000 && resident_bytes() > before + kSlackBytes; i++) usleep(10 * 1000);
   printf("%ld MiB more than before\n", (resident_bytes() - before) >> 20);
   CHECK(threads == 1 || resident_bytes() <= before + kSlackBytes);
 }

@@ -15,11 +15,10 @@ uint64_t __kmpc_get_parent_taskid(void);
 enum { kChildren = 20, kMost = 64 };
 static uint64_t implicit[kMost], children[kChildren];
 
-static void check_distinct(const uint64_t *list, int count) {
+static void check_distinct(const uint64_t* list, int count) {
   for (int i = 0; i < count; i++) {
     CHECK(list[i] != 0);
-    for (int j = 0; j < i; j++)
-      CHECK(list[i] != list[j]);
+    for (int j = 0; j < i; j++) CHECK(list[i] != list[j]);
   }
 }
 

@@ -17,12 +17,12 @@ std::atomic<long> live{0}, copies{0};
 class Counted {
  public:
   explicit Counted(int value) : value_(value), self_(this), text_(100, static_cast<char>('a' + value % 26)) { live++; }
-  Counted(const Counted &other) : value_(other.value_), self_(this), text_(other.text_) {
+  Counted(const Counted& other) : value_(other.value_), self_(this), text_(other.text_) {
     CHECK(other.self_ == &other);
     live++;
     copies++;
   }
-  Counted &operator=(const Counted &) = delete;
+  Counted& operator=(const Counted&) = delete;
   ~Counted() {
     CHECK(self_ == this);  // destroyed where it was built: nobody moved it by memcpy
     self_ = nullptr;
@@ -37,7 +37,7 @@ class Counted {
 
  private:
   int value_;
-  const Counted *self_;
+  const Counted* self_;
   std::string text_;
 };
 

@@ -23,7 +23,7 @@ static void chain(int depth) {
 
 static omp_event_handle_t left_behind;
 
-static void *leave_detached_task(void *unused) {
+static void* leave_detached_task(void* unused) {
   omp_event_handle_t event;
 #pragma omp task detach(event)
   left_behind = event;

@@ -13,11 +13,11 @@ typedef struct {
   long sum, min;
 } Stat;
 
-static void stat_merge(Stat *out, const Stat *in) {
+static void stat_merge(Stat* out, const Stat* in) {
   out->sum += in->sum;
   out->min = in->min < out->min ? in->min : out->min;
 }
-#pragma omp declare reduction(stat : Stat : stat_merge(&omp_out, &omp_in)) initializer(omp_priv = (Stat){0, 1L << 40})
+#pragma omp declare reduction(stat:Stat : stat_merge(&omp_out, &omp_in)) initializer(omp_priv = (Stat){0, 1L << 40})
 
 static long sum, product;
 
@@ -52,7 +52,7 @@ static void several_variables(void) {
   product = 1;
 #pragma omp parallel
 #pragma omp single
-#pragma omp taskgroup task_reduction(max : max) task_reduction(| : bits) task_reduction(stat : stat)                   \
+#pragma omp taskgroup task_reduction(max : max) task_reduction(| : bits) task_reduction(stat : stat) \
     task_reduction(+ : cells) task_reduction(* : product)
   for (int t = 0; t < 64; t++) {
 #pragma omp task in_reduction(max : max) in_reduction(| : bits) in_reduction(stat : stat) firstprivate(t)
@@ -73,8 +73,7 @@ static void several_variables(void) {
   CHECK_EQ(stat.sum, 63 * 32);
   CHECK_EQ(stat.min, 1);
   CHECK_EQ(product, 256);
-  for (int c = 0; c < 16; c++)
-    CHECK_EQ(cells[c], 4 * c + 16 * 6);
+  for (int c = 0; c < 16; c++) CHECK_EQ(cells[c], 4 * c + 16 * 6);
 }
 
 static void on_parallel(int n) {

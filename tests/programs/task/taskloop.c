@@ -64,18 +64,17 @@ static void sizes(int grain, int tasks) {
   }
 }
 
-#define SUMS(type, init, test, step)                                                                                   \
-  do {                                                                                                                 \
-    uint64_t expected = 0, sum = 0, count = 0, n = 0;                                                                  \
-    for (type i = init; test; step)                                                                                    \
-      expected += (uint64_t)i * 3 + 1, n++;                                                                            \
-    _Pragma("omp parallel") _Pragma("omp single") _Pragma("omp taskloop shared(sum, count)")                           \
-    for (type i = init; test; step) {                                                                                  \
-      _Pragma("omp atomic") sum += (uint64_t)i * 3 + 1;                                                                \
-      _Pragma("omp atomic") count++;                                                                                   \
-    }                                                                                                                  \
-    CHECK_EQ(count, n);                                                                                                \
-    CHECK_EQ(sum, expected);                                                                                           \
+#define SUMS(type, init, test, step)                                                 \
+  do {                                                                               \
+    uint64_t expected = 0, sum = 0, count = 0, n = 0;                                \
+    for (type i = init; test; step) expected += (uint64_t)i * 3 + 1, n++;            \
+    _Pragma("omp parallel") _Pragma("omp single")                                    \
+        _Pragma("omp taskloop shared(sum, count)") for (type i = init; test; step) { \
+      _Pragma("omp atomic") sum += (uint64_t)i * 3 + 1;                              \
+      _Pragma("omp atomic") count++;                                                 \
+    }                                                                                \
+    CHECK_EQ(count, n);                                                              \
+    CHECK_EQ(sum, expected);                                                         \
   } while (0)
 
 static void bounds(void) {
@@ -95,8 +94,7 @@ static void clauses(void) {
 #pragma omp single
   {
 #pragma omp taskloop lastprivate(last) num_tasks(7)
-    for (int i = 0; i < kTrip; i++)
-      last = i;
+    for (int i = 0; i < kTrip; i++) last = i;
     CHECK_EQ(last, kTrip - 1);
 #pragma omp taskloop collapse(2) grainsize(4) shared(cells)
     for (int i = 0; i < 10; i++)
@@ -158,8 +156,7 @@ static void reductions(void) {
 #pragma omp taskgroup task_reduction(+ : sum)
     {
 #pragma omp taskloop in_reduction(+ : sum) num_tasks(6)
-      for (int i = 0; i < kTrip; i++)
-        sum += 1;
+      for (int i = 0; i < kTrip; i++) sum += 1;
     }
   }
   CHECK_EQ(sum, 100 + kTrip * (kTrip - 1) / 2 + kTrip);

@@ -17,40 +17,35 @@ static long cells[kCells + 1], copies[kCells + 1];
 static uint64_t covered;
 
 /* Iterations [first, first + count): reads cells first - 1 to first + count, writes its own. */
-static void stencil(uint64_t first, uint64_t count, void *arg) {
-  const long *from = arg == copies ? copies : cells;
-  const long *to = arg == copies ? cells : copies;
+static void stencil(uint64_t first, uint64_t count, void* arg) {
+  const long* from = arg == copies ? copies : cells;
+  const long* to = arg == copies ? cells : copies;
   CHECK_EQ(first, covered);
   covered += count;
   for (uint64_t i = first; i < first + count; i++) {
-    const marline_dependence_t own[] = {{(void *)&from[i], MARLINE_IN}, {(void *)&to[i], MARLINE_OUT}};
+    const marline_dependence_t own[] = {{(void*)&from[i], MARLINE_IN}, {(void*)&to[i], MARLINE_OUT}};
     marline_task_depend(own, 2);
   }
-  const marline_dependence_t beyond = {(void *)&from[first + count < kCells ? first + count : 0], MARLINE_IN};
+  const marline_dependence_t beyond = {(void*)&from[first + count < kCells ? first + count : 0], MARLINE_IN};
   marline_task_depend(&beyond, 1);
 }
 
 static void check_stages(void) {
   static long expected[kCells], next[kCells];
-  for (int i = 0; i < kCells; i++)
-    expected[i] = i;
+  for (int i = 0; i < kCells; i++) expected[i] = i;
   for (int stage = 0; stage < kStages; stage++) {
-    for (int i = 0; i < kCells; i++)
-      next[i] = 3 * expected[i] + expected[(i + 1) % kCells] + stage;
+    for (int i = 0; i < kCells; i++) next[i] = 3 * expected[i] + expected[(i + 1) % kCells] + stage;
     memcpy(expected, next, sizeof expected);
   }
-  for (int i = 0; i < kCells; i++)
-    CHECK_EQ(cells[i], expected[i]);
+  for (int i = 0; i < kCells; i++) CHECK_EQ(cells[i], expected[i]);
 }
 
-#define STAGE(to, from, stage)                                                                                         \
-  if (i % 16 == 0)                                                                                                     \
-    usleep(20);                                                                                                        \
+#define STAGE(to, from, stage) \
+  if (i % 16 == 0) usleep(20); \
   to[i] = 3 * from[i] + from[(i + 1) % kCells] + stage
 
 static void stages(int way) {
-  for (int i = 0; i < kCells; i++)
-    cells[i] = i;
+  for (int i = 0; i < kCells; i++) cells[i] = i;
   for (int stage = 0; stage < kStages; stage += 2) {
     covered = 0;
     marline_taskloop_depend(stencil, cells);
@@ -94,7 +89,7 @@ static void stages(int way) {
 }
 
 /* Backwards: iteration 0 is the first that runs in the serial loop. A chain through all tasks keeps that order. */
-static void chain_it(uint64_t first, uint64_t count, void *arg) {
+static void chain_it(uint64_t first, uint64_t count, void* arg) {
   CHECK(count > 0 && first + count <= kCells);
   marline_task_depend_object(arg);
 }
@@ -104,7 +99,7 @@ static void backwards_reducing(void) {
   long sum = 0, last = 0;
   order = 0;
   const marline_dependence_t list[] = {{&order, MARLINE_INOUT}};
-  marline_depend_object_t *object = marline_depend_create(list, 1);
+  marline_depend_object_t* object = marline_depend_create(list, 1);
   marline_taskloop_depend(chain_it, object);
 #pragma omp taskloop grainsize(6) reduction(+ : sum) lastprivate(last)
   for (int i = kCells; i > 0; i--) {
@@ -117,16 +112,14 @@ static void backwards_reducing(void) {
   order = 0;
   marline_taskloop_depend(chain_it, object);
 #pragma omp taskloop num_tasks(9) final(1) nogroup
-  for (int i = 0; i < kCells; i++)
-    CHECK_EQ(order++, i);
+  for (int i = 0; i < kCells; i++) CHECK_EQ(order++, i);
 #pragma omp task depend(in : order)
   CHECK_EQ(order, kCells);
 #pragma omp taskwait
   marline_depend_destroy(object);
   marline_taskloop_depend(chain_it, NULL);
 #pragma omp taskloop /* no iterations: no calls */
-  for (int i = 0; i < (int)covered - kCells; i++)
-    order++;
+  for (int i = 0; i < (int)covered - kCells; i++) order++;
 #pragma omp taskloop num_tasks(4) /* and the next loop has none of it */
   for (int i = 0; i < kCells; i++)
 #pragma omp atomic
@@ -134,11 +127,10 @@ static void backwards_reducing(void) {
   CHECK_EQ(order, 2 * kCells);
 }
 
-static void nothing(uint64_t first, uint64_t count, void *arg) { (void)first, (void)count, (void)arg; }
+static void nothing(uint64_t first, uint64_t count, void* arg) { (void)first, (void)count, (void)arg; }
 
-static int misuse(const char *how) {
-  if (strcmp(how, "null") == 0)
-    marline_taskloop_depend(NULL, NULL);
+static int misuse(const char* how) {
+  if (strcmp(how, "null") == 0) marline_taskloop_depend(NULL, NULL);
 #pragma omp parallel num_threads(1)
 #pragma omp single
   {
@@ -146,8 +138,7 @@ static int misuse(const char *how) {
     marline_taskloop_depend(nothing, NULL); /* and no taskloop */
 #pragma omp taskwait
 #pragma omp taskloop
-    for (int i = 0; i < kCells; i++)
-      cells[i]++;
+    for (int i = 0; i < kCells; i++) cells[i]++;
   }
   return 0;
 }
@@ -159,20 +150,17 @@ static int depend_before_loop(void) {
   {
     marline_task_depend(list, 1);
 #pragma omp taskloop
-    for (int i = 0; i < kCells; i++)
-      cells[i]++;
+    for (int i = 0; i < kCells; i++) cells[i]++;
   }
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return strcmp(argv[1], "task_depend") == 0 ? depend_before_loop() : misuse(argv[1]);
+int main(int argc, char** argv) {
+  if (argc > 1) return strcmp(argv[1], "task_depend") == 0 ? depend_before_loop() : misuse(argv[1]);
 #pragma omp parallel
 #pragma omp single
   for (int round = 0; round < 10; round++) {
-    for (int way = 0; way < 3; way++)
-      stages(way);
+    for (int way = 0; way < 3; way++) stages(way);
     backwards_reducing();
   }
   expect_fatal("null", "marline_taskloop_depend: no function");

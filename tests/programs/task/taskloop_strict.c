@@ -13,17 +13,15 @@ enum { kIterations = 103 };
 /* Iterations per task, at the index of its first. Each task begins with a copy of `first` of its own. */
 static int sizes[kIterations];
 
-static void count(int i, int *first) {
-  if (*first < 0)
-    *first = i;
+static void count(int i, int* first) {
+  if (*first < 0) *first = i;
   __atomic_fetch_add(&sizes[*first], 1, __ATOMIC_RELAXED);
 }
 
 static void expect_tasks(int tasks, int smallest, int largest) {
   int seen = 0, iterations = 0;
   for (int i = 0; i < kIterations; i++) {
-    if (!sizes[i])
-      continue;
+    if (!sizes[i]) continue;
     seen++;
     iterations += sizes[i];
     int is_last = i + sizes[i] == kIterations;
@@ -40,12 +38,10 @@ int main(void) {
   {
     int first = -1;
 #pragma omp taskloop grainsize(strict : 10) firstprivate(first)
-    for (int i = 0; i < kIterations; i++)
-      count(i, &first);
+    for (int i = 0; i < kIterations; i++) count(i, &first);
     expect_tasks(11, 10, 10);
 #pragma omp taskloop num_tasks(strict : 9) firstprivate(first)
-    for (int i = 0; i < kIterations; i++)
-      count(i, &first);
+    for (int i = 0; i < kIterations; i++) count(i, &first);
     expect_tasks(9, 11, 12);
   }
   return 0;

@@ -16,17 +16,15 @@ enum { kTransparent = 0x100, kCells = 6, kMostNodes = 400, kDeepest = 3, kMostCh
 
 static _Thread_local int is_next_transparent;
 
-void *__kmpc_omp_task_alloc(void *ident, int32_t thread, int32_t flags, size_t bytes, size_t shareds, void *routine) {
-  static void *(*next)(void *, int32_t, int32_t, size_t, size_t, void *);
-  if (next == NULL)
-    *(void **)&next = dlsym(RTLD_NEXT, "__kmpc_omp_task_alloc");
-  if (is_next_transparent)
-    flags |= kTransparent;
+void* __kmpc_omp_task_alloc(void* ident, int32_t thread, int32_t flags, size_t bytes, size_t shareds, void* routine) {
+  static void* (*next)(void*, int32_t, int32_t, size_t, size_t, void*);
+  if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "__kmpc_omp_task_alloc");
+  if (is_next_transparent) flags |= kTransparent;
   is_next_transparent = 0;
   return next(ident, thread, flags, bytes, shareds, routine);
 }
 
-static int load(int *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static int load(int* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
 /* Grandchildren by way of two tasks on the same data, and a reader behind both. */
 static void grandchildren(void) {
@@ -89,13 +87,12 @@ static void imports(void) {
 
 /* Two transparent tasks on different data run at the same time: each waits for the other's child to begin. */
 static void beside_each_other(void) {
-  if (omp_get_max_threads() < 2)
-    return;
+  if (omp_get_max_threads() < 2) return;
   int a = 0, b = 0, begun[2] = {0, 0};
 #pragma omp parallel num_threads(2)
 #pragma omp single
   for (int i = 0; i < 2; i++) {
-    int *key = i == 0 ? &a : &b;
+    int* key = i == 0 ? &a : &b;
     is_next_transparent = 1;
 #pragma omp task depend(inout : key[0]) shared(begun) firstprivate(key, i)
     {
@@ -112,11 +109,11 @@ static void beside_each_other(void) {
 }
 
 typedef struct {
-  int first, count;         /* children; count 0: a leaf */
-  int names;                /* it has depend clauses */
-  int undeferred, waits;    /* if(0); a taskwait in its midst */
-  unsigned reads, writes;   /* cells, its children's included */
-  int expected[kCells];     /* of what a leaf reads */
+  int first, count;       /* children; count 0: a leaf */
+  int names;              /* it has depend clauses */
+  int undeferred, waits;  /* if(0); a taskwait in its midst */
+  unsigned reads, writes; /* cells, its children's included */
+  int expected[kCells];   /* of what a leaf reads */
 } Node;
 
 static Node nodes[kMostNodes];
@@ -129,7 +126,7 @@ static int draw(int below) {
 }
 
 static void grow(int index, int depth) {
-  Node *node = &nodes[index];
+  Node* node = &nodes[index];
   int count = depth == 0 ? kMostChildren : 1 + draw(kMostChildren);
   if (node_count + count > kMostNodes || (depth > 0 && (depth == kDeepest || draw(3) == 0))) {
     node->reads = 1u << draw(kCells);
@@ -151,41 +148,36 @@ static void grow(int index, int depth) {
 }
 
 /* In the order of the program. */
-static void run_sequentially(Node *node) {
+static void run_sequentially(Node* node) {
   for (int i = 0; i < node->count; i++) run_sequentially(&nodes[node->first + i]);
   for (int c = 0; c < kCells && node->count == 0; c++) {
-    if (node->reads >> c & 1)
-      node->expected[c] = cells[c];
+    if (node->reads >> c & 1) node->expected[c] = cells[c];
   }
   for (int c = 0; c < kCells && node->count == 0; c++) {
-    if (node->writes >> c & 1)
-      cells[c] = (int)(node - nodes);
+    if (node->writes >> c & 1) cells[c] = (int)(node - nodes);
   }
 }
 
-static void run_leaf(const Node *node) {
+static void run_leaf(const Node* node) {
   for (int c = 0; c < kCells; c++) {
-    if (node->reads >> c & 1)
-      CHECK_EQ(cells[c], node->expected[c]);
+    if (node->reads >> c & 1) CHECK_EQ(cells[c], node->expected[c]);
   }
   for (int c = 0; c < kCells; c++) {
-    if (node->writes >> c & 1)
-      cells[c] = (int)(node - nodes);
+    if (node->writes >> c & 1) cells[c] = (int)(node - nodes);
   }
 }
 
-static void run(Node *node);
+static void run(Node* node);
 
-static int list_of(unsigned set, int *list) {
+static int list_of(unsigned set, int* list) {
   int count = 0;
   for (int c = 0; c < kCells; c++) {
-    if (set >> c & 1)
-      list[count++] = c;
+    if (set >> c & 1) list[count++] = c;
   }
   return count;
 }
 
-static void create(Node *node) {
+static void create(Node* node) {
   int in[kCells], out[kCells];
   int reads = list_of(node->reads & ~node->writes, in), writes = list_of(node->writes, out);
   int deferred = !node->undeferred;
@@ -200,9 +192,8 @@ static void create(Node *node) {
   }
 }
 
-static void run(Node *node) {
-  if (node->count == 0)
-    return run_leaf(node);
+static void run(Node* node) {
+  if (node->count == 0) return run_leaf(node);
   for (int i = 0; i < node->count; i++) {
     if (node->waits && i == node->count / 2) {
 #pragma omp taskwait
@@ -230,7 +221,7 @@ static void random_program(unsigned seed) {
   for (int c = 0; c < kCells; c++) CHECK_EQ(cells[c], result[c]);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int programs = argc > 1 ? atoi(argv[1]) : 100;
   grandchildren();
   imports();

@@ -9,7 +9,7 @@
 #include "../check.h"
 #include <omp.h>
 
-static void undeferred(int deferred, int *ran) {
+static void undeferred(int deferred, int* ran) {
   int parts = 0;
 #pragma omp task untied if (deferred) shared(parts, ran)
   {
@@ -29,13 +29,12 @@ static void undeferred(int deferred, int *ran) {
 #pragma omp atomic
     (*ran)++;
   }
-  if (!deferred)
-    CHECK_EQ(parts, 4);
+  if (!deferred) CHECK_EQ(parts, 4);
 #pragma omp taskwait
   CHECK_EQ(parts, 4);
 }
 
-static void included(int *ran) {
+static void included(int* ran) {
   int outer = 0;
 #pragma omp task final(1) shared(outer, ran)
   {

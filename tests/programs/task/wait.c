@@ -35,11 +35,10 @@ static void taskwait_waits_for_children(void) {
   CHECK_EQ(grandchildren, kTasks);
 }
 
-static void spawn(int depth, long *count) {
+static void spawn(int depth, long* count) {
 #pragma omp atomic
   (*count)++;
-  if (depth == 0)
-    return;
+  if (depth == 0) return;
   for (int c = 0; c < 3; c++) {
 #pragma omp task firstprivate(depth, count)
     spawn(depth - 1, count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * taskwait with depend and nowait (OpenMP 5.2, 15.5) does not wait, but stands in the order of dependences like an empty
- * task: what comes after it waits for what comes before it.
+ * taskwait with depend and nowait (OpenMP 5.2, 15.5) does not wait, but stands in the order of dependences like an
+ * empty task: what comes after it waits for what comes before it.
  *
  * Covers: taskwait(depend:in/inout, nowait), task(detach, depend:in/out/inout)
  */
@@ -16,7 +16,8 @@ int main(void) {
     int done = 0, seen = 0;
     omp_event_handle_t event;
 #pragma omp task detach(event) depend(out : x)
-    {}
+    {
+    }
     /* The event is this thread's to fulfil: whoever waited here would wait for ever. */
 #pragma omp taskwait depend(in : x) depend(inout : y) nowait
 #pragma omp task depend(in : y) shared(done, seen)

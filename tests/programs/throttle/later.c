@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks that wait for tasks that their producer creates later, by each way of waiting, many more than the limits allow to
- * be under way: the producer must go on. With undeferred and final tasks among them, which no limit may hold.
+ * Tasks that wait for tasks that their producer creates later, by each way of waiting, many more than the limits allow
+ * to be under way: the producer must go on. With undeferred and final tasks among them, which no limit may hold.
  *
  * Covers: marline throttling, marline suspension
  */
@@ -15,8 +15,7 @@ static marline_event_t events[kWaiters];
 static _Atomic int flags[kWaiters], ended;
 
 static void events_fulfilled_later(void) {
-  for (int i = 0; i < kWaiters; i++)
-    marline_event_init(&events[i]);
+  for (int i = 0; i < kWaiters; i++) marline_event_init(&events[i]);
   for (int i = 0; i < kWaiters; i++) {
 #pragma omp task firstprivate(i)
     {
@@ -105,8 +104,7 @@ int main(void) {
   run(detached, kWaiters);
   run(undeferred, 2 * kWaiters);
   ended = 0;
-  for (int i = 0; i < kWaiters; i++)
-    flags[i] = 0;
+  for (int i = 0; i < kWaiters; i++) flags[i] = 0;
   flags_set_later(); /* outside of parallel regions */
   CHECK_EQ(ended, kWaiters);
   return 0;

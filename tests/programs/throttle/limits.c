@@ -28,30 +28,25 @@ static long most_by_tasks(void) {
 }
 
 /* Each worker's pool; other workers have blocks of it that they have yet to give back. */
-static long most_by_bytes(long bytes_each) {
-  return most(most_bytes / bytes_each, 64) + 200 * omp_get_max_threads();
-}
+static long most_by_bytes(long bytes_each) { return most(most_bytes / bytes_each, 64) + 200 * omp_get_max_threads(); }
 
 typedef struct {
   _Atomic long created, ended, most;
 } Count;
 
-static void count_one(Count *count) {
+static void count_one(Count* count) {
   long under_way = ++count->created - count->ended;
-  if (under_way > count->most)
-    count->most = under_way;
+  if (under_way > count->most) count->most = under_way;
 }
 
-static void check(const char *what, Count *count, long expected, long bytes_each) {
+static void check(const char* what, Count* count, long expected, long bytes_each) {
   CHECK_EQ(count->ended, expected);
   printf("%s: at most %ld tasks under way\n", what, (long)count->most);
-  if (most_tasks)
-    CHECK_RANGE(count->most, 1, most_by_tasks());
-  if (most_bytes && bytes_each)
-    CHECK_RANGE(count->most, 1, most_by_bytes(bytes_each));
+  if (most_tasks) CHECK_RANGE(count->most, 1, most_by_tasks());
+  if (most_bytes && bytes_each) CHECK_RANGE(count->most, 1, most_by_bytes(bytes_each));
 }
 
-static void independent(Count *count) {
+static void independent(Count* count) {
   for (int i = 0; i < kTasks; i++) {
     count_one(count);
 #pragma omp task
@@ -61,7 +56,7 @@ static void independent(Count *count) {
 }
 
 /* Nothing but the oldest is ever ready. */
-static void chain(Count *count) {
+static void chain(Count* count) {
   static char link;
   (void)link; /* GCC does not count a depend clause as a use */
   for (int i = 0; i < kTasks; i++) {
@@ -79,7 +74,7 @@ typedef struct {
   char bytes[kLarge];
 } Large;
 
-static void with_blocks(Count *count) {
+static void with_blocks(Count* count) {
   static Block block;
   for (int i = 0; i < kTasks; i++) {
     count_one(count);
@@ -89,7 +84,7 @@ static void with_blocks(Count *count) {
 #pragma omp taskwait
 }
 
-static void with_large(Count *count) {
+static void with_large(Count* count) {
   static Large large;
   static char link;
   (void)link;
@@ -102,7 +97,7 @@ static void with_large(Count *count) {
 }
 
 /* Producers that are tasks of a producer, each above its limit, deeper than fibers are stacked. */
-static void nested(int depth, _Atomic long *leaves) {
+static void nested(int depth, _Atomic long* leaves) {
   for (int i = 0; i < 12; i++) {
     int deeper = depth < 12 && i == 11;
 #pragma omp task firstprivate(deeper)
@@ -114,7 +109,7 @@ static void nested(int depth, _Atomic long *leaves) {
 #pragma omp taskwait
 }
 
-static void on_a_team(const char *what, void (*produce)(Count *), long expected, long bytes_each) {
+static void on_a_team(const char* what, void (*produce)(Count*), long expected, long bytes_each) {
   Count count = {0};
   started = omp_get_wtime();
 #pragma omp parallel
@@ -123,7 +118,7 @@ static void on_a_team(const char *what, void (*produce)(Count *), long expected,
   check(what, &count, expected, bytes_each);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 3);
   most_tasks = atol(argv[1]);
   most_bytes = atol(argv[2]);

@@ -12,15 +12,14 @@
 enum { kRegions = 20, kThreads = 4 };
 static int begun, ended, waits_begun, waits_ended;
 
-static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
                              unsigned index, int flags) {
-  if (flags & ompt_task_initial)
-    return;
+  if (flags & ompt_task_initial) return;
   __atomic_fetch_add(endpoint == ompt_scope_begin ? &begun : &ended, 1, __ATOMIC_SEQ_CST);
 }
 
-static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-                    const void *code) {
+static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                    const void* code) {
   __atomic_fetch_add(endpoint == ompt_scope_begin ? &waits_begun : &waits_ended, 1, __ATOMIC_SEQ_CST);
 }
 

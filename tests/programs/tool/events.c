@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a tool hears of events that few programs have (OpenMP 5.2, section 19.5.2): locks before anything else, the parts
- * of loops and sections, a taskloop's tasks, taskyield, cancelled tasks, warnings; and of the end when it asks for it.
+ * What a tool hears of events that few programs have (OpenMP 5.2, section 19.5.2): locks before anything else, the
+ * parts of loops and sections, a taskloop's tasks, taskyield, cancelled tasks, warnings; and of the end when it asks
+ * for it.
  *
  * Covers: taskloop(grainsize), taskyield, cancel(taskgroup), error(severity), omp_init_lock, for(schedule:static)
  */
@@ -17,30 +18,30 @@ static _Atomic int locks, threads_begun, threads_ended, finished, yields, ended_
 static _Atomic int loop_iterations, loop_begins, taskloop_chunks, taskloop_iterations;
 static _Atomic int task_begins[kIterations];
 
-static void on_lock_init(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t id, const void *code) {
+static void on_lock_init(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t id, const void* code) {
   CHECK(kind == ompt_mutex_lock && hint == 0 && impl != 0 && id != 0 && code != NULL);
   CHECK(threads_begun >= 1);
   locks++;
 }
 
-static void on_thread_begin(ompt_thread_t kind, ompt_data_t *thread) {
+static void on_thread_begin(ompt_thread_t kind, ompt_data_t* thread) {
   CHECK((kind == ompt_thread_initial || kind == ompt_thread_worker) && thread->value == 0);
   threads_begun++;
 }
 
-static void on_thread_end(ompt_data_t *thread) {
+static void on_thread_end(ompt_data_t* thread) {
   CHECK(thread != NULL);
   threads_ended++;
 }
 
-static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance) {
+static void on_dispatch(ompt_data_t* parallel, ompt_data_t* task, ompt_dispatch_t kind, ompt_data_t instance) {
   CHECK(parallel != NULL && task != NULL);
-  ompt_dispatch_chunk_t *chunk = instance.ptr;
+  ompt_dispatch_chunk_t* chunk = instance.ptr;
   if (kind == ompt_dispatch_ws_loop_chunk) {
     CHECK(chunk->start + chunk->iterations <= kIterations);
     loop_iterations += (int)chunk->iterations;
   } else if (kind == ompt_dispatch_taskloop_chunk) {
-    ompt_data_t *current = NULL;
+    ompt_data_t* current = NULL;
     CHECK_EQ(task_info(0, NULL, &current, NULL, NULL, NULL), 2);
     CHECK(current == task); /* it is told in the task, where that begins */
     CHECK_EQ(chunk->iterations, kGrain);
@@ -50,8 +51,8 @@ static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_
   }
 }
 
-static void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-                    uint64_t count, const void *code) {
+static void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                    uint64_t count, const void* code) {
   CHECK(parallel != NULL && task != NULL);
   if (kind == ompt_work_loop_dynamic && endpoint == ompt_scope_begin) {
     CHECK(count == kIterations && code != NULL);
@@ -59,15 +60,13 @@ static void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
   }
 }
 
-static void on_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
+static void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   CHECK(prior != NULL && next != NULL);
-  if (status == ompt_task_yield)
-    yields++;
-  if (status == ompt_task_cancel)
-    ended_cancelled++;
+  if (status == ompt_task_yield) yields++;
+  if (status == ompt_task_cancel) ended_cancelled++;
 }
 
-static void on_error(ompt_severity_t severity, const char *message, size_t length, const void *code) {
+static void on_error(ompt_severity_t severity, const char* message, size_t length, const void* code) {
   CHECK(severity == ompt_warning && code != NULL && length == 10 && strncmp(message, "not so bad", length) == 0);
   warnings++;
 }
@@ -98,15 +97,13 @@ static void lock_first(void) {
 static void loops(void) {
   int sum = 0;
 #pragma omp parallel for schedule(dynamic, 3) reduction(+ : sum)
-  for (int i = 0; i < kIterations; i++)
-    sum += i;
+  for (int i = 0; i < kIterations; i++) sum += i;
   CHECK_EQ(loop_iterations, kIterations);
   CHECK_EQ(loop_begins, omp_get_max_threads());
 #ifdef __clang__ /* GCC opens static loops in line */
   loop_iterations = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
-  for (int i = 0; i < kIterations; i++)
-    sum += i;
+  for (int i = 0; i < kIterations; i++) sum += i;
   CHECK_EQ(loop_iterations, kIterations);
 #endif
   CHECK(sum >= kIterations * (kIterations - 1) / 2);
@@ -117,8 +114,7 @@ static void tasks(void) {
 #pragma omp single
   {
 #pragma omp taskloop grainsize(kGrain)
-    for (int i = 0; i < kIterations; i++)
-      finished++;
+    for (int i = 0; i < kIterations; i++) finished++;
   }
   CHECK_EQ(finished, kIterations);
   CHECK_EQ(taskloop_chunks, kIterations / kGrain);

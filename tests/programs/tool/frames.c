@@ -16,7 +16,7 @@ static _Atomic int created, opened;
 struct level {
   int flags, thread;
   ompt_data_t *task, *parallel;
-  ompt_frame_t *frame;
+  ompt_frame_t* frame;
 };
 
 static struct level level_at(int number) {
@@ -27,25 +27,24 @@ static struct level level_at(int number) {
 }
 
 /* Each task gets a number of its own, so that it is known again. */
-static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
                         unsigned index, int flags) {
-  if (endpoint != ompt_scope_begin)
-    return;
+  if (endpoint != ompt_scope_begin) return;
   CHECK(task->value == 0 && parallel != NULL && size >= 1);
   task->value = flags & ompt_task_initial ? 1000 : 100 + index;
 }
 
-static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
-                      const void *code) {
+static void on_create(ompt_data_t* parent, const ompt_frame_t* frame, ompt_data_t* task, int flags, int dependent,
+                      const void* code) {
   CHECK(parent != NULL && task->value == 0 && code != NULL && (dependent & ~1) == 0);
   CHECK(frame->enter_frame.ptr != NULL); /* the parent is in the runtime */
-  if (!(flags & ompt_task_taskwait)) /* libomp 19 must find that one's data as it was */
+  if (!(flags & ompt_task_taskwait))     /* libomp 19 must find that one's data as it was */
     task->value = 2;
   created++;
 }
 
-static void on_parallel(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
-                        int flags, const void *code) {
+static void on_parallel(ompt_data_t* task, const ompt_frame_t* frame, ompt_data_t* parallel, unsigned requested,
+                        int flags, const void* code) {
   CHECK(task != NULL && parallel != NULL && requested != 0 && (flags & ompt_parallel_team) && code != NULL);
   CHECK(frame->enter_frame.ptr != NULL);
   opened++;
@@ -63,28 +62,26 @@ static void tool_lookup(ompt_function_lookup_t lookup) {
 }
 
 /* A task's code runs below its exit frame (stacks grow downwards) and is not in the runtime. */
-static void check_running(const struct level *l, const void *local) {
+static void check_running(const struct level* l, const void* local) {
   CHECK(l->frame->enter_frame.ptr == NULL);
-  if (!(l->flags & ompt_task_initial))
-    CHECK((const char *)l->frame->exit_frame.ptr > (const char *)local);
+  if (!(l->flags & ompt_task_initial)) CHECK((const char*)l->frame->exit_frame.ptr > (const char*)local);
 }
 
 /* Whatever lies on top of a task began behind the place where the task entered the runtime. */
-static void check_beneath(const struct level *l, const struct level *above) {
+static void check_beneath(const struct level* l, const struct level* above) {
   CHECK(l->frame->enter_frame.ptr != NULL);
-  CHECK((const char *)above->frame->exit_frame.ptr <= (const char *)l->frame->enter_frame.ptr);
+  CHECK((const char*)above->frame->exit_frame.ptr <= (const char*)l->frame->enter_frame.ptr);
 }
 
 static void check_region(void) {
   int local = omp_get_thread_num(), size = 0;
   struct level mine = level_at(0), opener = level_at(1);
-  ompt_data_t *parallel;
+  ompt_data_t* parallel;
   CHECK((mine.flags & ompt_task_implicit) && mine.task->value == 100 + (uint64_t)local && mine.thread == local);
   check_running(&mine, &local);
   CHECK((opener.flags & ompt_task_initial) && opener.task->value == 1000 && opener.thread == 0);
   CHECK(opener.frame->exit_frame.ptr == NULL && opener.frame->enter_frame.ptr != NULL);
-  if (local == 0)
-    check_beneath(&opener, &mine);
+  if (local == 0) check_beneath(&opener, &mine);
   CHECK_EQ(task_info(2, NULL, NULL, NULL, NULL, NULL), 0);
   CHECK_EQ(parallel_info(0, &parallel, &size), 2);
   CHECK(parallel == mine.parallel && size == omp_get_num_threads());
@@ -94,7 +91,7 @@ static void check_region(void) {
 }
 
 /* Clang runs an undeferred task in line, in a frame of the program's. */
-static int is_in_program(const struct level *l) { return (l->frame->exit_frame_flags & ompt_frame_application) != 0; }
+static int is_in_program(const struct level* l) { return (l->frame->exit_frame_flags & ompt_frame_application) != 0; }
 
 /* In an undeferred task: its creator is right beneath it. */
 static void check_undeferred(void) {
@@ -120,8 +117,7 @@ static void check_deferred(void) {
   CHECK((mine.flags & ompt_task_explicit) && mine.thread == local && mine.task->value == 2);
   CHECK(!is_in_program(&mine));
   check_running(&mine, &local);
-  while (task_info(levels + 1, NULL, NULL, NULL, NULL, NULL) != 0)
-    ++levels;
+  while (task_info(levels + 1, NULL, NULL, NULL, NULL, NULL) != 0) ++levels;
   CHECK(levels >= 2);
   struct level last = level_at(levels), region = level_at(levels - 1);
   CHECK_EQ(last.task->value, 1000);

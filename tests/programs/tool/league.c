@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a tool hears of a league: one parallel region, an initial task for each team, one after the other on the thread that
- * encounters it, and no other regions than those that the program opens (docs/design/ompt.md: where Marline differs).
+ * What a tool hears of a league: one parallel region, an initial task for each team, one after the other on the thread
+ * that encounters it, and no other regions than those that the program opens (docs/design/ompt.md: where Marline
+ * differs).
  *
  * Covers: teams(num_teams), parallel
  */
@@ -13,8 +14,8 @@ enum { kTeams = 3, kLeagues = 2 };
 
 static int leagues, regions, teams_begun, teams_ended, open_teams;
 
-static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
-                              int flags, const void *code) {
+static void on_parallel_begin(ompt_data_t* task, const ompt_frame_t* frame, ompt_data_t* parallel, unsigned requested,
+                              int flags, const void* code) {
   if (flags & ompt_parallel_league) {
     CHECK_EQ(requested, kTeams);
     leagues++;
@@ -24,10 +25,9 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 }
 
 /* An initial task in a league has the number of teams, the program's own has 1. */
-static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned size,
                              unsigned index, int flags) {
-  if (!(flags & ompt_task_initial) || leagues == 0)
-    return;
+  if (!(flags & ompt_task_initial) || leagues == 0) return;
   if (endpoint == ompt_scope_begin) {
     CHECK_EQ(size, kTeams);
     CHECK_EQ(index, (unsigned)(teams_begun++ % kTeams));

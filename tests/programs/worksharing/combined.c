@@ -27,8 +27,7 @@ static void its_tasks(void) {
 #pragma omp parallel shared(sum, after)
   {
 #pragma omp master taskloop reduction(+ : sum) grainsize(5)
-    for (int i = 0; i < kIterations; i++)
-      sum += i;
+    for (int i = 0; i < kIterations; i++) sum += i;
 #pragma omp barrier
     CHECK_EQ(sum, kSum);
 #pragma omp atomic
@@ -37,8 +36,7 @@ static void its_tasks(void) {
   CHECK(after >= 1);
   sum = 0;
 #pragma omp parallel master taskloop reduction(+ : sum) num_tasks(9)
-  for (int i = 0; i < kIterations; i++)
-    sum += i;
+  for (int i = 0; i < kIterations; i++) sum += i;
   CHECK_EQ(sum, kSum);
 }
 
@@ -59,14 +57,12 @@ static void the_masked_thread(void) {
 #pragma omp parallel shared(sum)
   {
 #pragma omp masked taskloop filter(team - 1) reduction(+ : sum)
-    for (int i = 0; i < kIterations; i++)
-      sum += i;
+    for (int i = 0; i < kIterations; i++) sum += i;
   }
   CHECK_EQ(sum, kSum);
   sum = 0;
 #pragma omp parallel masked taskloop reduction(+ : sum)
-  for (int i = 0; i < kIterations; i++)
-    sum += i;
+  for (int i = 0; i < kIterations; i++) sum += i;
   CHECK_EQ(sum, kSum);
 #endif
 }
@@ -77,8 +73,7 @@ static void the_masked_thread(void) {}
 static void loops_and_sections(void) {
   int sum = 0, first = 0, second = 0;
 #pragma omp parallel for reduction(+ : sum) schedule(guided) num_threads(3)
-  for (int i = 0; i < kIterations; i++)
-    sum += i;
+  for (int i = 0; i < kIterations; i++) sum += i;
   CHECK_EQ(sum, kSum);
 #pragma omp parallel sections
   {

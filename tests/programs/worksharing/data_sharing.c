@@ -86,8 +86,7 @@ static void on_tasks(void) {
 #pragma omp single
   {
     for (int i = 0; i < kIterations; i++) {
-#pragma omp task default(none) shared(sum) private(scratch) firstprivate(i, base) \
-    allocate(omp_default_mem_alloc : base)
+#pragma omp task default(none) shared(sum) private(scratch) firstprivate(i, base) allocate(omp_default_mem_alloc : base)
       {
         scratch = i;
 #pragma omp taskyield

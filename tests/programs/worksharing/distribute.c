@@ -15,33 +15,31 @@ static int hits[kMost];
 static void forget(void) { memset(hits, 0, sizeof hits); }
 
 static void check_range(int from, int to) { /* [from, to) once each, nothing else */
-  for (int i = 0; i < kMost; i++)
-    CHECK_EQ(hits[i], i >= from && i < to);
+  for (int i = 0; i < kMost; i++) CHECK_EQ(hits[i], i >= from && i < to);
 }
 
 #define PRAGMA(text) _Pragma(#text)
 
 /* The directive's loop over [0, n), and downwards in steps of 3. */
-#define DEFINE_LOOPS(name, directive)                                                                                  \
-  static void name(int n) {                                                                                            \
-    int last = -1;                                                                                                     \
-    long sum = 0;                                                                                                      \
-    forget();                                                                                                          \
-    PRAGMA(directive lastprivate(last))                                                                                \
-    for (int i = 0; i < n; i++) {                                                                                      \
-      PRAGMA(omp atomic)                                                                                               \
-      hits[i]++;                                                                                                       \
-      last = i;                                                                                                        \
-    }                                                                                                                  \
-    check_range(0, n);                                                                                                 \
-    if (n > 0)                                                                                                         \
-      CHECK_EQ(last, n - 1);                                                                                           \
-    PRAGMA(directive)                                                                                                  \
-    for (long i = 3L * n; i > 0; i -= 3) {                                                                             \
-      PRAGMA(omp atomic)                                                                                               \
-      sum += i;                                                                                                        \
-    }                                                                                                                  \
-    CHECK_EQ(sum, 3L * n * (n + 1) / 2);                                                                               \
+#define DEFINE_LOOPS(name, directive)      \
+  static void name(int n) {                \
+    int last = -1;                         \
+    long sum = 0;                          \
+    forget();                              \
+    PRAGMA(directive lastprivate(last))    \
+    for (int i = 0; i < n; i++) {          \
+      PRAGMA(omp atomic)                   \
+      hits[i]++;                           \
+      last = i;                            \
+    }                                      \
+    check_range(0, n);                     \
+    if (n > 0) CHECK_EQ(last, n - 1);      \
+    PRAGMA(directive)                      \
+    for (long i = 3L * n; i > 0; i -= 3) { \
+      PRAGMA(omp atomic)                   \
+      sum += i;                            \
+    }                                      \
+    CHECK_EQ(sum, 3L * n * (n + 1) / 2);   \
   }
 
 DEFINE_LOOPS(plain, omp teams distribute num_teams(3))
@@ -51,7 +49,8 @@ DEFINE_LOOPS(composite_static, omp teams distribute parallel for num_teams(3) sc
 DEFINE_LOOPS(composite_dynamic, omp teams distribute parallel for num_teams(3) schedule(monotonic : dynamic, 3))
 DEFINE_LOOPS(composite_guided, omp teams distribute parallel for num_teams(3) schedule(monotonic : guided))
 DEFINE_LOOPS(chunked, omp teams distribute parallel for num_teams(3) dist_schedule(static, 10))
-DEFINE_LOOPS(chunked_static, omp teams distribute parallel for num_teams(3) dist_schedule(static, 10) schedule(static, 2))
+DEFINE_LOOPS(chunked_static,
+             omp teams distribute parallel for num_teams(3) dist_schedule(static, 10) schedule(static, 2))
 DEFINE_LOOPS(chunked_dynamic,
              omp teams distribute parallel for num_teams(3) dist_schedule(static, 10) schedule(monotonic : dynamic, 3))
 
@@ -59,8 +58,7 @@ static void reduction(void) {
   long sum = 0;
 #pragma omp teams distribute parallel for collapse(2) reduction(+ : sum) num_teams(2) dist_schedule(static, 5)
   for (int i = 0; i < 20; i++)
-    for (int j = 0; j < 30; j++)
-      sum += i * 100 + j;
+    for (int j = 0; j < 30; j++) sum += i * 100 + j;
   CHECK_EQ(sum, 100L * 190 * 30 + 20L * 435);
 }
 
@@ -69,12 +67,10 @@ static void teams_divide(void) {
   int team_of[60];
 #pragma omp teams num_teams(4) shared(team_of)
 #pragma omp distribute dist_schedule(static, 4)
-  for (int i = 0; i < 60; i++)
-    team_of[i] = omp_get_team_num() + 100 * omp_get_num_teams();
+  for (int i = 0; i < 60; i++) team_of[i] = omp_get_team_num() + 100 * omp_get_num_teams();
   int teams = team_of[0] / 100;
   CHECK_RANGE(teams, 1, 4);
-  for (int i = 0; i < 60; i++)
-    CHECK_EQ(team_of[i], i / 4 % teams + 100 * teams);
+  for (int i = 0; i < 60; i++) CHECK_EQ(team_of[i], i / 4 % teams + 100 * teams);
 }
 
 int main(void) {

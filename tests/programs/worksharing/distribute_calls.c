@@ -40,24 +40,22 @@ static void check_loop(long long lower, long long upper, long long increment) {
   CHECK_EQ(lasts, any);
 }
 
-void __kmpc_for_static_fini(KmpIdent *, int32_t);
+void __kmpc_for_static_fini(KmpIdent*, int32_t);
 
 #define DEFINE_CALLS(T, S, suffix)                                                                                     \
-  void __kmpc_dist_for_static_init_##suffix(KmpIdent *, int32_t, int32_t schedule, int32_t *last, T *lower, T *upper,  \
-                                            T *upper_of_team, S *stride, S increment, S chunk);                        \
-  void __kmpc_team_static_init_##suffix(KmpIdent *, int32_t, int32_t *last, T *lower, T *upper, S *stride,             \
-                                        S increment, S chunk);                                                         \
-  void __kmpc_dist_dispatch_init_##suffix(KmpIdent *, int32_t, int32_t schedule, int32_t *last, T lower, T upper,      \
+  void __kmpc_dist_for_static_init_##suffix(KmpIdent*, int32_t, int32_t schedule, int32_t* last, T* lower, T* upper,   \
+                                            T* upper_of_team, S* stride, S increment, S chunk);                        \
+  void __kmpc_team_static_init_##suffix(KmpIdent*, int32_t, int32_t* last, T* lower, T* upper, S* stride, S increment, \
+                                        S chunk);                                                                      \
+  void __kmpc_dist_dispatch_init_##suffix(KmpIdent*, int32_t, int32_t schedule, int32_t* last, T lower, T upper,       \
                                           S increment, S chunk);                                                       \
-  int32_t __kmpc_dispatch_next_##suffix(KmpIdent *, int32_t, int32_t *last, T *lower, T *upper, S *stride);            \
+  int32_t __kmpc_dispatch_next_##suffix(KmpIdent*, int32_t, int32_t* last, T* lower, T* upper, S* stride);             \
                                                                                                                        \
   static void visit_##suffix(T from, T to, T end, S increment) { /* [from, to], not beyond end */                      \
     if (increment > 0)                                                                                                 \
-      for (T i = from; i <= (to < end ? to : end); i += (T)increment)                                                  \
-        visit((long long)i);                                                                                           \
+      for (T i = from; i <= (to < end ? to : end); i += (T)increment) visit((long long)i);                             \
     else                                                                                                               \
-      for (T i = from; i >= (to > end ? to : end); i += (T)increment)                                                  \
-        visit((long long)i);                                                                                           \
+      for (T i = from; i >= (to > end ? to : end); i += (T)increment) visit((long long)i);                             \
   }                                                                                                                    \
                                                                                                                        \
   static void for_static_##suffix(int schedule, T lower, T upper, S increment, S chunk) {                              \
@@ -104,7 +102,7 @@ void __kmpc_for_static_fini(KmpIdent *, int32_t);
       while (__kmpc_dispatch_next_##suffix(&kmp_here, id, &last, &from, &to, &stride)) {                               \
         CHECK_EQ(stride, increment);                                                                                   \
         visit_##suffix(from, to, to, increment);                                                                       \
-        add_last(last && last_team);                                                                                   \
+        add_last(last&& last_team);                                                                                    \
       }                                                                                                                \
     }                                                                                                                  \
     check_loop((long long)lower, (long long)upper, increment);                                                         \

@@ -16,8 +16,8 @@
 namespace {
 
 // What stock runtimes or GCC 12 cannot do. Of loops over unsigned types GCC names iterations that do not exist, and
-// libgomp crashes or waits for ever; downwards it names later ones, for which no runtime can wait. libomp waits for ever
-// for an iteration one beyond the end of an inner loop, and stops at an assertion where that has none.
+// libgomp crashes or waits for ever; downwards it names later ones, for which no runtime can wait. libomp waits for
+// ever for an iteration one beyond the end of an inner loop, and stops at an assertion where that has none.
 #ifdef __clang__
 constexpr bool kWithGcc = false;
 #else
@@ -49,30 +49,27 @@ class Trail {
 
 // `twice`: two strides, a literal, which is all that GCC takes in a sink.
 #define LOOP(schedule_clause, trail, init, test, next, before, distance) \
-  PRAGMA(omp for ordered(1) nowait schedule_clause) \
-  for (init; test; next) { \
-    PRAGMA(omp ordered depend(sink : before)) \
-    trail.pass(distance); \
-    PRAGMA(omp ordered depend(source)) \
+  PRAGMA(omp for ordered(1) nowait schedule_clause)                      \
+  for (init; test; next) {                                               \
+    PRAGMA(omp ordered depend(sink : before))                            \
+    trail.pass(distance);                                                \
+    PRAGMA(omp ordered depend(source))                                   \
   }
 
-#define BOUNDS(type, count, init, test, next, before, distance) \
-  do { \
-    Trail a(count), b(count), c(count), d(count); \
-    PRAGMA(omp parallel) \
-    { \
-      LOOP(schedule(dynamic, 2), a, type init, test, next, before, distance) \
-      LOOP(schedule(static), b, type init, test, next, before, distance) \
-      LOOP(schedule(guided), c, type init, test, next, before, distance) \
-      LOOP(schedule(static, 3), d, type init, test, next, before, distance) \
-    } \
-    a.check(), b.check(), c.check(), d.check(); \
+#define BOUNDS(type, count, init, test, next, before, distance)                                                        \
+  do {                                                                                                                 \
+    Trail a(count), b(count), c(count), d(count);                                                                      \
+    PRAGMA(omp parallel){LOOP(schedule(dynamic, 2), a, type init, test, next, before, distance)                        \
+                             LOOP(schedule(static), b, type init, test, next, before, distance)                        \
+                                 LOOP(schedule(guided), c, type init, test, next, before, distance)                    \
+                                     LOOP(schedule(static, 3), d, type init, test, next, before, distance)} a.check(), \
+        b.check(), c.check(), d.check();                                                                               \
   } while (0)
 
-#define UP(type, from, to, step, twice) \
+#define UP(type, from, to, step, twice)                                         \
   BOUNDS(type, strides(from, to, step), i = from, i < to, i += step, i - twice, \
          (static_cast<uint64_t>(i) - static_cast<uint64_t>(from)) / step)
-#define DOWN(type, from, to, step, twice) \
+#define DOWN(type, from, to, step, twice)                                       \
   BOUNDS(type, strides(to, from, step), i = from, i > to, i -= step, i + twice, \
          (static_cast<uint64_t>(from) - static_cast<uint64_t>(i)) / step)
 
@@ -120,8 +117,7 @@ void beyond_the_end() {
 #pragma omp ordered depend(source)
     }
   for (int i = kRows - 1; i >= 0; i--)
-    for (int j = 0; j < kColumns; j++)
-      CHECK_EQ(left[i][j], left[i + 1][j + 1] + (j > 0 ? left[i][j - 1] : 0) + 1);
+    for (int j = 0; j < kColumns; j++) CHECK_EQ(left[i][j], left[i + 1][j + 1] + (j > 0 ? left[i][j - 1] : 0) + 1);
 }
 
 // Nothing runs; and the loops around have iterations, or not.

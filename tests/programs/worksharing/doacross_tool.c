@@ -14,7 +14,7 @@ enum { kRows = 6, kColumns = 9 };
 
 static _Atomic int sources, sinks, posted[kRows][kColumns];
 
-static void on_dependences(ompt_data_t *task, const ompt_dependence_t *list, int count) {
+static void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count) {
   CHECK(task != NULL);
   CHECK_EQ(count, 2);
   CHECK_EQ(list[0].dependence_type, list[1].dependence_type);

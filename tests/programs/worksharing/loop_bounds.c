@@ -15,7 +15,7 @@ typedef struct {
   uint64_t count, sum, squares;
 } Digest;
 
-static void add(Digest *d, uint64_t v) {
+static void add(Digest* d, uint64_t v) {
 #pragma omp atomic
   d->count++;
 #pragma omp atomic
@@ -24,35 +24,32 @@ static void add(Digest *d, uint64_t v) {
   d->squares += v * v;
 }
 
-#define SAME_AS_SEQUENTIAL(pragma, type, init, test, step)                                                             \
-  do {                                                                                                                 \
-    Digest seq = {0, 0, 0}, par = {0, 0, 0};                                                                           \
-    for (type i = init; test; step)                                                                                    \
-      add(&seq, (uint64_t)i);                                                                                          \
-    _Pragma(#pragma)                                                                                                   \
-    for (type i = init; test; step)                                                                                    \
-      add(&par, (uint64_t)i);                                                                                          \
-    CHECK_EQ(par.count, seq.count);                                                                                    \
-    CHECK_EQ(par.sum, seq.sum);                                                                                        \
-    CHECK_EQ(par.squares, seq.squares);                                                                                \
+#define SAME_AS_SEQUENTIAL(pragma, type, init, test, step)                   \
+  do {                                                                       \
+    Digest seq = {0, 0, 0}, par = {0, 0, 0};                                 \
+    for (type i = init; test; step) add(&seq, (uint64_t)i);                  \
+    _Pragma(#pragma) for (type i = init; test; step) add(&par, (uint64_t)i); \
+    CHECK_EQ(par.count, seq.count);                                          \
+    CHECK_EQ(par.sum, seq.sum);                                              \
+    CHECK_EQ(par.squares, seq.squares);                                      \
   } while (0)
 
-#define ALL_BOUNDS(pragma)                                                                                             \
-  do {                                                                                                                 \
-    SAME_AS_SEQUENTIAL(pragma, int, 100, i > -100, i -= 7);                                                            \
-    SAME_AS_SEQUENTIAL(pragma, int, 10, i >= -10, i -= 1);                                                             \
-    SAME_AS_SEQUENTIAL(pragma, int, 5, i < 5, i++);                                                                    \
-    SAME_AS_SEQUENTIAL(pragma, int, 9, i < -5, i += 3);                                                                \
-    SAME_AS_SEQUENTIAL(pragma, int, INT_MAX - 100, i < INT_MAX - 3, i += 3);                                           \
-    SAME_AS_SEQUENTIAL(pragma, int, INT_MIN + 100, i > INT_MIN + 3, i -= 3);                                           \
-    SAME_AS_SEQUENTIAL(pragma, unsigned, 3, i < UINT_MAX - 400000000u, i += 300000001u);                               \
-    SAME_AS_SEQUENTIAL(pragma, int64_t, INT64_MAX - 1000, i < INT64_MAX - 7, i += 6);                                  \
-    SAME_AS_SEQUENTIAL(pragma, int64_t, INT64_MIN + 1000, i > INT64_MIN + 7, i -= 6);                                  \
-    SAME_AS_SEQUENTIAL(pragma, int64_t, 1LL << 40, i < (1LL << 40) + (1LL << 36), i += (1LL << 29) + 1);               \
-    SAME_AS_SEQUENTIAL(pragma, uint64_t, UINT64_MAX - 1000, i < UINT64_MAX - 7, i += 6);                               \
-    SAME_AS_SEQUENTIAL(pragma, uint64_t, 5, i < UINT64_MAX - (1ULL << 60), i += (1ULL << 57));                         \
-    SAME_AS_SEQUENTIAL(pragma, uint64_t, (1ULL << 63) + 500, i > (1ULL << 63) - 500, i -= 11);                         \
-    SAME_AS_SEQUENTIAL(pragma, uint64_t, 1000, i > 20, i -= 13);                                                       \
+#define ALL_BOUNDS(pragma)                                                                               \
+  do {                                                                                                   \
+    SAME_AS_SEQUENTIAL(pragma, int, 100, i > -100, i -= 7);                                              \
+    SAME_AS_SEQUENTIAL(pragma, int, 10, i >= -10, i -= 1);                                               \
+    SAME_AS_SEQUENTIAL(pragma, int, 5, i < 5, i++);                                                      \
+    SAME_AS_SEQUENTIAL(pragma, int, 9, i < -5, i += 3);                                                  \
+    SAME_AS_SEQUENTIAL(pragma, int, INT_MAX - 100, i < INT_MAX - 3, i += 3);                             \
+    SAME_AS_SEQUENTIAL(pragma, int, INT_MIN + 100, i > INT_MIN + 3, i -= 3);                             \
+    SAME_AS_SEQUENTIAL(pragma, unsigned, 3, i < UINT_MAX - 400000000u, i += 300000001u);                 \
+    SAME_AS_SEQUENTIAL(pragma, int64_t, INT64_MAX - 1000, i < INT64_MAX - 7, i += 6);                    \
+    SAME_AS_SEQUENTIAL(pragma, int64_t, INT64_MIN + 1000, i > INT64_MIN + 7, i -= 6);                    \
+    SAME_AS_SEQUENTIAL(pragma, int64_t, 1LL << 40, i < (1LL << 40) + (1LL << 36), i += (1LL << 29) + 1); \
+    SAME_AS_SEQUENTIAL(pragma, uint64_t, UINT64_MAX - 1000, i < UINT64_MAX - 7, i += 6);                 \
+    SAME_AS_SEQUENTIAL(pragma, uint64_t, 5, i < UINT64_MAX - (1ULL << 60), i += (1ULL << 57));           \
+    SAME_AS_SEQUENTIAL(pragma, uint64_t, (1ULL << 63) + 500, i > (1ULL << 63) - 500, i -= 11);           \
+    SAME_AS_SEQUENTIAL(pragma, uint64_t, 1000, i > 20, i -= 13);                                         \
   } while (0)
 
 static void bounds(void) {
@@ -80,11 +77,9 @@ static void collapsed(void) {
       triangle[i][j]++;
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 7; j++)
-      for (int k = 0; k < 8; k++)
-        CHECK_EQ(hits[i][j][k], k % 2 == 0);
+      for (int k = 0; k < 8; k++) CHECK_EQ(hits[i][j][k], k % 2 == 0);
   for (int i = 0; i < 20; i++)
-    for (int j = 0; j < 20; j++)
-      CHECK_EQ(triangle[i][j], j >= i);
+    for (int j = 0; j < 20; j++) CHECK_EQ(triangle[i][j], j >= i);
 }
 
 static void last_iteration(int trip) {
@@ -95,12 +90,10 @@ static void last_iteration(int trip) {
     for (i = 0; i < trip; i++) {
       last = i;
       both += i;
-      if (i == trip - 1)
-        both = 1000 + i;
+      if (i == trip - 1) both = 1000 + i;
     }
 #pragma omp for schedule(static, 3) lastprivate(i)
-    for (i = 0; i < trip; i += 2)
-      ;
+    for (i = 0; i < trip; i += 2);
 #pragma omp for linear(step : 2)
     for (long k = 0; k < trip; k++) {
       CHECK_EQ(step, 10 + 2 * k);
@@ -115,9 +108,7 @@ static void last_iteration(int trip) {
 
 int main(void) {
   bounds();
-  for (int round = 0; round < 20; round++)
-    collapsed();
-  for (int trip = 1; trip < 60; trip++)
-    last_iteration(trip);
+  for (int round = 0; round < 20; round++) collapsed();
+  for (int trip = 1; trip < 60; trip++) last_iteration(trip);
   return 0;
 }

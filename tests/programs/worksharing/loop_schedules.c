@@ -34,20 +34,17 @@ static void is_block_distribution(int trip, int n) {
     CHECK(i == 0 || owner[i] >= owner[i - 1]);
     size[owner[i]]++;
   }
-  for (int t = 0; t < n; t++)
-    CHECK_RANGE(size[t], 0, (trip + n - 1) / n);
+  for (int t = 0; t < n; t++) CHECK_RANGE(size[t], 0, (trip + n - 1) / n);
 }
 
 static void is_round_robin(int trip, int n, int chunk) {
-  for (int i = 0; i < trip; i++)
-    CHECK_EQ(owner[i], i / chunk % n);
+  for (int i = 0; i < trip; i++) CHECK_EQ(owner[i], i / chunk % n);
 }
 
 /* A chunk is taken whole by one thread. */
 static void is_chunked(int trip, int chunk) {
   for (int i = 0; i < trip; i++)
-    if (i % chunk != 0)
-      CHECK_EQ(owner[i], owner[i - 1]);
+    if (i % chunk != 0) CHECK_EQ(owner[i], owner[i - 1]);
 }
 
 /* Runs of one owner are at least `chunk` long, except the last one. */
@@ -61,13 +58,10 @@ static void has_runs_of_at_least(int trip, int chunk) {
   }
 }
 
-#define LOOP(trip, schedule)                                                                                           \
-  do {                                                                                                                 \
-    _Pragma("omp parallel")                                                                                            \
-    _Pragma(#schedule)                                                                                                 \
-    for (int i = 0; i < (trip); i++)                                                                                   \
-      take(i);                                                                                                         \
-    each_ran_once(trip);                                                                                               \
+#define LOOP(trip, schedule)                                                             \
+  do {                                                                                   \
+    _Pragma("omp parallel") _Pragma(#schedule) for (int i = 0; i < (trip); i++) take(i); \
+    each_ran_once(trip);                                                                 \
   } while (0)
 
 static void written_schedules(int trip, int n) {
@@ -101,19 +95,15 @@ static void runtime_schedules(int trip, int n) {
       int got;
       omp_get_schedule(&kind, &got);
       CHECK_EQ(kind, kinds[k]);
-      if (chunk > 0 && kinds[k] != omp_sched_auto)
-        CHECK_EQ(got, chunk);
+      if (chunk > 0 && kinds[k] != omp_sched_auto) CHECK_EQ(got, chunk);
       omp_set_schedule(kinds[k] | omp_sched_monotonic, chunk);
       omp_get_schedule(&kind, &got);
       CHECK_EQ(kind, kinds[k] | omp_sched_monotonic);
       omp_set_schedule(kinds[k], chunk);
       LOOP(trip, omp for schedule(runtime));
-      if (kinds[k] == omp_sched_static && chunk == 0)
-        is_block_distribution(trip, n);
-      if (kinds[k] == omp_sched_static && chunk > 0)
-        is_round_robin(trip, n, chunk);
-      if (kinds[k] == omp_sched_dynamic && chunk > 0)
-        is_chunked(trip, chunk);
+      if (kinds[k] == omp_sched_static && chunk == 0) is_block_distribution(trip, n);
+      if (kinds[k] == omp_sched_static && chunk > 0) is_round_robin(trip, n, chunk);
+      if (kinds[k] == omp_sched_dynamic && chunk > 0) is_chunked(trip, chunk);
       LOOP(trip, omp for schedule(monotonic : runtime));
     }
   }
@@ -123,8 +113,7 @@ static void combined_construct(int n) {
   for (int threads = 1; threads <= n; threads++) {
     long sum = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 5) reduction(+ : sum)
-    for (int i = 0; i < kMax; i++)
-      sum += i;
+    for (int i = 0; i < kMax; i++) sum += i;
     CHECK_EQ(sum, kMax * (kMax - 1) / 2);
   }
 }

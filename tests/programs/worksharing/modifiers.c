@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clauses that OpenMP 5.0 gave worksharing loops: scans, conditional lastprivate, modifiers of schedules, order, and the
- * loop construct.
+ * Clauses that OpenMP 5.0 gave worksharing loops: scans, conditional lastprivate, modifiers of schedules, order, and
+ * the loop construct.
  *
  * Covers: scan(inclusive, exclusive), for(reduction:inscan, schedule:monotonic/nonmonotonic, order)
  * Covers (gcc): for(lastprivate:conditional)
@@ -22,8 +22,7 @@ static void scans(void) {
 #pragma omp scan inclusive(sum)
     through[i] = sum;
   }
-  for (int i = 0; i < kLength; i++)
-    CHECK_EQ(through[i], expected += values[i]);
+  for (int i = 0; i < kLength; i++) CHECK_EQ(through[i], expected += values[i]);
 #if !defined __clang__ || __clang_major__ > 14 /* Clang 14 loses it */
   CHECK_EQ(sum, expected);
 #endif
@@ -34,8 +33,7 @@ static void scans(void) {
 #pragma omp scan exclusive(sum)
     sum += values[i];
   }
-  for (int i = 0; i < kLength; i++)
-    CHECK_EQ(before[i], through[i] - values[i]);
+  for (int i = 0; i < kLength; i++) CHECK_EQ(before[i], through[i] - values[i]);
 }
 
 #ifndef __clang__ /* Clang 19 keeps the last value that a thread had in its last chunk, on libomp, too */
@@ -44,11 +42,9 @@ static void conditional_lastprivate(void) {
     int last = -1;
 #pragma omp parallel for lastprivate(conditional : last) schedule(dynamic, 3)
     for (int i = 0; i < kLength; i++)
-      if (i % 7 == round % 7 && i < kLength - 100)
-        last = i;
+      if (i % 7 == round % 7 && i < kLength - 100) last = i;
     int expected = kLength - 101;
-    while (expected % 7 != round % 7)
-      expected--;
+    while (expected % 7 != round % 7) expected--;
     CHECK_EQ(last, expected);
   }
 }
@@ -78,15 +74,13 @@ static void schedule_modifiers(void) {
       through[i]++;
     }
   }
-  for (int i = 0; i < kLength; i++)
-    CHECK_EQ(through[i], before[i] + values[i] + 3);
+  for (int i = 0; i < kLength; i++) CHECK_EQ(through[i], before[i] + values[i] + 3);
 }
 
 static void any_order(void) {
   int sum = 0;
 #pragma omp parallel for order(concurrent) reduction(+ : sum)
-  for (int i = 0; i < kLength; i++)
-    sum += i;
+  for (int i = 0; i < kLength; i++) sum += i;
   CHECK_EQ(sum, kLength * (kLength - 1) / 2);
 }
 
@@ -105,15 +99,13 @@ static void loop_construct(void) {
   CHECK_EQ(scratch, 4);
   sum = 0;
 #pragma omp loop bind(thread) lastprivate(last)
-  for (last = 0; last < kLength; last++)
-    through[last] = 1;
+  for (last = 0; last < kLength; last++) through[last] = 1;
   CHECK_EQ(last, kLength);
 #pragma omp parallel shared(sum)
   {
 #pragma omp loop bind(parallel) collapse(2) reduction(+ : sum)
     for (int i = 0; i < 10; i++)
-      for (int j = 0; j < 100; j++)
-        sum += through[i * 100 + j];
+      for (int j = 0; j < 100; j++) sum += through[i * 100 + j];
   }
   CHECK_EQ(sum, kLength);
 }
@@ -122,8 +114,7 @@ static void loop_construct(void) {}
 #endif
 
 int main(void) {
-  for (int i = 0; i < kLength; i++)
-    values[i] = i % 13 - 3;
+  for (int i = 0; i < kLength; i++) values[i] = i % 13 - 3;
   scans();
   conditional_lastprivate();
   schedule_modifiers();

@@ -16,8 +16,7 @@ static int single_hits[kChain], section_hits[kChain][3];
 
 /* Each thread lags in turn, so that the distance between first and last grows to the whole chain. */
 static void lag(int step) {
-  if (step % 20 != 0 || (step / 20) % omp_get_num_threads() != omp_get_thread_num())
-    return;
+  if (step % 20 != 0 || (step / 20) % omp_get_num_threads() != omp_get_thread_num()) return;
   usleep(300);
 }
 
@@ -27,29 +26,29 @@ static void loops(void) {
     for (int step = 0; step < kChain; step++) {
       lag(step);
       switch (step % 4) {
-      case 0:
+        case 0:
 #pragma omp for schedule(dynamic, 3) nowait
-        for (int i = 0; i < kTrip; i++)
+          for (int i = 0; i < kTrip; i++)
 #pragma omp atomic
-          loop_hits[step][i]++;
-        break;
-      case 1:
+            loop_hits[step][i]++;
+          break;
+        case 1:
 #pragma omp for schedule(guided) nowait
-        for (int i = 0; i < kTrip; i++)
+          for (int i = 0; i < kTrip; i++)
 #pragma omp atomic
-          loop_hits[step][i]++;
-        break;
-      case 2:
+            loop_hits[step][i]++;
+          break;
+        case 2:
 #pragma omp for schedule(static) nowait
-        for (int i = 0; i < kTrip; i++)
+          for (int i = 0; i < kTrip; i++)
 #pragma omp atomic
-          loop_hits[step][i]++;
-        break;
-      default:
+            loop_hits[step][i]++;
+          break;
+        default:
 #pragma omp for schedule(runtime) nowait
-        for (int i = 0; i < kTrip; i++)
+          for (int i = 0; i < kTrip; i++)
 #pragma omp atomic
-          loop_hits[step][i]++;
+            loop_hits[step][i]++;
       }
     }
   }
@@ -102,11 +101,9 @@ int main(void) {
     loops();
     singles_and_sections();
     for (int step = 0; step < kChain; step++) {
-      for (int i = 0; i < kTrip; i++)
-        CHECK_EQ(loop_hits[step][i], round);
+      for (int i = 0; i < kTrip; i++) CHECK_EQ(loop_hits[step][i], round);
       CHECK_EQ(single_hits[step], round);
-      for (int s = 0; s < 3; s++)
-        CHECK_EQ(section_hits[step][s], round);
+      for (int s = 0; s < 3; s++) CHECK_EQ(section_hits[step][s], round);
     }
   }
   short_regions();

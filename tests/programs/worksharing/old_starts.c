@@ -9,37 +9,37 @@
 #include <omp.h>
 #include <stdbool.h>
 
-typedef void Function(void *);
-void GOMP_parallel_loop_static_start(Function *, void *, unsigned threads, long, long, long, long chunk);
-void GOMP_parallel_loop_dynamic_start(Function *, void *, unsigned threads, long, long, long, long chunk);
-void GOMP_parallel_loop_guided_start(Function *, void *, unsigned threads, long, long, long, long chunk);
-void GOMP_parallel_loop_runtime_start(Function *, void *, unsigned threads, long, long, long);
-void GOMP_parallel_sections_start(Function *, void *, unsigned threads, unsigned count);
-void GOMP_parallel_start(Function *, void *, unsigned threads);
+typedef void Function(void*);
+void GOMP_parallel_loop_static_start(Function*, void*, unsigned threads, long, long, long, long chunk);
+void GOMP_parallel_loop_dynamic_start(Function*, void*, unsigned threads, long, long, long, long chunk);
+void GOMP_parallel_loop_guided_start(Function*, void*, unsigned threads, long, long, long, long chunk);
+void GOMP_parallel_loop_runtime_start(Function*, void*, unsigned threads, long, long, long);
+void GOMP_parallel_sections_start(Function*, void*, unsigned threads, unsigned count);
+void GOMP_parallel_start(Function*, void*, unsigned threads);
 void GOMP_parallel_end(void);
-bool GOMP_loop_static_next(long *, long *);
-bool GOMP_loop_dynamic_next(long *, long *);
-bool GOMP_loop_guided_next(long *, long *);
-bool GOMP_loop_runtime_next(long *, long *);
+bool GOMP_loop_static_next(long*, long*);
+bool GOMP_loop_dynamic_next(long*, long*);
+bool GOMP_loop_guided_next(long*, long*);
+bool GOMP_loop_runtime_next(long*, long*);
 void GOMP_loop_end_nowait(void);
 unsigned GOMP_sections_next(void);
 void GOMP_sections_end_nowait(void);
 
 enum { kMost = 1000 };
 typedef struct {
-  bool (*next)(long *, long *);
+  bool (*next)(long*, long*);
   long step;
   int hits[kMost], threads, level;
 } Data;
 
-static void count_thread(Data *data) {
+static void count_thread(Data* data) {
 #pragma omp atomic
   data->threads++;
   CHECK_EQ(omp_get_level(), data->level);
 }
 
-static void loop_body(void *argument) {
-  Data *data = argument;
+static void loop_body(void* argument) {
+  Data* data = argument;
   count_thread(data);
   for (long from, to; data->next(&from, &to);)
     for (long i = from; data->step > 0 ? i < to : i > to; i += data->step) {
@@ -50,8 +50,8 @@ static void loop_body(void *argument) {
   GOMP_loop_end_nowait();
 }
 
-static void sections_body(void *argument) {
-  Data *data = argument;
+static void sections_body(void* argument) {
+  Data* data = argument;
   count_thread(data);
   for (unsigned section; (section = GOMP_sections_next()) != 0;) {
     CHECK_RANGE(section, 1, kMost - 1);
@@ -61,27 +61,27 @@ static void sections_body(void *argument) {
   GOMP_sections_end_nowait();
 }
 
-static void plain_body(void *argument) { count_thread(argument); }
+static void plain_body(void* argument) { count_thread(argument); }
 
-static void close_region(Data *data, Function *body, int threads, long start, long end, long step) {
+static void close_region(Data* data, Function* body, int threads, long start, long end, long step) {
   body(data); /* the primary thread's part, as GCC had it in line */
   GOMP_parallel_end();
   CHECK_EQ(data->threads, threads);
   CHECK_EQ(omp_get_level(), data->level - 1);
   for (long i = 0; i < kMost; i++) {
-    int expected = step > 0 ? i >= start && i < end && (i - start) % step == 0
-                            : i <= start && i > end && (start - i) % -step == 0;
+    int expected =
+        step > 0 ? i >= start && i < end && (i - start) % step == 0 : i <= start && i > end && (start - i) % -step == 0;
     CHECK_EQ(data->hits[i], expected);
   }
 }
 
 static void all(unsigned clause, int threads, long start, long end, long step) {
   static Data data;
-#define RUN(call, next_function, body)                                                                                 \
-  do {                                                                                                                 \
-    data = (Data){.next = next_function, .step = step, .level = omp_get_level() + 1};                                  \
-    call;                                                                                                              \
-    close_region(&data, body, threads, start, end, step);                                                              \
+#define RUN(call, next_function, body)                                                \
+  do {                                                                                \
+    data = (Data){.next = next_function, .step = step, .level = omp_get_level() + 1}; \
+    call;                                                                             \
+    close_region(&data, body, threads, start, end, step);                             \
   } while (0)
   RUN(GOMP_parallel_loop_static_start(loop_body, &data, clause, start, end, step, 0), GOMP_loop_static_next, loop_body);
   RUN(GOMP_parallel_loop_static_start(loop_body, &data, clause, start, end, step, 4), GOMP_loop_static_next, loop_body);

@@ -16,26 +16,21 @@ static void in_turn(int i, int stride) {
   next = i + stride;
 }
 
-#define ORDERED_LOOP(pragma)                                                                                           \
-  do {                                                                                                                 \
-    next = 0;                                                                                                          \
-    int outside = 0;                                                                                                   \
-    _Pragma("omp parallel shared(outside)")                                                                            \
-    _Pragma(#pragma)                                                                                                   \
-    for (int i = 0; i < kTrip; i++) {                                                                                  \
-      _Pragma("omp atomic") outside++;                                                                                 \
-      _Pragma("omp ordered") in_turn(i, 1);                                                                            \
-    }                                                                                                                  \
-    CHECK_EQ(next, kTrip);                                                                                             \
-    CHECK_EQ(outside, kTrip);                                                                                          \
-    next = 0;                                                                                                          \
-    _Pragma("omp parallel")                                                                                            \
-    _Pragma(#pragma)                                                                                                   \
-    for (int i = 0; i < kTrip; i++)                                                                                    \
-      if (i % 3 == 0) {                                                                                                \
-        _Pragma("omp ordered") in_turn(i, 3);                                                                          \
-      }                                                                                                                \
-    CHECK_EQ(next, (kTrip + 2) / 3 * 3);                                                                               \
+#define ORDERED_LOOP(pragma)                                                                   \
+  do {                                                                                         \
+    next = 0;                                                                                  \
+    int outside = 0;                                                                           \
+    _Pragma("omp parallel shared(outside)") _Pragma(#pragma) for (int i = 0; i < kTrip; i++) { \
+      _Pragma("omp atomic") outside++;                                                         \
+      _Pragma("omp ordered") in_turn(i, 1);                                                    \
+    }                                                                                          \
+    CHECK_EQ(next, kTrip);                                                                     \
+    CHECK_EQ(outside, kTrip);                                                                  \
+    next = 0;                                                                                  \
+    _Pragma("omp parallel") _Pragma(#pragma) for (int i = 0; i < kTrip; i++) if (i % 3 == 0) { \
+      _Pragma("omp ordered") in_turn(i, 3);                                                    \
+    }                                                                                          \
+    CHECK_EQ(next, (kTrip + 2) / 3 * 3);                                                       \
   } while (0)
 
 int main(void) {

@@ -25,8 +25,7 @@ static int sections_of(int from) {
 #pragma omp section
     hits[5]++, last = from + 5;
   }
-  for (int i = 0; i < 6; i++)
-    CHECK_EQ(hits[i], 1);
+  for (int i = 0; i < 6; i++) CHECK_EQ(hits[i], 1);
   return last;
 }
 
@@ -40,7 +39,7 @@ static void single_copyprivate(int rounds) {
   {
     int value = -1;
     Block block = {{0}};
-    int *pointer = NULL;
+    int* pointer = NULL;
     for (int r = 0; r < rounds; r++) {
 #pragma omp single copyprivate(value, block, pointer)
       {
@@ -88,8 +87,7 @@ static void masters(void) {
 #pragma omp masked filter(n)
     filtered += 100; /* no such thread: nobody runs it */
 #else
-    if (omp_get_thread_num() == n - 1)
-      filtered++;
+    if (omp_get_thread_num() == n - 1) filtered++;
 #endif
   }
   CHECK_EQ(masters, 1);

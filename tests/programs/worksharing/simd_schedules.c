@@ -9,8 +9,8 @@
 #include "../kmp.h"
 #include <omp.h>
 
-void __kmpc_dispatch_init_4(KmpIdent *, int32_t, int32_t schedule, int32_t, int32_t, int32_t, int32_t chunk);
-int __kmpc_dispatch_next_4(KmpIdent *, int32_t, int32_t *last, int32_t *lower, int32_t *upper, int32_t *stride);
+void __kmpc_dispatch_init_4(KmpIdent*, int32_t, int32_t schedule, int32_t, int32_t, int32_t, int32_t chunk);
+int __kmpc_dispatch_next_4(KmpIdent*, int32_t, int32_t* last, int32_t* lower, int32_t* upper, int32_t* stride);
 
 enum { kGuidedSimd = 46, kRuntimeSimd = 47, kVector = 4, kMost = 1000 };
 
@@ -24,16 +24,12 @@ static void loop(int32_t schedule, int n, int multiple) {
       CHECK_RANGE(lower, 0, upper);
       CHECK_RANGE(upper, lower, n - 1);
       CHECK_EQ(last != 0, upper == n - 1);
-      if (!last)
-        CHECK_EQ((upper - lower + 1) % multiple, 0);
-      for (int i = lower; i <= upper; i++)
-        __atomic_fetch_add(&hits[i], 1, __ATOMIC_RELAXED);
-      if (last)
-        __atomic_fetch_add(&lasts, 1, __ATOMIC_RELAXED);
+      if (!last) CHECK_EQ((upper - lower + 1) % multiple, 0);
+      for (int i = lower; i <= upper; i++) __atomic_fetch_add(&hits[i], 1, __ATOMIC_RELAXED);
+      if (last) __atomic_fetch_add(&lasts, 1, __ATOMIC_RELAXED);
     }
   }
-  for (int i = 0; i < n; i++)
-    CHECK_EQ(hits[i], 1);
+  for (int i = 0; i < n; i++) CHECK_EQ(hits[i], 1);
   CHECK_EQ(lasts, 1);
 }
 

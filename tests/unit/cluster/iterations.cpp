@@ -61,7 +61,9 @@ bool Machine::is_repeated(size_t number, size_t position, const std::vector<size
                           const std::vector<size_t>& before) {
   if (!relate(number, now, before) || position >= before.size()) return false;
   const Construct &one = program_.constructs[number], &other = program_.constructs[before[position]];
-  if (one.kind != other.kind || one.pin != other.pin || one.kinds != other.kinds || one.uses.size() != other.uses.size()) return false;
+  if (one.kind != other.kind || one.pin != other.pin || one.kinds != other.kinds ||
+      one.uses.size() != other.uses.size())
+    return false;
   for (size_t i = 0; i < one.uses.size() && one.kind == Kind::kKernel; ++i) {
     const Use &a = one.uses[i], &b = other.uses[i];
     if (a.variable != b.variable || a.may_write != b.may_write) return false;
@@ -90,7 +92,8 @@ bool Machine::is_replayed_again(const Construct& construct, size_t position) {
   bool is_known = loop.has_words && position < loop.before.size();
   if (!is_known || draw(2) == 0) return head_.again(graph, construct.words.data(), construct.words.size());
   const std::vector<uint64_t>& before = program_.constructs[loop.before[position]].words;
-  if (before.size() != construct.words.size()) return head_.again(graph, construct.words.data(), construct.words.size());
+  if (before.size() != construct.words.size())
+    return head_.again(graph, construct.words.data(), construct.words.size());
   std::vector<ChangedWord> changed;
   for (size_t i = 0; i < before.size(); ++i) {
     bool is_told = before[i] != construct.words[i] || draw(4) == 0;

@@ -84,7 +84,8 @@ void Machine::drain_head() {
     Node& node = *nodes_[message.to];
     if (is_stand_in) {
       node.stand_ins.insert(message.index);
-      if (node.stand_ins.size() > static_cast<uint64_t>(node.slots)) fail("a node gets more stand-ins than it has slots");
+      if (node.stand_ins.size() > static_cast<uint64_t>(node.slots))
+        fail("a node gets more stand-ins than it has slots");
     } else {
       if (tasks != 0 && node.sent >= options_.credits) fail("a node gets more tasks than it has credits");
       node.sent += tasks;
@@ -261,7 +262,8 @@ void Machine::begin(NodeNumber node, TaskNumber number) {
   }
   if (construct.kind != Kind::kKernel) return;
   if (construct.pin != 0 && node != static_cast<NodeNumber>(construct.pin)) fail("a task is not where it is pinned");
-  if ((construct.kinds >> program_.member_kinds[node - 1] & 1) == 0) fail("a task runs on a node that has no image of it");
+  if ((construct.kinds >> program_.member_kinds[node - 1] & 1) == 0)
+    fail("a task runs on a node that has no image of it");
   for (const Piece& piece : task.pieces) {
     uint64_t base = piece.range.offset - piece.use->offset;
     Copy& copy = copy_at(node, piece.range.buffer);
@@ -366,12 +368,8 @@ Result Machine::run() {
     switch (event.what) {
       case Event::kCreate: create_next(); break;
       case Event::kArrive: arrive(event); break;
-      case Event::kEnd:
-        begin_end(std::move(event));
-        break;
-      case Event::kCompareRest:
-        finish_end(event);
-        break;
+      case Event::kEnd: begin_end(std::move(event)); break;
+      case Event::kCompareRest: finish_end(event); break;
       case Event::kCancel:
         head_.cancel(body_of_construct_[event.index]);
         drain_head();

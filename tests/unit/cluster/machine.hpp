@@ -27,8 +27,8 @@ inline Value half_written(Value value) { return value | 1; }
 struct Copy {
   std::vector<Value> values, twin;
   std::vector<uint64_t> stamps;
-  std::vector<uint64_t> changed, sent;  // when each byte has last got a stamp, and gone to another node
-  uint64_t number = 0;                  // no other copy has it
+  std::vector<uint64_t> changed, sent;                 // when each byte has last got a stamp, and gone to another node
+  uint64_t number = 0;                                 // no other copy has it
   std::map<uint64_t, std::vector<uint64_t>> answered;  // by number of another copy: when it has been sent each byte
 };
 
@@ -80,8 +80,8 @@ struct Node {
   Worker worker;
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;
-  uint64_t reports_each = 1;  // so many tasks, whatever the core would do; 1: none
-  uint64_t sent = 0;  // tasks whose ends node 0 does not know, but for those that stand in
+  uint64_t reports_each = 1;     // so many tasks, whatever the core would do; 1: none
+  uint64_t sent = 0;             // tasks whose ends node 0 does not know, but for those that stand in
   std::set<uint64_t> stand_ins;  // their indices
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;

@@ -47,7 +47,7 @@ struct Byte {
 
 struct Variable {
   int references = 0;
-  Set users;                       // of the current mapping, the construct that has made it among them
+  Set users;  // of the current mapping, the construct that has made it among them
   int made_by = -1;
   std::vector<Byte> host, device;
 };

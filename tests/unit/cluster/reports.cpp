@@ -14,7 +14,9 @@ namespace {
 // A node with one slot, and messages that arrive at once.
 class ClusterReports : public testing::Test {
  protected:
-  explicit ClusterReports(size_t slots = 1) : worker_(1, slots) { head_.placement.add({0, static_cast<double>(slots)}); }
+  explicit ClusterReports(size_t slots = 1) : worker_(1, slots) {
+    head_.placement.add({0, static_cast<double>(slots)});
+  }
 
   TaskNumber create() {
     TaskNumber number = head_.create({});

@@ -34,8 +34,8 @@ namespace {
 
 constexpr int kFoundSomething = 123;  // as `marline check` ends
 
-// A line tells of the first task of a region that writes to a piece of memory: others would say the same. They lie in one
-// list, which is short: a program that has many is to be corrected, not to be run.
+// A line tells of the first task of a region that writes to a piece of memory: others would say the same. They lie in
+// one list, which is short: a program that has many is to be corrected, not to be run.
 struct Reported {
   const Entry* entry;
   const char* place;
@@ -114,11 +114,12 @@ void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, co
   } else if (buffer.places != nullptr) {
     std::snprintf(piece, sizeof piece, "of the `declare target` variable at %#lx", buffer.places[0]);
   }
-  const char* is_wrong = is_unnamed
-                             ? "its depend clauses do not name"
-                             : "a construct that has no order to it has written as well: atomic, critical and locks do not "
-                               "reach other nodes; order them by depend(mutexinoutset), or reduce by in_reduction";
-  std::fprintf(stderr, "marline: check: %s, on node %d, has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, "
+  const char* is_wrong =
+      is_unnamed ? "its depend clauses do not name"
+                 : "a construct that has no order to it has written as well: atomic, critical and locks do not "
+                   "reach other nodes; order them by depend(mutexinoutset), or reduce by in_reduction";
+  std::fprintf(stderr,
+               "marline: check: %s, on node %d, has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, "
                "which %s\n",
                region, node, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, is_wrong);
 }
@@ -132,8 +133,11 @@ void report_unordered(const UnorderedPair& pair) {
   describe_construct(pair.first, first, sizeof first);
   describe_construct(pair.other, other, sizeof other);
   const char* does = pair.use == UnorderedUse::kEnds ? "takes away" : "uses";
-  const char* what = pair.use == UnorderedUse::kEnds ? "uses" : pair.use == UnorderedUse::kOfGone ? "takes away" : "maps";
-  std::fprintf(stderr, "marline: check: %s %s %zu bytes that are mapped from %#lx on, which %s %s, and comes neither before "
+  const char* what = pair.use == UnorderedUse::kEnds     ? "uses"
+                     : pair.use == UnorderedUse::kOfGone ? "takes away"
+                                                         : "maps";
+  std::fprintf(stderr,
+               "marline: check: %s %s %zu bytes that are mapped from %#lx on, which %s %s, and comes neither before "
                "nor behind it: order them by depend or taskwait\n",
                first, does, pair.bytes, pair.begin, other, what);
 }
@@ -143,11 +147,12 @@ void end_check() {
   note("check: %lu target regions were checked, %lu that do not say what they write were not", g_checked, g_unknown);
   if (g_unnamed + g_written_twice == 0 && g_unordered.is_empty()) return;
   if (g_unnamed != 0) {
-    std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_unnamed, g_unnamed == 1 ? "" : "s");
+    std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_unnamed,
+                 g_unnamed == 1 ? "" : "s");
   }
   if (g_written_twice != 0) {
-    std::fprintf(stderr, "marline: check: %lu write%s to what another region without an order writes\n", g_written_twice,
-                 g_written_twice == 1 ? "" : "s");
+    std::fprintf(stderr, "marline: check: %lu write%s to what another region without an order writes\n",
+                 g_written_twice, g_written_twice == 1 ? "" : "s");
   }
   if (!g_unordered.is_empty()) {
     std::fprintf(stderr, "marline: check: %zu pair%s of constructs without an order\n", g_unordered.count(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MARLINE_CLUSTER_WRITES=check, in the program: what a kernel's task names travels to its node, and what the node finds
-// beside that is reported, as are constructs that use each other's data without an order. Under the lock of node 0, but for
-// the end, and where it says otherwise.
+// beside that is reported, as are constructs that use each other's data without an order. Under the lock of node 0, but
+// for the end, and where it says otherwise.
 #pragma once
 
 #include "device/contract/device.hpp"

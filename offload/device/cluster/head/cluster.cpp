@@ -57,9 +57,11 @@ ChosenPlacement chosen_placement() {
   return {.policy = PlacementPolicy::kOwnerComputes};
 }
 
-// Twice as many for each node as one is sent at a time (HeadOptions::credits), besides those that wait to be placed with
-// others; to plan all at once, all.
-int most_ahead(const Device* device, bool hold, int group) { return hold ? INT_MAX : 128 * device->member_count + 2 * group; }
+// Twice as many for each node as one is sent at a time (HeadOptions::credits), besides those that wait to be placed
+// with others; to plan all at once, all.
+int most_ahead(const Device* device, bool hold, int group) {
+  return hold ? INT_MAX : 128 * device->member_count + 2 * group;
+}
 
 bool sends_ahead() {
   const char* text = option_value(Option::kClusterSends);
@@ -163,7 +165,8 @@ void start(Device* device) {
   g_cluster = head;
   ClusterWrites writes = chosen_writes();
   head->set_writes(writes.may_write, writes.checks, writes.by_pages);
-  if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
+  if (writes.by_pages && gpus != device->member_count)
+    WrittenPages::refuse_if_impossible();  // here: before each worker says the same
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};
     Frame frame = {};
@@ -249,9 +252,10 @@ bool reduce(Device* device, uint64_t address, size_t bytes, Combine combine, voi
 
 bool checks_order(Device* device) { return head_of(device).checks_writes(); }
 
-constexpr AheadKind kAhead = {cancel,          start_copies,     start_find_on_cluster, copy_part,     has_room,
-                              begin_iteration, repeat_iteration, repeat_kernel,         end_iteration, end_graph,
-                              wait_begins,     await,            reduce,                checks_order,  report_unordered};
+constexpr AheadKind kAhead = {cancel,        start_copies,    start_find_on_cluster, copy_part,
+                              has_room,      begin_iteration, repeat_iteration,      repeat_kernel,
+                              end_iteration, end_graph,       wait_begins,           await,
+                              reduce,        checks_order,    report_unordered};
 
 }  // namespace
 

@@ -84,13 +84,12 @@ bool are_everywhere(const Device* device, const Places& places) {
   return true;
 }
 
-// All members keep it coherent, so all must have it. False: no kind of members has it. `by_gcc`: it is code of GCC's, which has
-// none for GPUs.
+// All members keep it coherent, so all must have it. False: no kind of members has it. `by_gcc`: it is code of GCC's,
+// which has none for GPUs.
 bool is_variable(const Device* device, const Places& places, const char* name, bool by_gcc) {
   if (are_everywhere(device, places)) return true;
   if (places.kinds == 0) return false;
-  fatal("the `declare target` variable %s is not on all members of device %d (cluster): %s",
-        name, device->number,
+  fatal("the `declare target` variable %s is not on all members of device %d (cluster): %s", name, device->number,
         by_gcc ? "GCC makes no code for GPUs; use --devices=cluster"
                : "compile the program for each kind of them (-fopenmp-targets), or let them be of one kind "
                  "(--devices=cluster or cluster:gpu)");
@@ -181,9 +180,10 @@ static void warn_of_idle(const Device* device, const Module& module, uint32_t ki
   bool are_gpus = (kinds & bit_of(MemberKind::kGpu)) == 0;
   int count = count_members(device, are_gpus ? MemberKind::kGpu : MemberKind::kProcessor);
   const char* what = are_gpus ? "GPU" : "processor";
-  warn("%s has no image for %d %s%s of the cluster, which %s no regions of it: compile it for each kind of device "
-       "(-fopenmp-targets)",
-       module.is_program ? "the program" : "a library", count, what, count == 1 ? "" : "s", count == 1 ? "gets" : "get");
+  warn(
+      "%s has no image for %d %s%s of the cluster, which %s no regions of it: compile it for each kind of device "
+      "(-fopenmp-targets)",
+      module.is_program ? "the program" : "a library", count, what, count == 1 ? "" : "s", count == 1 ? "gets" : "get");
 }
 
 uint64_t load_on_cluster(Device* device, Module* module) {
@@ -260,9 +260,8 @@ bool take_answer(Operation* operation) {
 }  // namespace
 
 void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) {
-  auto* image = kernel->module != nullptr
-                    ? reinterpret_cast<LoadedImage*>(kernel->module->handles.get(device->number))
-                    : nullptr;
+  auto* image =
+      kernel->module != nullptr ? reinterpret_cast<LoadedImage*>(kernel->module->handles.get(device->number)) : nullptr;
   bool can_be_there = kernel->module != nullptr ? image != nullptr : can_locate_on_nodes(kernel->host);
   if (!can_be_there) return void(operation->ended(operation));
   auto* found = make_zero<FoundKernel>();

@@ -37,7 +37,8 @@ bool ClusterHead::note_copied(const Copies& copies, const List<List<uint64_t>>& 
 // All of them, under the lock. Whether they have brought a pointer that was not known.
 bool ClusterHead::copy(const Copies& copies) {
   Copying copying = {0, 0, &copies, 0, 0};
-  while (!copy_more(copying)) {}
+  while (!copy_more(copying)) {
+  }
   if (!copies.looks_later) return false;
   List<List<uint64_t>> pointers;
   find_pointers(copies.copies, copies.count, pointers);

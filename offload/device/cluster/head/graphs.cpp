@@ -14,9 +14,10 @@ constexpr uint64_t kTasksPerNode = 16, kRenewedPerNode = 64;
 
 }  // namespace
 
-void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may_write, NodeNumber node, BlobWriter& blob) {
-  for (uint64_t word : {buffer.number, buffer.address_at(node), buffer.bytes(), range.offset, range.bytes,
-                        uint64_t{may_write}}) {
+void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may_write, NodeNumber node,
+                BlobWriter& blob) {
+  for (uint64_t word :
+       {buffer.number, buffer.address_at(node), buffer.bytes(), range.offset, range.bytes, uint64_t{may_write}}) {
     blob.put(word);
   }
 }
@@ -137,8 +138,8 @@ bool ClusterGraphs::renew(GraphNumber number, uint64_t uses, Operation* operatio
   return true;
 }
 
-bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedWord* words, size_t count, uint32_t first,
-                               bool& is_told) {
+bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedWord* words, size_t count,
+                               uint32_t first, bool& is_told) {
   Graph& graph = graph_of(number);
   const KeptForms* kept = graph.plan != 0 ? plan_of(graph.plan) : nullptr;  // it may have been given up
   if (kept == nullptr || graph.uses != uses || !head_.again_but(number, words, count, first)) {

@@ -232,7 +232,8 @@ void ClusterHead::note_at_end() {
     note("cluster: regions behind which nobody looked at once at what they had written: %lu", postponed);
   }
   uint64_t groups = head_.counts.groups, tasks = head_.counts.in_groups;
-  if (groups != 0) note("cluster: regions that were placed together: %lu, in groups of %lu on average", tasks, tasks / groups);
+  if (groups != 0)
+    note("cluster: regions that were placed together: %lu, in groups of %lu on average", tasks, tasks / groups);
 }
 
 void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
@@ -248,7 +249,8 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
     bool is_transfer = static_cast<TimedWhat>(entry.what) == TimedWhat::kTransfer;
     entry.node = static_cast<uint16_t>(peer);
     entry.begin = to_own_clock(is_transfer ? entry.peer : entry.node, entry.begin);
-    entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);  // clocks of two nodes are known to some µs
+    // Clocks of two nodes are known to some microseconds only.
+    entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);
     if (static_cast<TimedWhat>(entry.what) != TimedWhat::kKernel) {
       cluster_times().entries.push(entry);
     } else if (known_.has(entry.detail)) {

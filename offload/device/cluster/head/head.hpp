@@ -37,7 +37,8 @@ struct KernelPayload {
 };
 
 // It takes the words.
-[[nodiscard]] KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words);
+[[nodiscard]] KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where,
+                                          List<uint64_t>& words);
 
 class ClusterHead {
  public:
@@ -60,8 +61,8 @@ class ClusterHead {
   // processors have to do with each byte, too.
   static constexpr double kTimePerByte = 0.5;
   void set_link(double time_per_byte);
-  // Behind that: regions that are created one right behind the other are placed in groups, if that is worth it. Returns of
-  // how many.
+  // Behind that: regions that are created one right behind the other are placed in groups, if that is worth it. Returns
+  // of how many.
   int place_in_groups();
 
   [[nodiscard]] Device* device() { return device_; }
@@ -166,9 +167,9 @@ class ClusterHead {
     NodeNumber lent_to = 0;       // one that was idle and may run it instead; 0: none
     NodeNumber node = 0;          // that has run it; 0: its times are not known
     uint64_t begin = 0, end = 0;  // the times
-    bool is_counted = false;  // in what `marline ps` shows
-    bool is_ahead = false;  // created behind kernels that may not have ended, directly or not
-    bool is_made_again = false;  // another task does what this one was to do, which does not run
+    bool is_counted = false;      // in what `marline ps` shows
+    bool is_ahead = false;        // created behind kernels that may not have ended, directly or not
+    bool is_made_again = false;   // another task does what this one was to do, which does not run
     bool has_ended = false;
     TaskNumber replay = 0;  // in whose place it does a task: its first number; 0: none
   };
@@ -273,7 +274,7 @@ class ClusterHead {
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 
   Device* device_;
-  bool has_gpus_;  // among its members: kernels get the words that a GPU's do
+  bool has_gpus_;    // among its members: kernels get the words that a GPU's do
   bool needs_ends_;  // at once: copies may have to go before tasks can be planned
   ClusterMemory memory_;
   ClusterNode node_;
@@ -284,16 +285,16 @@ class ClusterHead {
   uint64_t uses_of_all_ = 0;  // how often `uses` has been asked meanwhile
   bool checks_ = false;
   bool has_warned_ = false;
-  bool in_groups_ = false;     // set before the first task
-  uint64_t last_created_ = 0;  // when a task was; now()
-  uint64_t held_since_ = 0;    // when tasks have begun to wait for others; 0: none does
+  bool in_groups_ = false;          // set before the first task
+  uint64_t last_created_ = 0;       // when a task was; now()
+  uint64_t held_since_ = 0;         // when tasks have begun to wait for others; 0: none does
   std::atomic<bool> holds_{false};  // the same, without the lock. relaxed: it says only that a look is worth while
   // Both are empty but for a moment when kernels begin to store pointers; linear lists of at most the tasks under way.
   List<MadeAgain> made_again_;
   List<OpenQuestion> open_questions_;
   uint64_t last_note_ = 0;
   List<Copying> copying_;  // that can be made, and nobody is at
-  Finished woken_;       // of node 0's tasks that have started, until the next pump ends
+  Finished woken_;         // of node 0's tasks that have started, until the next pump ends
 };
 
 }  // namespace marline::offload::device

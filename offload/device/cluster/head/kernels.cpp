@@ -78,8 +78,8 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
   for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
 }
 
-// A variable's address is another one on each node, and a plan's words are for any node. What is checked is known of each
-// task alone. And repeat_kernel takes all words for a GPU's if there is one.
+// A variable's address is another one on each node, and a plan's words are for any node. What is checked is known of
+// each task alone. And repeat_kernel takes all words for a GPU's if there is one.
 bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   const uint32_t first = first_argument(in_memory);
   for (size_t i = 0; i < words.count(); ++i) {
@@ -95,9 +95,11 @@ NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) c
   if ((codes.kinds & bit_of(kind)) != 0) return static_cast<NodeNumber>(launch.node);
   bool is_hint = launch.number < 0 || launch.number == device_->number;
   if (is_hint) return kAnyNode;
-  fatal("%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile it "
-        "for that kind of device, too (-fopenmp-targets)",
-        launch.kernel->name, launch.node);
+  fatal(
+      "%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile "
+      "it "
+      "for that kind of device, too (-fopenmp-targets)",
+      launch.kernel->name, launch.node);
 }
 
 KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words) {
@@ -123,8 +125,9 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
 
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation) {
   int number = launch.number >= 0 ? launch.number : device_->number;
-  KernelForm form = {codes.at, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number,
-                                 false, is_by_pointers(launch)}};
+  KernelForm form = {codes.at,
+                     {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number, false,
+                      is_by_pointers(launch)}};
   List<uint64_t> words;
   add_words(launch, words);
   Finished finished;
@@ -151,8 +154,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
       task.graph = launch.graph;
       for (uint64_t word : words) task.words.push(word);
     }
-    bool is_repeated = in_graph && !launch.has_others_behind &&
-                       graphs_.repeat(launch.graph, form, task, operation, operation->number);
+    bool is_repeated =
+        in_graph && !launch.has_others_behind && graphs_.repeat(launch.graph, form, task, operation, operation->number);
     if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
     if (!launch.is_ahead) head_.barrier();
     note_fit(launch, operation->number, bytes);
@@ -190,7 +193,8 @@ bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
 uint64_t ClusterHead::uses() {
   bool is_postponing = postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds;
   if (is_postponing) return uint64_t{1} << 63 | ++uses_of_all_;
-  return 2 * memory_.changes() + (device_->has_far_pointers.load(std::memory_order_relaxed) ? 1 : 0);  // ordered by the lock
+  return 2 * memory_.changes() +
+         (device_->has_far_pointers.load(std::memory_order_relaxed) ? 1 : 0);  // ordered by the lock
 }
 
 bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* operation) {
@@ -205,8 +209,8 @@ bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* oper
   return is_repeated;
 }
 
-// What a GPU's words begin with does not change, and a leading null is not among them. A value that may be an address of the
-// device would be something else to use.
+// What a GPU's words begin with does not change, and a leading null is not among them. A value that may be an address
+// of the device would be something else to use.
 bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
   const uint32_t first = has_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
   Finished finished;
@@ -234,9 +238,11 @@ void ClusterHead::note_graphs() {
   Guard guard(node_.lock);
   const Graphs::Counts& counts = head_.graph_counts();
   if (counts.kept == 0) return;
-  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, of these as a whole: %lu, in part: %lu, by "
-       "%lu plan%s, of which %lu were given up as times were uneven",
-       counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s", counts.uneven);
+  note(
+      "cluster: iterations of persistent graphs that the nodes repeated: %lu, of these as a whole: %lu, in part: %lu, "
+      "by "
+      "%lu plan%s, of which %lu were given up as times were uneven",
+      counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s", counts.uneven);
 }
 
 }  // namespace marline::offload::device

@@ -46,9 +46,7 @@ ClusterHead::OpenTask* ClusterHead::find_open(List<OpenTask>& open, TaskNumber n
   return found != open.end() && found->number == number ? found : nullptr;
 }
 
-void ClusterHead::make_wider(List<TaskAccess>& accesses) {
-  memory_.add_reachable(uses_all(), accesses);
-}
+void ClusterHead::make_wider(List<TaskAccess>& accesses) { memory_.add_reachable(uses_all(), accesses); }
 
 bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
   auto bytes_of = [](const List<TaskAccess>& accesses) {

@@ -58,13 +58,15 @@ ClusterRoom room_on_gpus(const Device* device) {
       device->number);
 }
 
-// Processors have their memory at the GPUs' addresses. In any worker, those of the cluster's part of the window are free.
+// Processors have their memory at the GPUs' addresses. In any worker, those of the cluster's part of the window are
+// free.
 ClusterRoom room_on_both(const Device* device) {
   ClusterRoom room = room_on_gpus(device);
   uint64_t offset = room.begin - part_of(device);
   if (offset >= kPart / 2) {
     fatal(
-        "device %d (cluster): the driver of the workers' GPUs does not give addresses that processors can have, too; use "
+        "device %d (cluster): the driver of the workers' GPUs does not give addresses that processors can have, too; "
+        "use "
         "--devices=cluster:gpu",
         device->number);
   }
@@ -117,12 +119,15 @@ void describe_cluster(DeviceFacts& facts) {
   }
   if (members == 0) fatal("MARLINE_DEVICES names cluster:gpu, and no worker has a GPU: see MARLINE_NODE_DEVICES");
   if (cluster_members() == ClusterOf::kAll && gpus == 0) {
-    warn("MARLINE_DEVICES names cluster:all, and no worker has a GPU for which the program has code: all members are processors; "
-         "with OMP_DISPLAY_ENV=verbose workers say why");
+    warn(
+        "MARLINE_DEVICES names cluster:all, and no worker has a GPU for which the program has code: all members are "
+        "processors; "
+        "with OMP_DISPLAY_ENV=verbose workers say why");
   }
   facts.is_gpu = gpus == members;
   const char* what = facts.is_gpu ? "GPU" : "node";
-  int length = std::snprintf(facts.name, sizeof facts.name, "%d %s%s as one device", members, what, members == 1 ? "" : "s");
+  int length =
+      std::snprintf(facts.name, sizeof facts.name, "%d %s%s as one device", members, what, members == 1 ? "" : "s");
   if (gpus != 0 && gpus != members) {
     std::snprintf(facts.name + length, sizeof facts.name - static_cast<size_t>(length), ", %d of them GPU%s", gpus,
                   gpus == 1 ? "" : "s");
@@ -157,8 +162,8 @@ ClusterRoom room_of_cluster(const Device* device) {
   return gpus == device->member_count ? room_on_gpus(device) : room_on_both(device);
 }
 
-// By what copies from two members take, which is 4 ms at 100 MB/s and less than half a millisecond at 1 GB/s: the placement
-// weighs moves against times of regions.
+// By what copies from two members take, which is 4 ms at 100 MB/s and less than half a millisecond at 1 GB/s: the
+// placement weighs moves against times of regions.
 double measure_links(const Device* device, double least) {
   constexpr int kMembers = 2;
   constexpr size_t kBytes = 64 << 10, kFew = 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of a cluster, one for each worker: processors, GPUs, or some of each, and what they have in common. In the
-// program.
+// The members of a cluster, one for each worker: processors, GPUs, or some of each, and what they have in common. In
+// the program.
 #pragma once
 
 #include "device/contract/device.hpp"

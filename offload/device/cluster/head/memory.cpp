@@ -127,8 +127,8 @@ void ClusterMemory::use_all(List<TaskAccess>& to) {
   }
 }
 
-// All that can be reached from the buffer, each buffer once. A buffer with pointers into itself is used whole: it may be
-// a block that several mapped variables share.
+// All that can be reached from the buffer, each buffer once. A buffer with pointers into itself is used whole: it may
+// be a block that several mapped variables share.
 void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   List<ClusterBuffer*> open;
   if (first.visit != visit_) open.push(&first);
@@ -186,8 +186,8 @@ void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses, uint64_t apart
   for (size_t i = 0; i < accesses.count(); ++i) {
     TaskAccess& next = accesses[i];
     TaskAccess* last = kept != 0 ? &accesses[kept - 1] : nullptr;
-    bool touches = last != nullptr && last->range.buffer == next.range.buffer &&
-                   next.range.offset <= last->range.end() + apart;
+    bool touches =
+        last != nullptr && last->range.buffer == next.range.buffer && next.range.offset <= last->range.end() + apart;
     if (!touches) {
       accesses[kept++] = next;
       continue;

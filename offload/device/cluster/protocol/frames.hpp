@@ -41,8 +41,8 @@ enum class ClusterFrame : uint16_t {
 inline constexpr uint64_t kRunsOnGpu = 1;    // the worker's kernels
 inline constexpr uint64_t kHasGpuWords = 2;  // kernels of Clang's code have the words of a GPU's (serve_gpu.hpp)
 
-// A task has written bytes of a buffer that its depend clauses do not name, or that another task, which it has no order to,
-// has written as well (MARLINE_CLUSTER_WRITES=check).
+// A task has written bytes of a buffer that its depend clauses do not name, or that another task, which it has no order
+// to, has written as well (MARLINE_CLUSTER_WRITES=check).
 enum class Found : uint64_t { kUnnamed, kWrittenTwice };
 
 struct CheckFinding {

@@ -18,10 +18,11 @@ int64_t read(const std::atomic<int64_t>& number) { return number.load(std::memor
 void describe(void*, marline_describe_write_fn write, void* sink) {
   const ClusterSeen& seen = cluster_seen();
   JsonSink(write, sink)
-      .print("{\"node\": %u, \"under_way\": %ld, \"waiting\": %ld, \"copies\": %ld, \"bytes\": %ld, \"sent\": %ld, "
-             "\"to_gpu\": %ld, \"from_gpu\": %ld}",
-             g_node, read(seen.under_way), read(seen.waiting), read(seen.copies), read(seen.bytes), read(seen.sent),
-             read(seen.to_gpu), read(seen.from_gpu));
+      .print(
+          "{\"node\": %u, \"under_way\": %ld, \"waiting\": %ld, \"copies\": %ld, \"bytes\": %ld, \"sent\": %ld, "
+          "\"to_gpu\": %ld, \"from_gpu\": %ld}",
+          g_node, read(seen.under_way), read(seen.waiting), read(seen.copies), read(seen.bytes), read(seen.sent),
+          read(seen.to_gpu), read(seen.from_gpu));
 }
 
 }  // namespace

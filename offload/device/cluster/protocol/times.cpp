@@ -45,8 +45,7 @@ void tell_times(const Device* cluster, const List<TimedEntry>& entries) {
   for (const TimedEntry& entry : entries) {
     int device = device_of(cluster, entry.node);
     switch (static_cast<TimedWhat>(entry.what)) {
-      case TimedWhat::kKernel:
-        break;
+      case TimedWhat::kKernel: break;
       case TimedWhat::kWait:
         marline_device_activity(device, MARLINE_ACTIVITY_IDLENESS, "wait for inputs", entry.begin, entry.end);
         break;
@@ -59,9 +58,7 @@ void tell_times(const Device* cluster, const List<TimedEntry>& entries) {
       case TimedWhat::kPack:
         marline_device_activity(device, MARLINE_ACTIVITY_OVERHEAD, "pack", entry.begin, entry.end);
         break;
-      case TimedWhat::kTransfer:
-        tell_transfer(cluster, entry);
-        break;
+      case TimedWhat::kTransfer: tell_transfer(cluster, entry); break;
     }
   }
 }

@@ -37,7 +37,8 @@ ClusterWrites chosen_writes() {
   bool is_good = take_word(text, first, writes);
   if (second != nullptr) {
     bool had_pages = writes.by_pages;
-    is_good = is_good && take_word(second, std::strlen(second), writes) && had_pages != (strcasecmp(second, "pages") == 0);
+    is_good =
+        is_good && take_word(second, std::strlen(second), writes) && had_pages != (strcasecmp(second, "pages") == 0);
   }
   if (!is_good) refuse_value(Option::kClusterWrites, text);
   return writes;

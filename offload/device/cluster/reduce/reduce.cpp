@@ -30,7 +30,8 @@ void ClusterHead::add_reduced(const Launch& launch, NewTask& task, List<uint64_t
   for (uint32_t i = 0; i < launch.reduced_count; ++i) {
     const ReducedArgument& reduced = launch.reduced[i];
     const ClusterBuffer& buffer = buffer_at(reduced.address, 1, "the reduction of");
-    for (TaskAccess& access : task.accesses) access.may_write = access.may_write && access.range.buffer != buffer.number;
+    for (TaskAccess& access : task.accesses)
+      access.may_write = access.may_write && access.range.buffer != buffer.number;
     uint64_t argument = first_argument(launch.in_memory) != 0 ? gpu_word(launch, reduced.word) : reduced.word;
     for (uint64_t word : {argument, buffer.number, buffer.begin, buffer.bytes()}) words.push(word);
   }
@@ -64,8 +65,10 @@ void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& res
   for (size_t i = 0; i < count; ++i) {
     const ClusterBuffer* made = memory_.allocate(bytes);
     if (made == nullptr) {
-      fatal("device %d (cluster) has no memory for the result of a task reduction, %lu bytes: map less, or use MARLINE_CLUSTER_SENDS=ready",
-            device_->number, bytes);
+      fatal(
+          "device %d (cluster) has no memory for the result of a task reduction, %lu bytes: map less, or use "
+          "MARLINE_CLUSTER_SENDS=ready",
+          device_->number, bytes);
     }
     results.push(made->begin);
   }
@@ -73,7 +76,8 @@ void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& res
 
 // A task for each node that may have copies, those first whose results others need. Returns the last one, whose
 // result, results[0], is that of all.
-TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const ProgramPlace& place, List<uint64_t>& results) {
+TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const ProgramPlace& place,
+                                            List<uint64_t>& results) {
   const uint64_t bytes = copies.bytes();
   const size_t count = copies.reducers.count();
   make_results(count, bytes, results);
@@ -89,7 +93,8 @@ TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const P
     task.accesses.push({{memory_.at(result)->number, 0, bytes}, true});
     bool starts = has_tree || i == count - 1;
     List<uint64_t> words;
-    for (uint64_t word : {place.module, place.offset, copies.number, copies.begin, bytes, result, uint64_t{starts}}) words.push(word);
+    for (uint64_t word : {place.module, place.offset, copies.number, copies.begin, bytes, result, uint64_t{starts}})
+      words.push(word);
     if (!starts) task.predecessors.push(tasks.back());
     for (size_t below = i * kBelow + 1; has_tree && below <= i * kBelow + kBelow && below < count; ++below) {
       task.accesses.push({{memory_.at(results[below])->number, 0, bytes}, false});
@@ -133,8 +138,11 @@ ReducedWords reduced_of(const KernelStart& kernel, uint32_t i) {
 Combine combine_of(const ClusterNode& node, const KernelStart& kernel) {
   auto* found = address_of_place({kernel.words[0], kernel.words[1]});
   if (found == nullptr) {
-    fatal("node %u of the cluster does not have the program's function that combines the copies of a task reduction: start "
-          "the same program on all nodes", node.number());
+    fatal(
+        "node %u of the cluster does not have the program's function that combines the copies of a task reduction: "
+        "start "
+        "the same program on all nodes",
+        node.number());
   }
   return reinterpret_cast<Combine>(reinterpret_cast<uint64_t>(found));
 }

@@ -15,8 +15,8 @@ using namespace cluster;
 // How such a task is called in messages and traces.
 inline constexpr const char* kCombination = "combination of a task reduction";
 
-// At a node, by the thread that runs the region: while it lives, the arguments that point into reduced variables point into
-// copies of the region's own.
+// At a node, by the thread that runs the region: while it lives, the arguments that point into reduced variables point
+// into copies of the region's own.
 class ReducingRegion {
  public:
   ReducingRegion(const ClusterNode& node, KernelStart& kernel);
@@ -33,8 +33,8 @@ class ReducingRegion {
 };
 
 // Likewise, by the thread that runs the task (KernelCall::combines). Its words: where the program has what combines
-// (ProgramPlace), the buffer that stands for the copies, its address, its bytes, where the result goes, whether it starts
-// there with the initial value, and then where the results of the nodes below lie.
+// (ProgramPlace), the buffer that stands for the copies, its address, its bytes, where the result goes, whether it
+// starts there with the initial value, and then where the results of the nodes below lie.
 void combine_copies(const ClusterNode& node, const KernelStart& kernel);
 
 // The same for a worker's GPU, by the one task that it runs (reduce_gpu.cpp). The kernel's ranges are there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task reductions on a worker's GPU, which runs one task at a time: so one copy of a variable is enough, and nothing here
-// has a lock. What combines is the program's code for processors, so bytes come here for that.
+// Task reductions on a worker's GPU, which runs one task at a time: so one copy of a variable is enough, and nothing
+// here has a lock. What combines is the program's code for processors, so bytes come here for that.
 #include "base/report.hpp"
 #include "device/cluster/worker/gpu.hpp"
 #include "device/cluster/reduce/reduce.hpp"
@@ -49,9 +49,10 @@ uint64_t copy_of(int gpu, const ReducedWords& reduced) {
   }
   uint64_t address = allocate_on_gpu(gpu, reduced.bytes);
   if (address == 0) {
-    fatal("the GPU has no memory beside the cluster's for a copy (%lu bytes) of a variable of a task reduction: leave "
-          "in_reduction out, or use --devices=cluster",
-          reduced.bytes);
+    fatal(
+        "the GPU has no memory beside the cluster's for a copy (%lu bytes) of a variable of a task reduction: leave "
+        "in_reduction out, or use --devices=cluster",
+        reduced.bytes);
   }
   Fetched initial(reduced.bytes);
   (void)initial.read(reduced.address);

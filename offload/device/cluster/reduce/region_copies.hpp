@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a node's regions have of variables of task reductions: copies that begin with the reduction's initial value and
-// stay at the node. A region gets one that no other region has meanwhile, so there are as many as have run at a time, at
-// most one for each of the node's threads. At the end of the taskgroup they are combined here, and only the result goes
-// on. Any thread; the lock is not held while bytes are copied or combined.
+// stay at the node. A region gets one that no other region has meanwhile, so there are as many as have run at a time,
+// at most one for each of the node's threads. At the end of the taskgroup they are combined here, and only the result
+// goes on. Any thread; the lock is not held while bytes are copied or combined.
 #pragma once
 
 #include "base/lock.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marked bytes of a block of a copy: 1 for each of them, else 0. In vectors, which compilers at -O2 do not make of loops
-// over a part of a block by themselves.
+// Marked bytes of a block of a copy: 1 for each of them, else 0. In vectors, which compilers at -O2 do not make of
+// loops over a part of a block by themselves.
 #pragma once
 
 #include <cstdint>

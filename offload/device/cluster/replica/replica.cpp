@@ -232,7 +232,8 @@ void Replica::find_new_pointers(uint64_t block, Part part, const char* before, P
 
 // Other tasks may write other bytes of the block meanwhile: each byte is read once, and what gets into the twin here is
 // looked at here, as those tasks' own comparisons will not find it any more. A byte with a higher stamp was found half
-// written by a younger comparison. The task that has changed it again is to be compared still, with a stamp above that one.
+// written by a younger comparison. The task that has changed it again is to be compared still, with a stamp above that
+// one.
 void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
   char *now = data_ + block * kBlock, *twin = twin_ + block * kBlock;
   char before[kBlock];
@@ -396,8 +397,8 @@ void Replica::take_marked(uint64_t block, const Marks& marks, Part part, const c
   if (twin_ != nullptr && put_marked(twin_ + at, bytes, marks + part.begin, count)) blocks_[block].is_on_gpu = 0;
 }
 
-// Where both have few stamps, as nearly all blocks do. False: nothing done. `index` null: all bytes have the table's only
-// stamp.
+// Where both have few stamps, as nearly all blocks do. False: nothing done. `index` null: all bytes have the table's
+// only stamp.
 bool Replica::merge_few(uint64_t block, Part part, const uint64_t* table, const uint8_t* index, uint32_t count,
                         const char* bytes) {
   constexpr uint32_t kFew = 8;
@@ -437,7 +438,8 @@ void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uin
     }
   }
   bool is_uniform = count == 0;
-  if (merge_few(block, part, is_uniform ? &uniform : table, is_uniform ? nullptr : index, is_uniform ? 1 : count, bytes)) {
+  if (merge_few(block, part, is_uniform ? &uniform : table, is_uniform ? nullptr : index, is_uniform ? 1 : count,
+                bytes)) {
     return;
   }
   uint64_t stamps[kBlock];

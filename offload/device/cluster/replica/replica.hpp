@@ -3,9 +3,9 @@
 // A node's copy of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md). Tasks
 // of the node write the bytes meanwhile: kernels, and on node 0 the program's threads.
 //
-// Any thread may compare, claim, pack and merge, also at the same time. These go from one chunk of the copy to the next,
-// each under its lock; what is true of the bytes, twin and stamps of a block is true whenever no one has its chunk.
-// Answers, and the copy's life, are under the node's lock.
+// Any thread may compare, claim, pack and merge, also at the same time. These go from one chunk of the copy to the
+// next, each under its lock; what is true of the bytes, twin and stamps of a block is true whenever no one has its
+// chunk. Answers, and the copy's life, are under the node's lock.
 //
 // Where a GPU runs the tasks, they write its memory instead (replica_gpu.cpp), and `data` has what was known of that
 // last.
@@ -92,19 +92,20 @@ class Replica {
   // All that has been postponed so far is compared.
   void compare_postponed();
   // Before a task that uses the range runs on the GPU, the only one there until it has been compared: gives the GPU
-  // what it lacks. And behind it, in place of `compare`; `is_home`: nothing of the range is sent home. By the task, which
-  // may be suspended.
+  // what it lacks. And behind it, in place of `compare`; `is_home`: nothing of the range is sent home. By the task,
+  // which may be suspended.
   void bring(const ClusterRange& range, bool may_write);
   void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink);
   // Adds the bytes of the range that differ from their twin, while no task may write there.
   void count_changes(const ClusterRange& range, FoundBytes& to);
-  // For a node that checks (replica_check.cpp), before a task's comparison; not on a GPU. Appends what differs from its twin.
+  // For a node that checks (replica_check.cpp), before a task's comparison; not on a GPU. Appends what differs from its
+  // twin.
   void list_changes(const ClusterRange& range, List<ChangedBytes>& to);
-  // Adds those of these bytes, which lie in the buffer, that another task than the one with that stamp has written here, and
-  // that one has not seen.
+  // Adds those of these bytes, which lie in the buffer, that another task than the one with that stamp has written
+  // here, and that one has not seen.
   void count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to);
-  // From now on, bytes are noted that a merge takes and a task under way has changed: for `take_overwritten`, behind the
-  // task's comparison.
+  // From now on, bytes are noted that a merge takes and a task under way has changed: for `take_overwritten`, behind
+  // the task's comparison.
   void watch_merges();
   [[nodiscard]] FoundBytes take_overwritten(const ClusterRange& range);
   // All of these bytes have been written.
@@ -132,7 +133,7 @@ class Replica {
   uint32_t writers = 0;
 
  private:
-  static constexpr uint64_t kBlock = GpuMemory::kBlock;  // its stamps, and what is found on a GPU
+  static constexpr uint64_t kBlock = GpuMemory::kBlock;   // its stamps, and what is found on a GPU
   static constexpr uint64_t kJustChanged = ~uint64_t{0};  // as a block's version, until the visit leaves its chunk
   struct Dense;
   class Visit;
@@ -154,7 +155,8 @@ class Replica {
     uint64_t is_stale : 1;    // the twin is out of date, as no other node has seen the bytes since
     uint64_t has_untold : 1;  // the twin may have pointers of tasks under way, of which no comparison has told
     uint64_t is_on_gpu : 1;   // the GPU has all that has been merged
-    uint64_t is_sole : 1;     // if it is stale on the GPU: it gets the stamp as a whole (`compare`), if it has changed at all
+    uint64_t
+        is_sole : 1;  // if it is stale on the GPU: it gets the stamp as a whole (`compare`), if it has changed at all
   };
 
   // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
@@ -170,7 +172,8 @@ class Replica {
   using Marks = uint8_t[kBlock];
   void restamp(uint64_t block, const Marks& marks, uint64_t stamp);
   void set_entries(uint64_t block, uint8_t* entries, const uint64_t* table, uint32_t count);
-  bool merge_few(uint64_t block, Part part, const uint64_t* table, const uint8_t* index, uint32_t count, const char* bytes);
+  bool merge_few(uint64_t block, Part part, const uint64_t* table, const uint8_t* index, uint32_t count,
+                 const char* bytes);
   void take_marked(uint64_t block, const Marks& marks, Part part, const char* bytes);
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
   void compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
@@ -206,9 +209,7 @@ class Replica {
   void bring_home(const ClusterRange& range);
   void bring_home(Visit& visit, uint64_t block);
   void bring_home(uint64_t first, uint64_t last, PointerSink* sink);
-  [[nodiscard]] bool is_changed_here(uint64_t at) const {
-    return overwritten_ != nullptr && data_[at] != twin_[at];
-  }
+  [[nodiscard]] bool is_changed_here(uint64_t at) const { return overwritten_ != nullptr && data_[at] != twin_[at]; }
   void note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                         uint32_t count);
   void count_changes_on_gpu(const ClusterRange& range, FoundBytes& to) const;
@@ -244,7 +245,8 @@ class Replica {
     List<uint64_t> bytes;  // at most those of the task that runs
   };
   Overwritten* overwritten_ = nullptr;
-  std::atomic<bool> has_left_{false};  // a comparison has left a byte to a younger one, so pages that are clean say nothing
+  std::atomic<bool> has_left_{
+      false};  // a comparison has left a byte to a younger one, so pages that are clean say nothing
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;
   List<Reader> readers_;  // nodes that have asked this copy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a checking node asks its copies (MARLINE_CLUSTER_WRITES=check): which bytes a task has changed, and whether another
-// one, which it has no order to, has changed the same. See replica.hpp.
+// What a checking node asks its copies (MARLINE_CLUSTER_WRITES=check): which bytes a task has changed, and whether
+// another one, which it has no order to, has changed the same. See replica.hpp.
 #include "device/cluster/replica/replica.hpp"
 
 #include <new>
@@ -43,9 +43,9 @@ void Replica::list_changes(const ClusterRange& range, List<ChangedBytes>& to) {
   }
 }
 
-// A higher stamp than the one that the task has seen is its own, if another node has got the bytes since its comparison and they
-// have come from there, or another task's, which is not ordered behind it, as it has run, and not before it, or it would have been
-// seen. And so is a change here that has no stamp yet.
+// A higher stamp than the one that the task has seen is its own, if another node has got the bytes since its comparison
+// and they have come from there, or another task's, which is not ordered behind it, as it has run, and not before it,
+// or it would have been seen. And so is a change here that has no stamp yet.
 void Replica::count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to) {
   Visit visit(*this);
   const ClusterRange& range = seen.range;

@@ -7,7 +7,8 @@
 // Invariants of a block, whenever nobody has its chunk:
 // - if it `is_on_gpu`, the GPU has all that the twin has;
 // - if it `is_stale`, it is on the GPU, which has newer bytes than mirror and twin, and no other node has seen these.
-//   What has changed there gets the block's left stamp when it is brought home: its bytes, or all of it if it `is_sole`.
+//   What has changed there gets the block's left stamp when it is brought home: its bytes, or all of it if it
+//   `is_sole`.
 #include "device/cluster/replica/marks.hpp"
 #include "device/cluster/replica/replica.hpp"
 
@@ -106,7 +107,8 @@ bool Replica::is_soles(uint64_t block, Part part, uint64_t version) const {
   return covers(block, part) && version != kNotSole && blocks_[block].sent <= version;
 }
 
-void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink) {
+void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home,
+                             PointerSink& sink) {
   List<ByteRun> left, read;
   leave_on_gpu(range, stamp, version, is_home, left, read);
   for (size_t i = 0, next; i < read.count(); i = next) {  // those that lie in as many bytes as a chunk has
@@ -120,8 +122,8 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t
 // kernel began, others write in the range as well: what has changed is asked for, or merged, soon. Of the others, those
 // count as changed, too, that came home since: some of the kernel's bytes, which it may have changed again, have got
 // into mirror and twin then.
-void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, List<ByteRun>& left,
-                           List<ByteRun>& read) {
+void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home,
+                           List<ByteRun>& left, List<ByteRun>& read) {
   uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
   List<uint64_t> changed;
   size_t next = 0;
@@ -172,14 +174,15 @@ void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, ui
     for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
       visit.enter(block);
       Part part = part_of_block(block, range);
-      compare_with_mirror(block, part, is_soles(block, part, version), now.at(block * kBlock + part.begin - first), stamp, &sink);
+      compare_with_mirror(block, part, is_soles(block, part, version), now.at(block * kBlock + part.begin - first),
+                          stamp, &sink);
     }
   }
   tell(sink);
 }
 
-// `now`: the part's bytes. What has been merged into the block since the kernel began is not among them. Without a sink,
-// somebody else finds the pointers among them.
+// `now`: the part's bytes. What has been merged into the block since the kernel began is not among them. Without a
+// sink, somebody else finds the pointers among them.
 void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const char* now, uint64_t stamp,
                                   PointerSink* sink) {
   char *mirror = data_ + block * kBlock, *twin = twin_ + block * kBlock;
@@ -268,7 +271,8 @@ void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
     for (; block < end; ++block) {
       blocks_[block].is_stale = 0;
       Part all = {0, length_of(block)};
-      compare_with_mirror(block, all, blocks_[block].is_sole != 0, now.at(block * kBlock - begin), left_stamps_[block], sink);
+      compare_with_mirror(block, all, blocks_[block].is_sole != 0, now.at(block * kBlock - begin), left_stamps_[block],
+                          sink);
     }
   }
 }

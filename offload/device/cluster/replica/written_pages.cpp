@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Names and numbers are those of linux/userfaultfd.h and linux/fs.h; what came with Linux 5.11 to 6.7 is
-// missing in the headers of distributions that are older.
+// See the header. Names and numbers are those of linux/userfaultfd.h and linux/fs.h; what came with Linux 5.11 to 6.7
+// is missing in the headers of distributions that are older.
 #include "device/cluster/replica/written_pages.hpp"
 
 #include "base/report.hpp"
@@ -20,7 +20,7 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr int kUserModeOnly = 1;                            // UFFD_USER_MODE_ONLY
+constexpr int kUserModeOnly = 1;                              // UFFD_USER_MODE_ONLY
 constexpr uint64_t kProtectsUnpopulated = uint64_t{1} << 13;  // UFFD_FEATURE_WP_UNPOPULATED
 constexpr uint64_t kAsynchronous = uint64_t{1} << 15;         // UFFD_FEATURE_WP_ASYNC
 
@@ -107,7 +107,8 @@ void WrittenPages::refuse_if_impossible() {
 uint64_t WrittenPages::take(uint64_t begin, uint64_t end, Run* runs) const {
   ScannedRun found[kMostRuns];
   int count = scan_pages(pagemap_, begin, end, found, kMostRuns);
-  if (count < 0) fatal("pages of the cluster's memory cannot be scanned for what has been written (%s)", strerror(errno));
+  if (count < 0)
+    fatal("pages of the cluster's memory cannot be scanned for what has been written (%s)", strerror(errno));
   for (int i = 0; i < count; ++i) runs[i] = {found[i].begin, found[i].end};
   return static_cast<uint64_t>(count);
 }

@@ -3,8 +3,8 @@
 // Which pages of a cluster's memory have been written (MARLINE_CLUSTER_WRITES=pages): by the write protection of
 // userfaultfd in its asynchronous mode, in which the kernel takes a page's protection away at the first write, and
 // the scan of /proc/self/pagemap, which finds such pages and protects them again in one step (Linux 6.7,
-// Documentation/admin-guide/mm/pagemap.rst). No thread and no signal is in it, and system calls may write into protected
-// pages, too. docs/design/cluster.md has what else was measured.
+// Documentation/admin-guide/mm/pagemap.rst). No thread and no signal is in it, and system calls may write into
+// protected pages, too. docs/design/cluster.md has what else was measured.
 //
 // A page that was never protected counts as written. Any thread; what the answers mean is the caller's: it scans and
 // compares a page under one lock.
@@ -39,8 +39,9 @@ class WrittenPages {
   };
   // Of that many pages, every second one written.
   static constexpr uint64_t kMostPages = 256, kMostRuns = kMostPages / 2;
-  // The pages among these that have been written, in order, as at most kMostRuns runs; they are protected again. Returns
-  // how many runs there are. `begin` and `end` are pages' begins, and there are at most kMostPages between them.
+  // The pages among these that have been written, in order, as at most kMostRuns runs; they are protected again.
+  // Returns how many runs there are. `begin` and `end` are pages' begins, and there are at most kMostPages between
+  // them.
   [[nodiscard]] uint64_t take(uint64_t begin, uint64_t end, Run* runs) const;
 
   [[nodiscard]] static uint64_t first_whole(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }

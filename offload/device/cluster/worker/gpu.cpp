@@ -116,8 +116,8 @@ void run_on_gpu(ClusterNode& node, KernelStart& kernel) {
   if (kernel.call.combines) return combine_gpu_copies(gpu(), node, kernel);
   take_gpu_copies(gpu(), kernel);
   keep_shared(kernel);
-  run_gpu_kernel({static_cast<int>(node.number()), gpu(), kernel.call.number, kernel.call.code, kernel.call.thread_limit,
-                  kernel.call.place, kernel.words, kernel.argument_count()});
+  run_gpu_kernel({static_cast<int>(node.number()), gpu(), kernel.call.number, kernel.call.code,
+                  kernel.call.thread_limit, kernel.call.place, kernel.words, kernel.argument_count()});
 }
 
 }  // namespace marline::offload::device

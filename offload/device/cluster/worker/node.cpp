@@ -36,7 +36,8 @@ char* map_memory(uint64_t at, uint64_t bytes) {
 }
 
 // Where the range has parts with a history of their own, one for each. A stand-in is told of these later.
-void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write, List<UsedRange>& to) {
+void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write,
+              List<UsedRange>& to) {
   if (message.accesses.is_empty()) to.push({range, address + range.offset, may_write, may_write});
   for (const PlannedAccess& access : message.accesses) {
     const ClusterRange& part = access.range;
@@ -58,8 +59,8 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-// For a task that ends in the program's process a thread waits. A GPU runs one task at a time: what it has of a buffer is
-// one task's. Its pages cannot be watched.
+// For a task that ends in the program's process a thread waits. A GPU runs one task at a time: what it has of a buffer
+// is one task's. Its pages cannot be watched.
 ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
                          const ClusterSide& side)
     : node_(node),
@@ -139,7 +140,8 @@ void ClusterNode::drop(uint64_t buffer) {
 }
 
 // What a task uses, where this node has it; `message`: the task's, for what is planned of that.
-void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges, List<ClusterRange>& written) {
+void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges,
+                            List<ClusterRange>& written) {
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get(), offset = rest.get();
     ClusterRange range = {buffer, offset, rest.get()};
@@ -210,15 +212,10 @@ void ClusterNode::refuse_unfit(const Message& message) const {
       is_fit = message.index >= started_.first() && message.index < started_.end() + kMostAhead;
       break;
     case MessageKind::kSubscribe:
-    case MessageKind::kFetch:
-      is_fit = message.index < started_.end() + kMostAhead;
-      break;
+    case MessageKind::kFetch: is_fit = message.index < started_.end() + kMostAhead; break;
     case MessageKind::kData:
-    case MessageKind::kMerged:
-      is_fit = started_.has(message.index);
-      break;
-    default:
-      break;
+    case MessageKind::kMerged: is_fit = started_.has(message.index); break;
+    default: break;
   }
   if (is_fit) return;
   fatal("node %u of the cluster has got a message from process %u for task %lu, which it does not have", node_,
@@ -272,8 +269,8 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   for (const WorkerCommand& command : worker_.commands) {
     bool is_sole = command.is_sole && !checks_;  // a check needs all twins
     uint64_t version = is_sole ? started.version : Replica::kNotSole;
-    Comparison one = {&replica(command.range), command.range, command.stamp, version, command.is_home && !checks_,
-                      !command.is_home};
+    Comparison one = {&replica(command.range),     command.range,   command.stamp, version,
+                      command.is_home && !checks_, !command.is_home};
     List<ClusterRange> left;
     if (may_postpone(started, command)) {
       one.replica->postpone(one.range, one.stamp, one.version, postponed_sink_, left);
@@ -451,21 +448,15 @@ void ClusterNode::pump() {
 
 void ClusterNode::execute(WorkerCommand& command) {
   switch (command.action) {
-    case WorkerAction::kSend:
-      return send(command.message);
-    case WorkerAction::kMerge:
-      return;  // `merge` has
+    case WorkerAction::kSend: return send(command.message);
+    case WorkerAction::kMerge: return;  // `merge` has
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
       cluster_times().note(TimedWhat::kWait, started_[command.index].assigned);
       return;
-    case WorkerAction::kStart:
-      return start(command);
-    case WorkerAction::kCompare:
-      assert(!"only Worker::compare leaves it");
-      return;
-    case WorkerAction::kDrop:
-      return drop(command.range.buffer);
+    case WorkerAction::kStart: return start(command);
+    case WorkerAction::kCompare: assert(!"only Worker::compare leaves it"); return;
+    case WorkerAction::kDrop: return drop(command.range.buffer);
   }
 }
 

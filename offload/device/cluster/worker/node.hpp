@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a node of a cluster does, the program's process among them: drives the core's Worker, holds the node's copies of
-// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `merge`, `compare` and `find`, which take
-// it for their begins only, as they take their time. Nothing here blocks or suspends, but packing bytes to send takes its
-// time, too.
+// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `merge`, `compare` and `find`,
+// which take it for their begins only, as they take their time. Nothing here blocks or suspends, but packing bytes to
+// send takes its time, too.
 #pragma once
 
 #include "base/lock.hpp"
@@ -103,8 +103,8 @@ class ClusterNode {
     return &replica(range);
   }
 
-  // A message, with what goes with it. Ends the process if no node of Marline's can have sent it. Two calls, by the thread
-  // that polls the wire: without the lock, what the message brings for copies, and with it the rest.
+  // A message, with what goes with it. Ends the process if no node of Marline's can have sent it. Two calls, by the
+  // thread that polls the wire: without the lock, what the message brings for copies, and with it the rest.
   void merge(const Message& message, BlobReader& rest);
   void receive(Message& message, BlobReader& rest);
   // The task that was started has run: what it has written gets its stamp. Without the lock; `end` comes behind it.
@@ -118,8 +118,8 @@ class ClusterNode {
   void compare_postponed();
   // A comparison is about to tell of pointers. Without the lock; whoever compares the same bytes later comes behind it.
   void note_told_pointers() { told_pointers_.fetch_add(1, std::memory_order_relaxed); }
-  // Called now and then, with the lock: ends that the core holds back are not held for long, whatever runs here. Whether
-  // any still wait.
+  // Called now and then, with the lock: ends that the core holds back are not held for long, whatever runs here.
+  // Whether any still wait.
   bool tell_late_ends();
   // Both, of a task that does nothing, with the lock.
   void end_at_once(uint64_t index);
@@ -159,8 +159,8 @@ class ClusterNode {
     uint64_t stamp = 0;
     TaskNumber task = 0;
     bool may_postpone = false;  // KernelCall
-    bool is_running = false;  // or waits for the program's answer
-    bool must_ask = false;    // before it ends: it was running when pointers were told that it may have stored
+    bool is_running = false;    // or waits for the program's answer
+    bool must_ask = false;      // before it ends: it was running when pointers were told that it may have stored
   };
   // A task that has run, and ends when the program says so.
   struct Question {
@@ -214,19 +214,19 @@ class ClusterNode {
   NodeNumber node_;
   Worker worker_;
   uint64_t untold_since_ = 0;  // 0: no end waits
-  bool has_gpu_;  // that runs the kernels
+  bool has_gpu_;               // that runs the kernels
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
-  uint64_t shift_;           // from the cluster's addresses to the copies
-  int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
-  WrittenPages pages_;       // if `by_pages_`
+  uint64_t shift_;      // from the cluster's addresses to the copies
+  int64_t twins_ = 0;   // from the memory to its twin; 0: there is none
+  WrittenPages pages_;  // if `by_pages_`
   bool by_pages_, checks_;
-  bool postpones_;           // comparisons of tasks that may
+  bool postpones_;  // comparisons of tasks that may
   const PointerSink postponed_sink_;
   List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
   Window<Started> started_;  // by index; as long as the Worker knows them
   Numbered<KeptPlan> plans_;
-  List<Message> own_;        // from this node to itself, in order
+  List<Message> own_;  // from this node to itself, in order
   size_t next_own_ = 0;
   std::atomic<uint64_t> told_pointers_{0};  // how often. relaxed: the chunks' locks order it (end_when_allowed)
   uint64_t allowed_pointers_ = 0;           // of these, those behind which a task has been allowed to end

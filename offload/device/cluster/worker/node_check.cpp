@@ -74,7 +74,8 @@ void ClusterNode::check_behind(uint64_t index, const List<Comparison>& compariso
   }
 }
 
-void ClusterNode::check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding) {
+void ClusterNode::check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons,
+                              CheckFinding& finding) {
   finding.what = Found::kUnnamed;
   for (const Comparison& one : comparisons) {
     put_found(one.range.buffer, find_unnamed(*one.replica, one.range, named), finding);
@@ -87,7 +88,8 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   const ClusterRange& range = message.range;
   List<ChangedBytes> all;
   for (const ChangedBytes& one : started_[message.peer.index].changed) {
-    bool is_inside = one.range.buffer == range.buffer && one.range.offset >= range.offset && one.range.end() <= range.end();
+    bool is_inside =
+        one.range.buffer == range.buffer && one.range.offset >= range.offset && one.range.end() <= range.end();
     if (is_inside) all.push(one);
   }
   to.put(started_[message.peer.index].stamp);
@@ -97,8 +99,8 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   }
 }
 
-// Nodes that have changed the same bytes have none of each other's changes: `atomic` and `critical` do not reach so far.
-// Seen where the bytes are at home, and told by the task's node, before its end.
+// Nodes that have changed the same bytes have none of each other's changes: `atomic` and `critical` do not reach so
+// far. Seen where the bytes are at home, and told by the task's node, before its end.
 void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& rest) {
   FoundBytes found;
   uint64_t stamp = rest.get();

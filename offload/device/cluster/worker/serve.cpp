@@ -214,8 +214,8 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
 
 const ClusterSide kSide = {send, nullptr, start, tell_pointers, ask_to_end, tell_finding, &kGpuMemory, look_soon};
 
-// As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at a
-// time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
+// As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at
+// a time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
 size_t chosen_slots(const ClusterFinding& finding) {
   return g_has_gpu || finding.checks ? 1 : static_cast<size_t>(omp_get_max_threads());
 }
@@ -252,10 +252,8 @@ bool is_heads(MessageKind kind) {
     case MessageKind::kPlan:
     case MessageKind::kReplay:
     case MessageKind::kUnplan:
-    case MessageKind::kAwait:
-      return true;
-    default:
-      return false;
+    case MessageKind::kAwait: return true;
+    default: return false;
   }
 }
 

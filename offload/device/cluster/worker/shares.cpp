@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node does for plans of persistent graphs: it keeps how the tasks of its share are started, and starts those that
-// the Worker has made of it. See node.hpp.
+// What a node does for plans of persistent graphs: it keeps how the tasks of its share are started, and starts those
+// that the Worker has made of it. See node.hpp.
 #include "device/cluster/worker/node.hpp"
 
 #include "device/cluster/protocol/statistics.hpp"

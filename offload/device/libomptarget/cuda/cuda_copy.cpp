@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Functions and constants: NVIDIA, CUDA Driver API. A stream belongs to one copy at a time; streams are
-// kept for the next ones. A context is current in a thread only while this file calls the driver: a task that is suspended
-// may go on in another thread, and libomptarget makes its own context current at each call.
+// kept for the next ones. A context is current in a thread only while this file calls the driver: a task that is
+// suspended may go on in another thread, and libomptarget makes its own context current at each call.
 #include "device/libomptarget/cuda/cuda_copy.hpp"
 
 #include "base/forks.hpp"
@@ -142,8 +142,8 @@ int poll(void*) {
   return ended;
 }
 
-// As libomptarget does at the first copy between two devices: then copies need not go by way of the host, and kernels of
-// the source may use the other device's memory. Where the devices cannot do that, the copy goes by way of the host.
+// As libomptarget does at the first copy between two devices: then copies need not go by way of the host, and kernels
+// of the source may use the other device's memory. Where the devices cannot do that, the copy goes by way of the host.
 void open_peer(const Device* from, void* from_context, const Device* to, void* to_context) {
   static std::atomic<bool> opened[kMostDevices][kMostDevices];
   if (opened[from->number][to->number].exchange(true, std::memory_order_relaxed)) return;
@@ -324,8 +324,8 @@ Copied cuda_fill(Device* device, char* address, int value, size_t bytes) {
   bool failed;
   {
     CudaContext current(context);
-    failed = current.failed() ||
-             g_cuda.fill(word(address), static_cast<unsigned char>(value), bytes, stream->handle) != 0;
+    failed =
+        current.failed() || g_cuda.fill(word(address), static_cast<unsigned char>(value), bytes, stream->handle) != 0;
   }
   failed = !await(stream, device, "fill of", bytes) || failed;
   give_stream(stream);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies and fills by address on NVIDIA's GPUs, for routines of the program and for data constructs: by the driver itself,
-// in streams of our own in the contexts that libomptarget has made. The task is suspended until they have ended. Memory of
-// the host that is not pinned goes through pinned blocks in pieces (staging_pool.hpp), as the driver would hold the
-// thread. Any thread.
+// Copies and fills by address on NVIDIA's GPUs, for routines of the program and for data constructs: by the driver
+// itself, in streams of our own in the contexts that libomptarget has made. The task is suspended until they have
+// ended. Memory of the host that is not pinned goes through pinned blocks in pieces (staging_pool.hpp), as the driver
+// would hold the thread. Any thread.
 //
 // Why not through libomptarget: its routines wait, and its constructs find the device's address by the host's. Such an
 // entry for a range of the program's would change what the program's own constructs find there.

@@ -41,11 +41,12 @@ Driver open_driver() {
   driver.library = library;
   int (*begin)(unsigned) = nullptr;
   int (*count)(int*) = nullptr;
-  bool whole = look_up(library, "cuInit", begin) && look_up(library, "cuDeviceGetCount", count) &&
-               look_up(library, "cuDeviceGetName", driver.name) &&
-               (look_up(library, "cuDeviceGetUuid_v2", driver.uuid) || look_up(library, "cuDeviceGetUuid", driver.uuid)) &&
-               look_up(library, "cuDeviceTotalMem_v2", driver.memory) &&
-               look_up(library, "cuDeviceGetAttribute", driver.attribute);
+  bool whole =
+      look_up(library, "cuInit", begin) && look_up(library, "cuDeviceGetCount", count) &&
+      look_up(library, "cuDeviceGetName", driver.name) &&
+      (look_up(library, "cuDeviceGetUuid_v2", driver.uuid) || look_up(library, "cuDeviceGetUuid", driver.uuid)) &&
+      look_up(library, "cuDeviceTotalMem_v2", driver.memory) &&
+      look_up(library, "cuDeviceGetAttribute", driver.attribute);
   if (!whole) return driver;
   if (begin(0) != 0 || count(&driver.count) != 0) driver.count = 0;
   return driver;
@@ -198,9 +199,9 @@ void cuda_describe(int gpu, DeviceFacts& facts) {
   if (driver().name(facts.name, sizeof facts.name, gpu) != 0) facts.name[0] = '\0';
   unsigned char id[16];
   if (driver().uuid(reinterpret_cast<char*>(id), gpu) == 0) {
-    std::snprintf(facts.uid, sizeof facts.uid, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-                  id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13],
-                  id[14], id[15]);
+    std::snprintf(facts.uid, sizeof facts.uid,
+                  "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", id[0], id[1], id[2],
+                  id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]);
   }
   std::snprintf(facts.arch, sizeof facts.arch, "nvptx64");
   std::snprintf(facts.isa, sizeof facts.isa, "sm_%d", cuda_capability(gpu));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's driver says of its GPUs. LLVM's libomptarget 16 to 21 has no such questions, so the driver's own library
-// is asked, the one that libomptarget opens, too. Any thread.
+// What NVIDIA's driver says of its GPUs. LLVM's libomptarget 16 to 21 has no such questions, so the driver's own
+// library is asked, the one that libomptarget opens, too. Any thread.
 #pragma once
 
 #include "base/facts.hpp"
@@ -48,8 +48,8 @@ class CudaContext {
 // Of the GPU whose context is current in the calling thread. False: there is none.
 [[nodiscard]] bool cuda_free_memory(size_t& bytes);
 
-// Memory of a GPU at that address, which stays to the end of the process. 0: the driver does not give it there; else how
-// many bytes there are: as many as wanted, or somewhat fewer, in whole pages of the GPU.
+// Memory of a GPU at that address, which stays to the end of the process. 0: the driver does not give it there; else
+// how many bytes there are: as many as wanted, or somewhat fewer, in whole pages of the GPU.
 [[nodiscard]] size_t cuda_memory_at(int gpu, uint64_t address, size_t bytes);
 
 // Fills in all facts of a GPU, by the driver's number. The uid is "GPU-" and its UUID, as nvidia-smi prints it.

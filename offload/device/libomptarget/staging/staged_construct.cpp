@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A staged range is a node of a tree by the host's addresses. Those who wait for it are in a list of its
-// own; all of them look again when it is filled and when it goes.
+// See the header. A staged range is a node of a tree by the host's addresses. Those who wait for it are in a list of
+// its own; all of them look again when it is filled and when it goes.
 //
-// No deadlock: a construct waits for ranges of others before it has any; then for ranges that it shares, which were there
-// before its own; then for pinned memory, whose holders wait for their device only.
+// No deadlock: a construct waits for ranges of others before it has any; then for ranges that it shares, which were
+// there before its own; then for pinned memory, whose holders wait for their device only.
 #include "device/libomptarget/staging/staged_construct.hpp"
 
 #include "base/ranges.hpp"
@@ -30,7 +30,7 @@ namespace {
 // Drivers copy that much themselves on the way to the device, and return (NVIDIA, as above).
 constexpr int64_t kDriverStages = 64 << 10;
 constexpr int kMostAttached = 4096;  // are kept; behind that all memory may have one
-constexpr int kMostItems = 64;  // of a construct that is staged: each is compared with each
+constexpr int kMostItems = 64;       // of a construct that is staged: each is compared with each
 
 struct Waiter {
   marline_event_t event;
@@ -58,12 +58,12 @@ struct Entered : Range {
 struct OfDevice {
   Lock lock;
   Ranges staged;
-  StagedConstruct* calls = nullptr;  // in libomptarget just now
+  StagedConstruct* calls = nullptr;    // in libomptarget just now
   StagedConstruct* regions = nullptr;  // under way, latest first
-  Ranges attached;             // pointers that constructs have attached, ever
+  Ranges attached;                     // pointers that constructs have attached, ever
   int attached_count = 0;
-  bool attached_unknown = false;  // more, or by mappers
-  Ranges entered;              // what data constructs have mapped (Entered)
+  bool attached_unknown = false;     // more, or by mappers
+  Ranges entered;                    // what data constructs have mapped (Entered)
   std::atomic<uint32_t> modules{0};  // whose variables libomptarget knows; whoever races asks it once more
 };
 OfDevice g_devices[kMostDevices];
@@ -186,8 +186,8 @@ bool StagedConstruct::is_staged_by_type(int item) const {
 
 bool StagedConstruct::is_plain(int item) const {
   using namespace map_type;
-  constexpr uint64_t kOthers = kAlways | kDelete | kPointerAndObject | kReturn | kPrivate | kLiteral | kClose | kPresent |
-                               kHold | kAttach | kNonContiguous;
+  constexpr uint64_t kOthers = kAlways | kDelete | kPointerAndObject | kReturn | kPrivate | kLiteral | kClose |
+                               kPresent | kHold | kAttach | kNonContiguous;
   uint64_t type = items_.types[item];
   bool mapper = items_.mappers != nullptr && items_.mappers[item] != nullptr;
   return is_staged_by_type(item) && (type & kOthers) == 0 && !is_member(type) && !mapper && items_.sizes[item] > 0 &&
@@ -207,8 +207,9 @@ bool StagedConstruct::is_apart(int item) const {
 }
 
 void StagedConstruct::choose_candidates() {
-  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself, and
-  // the next one's copies would not go on beside its kernel. The driver's own copies take no longer, but hold the thread.
+  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself,
+  // and the next one's copies would not go on beside its kernel. The driver's own copies take no longer, but hold the
+  // thread.
   size_t sum = 0, most = StagingPool::limit() / (staging_ == Staging::kRegion ? 2 : 1);
   for (int i = 0; i < items_.count; ++i) {
     if (!is_plain(i)) continue;
@@ -248,8 +249,8 @@ bool StagedConstruct::maps_directly(uintptr_t begin, uintptr_t end) {
   return false;
 }
 
-// Decides about a candidate: a range that is there is shared, else one is made, unless libomptarget maps the bytes. Under
-// the lock.
+// Decides about a candidate: a range that is there is shared, else one is made, unless libomptarget maps the bytes.
+// Under the lock.
 void StagedConstruct::take_up(int item) {
   OfDevice& all = of(device_);
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
@@ -374,8 +375,10 @@ void StagedConstruct::enter() {
         for (int i = 0; i < items_.count; ++i) {
           bool candidate = at < candidates_.count() && candidates_[at] == i;
           if (candidate) ++at;
-          if (candidate) staging_ == Staging::kRegion ? take_up(i) : take_up_data(i);
-          else if (has_address(items_, i)) direct_.push({begin_of(items_, i), end_of(items_, i)});
+          if (candidate)
+            staging_ == Staging::kRegion ? take_up(i) : take_up_data(i);
+          else if (has_address(items_, i))
+            direct_.push({begin_of(items_, i), end_of(items_, i)});
         }
         note_counts();
         next_ = all.calls;

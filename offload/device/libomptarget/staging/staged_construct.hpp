@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Target regions on devices of libomptarget whose data goes through pinned memory. A driver that copies memory that is
-// not pinned holds the calling thread: until the copy has ended, and for a copy back until the kernel has ended (NVIDIA,
-// CUDA Driver API, "API synchronization behavior"). So a variable that the region alone maps is copied to a pinned block,
-// libomptarget maps that block in its place, and when the region has ended the block is copied back. libomptarget and
-// the driver see pinned memory only, and return at once.
+// not pinned holds the calling thread: until the copy has ended, and for a copy back until the kernel has ended
+// (NVIDIA, CUDA Driver API, "API synchronization behavior"). So a variable that the region alone maps is copied to a
+// pinned block, libomptarget maps that block in its place, and when the region has ended the block is copied back.
+// libomptarget and the driver see pinned memory only, and return at once.
 //
 // What makes that invisible, all under one lock per device:
 //  - A variable that is mapped already is not staged: regions share the device's copy.
@@ -16,9 +16,10 @@
 // Data constructs on NVIDIA's GPUs are copied by address instead (copies.hpp), and libomptarget gets them without the
 // copies. Every other construct on one of the bytes waits meanwhile, but for an update, which changes no mapping.
 //  - What `target enter data` maps anew is allocated by libomptarget, then filled.
-//  - What `target exit data` brings back is copied to a block before, and goes to the host if libomptarget has unmapped it
-//    then. libomptarget does not tell its reference counts; ours say only whether the copy is worth while. A region on it
-//    that is under way keeps it from being staged: its own end may bring the data back.
+//  - What `target exit data` brings back is copied to a block before, and goes to the host if libomptarget has unmapped
+//  it
+//    then. libomptarget does not tell its reference counts; ours say only whether the copy is worth while. A region on
+//    it that is under way keeps it from being staged: its own end may bring the data back.
 //  - libomptarget keeps attached pointers out of copies. So memory in which one has ever been attached is left to it.
 #pragma once
 
@@ -39,8 +40,8 @@ class StagedConstruct {
   // Nothing is staged unless `may_stage`. May suspend; until begun() is called, other constructs on the same data wait.
   StagedConstruct(Device* device, const Items& items, Staging staging, bool may_stage);
 
-  // Of a construct that will be finished somewhere else: takes over what finish() needs. The other one may still be asked
-  // for addresses, and tells begun().
+  // Of a construct that will be finished somewhere else: takes over what finish() needs. The other one may still be
+  // asked for addresses, and tells begun().
   enum PiecesOnly { kPieces };
   StagedConstruct(StagedConstruct& other, PiecesOnly);
 
@@ -48,8 +49,8 @@ class StagedConstruct {
   [[nodiscard]] size_t bytes_back() const { return bytes_back_; }
   [[nodiscard]] bool is_staged() const { return staged_.count() != 0; }
 
-  // Of a data construct that is staged: its copies before libomptarget gets it, and behind that. False: one has failed. May
-  // suspend.
+  // Of a data construct that is staged: its copies before libomptarget gets it, and behind that. False: one has failed.
+  // May suspend.
   [[nodiscard]] bool copy_before();
   [[nodiscard]] bool copy_behind();
 
@@ -103,16 +104,16 @@ class StagedConstruct {
   Items items_;
   Staging staging_;
   Array<int> candidates_;
-  Array<Bytes> direct_;       // what it maps itself
+  Array<Bytes> direct_;         // what it maps itself
   bool maps_anything_ = false;  // by mappers
   Array<Piece> staged_;
   Array<void*> bases_, begins_;
   Array<uint64_t> types_;
   size_t bytes_back_ = 0;
-  StagedConstruct* next_ = nullptr;  // of those that are in libomptarget
-  bool has_moved_ = false;           // finish() is another one's
-  StagedConstruct* later_ = nullptr;    // of the regions that are under way
-  StagedConstruct** link_ = nullptr;    // that points to it; null: it is not there
+  StagedConstruct* next_ = nullptr;   // of those that are in libomptarget
+  bool has_moved_ = false;            // finish() is another one's
+  StagedConstruct* later_ = nullptr;  // of the regions that are under way
+  StagedConstruct** link_ = nullptr;  // that points to it; null: it is not there
 };
 
 }  // namespace marline::offload::device

@@ -14,8 +14,10 @@ namespace marline::offload::device {
 
 void report_end(const char* device, const ProcessEnd& end) {
   if (end.cause == 0) {
-    end_process(EXIT_FAILURE, "%s has ended without a reason that it could tell: _exit, a signal such as SIGKILL, or want of "
-                "memory", device);
+    end_process(EXIT_FAILURE,
+                "%s has ended without a reason that it could tell: _exit, a signal such as SIGKILL, or want of "
+                "memory",
+                device);
   }
   char where[512];
   if (end.running > 1 && end.name == nullptr) {
@@ -33,8 +35,8 @@ void report_end(const char* device, const ProcessEnd& end) {
   char at[40] = "";
   if (end.at_address) std::snprintf(at, sizeof at, " at address %#lx", end.value);
   bool has_stack = end.stack != nullptr && end.stack[0] != '\0';
-  end_process(128 + end.cause, "%s has ended by signal %d (%s)%s, in %s%s%s", device, end.cause, strsignal(end.cause), at,
-              where, has_stack ? "; stack: " : "", has_stack ? end.stack : "");
+  end_process(128 + end.cause, "%s has ended by signal %d (%s)%s, in %s%s%s", device, end.cause, strsignal(end.cause),
+              at, where, has_stack ? "; stack: " : "", has_stack ? end.stack : "");
 }
 
 }  // namespace marline::offload::device

@@ -27,16 +27,16 @@ using namespace image;
 
 namespace {
 
-constexpr int kMostFrames = 64;     // that are read, with the handler's own
-constexpr int kMostShown = 8;       // "..." stands for the others
-constexpr int kPatience = 2;        // seconds that the reading may take
+constexpr int kMostFrames = 64;  // that are read, with the handler's own
+constexpr int kMostShown = 8;    // "..." stands for the others
+constexpr int kPatience = 2;     // seconds that the reading may take
 
 char g_program[256] = "the program";  // the last part of its path
 const link_map* g_self = nullptr;     // this library, which programs may load by other names
 timer_t g_timer;
 bool g_has_timer = false;
-void* g_frames[kMostFrames];        // zeros behind the last one; of the one thread that reads
-std::atomic<pid_t> g_reader{0};     // that thread, while it reads; read by handlers on all threads
+void* g_frames[kMostFrames];     // zeros behind the last one; of the one thread that reads
+std::atomic<pid_t> g_reader{0};  // that thread, while it reads; read by handlers on all threads
 sigjmp_buf g_back;
 
 #ifdef DLFO_EH_SEGMENT_TYPE  // glibc 2.35
@@ -114,13 +114,13 @@ uint32_t count_symbols(const uint32_t* hash) {
   return last + 1;
 }
 
-bool is_around(const ElfW(Sym)& symbol, uintptr_t offset) {
+bool is_around(const ElfW(Sym) & symbol, uintptr_t offset) {
   bool is_function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
   return is_function && offset >= symbol.st_value && offset - symbol.st_value < symbol.st_size;
 }
 
 // Whether a function of the file that has a name there is around the offset: `to` gets the name.
-bool read_function(int file, const ElfW(Shdr)& table, const ElfW(Shdr)& names, uintptr_t offset, char* to,
+bool read_function(int file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, uintptr_t offset, char* to,
                    size_t bytes) {
   ElfW(Sym) some[32];
   for (uint64_t at = 0; at < table.sh_size;) {
@@ -145,7 +145,7 @@ const char* function_of_image(int file, uintptr_t offset) {
   ElfW(Ehdr) header;
   ElfW(Shdr) section, names;
   if (pread(file, &header, sizeof header, 0) != sizeof header) return nullptr;
-  auto read_section = [&](uint32_t index, ElfW(Shdr)& to) {
+  auto read_section = [&](uint32_t index, ElfW(Shdr) & to) {
     return pread(file, &to, sizeof to, static_cast<off_t>(header.e_shoff + index * sizeof to)) == sizeof to;
   };
   for (uint32_t i = 0; i < header.e_shnum && read_section(i, section); ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. A region's threads are those of its parallel regions, too, and tasks move between threads. So a table
-// says which kernels run: if one does, that is the region, whatever thread has crashed. If several run, it is the one that
-// the thread has called last, if there is one.
+// says which kernels run: if one does, that is the region, whatever thread has crashed. If several run, it is the one
+// that the thread has called last, if there is one.
 #include "device/processor/crash/process_crash.hpp"
 
 #include "device/processor/crash/crash_stack.hpp"
@@ -30,7 +30,7 @@ struct Slot {
 
 void (*g_tell)(const EndInKernel&);
 std::atomic<bool> g_claimed{false};  // by the thread that ends the process
-pid_t g_process;  // a region may fork: its child notes nothing
+pid_t g_process;                     // a region may fork: its child notes nothing
 Slot g_slots[kSlots];
 thread_local int t_slot = -1;  // of the kernel that the thread has called last
 
@@ -70,8 +70,7 @@ int running_slot(int& running) {
 void on_crash(int signal, siginfo_t* info, void* context) {
   leave_crash_stack();
   bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
-  end_with(signal, is_fault && info->si_code > 0, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal,
-           context);
+  end_with(signal, is_fault && info->si_code > 0, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal, context);
 }
 
 // The last handler that is registered is the first one called: the program's do not run here.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a device's process: tells in which target region it ends, when a signal or a call of exit ends it. Any thread, with
-// no lock.
+// In a device's process: tells in which target region it ends, when a signal or a call of exit ends it. Any thread,
+// with no lock.
 #pragma once
 
 #include "device/processor/crash/crash_report.hpp"
@@ -14,7 +14,8 @@ struct EndInKernel : ProcessEnd {
   uint64_t kernel_place;
 };
 
-// Once, before the first kernel. `tell` is called by the handler that ends the process, at most once, and may end it itself.
+// Once, before the first kernel. `tell` is called by the handler that ends the process, at most once, and may end it
+// itself.
 void note_ends(void (*tell)(const EndInKernel& end));
 
 // Around a kernel, on the thread that calls it. The words are what `tell` gets.

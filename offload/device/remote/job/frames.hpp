@@ -23,31 +23,31 @@ enum class NodeFrame : uint16_t {
   // To the program: a = a clock reading (tell.hpp, now), b = the descriptor of the memory's file in the worker; words:
   // the identity of its program. If it has asked who the worker is, then the DeviceFacts of each device
   kWelcome,
-  kWrite,    // a = to; bulk. kAnswers: the program is told, by `operation`
-  kRead,     // a = from, b = bytes; answered by kData
-  kData,     // bulk
-  kLaunch,   // a = code_to_call, b = thread limit, c: offset of the place in the program's file; words: arguments;
-             // kTimed
-  kLoad,     // a, b: an image in the device's memory
-  kUnload,   // a = handle
-  kFind,     // a = handle; words: a name
-  kLocate,   // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
+  kWrite,   // a = to; bulk. kAnswers: the program is told, by `operation`
+  kRead,    // a = from, b = bytes; answered by kData
+  kData,    // bulk
+  kLaunch,  // a = code_to_call, b = thread limit, c: offset of the place in the program's file; words: arguments;
+            // kTimed
+  kLoad,    // a, b: an image in the device's memory
+  kUnload,  // a = handle
+  kFind,    // a = handle; words: a name
+  kLocate,  // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
   // a = to, b = from, c = bytes; words: kForwardWords. The other worker answers, or this one if it can write there
   kForward,
   kDiscard,  // a, b: memory that nobody needs any more
   kFlush,    // answered when everything before has been done that needs no task
   kDone,     // a = result; b, c: begin and end of a kernel
   kEnd,      // the program ends
-  kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
-  kPool,     // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes;
-             // b, with a = 0: where it is to begin; 0: anywhere
+  kDoor,  // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
+  kPool,  // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes;
+          // b, with a = 0: where it is to begin; 0: anywhere
   // a = handle, b, c: a function of the program's, its address there and its offset in its module; words: the module,
   // and the name of the image's pointer to its own such function. Answered with a Jump (image/jumps.hpp)
   kJump,
 };
 
-// The other worker's number; its device's number in the job; the descriptor of that one's memory's file there; the begin
-// of this memory, or 0: `to` is not in that, or not on one node; the device's number in its worker.
+// The other worker's number; its device's number in the job; the descriptor of that one's memory's file there; the
+// begin of this memory, or 0: `to` is not in that, or not on one node; the device's number in its worker.
 inline constexpr uint16_t kForwardWords = 5;
 
 // Of Frame::flags, beside kMayWait and kAwaited, which an answer takes over.

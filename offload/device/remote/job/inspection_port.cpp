@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What is told of the peers is copied when the job is joined: the thread that answers `marline ps` may look
-// after the wire is gone.
+// See the header. What is told of the peers is copied when the job is joined: the thread that answers `marline ps` may
+// look after the wire is gone.
 #include "device/remote/job/inspection_port.hpp"
 
 #include "base/json.hpp"
@@ -32,8 +32,8 @@ struct Door {
 // A process that is named in the report.
 struct Known {
   Peer peer;
-  bool is_here;                  // on this machine
-  Door door;                     // by the thread that polls
+  bool is_here;                       // on this machine
+  Door door;                          // by the thread that polls
   std::atomic<bool> has_door{false};  // written behind that
 };
 
@@ -62,8 +62,8 @@ void describe_peer(const JsonSink& out, int number, const Known& known) {
   if (known.has_door.load(std::memory_order_acquire)) {  // pairs with take_door
     std::memcpy(host, known.door.host, sizeof host);
     make_plain(host);
-    out.print(", \"host\": \"%s\", \"port\": %d, \"secret\": \"%016lx%016lx\"", host, known.door.port, known.door.secret[0],
-              known.door.secret[1]);
+    out.print(", \"host\": \"%s\", \"port\": %d, \"secret\": \"%016lx%016lx\"", host, known.door.port,
+              known.door.secret[0], known.door.secret[1]);
   }
   out.print("}");
 }

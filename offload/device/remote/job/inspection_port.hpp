@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How `marline ps` finds the processes of a job. The report of each has a part "nodes": the program's names all workers, a
-// worker's names the program. Within a machine the number of the process is enough. If the job has several machines, each
-// process opens a port (marline_describe_relay), and the program and the workers tell each other theirs by kDoor.
+// How `marline ps` finds the processes of a job. The report of each has a part "nodes": the program's names all
+// workers, a worker's names the program. Within a machine the number of the process is enough. If the job has several
+// machines, each process opens a port (marline_describe_relay), and the program and the workers tell each other theirs
+// by kDoor.
 #pragma once
 
 #include "wire/base/wire.hpp"

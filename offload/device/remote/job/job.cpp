@@ -16,7 +16,7 @@ using namespace wire;
 
 namespace {
 
-NodeJob g_job;  // wire: null until this process has joined
+NodeJob g_job;                         // wire: null until this process has joined
 const GuestFrames* g_guest = nullptr;  // before that
 
 }  // namespace

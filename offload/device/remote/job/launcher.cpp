@@ -41,13 +41,24 @@ void read_nothing() {
   if (nothing > STDERR_FILENO) close(nothing);
 }
 
-// Programs that a region starts are no ranks. Variables that tell how many ranks share the node stay: threads are counted
-// by them (the list of `marline run`, python/marline/launch/job.py, less those of sizes).
+// Programs that a region starts are no ranks. Variables that tell how many ranks share the node stay: threads are
+// counted by them (the list of `marline run`, python/marline/launch/job.py, less those of sizes).
 void forget_launcher() {
-  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-                                           "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE",
-                                           "PMIX_SERVER_URI2", "PMIX_SERVER_URI21", "PMIX_SERVER_URI3", "MPI_LOCALRANKID",
-                                           "SLURM_PROCID", "SLURM_LOCALID"};
+  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_RANK",
+                                           "OMPI_COMM_WORLD_SIZE",
+                                           "OMPI_COMM_WORLD_LOCAL_RANK",
+                                           "PMI_RANK",
+                                           "PMI_SIZE",
+                                           "PMI_FD",
+                                           "PMI_PORT",
+                                           "PMIX_RANK",
+                                           "PMIX_NAMESPACE",
+                                           "PMIX_SERVER_URI2",
+                                           "PMIX_SERVER_URI21",
+                                           "PMIX_SERVER_URI3",
+                                           "MPI_LOCALRANKID",
+                                           "SLURM_PROCID",
+                                           "SLURM_LOCALID"};
   for (const char* name : kNames) unsetenv(name);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process beside a rank that starts workers for all ranks (ranks.hpp): a fork of the rank from before main, which has
-// one thread and runs no `main`. It sleeps until a rank connects, and ends with its own rank. The workers that it has
-// started go on: each ends with the rank that it serves.
+// The process beside a rank that starts workers for all ranks (ranks.hpp): a fork of the rank from before main, which
+// has one thread and runs no `main`. It sleeps until a rank connects, and ends with its own rank. The workers that it
+// has started go on: each ends with the rank that it serves.
 #pragma once
 
 #include "wire/base/wire.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A static that is made at its first use has no guard here (-fno-threadsafe-statics): the first question
-// about the job comes before main, or under the lock under which devices are listed.
+// See the header. A static that is made at its first use has no guard here (-fno-threadsafe-statics): the first
+// question about the job comes before main, or under the lock under which devices are listed.
 #include "device/remote/job/membership.hpp"
 
 #include "../common/environment.h"
@@ -23,8 +23,8 @@ namespace {
 // Programs that a process of the job starts have the same variables, and are no part of the job.
 constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
 
-// Whether the program file asks for an MPI library: libmpi, libmpich, libmpi_mpifh, ... What it has loaded itself, or what
-// is preloaded, does not count.
+// Whether the program file asks for an MPI library: libmpi, libmpich, libmpi_mpifh, ... What it has loaded itself, or
+// what is preloaded, does not count.
 bool is_linked_with_mpi() {
   link_map* program = nullptr;
   void* self = dlopen(nullptr, RTLD_LAZY);

@@ -12,7 +12,8 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// kRanks: a rank of an MPI program whose ranks are each other's devices (ranks.hpp); `job` has its number and their count.
+// kRanks: a rank of an MPI program whose ranks are each other's devices (ranks.hpp); `job` has its number and their
+// count.
 enum class JobKind : uint8_t { kNone, kLocal, kMpi, kRanks };
 
 struct Membership {
@@ -35,8 +36,8 @@ void take_membership();
 // In a fork of the rank, by its only thread: it is a worker of `rank` in that one's job from now on.
 void become_worker_of(int rank, const Job& job);
 
-// Where a worker is, in the lines of the program and of the worker itself: "process 1 of the job", or else "beside rank 0
-// for rank 2,". Valid until the next call; called where the process ends.
+// Where a worker is, in the lines of the program and of the worker itself: "process 1 of the job", or else "beside rank
+// 0 for rank 2,". Valid until the next call; called where the process ends.
 [[nodiscard]] const char* words_for_process(int peer);
 
 }  // namespace marline::offload::device

@@ -16,8 +16,8 @@ struct GuestFrames {
   void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
   // The peer has gone: writes what it had to do, for the line about that. Null: nothing is known.
   void (*tell_lost)(int peer, char* to, size_t bytes);
-  // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned true;
-  // else each tenth of a second, and soon after look_soon(). Null: nothing is to be done.
+  // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned
+  // true; else each tenth of a second, and soon after look_soon(). Null: nothing is to be done.
   bool (*look)();
   // In the program, behind each look at the wire. Null: likewise.
   void (*polled)();

@@ -38,7 +38,7 @@ using namespace image;
 namespace {
 
 constexpr int kAgentPatience = 10'000;  // milliseconds that an agent has to answer, on an idle machine
-constexpr int kMostAddresses = 8;        // IPv4 ones, of a machine; further ones are left out
+constexpr int kMostAddresses = 8;       // IPv4 ones, of a machine; further ones are left out
 
 // What each rank tells all others. One without an agent has no `machine_socket`.
 struct Card {
@@ -54,9 +54,9 @@ struct FarCard {
   Address addresses[kMostAddresses];
 };
 
-int g_agent = -1;  // our end of the pair of sockets
-Card* g_cards = nullptr;  // by rank
-FarCard* g_far = nullptr;  // likewise; null: all ranks are on one machine
+int g_agent = -1;                // our end of the pair of sockets
+Card* g_cards = nullptr;         // by rank
+FarCard* g_far = nullptr;        // likewise; null: all ranks are on one machine
 std::atomic<bool> g_met{false};  // released behind the three above
 int g_count = 0;
 
@@ -136,8 +136,10 @@ void check_ranks(const marline_ranks_t* ranks, const Job& job) {
   }
   const int count = count_of_ranks();
   if (ranks->count == count && ranks->rank == number_of_rank()) return;
-  fatal("MPI says that this is rank %d of %d, and the launcher's variables say rank %d of %d: start the program by MPI's "
-        "own launcher", ranks->rank, ranks->count, number_of_rank(), count);
+  fatal(
+      "MPI says that this is rank %d of %d, and the launcher's variables say rank %d of %d: start the program by MPI's "
+      "own launcher",
+      ranks->rank, ranks->count, number_of_rank(), count);
 }
 
 bool is_spread() {
@@ -149,8 +151,8 @@ bool is_spread() {
 
 constexpr int kAddressPatience = 2'000;  // milliseconds, for an address of several: it may be of a network of its own
 
-// A socket to the agent of a rank, or -1 with errno; EPERM: a process that does not know the secret answers. Machines may
-// have the same address, for networks of their own, so the wrong one may answer.
+// A socket to the agent of a rank, or -1 with errno; EPERM: a process that does not know the secret answers. Machines
+// may have the same address, for networks of their own, so the wrong one may answer.
 int reach_at(const Address& address, const Job& ranks, int rank, Deadline deadline) {
   for (;;) {
     int socket = connect_to(address, deadline);
@@ -168,12 +170,11 @@ bool is_here(int rank) { return are_on_one_machine(g_cards[rank].peer, g_cards[n
 
 int reach(const Job& ranks, int rank) {
   if (g_cards[rank].machine_socket.length == 0) {
-    fatal("rank %d on %s serves no devices: its program has no target regions", rank,
-          g_cards[rank].peer.node);
+    fatal("rank %d on %s serves no devices: its program has no target regions", rank, g_cards[rank].peer.node);
   }
   if (g_cards[rank].identity != program_identity()) {
-    fatal("the program of rank %d, on %s, is another one than this (by its build id): start the same file everywhere", rank,
-          g_cards[rank].peer.node);
+    fatal("the program of rank %d, on %s, is another one than this (by its build id): start the same file everywhere",
+          rank, g_cards[rank].peer.node);
   }
   int socket = -1;
   errno = EHOSTUNREACH;
@@ -196,7 +197,8 @@ int reach(const Job& ranks, int rank) {
         errno == EPERM ? "another process answers in its place" : strerror(errno));
 }
 
-// Where the workers find this rank: a listener, and its address in words. `far`: a connection to another machine, or -1.
+// Where the workers find this rank: a listener, and its address in words. `far`: a connection to another machine, or
+// -1.
 int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
   if (far < 0) {
     int listener = listen_or_fail(unnamed_address());
@@ -220,11 +222,15 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
   int is_initialized = 0;
   if (initialized != nullptr) initialized(&is_initialized);
   if (is_initialized != 0) {
-    fatal("the ranks' devices are not known, as MPI_Init was called without libmarline-mpi: start the program by `marline "
-          "run`, or as `marline run --print` shows");
+    fatal(
+        "the ranks' devices are not known, as MPI_Init was called without libmarline-mpi: start the program by "
+        "`marline "
+        "run`, or as `marline run --print` shows");
   }
-  fatal("a device on the node of another rank is used before MPI_Init, in which the ranks tell each other where they are: "
-        "use it after MPI_Init, or give each rank workers of its own by --devices nodes:K");
+  fatal(
+      "a device on the node of another rank is used before MPI_Init, in which the ranks tell each other where they "
+      "are: "
+      "use it after MPI_Init, or give each rank workers of its own by --devices nodes:K");
 }
 
 }  // namespace
@@ -233,8 +239,10 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
 void start_agent(void (*serve)()) {
   int sockets[2], status = 0;
   if (chosen_wire() == WireChoice::kMpi) {
-    fatal("MARLINE_WIRE=mpi: the ranks of a program that uses MPI reach each other's devices by the wire `local`; leave the "
-          "variable out");
+    fatal(
+        "MARLINE_WIRE=mpi: the ranks of a program that uses MPI reach each other's devices by the wire `local`; leave "
+        "the "
+        "variable out");
   }
   if (count_of_ranks() >= kMostPeers) {
     fatal("MARLINE_DEVICES names nodes, and the job has %d ranks; at most %d can be each other's devices: start fewer",
@@ -250,7 +258,8 @@ void start_agent(void (*serve)()) {
     give_up_heritage(sockets[1], sockets[1]);
     run_agent(sockets[1], serve);
   }
-  while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+  }
   errno = WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
   if (errno != 0) fail_to_fork();
   close(sockets[1]);
@@ -314,8 +323,9 @@ void call_workers(Job& job) {
   for (int i = 0; i < g_count; ++i) {
     int error = 0;
     if (!receive_all(sockets[i], &error, sizeof error, deadline)) error = deadline.left() == 0 ? ETIMEDOUT : ECONNRESET;
-    if (error != 0) fatal("rank %d on %s cannot start a worker for rank %d: %s", i, g_cards[i].peer.node, ranks.number,
-                          strerror(error));
+    if (error != 0)
+      fatal("rank %d on %s cannot start a worker for rank %d: %s", i, g_cards[i].peer.node, ranks.number,
+            strerror(error));
     close(sockets[i]);
   }
   make_rank_job(ranks.secret, ranks.number, g_count, address, job);

@@ -33,8 +33,9 @@ void note_variable_of(const Node* node) {
   int first = 0, own = node->number + 1;
   if (g_with_variables[node->peer].compare_exchange_strong(first, own) || first == own) return;
   if (said.exchange(true)) return;
-  warn("the devices of a worker share the `declare target` variables of code of GCC: if each device needs its own, "
-       "start more processes (-n) and leave MARLINE_NODE_DEVICES unset");
+  warn(
+      "the devices of a worker share the `declare target` variables of code of GCC: if each device needs its own, "
+      "start more processes (-n) and leave MARLINE_NODE_DEVICES unset");
 }
 
 // declare target indirect: pointers to functions that kernels get are those of the program (image/jumps.hpp).
@@ -109,7 +110,8 @@ uint64_t locate_on_node(Device* device, const void* address, size_t bytes) {
   ProgramPlace place = place_of_address(address);
   if (place.module == 0) return 0;
   Node* node = usable_node(device);
-  uint64_t found = ask_node(node, frame_of(NodeFrame::kLocate, place.module, place.offset, bytes), "search for a symbol");
+  uint64_t found =
+      ask_node(node, frame_of(NodeFrame::kLocate, place.module, place.offset, bytes), "search for a symbol");
   if (found != 0 && bytes != 0) note_variable_of(node);
   return found;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code of the program on processors of other nodes, from the program's side: images, symbols and kernels. As DeviceKind
-// has these functions (device.hpp).
+// The code of the program on processors of other nodes, from the program's side: images, symbols and kernels. As
+// DeviceKind has these functions (device.hpp).
 #pragma once
 
 #include "device/contract/device.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the program: copies from and to devices on nodes. Where worker and program share a machine, the program has mapped the
-// worker's memory and copies by itself; else data travels by the wire, between two workers without the program. Any thread.
+// In the program: copies from and to devices on nodes. Where worker and program share a machine, the program has mapped
+// the worker's memory and copies by itself; else data travels by the wire, between two workers without the program. Any
+// thread.
 #include "base/report.hpp"
 #include "device/contract/wait.hpp"
 #include "device/remote/program/link.hpp"
@@ -64,8 +65,8 @@ void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, siz
   const Node *target = node_at(to_place), *source = node_at(from_place);
   bool is_beside = !is_gpu_at(to_place) && is_in_part(target->device, to) && are_beside(source->peer, target->peer);
   uint64_t words[kForwardWords] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(to_place - 1),
-                                   static_cast<uint64_t>(memory_file_at(to_place)), is_beside ? part_of(target->device) : 0,
-                                   static_cast<uint64_t>(target->number)};
+                                   static_cast<uint64_t>(memory_file_at(to_place)),
+                                   is_beside ? part_of(target->device) : 0, static_cast<uint64_t>(target->number)};
   Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
   frame.flags = flags_of_device(source->number);
   frame.words = kForwardWords;
@@ -81,8 +82,9 @@ int node_number(int place) {
   return lowest;
 }
 
-constexpr CopyWay kCopyWay = {node_number, is_gpu_at, [] { return place_count() == 1; }, send_bytes, forward_bytes,
-                              [](int place) { confirm_on_node(node_at(place)); }, note_ended};
+constexpr CopyWay kCopyWay = {node_number, is_gpu_at,     [] { return place_count() == 1; },
+                              send_bytes,  forward_bytes, [](int place) { confirm_on_node(node_at(place)); },
+                              note_ended};
 
 }  // namespace
 
@@ -91,7 +93,8 @@ void confirm_on_node(Node* node) {
   uint64_t sent = node->sent.load(), known = node->confirmed.load();
   if (known >= sent) return;
   (void)ask_node(node, frame_of(NodeFrame::kFlush), "copies before");
-  while (known < sent && !node->confirmed.compare_exchange_weak(known, sent)) {}
+  while (known < sent && !node->confirmed.compare_exchange_weak(known, sent)) {
+  }
 }
 
 // The worker is told before the block can be another's: its data comes behind that.
@@ -126,7 +129,8 @@ void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64
 
 void write_shared_to_node(Node* node, uint64_t to, const void* from, size_t bytes) {
   await_room(node);
-  copy_shared(kCopyWay, node->place, to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, node->device, "copy to");
+  copy_shared(kCopyWay, node->place, to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, node->device,
+              "copy to");
 }
 
 void write_on_node(Device* device, uint64_t to, const void* from, size_t bytes) {
@@ -151,8 +155,8 @@ void read_on_node(Device* device, void* to, uint64_t from, size_t bytes) {
 
 bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
   Node *target = usable_node(to_device), *source = usable_node(from_device);
-  bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory &&
-                   is_in_part(from_device, from);
+  bool have_both =
+      target->shares_memory && is_in_part(to_device, to) && source->shares_memory && is_in_part(from_device, from);
   if (have_both) {
     char *there = target->arena.here(to), *here = source->arena.here(from);
     if (target == source) {

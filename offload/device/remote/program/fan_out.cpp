@@ -47,12 +47,13 @@ uint64_t FanOut::part_of(const FanOutSource& source) {
   return std::clamp((source.bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
 }
 
-// The last one of its node; else the last one that brought the bytes to a node, unless they come from the copy's own. One
-// that joined later has, as a rule, no followers of that sort, and the fewest parts.
+// The last one of its node; else the last one that brought the bytes to a node, unless they come from the copy's own.
+// One that joined later has, as a rule, no followers of that sort, and the fewest parts.
 FanOutCopy* FanOut::find_predecessor(const FanOutCopy& copy) const {
   FanOutCopy *here = nullptr, *chain = nullptr;
   for (FanOutCopy* other = first_; other != nullptr; other = other->after) {
-    // What is not open yet may wait for a task, which a copy that follows it and blocks its thread would keep from running.
+    // What is not open yet may wait for a task, which a copy that follows it and blocks its thread would keep from
+    // running.
     if (!other->is_open || !is_same(other->source, copy.source) || is_through(*other)) continue;
     if (other->node == copy.node) here = other;
     if (other->crosses) chain = other;

@@ -56,11 +56,11 @@ struct Node {
 // Polls the wire; the progress hook. Returns how many operations have ended.
 int poll_nodes(void*);
 
-// How many operations the hook is to count for this one. One that has a poller is not counted: to count it would wake the
-// runtime's watchdog, ahead of the answer.
+// How many operations the hook is to count for this one. One that has a poller is not counted: to count it would wake
+// the runtime's watchdog, ahead of the answer.
 [[nodiscard]] int hooks_share(const Operation* operation);
-void add_operations(int operations);  // that the hook knows of
-void note_ended();                    // one of them, told from a poll
+void add_operations(int operations);       // that the hook knows of
+void note_ended();                         // one of them, told from a poll
 void end_operation(Operation* operation);  // likewise; if it cannot end now, it is asked again
 // For the frame whose answer ends the operation.
 [[nodiscard]] uint64_t handle_of(Operation* operation);
@@ -101,9 +101,10 @@ void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes
 // For kSharedCopy bytes and more (shared_copies.hpp). May suspend.
 void write_shared_to_node(Node* node, uint64_t to, const void* from, size_t bytes);
 
-// Lets the device's worker send bytes of it to another worker's device, or to one of its own. The operation ends when they
-// are there. Data that was sent to the target before may arrive behind them: see confirm_on_node.
-void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64_t from, size_t bytes, Operation* operation);
+// Lets the device's worker send bytes of it to another worker's device, or to one of its own. The operation ends when
+// they are there. Data that was sent to the target before may arrive behind them: see confirm_on_node.
+void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64_t from, size_t bytes,
+                     Operation* operation);
 
 // What was sent to the worker has arrived at the return. May suspend.
 void confirm_on_node(Node* node);

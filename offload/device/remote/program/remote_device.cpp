@@ -45,8 +45,8 @@ constexpr int kMostPlaces = kMostDevices;  // devices of all workers together
 
 // What a worker has said of itself.
 struct Greeting {
-  uint64_t identity;  // of its program
-  int first, count;   // of g_places: its devices
+  uint64_t identity;     // of its program
+  int first, count;      // of g_places: its devices
   int64_t clock_offset;  // of its clock, less ours; known before its first device has work
   bool knows_clock;
 };
@@ -54,24 +54,24 @@ struct Greeting {
 // A device of a worker, by the kind's index, and what the worker has said of it.
 struct Place {
   int peer;
-  int number;       // the worker's own
+  int number;  // the worker's own
   DeviceFacts facts;
   int memory_file;  // the descriptor there, once it is started
   Node* node;       // likewise
 };
 
-const NodeJob* g_job = nullptr;          // written before the first device is listed or started
-Greeting g_greetings[kMostPeers];        // by peer
-Place g_places[kMostPlaces];             // in the order of the workers; written while they are greeted
+const NodeJob* g_job = nullptr;    // written before the first device is listed or started
+Greeting g_greetings[kMostPeers];  // by peer
+Place g_places[kMostPlaces];       // in the order of the workers; written while they are greeted
 int g_place_count = 0;
-Lock g_start_lock;                       // over who joins the job
+Lock g_start_lock;  // over who joins the job
 marline_hook_t* g_hook = nullptr;
-std::atomic<int> g_under_way{0};         // operations that the hook knows of
+std::atomic<int> g_under_way{0};  // operations that the hook knows of
 OperationTable g_operations;
-Lock g_poll_lock;                        // over the next three, and for who waits on the wire
-Array<Operation*> g_unfinished;          // to be told again that they have ended; none has a poller
-int g_ended = 0;                         // in this poll
-int g_ended_uncounted = 0;               // of them, those that have a poller
+Lock g_poll_lock;                // over the next three, and for who waits on the wire
+Array<Operation*> g_unfinished;  // to be told again that they have ended; none has a poller
+int g_ended = 0;                 // in this poll
+int g_ended_uncounted = 0;       // of them, those that have a poller
 const HeldAcrossForks g_held(g_operations.lock(), ForkOrder::kNodes);
 
 }  // namespace
@@ -99,7 +99,8 @@ void end(Operation* operation) {
 
 Operation* answered(int peer, const Frame& frame) {
   Operation* operation = g_operations.take(frame.operation);
-  if (operation == nullptr) fatal("worker %d has answered a question that nobody asked (handle %#lx)", peer, frame.operation);
+  if (operation == nullptr)
+    fatal("worker %d has answered a question that nobody asked (handle %#lx)", peer, frame.operation);
   return operation;
 }
 
@@ -179,8 +180,8 @@ void lost(void*, int peer, const char* why) {
   const char* where = g_job->kind->peer(g_job->wire, peer)->node;
   char tasks[512];
   tell_lost_guest(peer, tasks, sizeof tasks);
-  end_process(EXIT_FAILURE, "%s (node, %s on %s) has gone, so the program cannot go on: it %s%s",
-              devices, words_for_process(peer), where, why, tasks);
+  end_process(EXIT_FAILURE, "%s (node, %s on %s) has gone, so the program cannot go on: it %s%s", devices,
+              words_for_process(peer), where, why, tasks);
 }
 
 [[noreturn]] void fail(const char* line) { fatal("%s", line); }
@@ -243,7 +244,8 @@ Node* usable_node(Device* device) {
   return node_of(device);
 }
 
-// The frame goes first, as counting the operation may wake a thread. An answer that is quicker makes the count -1 meanwhile.
+// The frame goes first, as counting the operation may wake a thread. An answer that is quicker makes the count -1
+// meanwhile.
 void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to, size_t bytes) {
   int counted = hooks_share(operation);
   frame.operation = g_operations.add(operation, to, bytes);
@@ -287,8 +289,8 @@ Place* place_of(int index, bool is_gpu) {
 void describe_place(const Place& place, DeviceFacts& facts) {
   facts = place.facts;
   const char* node = g_job->kind->peer(g_job->wire, place.peer)->node;
-  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", node, is_serving_rank() ? place.peer - 1 : place.peer,
-                place.facts.uid);
+  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", node,
+                is_serving_rank() ? place.peer - 1 : place.peer, place.facts.uid);
 }
 
 // Before this process has joined the job, as much as is known: each worker is one device then (node_device_count).
@@ -339,8 +341,8 @@ void greet_all() {
     g_job->send(peer, hello, words);
     while (!greeted.is_here.load(std::memory_order_acquire)) progress_nodes(nullptr);
     if (g_greetings[peer].identity == program_identity()) continue;
-    fatal("the program of worker %d, on %s, is another one than this (by its build id): start the same file everywhere", peer,
-          g_job->kind->peer(g_job->wire, peer)->node);
+    fatal("the program of worker %d, on %s, is another one than this (by its build id): start the same file everywhere",
+          peer, g_job->kind->peer(g_job->wire, peer)->node);
   }
 }
 
@@ -371,8 +373,8 @@ int open_file_of(int process, int file) {
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
-// The worker's memory as this process sees it: by the file, if both are on one machine, and on one node if names are made
-// up.
+// The worker's memory as this process sees it: by the file, if both are on one machine, and on one node if names are
+// made up.
 void open_memory(Node* node, const Place& place) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   const Peer* other = g_job->kind->peer(g_job->wire, node->peer);
@@ -392,8 +394,8 @@ Place& open_place(Device* device, bool is_gpu) {
   node->device = device;
   start_nodes();
   Place* found = place_of(device->index, is_gpu);
-  if (found == nullptr) fatal("device %d (node) is not there: set MARLINE_NODE_DEVICES for all processes",
-                            device->number);
+  if (found == nullptr)
+    fatal("device %d (node) is not there: set MARLINE_NODE_DEVICES for all processes", device->number);
   Place& place = *found;
   node->peer = place.peer;
   node->number = place.number;
@@ -417,8 +419,9 @@ uint64_t allocate(Device* device, size_t bytes) { return usable_node(device)->ar
 }  // namespace
 
 constinit const DeviceKind kNodeKind = {
-    "node", true, describe, start, allocate, release_on_node, write_on_node, read_on_node, load_on_node, unload_on_node, find_on_node,
-    locate_on_node, copy_between_nodes, launch_on_node, progress_nodes, stop};
+    "node",         true,         describe,       start,        allocate,       release_on_node,    write_on_node,
+    read_on_node,   load_on_node, unload_on_node, find_on_node, locate_on_node, copy_between_nodes, launch_on_node,
+    progress_nodes, stop};
 
 Node* open_node_gpu(Device* device) {
   if (device->state == nullptr) (void)open_place(device, true);

@@ -2,8 +2,8 @@
 //
 // Devices of other processes of the job, on other nodes as a rule: the two sides of such a device, the program's
 // (node.cpp) and the worker's (serve.cpp), and the frames between them. Workers run no `main`. A worker is one
-// device or several, which it numbers from 0 on (worker_devices.hpp). A device's memory lies at the same addresses in the
-// program, which has no access there, and in the worker.
+// device or several, which it numbers from 0 on (worker_devices.hpp). A device's memory lies at the same addresses in
+// the program, which has no access there, and in the worker.
 #pragma once
 
 #include "device/contract/device.hpp"

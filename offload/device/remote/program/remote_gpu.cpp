@@ -45,8 +45,8 @@ void release(Device* device, uint64_t address) {
   if (!device->lost) usable_node(device)->arena.release(address);
 }
 
-// Copies in pieces, of which several are under way at a time: while one crosses the network, others pass the buses of the
-// GPUs. `start` begins one. May suspend.
+// Copies in pieces, of which several are under way at a time: while one crosses the network, others pass the buses of
+// the GPUs. `start` begins one. May suspend.
 template <class Start>
 void in_pieces(Node* node, size_t bytes, const char* what, Start start) {
   constexpr size_t kAtATime = 6;
@@ -120,10 +120,13 @@ uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWord
   if (launch.count > kMostGpuArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
   }
-  const uint64_t grid[kGpuLaunchWords] = {
-      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          version_of(launch),
-      launch.grid.flags,                          launch.grid.dynamic_memory, two(launch.grid.teams),
-      two(launch.grid.threads)};
+  const uint64_t grid[kGpuLaunchWords] = {static_cast<uint64_t>(launch.passed_teams),
+                                          launch.trip_count,
+                                          version_of(launch),
+                                          launch.grid.flags,
+                                          launch.grid.dynamic_memory,
+                                          two(launch.grid.teams),
+                                          two(launch.grid.threads)};
   std::memcpy(words, grid, sizeof grid);
   uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
   std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
@@ -150,7 +153,7 @@ void copy_in_pieces(Node* target, uint64_t to, Node* source, uint64_t from, size
 }
 
 constinit const DeviceKind kNodeGpuKind = {
-    "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find_on_node, locate,
-    copy_between_nodes, launch, progress_nodes, stop};
+    "node", true,   describe_node_gpu, start,  allocate,           release, write,          read,
+    load,   unload, find_on_node,      locate, copy_between_nodes, launch,  progress_nodes, stop};
 
 }  // namespace marline::offload::device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One lock is around what is to be sent next, and around the sending, so that the parts of a copy are sent
-// in order. Every part is an operation of the progress hook. Behind a copy's first parts, which its own thread sends, only
-// polls send: thus a thread that begins several copies has begun all of them before the first one ends.
+// See the header. One lock is around what is to be sent next, and around the sending, so that the parts of a copy are
+// sent in order. Every part is an operation of the progress hook. Behind a copy's first parts, which its own thread
+// sends, only polls send: thus a thread that begins several copies has begun all of them before the first one ends.
 #include "device/remote/program/shared_copies.hpp"
 
 #include "base/lock.hpp"
@@ -20,13 +20,13 @@ namespace {
 
 struct SharedCopy;
 
-// Parts of one copy are told to have arrived in their order, though those of a GPU may arrive in another one. They may be
-// said to be gone in another one, as what a wire has taken at once is counted by the next poll only: but that is no more
-// than a number.
+// Parts of one copy are told to have arrived in their order, though those of a GPU may arrive in another one. They may
+// be said to be gone in another one, as what a wire has taken at once is counted by the next poll only: but that is no
+// more than a number.
 struct SharedPart : Operation, Outgoing {
   SharedCopy* copy;
   bool has_arrived = false;  // under the lock
-  SharedPart* next;  // in g_copied
+  SharedPart* next;          // in g_copied
 };
 
 struct SharedCopy : FanOutCopy {
@@ -119,8 +119,8 @@ void make_parts(SharedCopy& copy) {
 
 }  // namespace
 
-void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Device* waits_for,
-                 const char* what) {
+void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes,
+                 Device* waits_for, const char* what) {
   SharedCopy copy;
   marline_event_init(&copy.event);
   copy.way = &way;

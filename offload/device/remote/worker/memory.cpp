@@ -78,8 +78,8 @@ int open_worker_memory(uint64_t begin, uint64_t bytes, int domain) {
   void* at = reinterpret_cast<void*>(begin);
   constexpr int kShared = MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   if (mmap(at, bytes, PROT_READ | PROT_WRITE, kShared, file, 0) != at) {
-    fatal("a device's memory, %lu GiB at %#lx, cannot be mapped in its process (%s): is `ulimit -v` set?", bytes >> 30, begin,
-          strerror(errno));
+    fatal("a device's memory, %lu GiB at %#lx, cannot be mapped in its process (%s): is `ulimit -v` set?", bytes >> 30,
+          begin, strerror(errno));
   }
   madvise(at, bytes, MADV_DONTDUMP);
   prefer_domain(at, bytes, domain);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A write by the system rather than a mapping: a stray access of a kernel must not reach what is another
-// device's.
+// See the header. A write by the system rather than a mapping: a stray access of a kernel must not reach what is
+// another device's.
 #include "device/remote/worker/neighbours.hpp"
 
 #include "base/device_set.hpp"
@@ -28,7 +28,8 @@ int open_file_of(const Peer& neighbour, int file) {
 
 }  // namespace
 
-bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t offset, const void* from, uint64_t bytes) {
+bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t offset, const void* from,
+                        uint64_t bytes) {
   if (number < 0 || number >= kMostDevices) return false;
   int& opened = g_files[number];
   if (opened == kNotAsked) opened = open_file_of(neighbour, file);

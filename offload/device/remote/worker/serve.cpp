@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once what
-// needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. Who waits for frames when is in
-// watch.hpp. A worker obeys the program, process 0, alone, and checks all that a frame names; of other workers it takes
-// data that the program has sent on its way.
+// The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once
+// what needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. Who waits for frames when
+// is in watch.hpp. A worker obeys the program, process 0, alone, and checks all that a frame names; of other workers it
+// takes data that the program has sent on its way.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
@@ -90,7 +90,8 @@ void name_device(char (&text)[128], int number) {
 
 [[noreturn]] void refuse(int peer, const Frame& frame, const char* what) {
   if (what == kReadsElsewhere || what == kWritesElsewhere) refuse_copy(frame, what);
-  end_process(EXIT_FAILURE, "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)",
+  end_process(EXIT_FAILURE,
+              "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)",
               g_job->number, frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
 }
 
@@ -113,7 +114,7 @@ void answer(const Frame& asked, uint64_t result) {
   send_to_program(done);
 }
 
-// Work ------------------------------------------------------------------------------------------------------------------
+// Work ----------------------------------------------------------------------------------------------------------------
 
 // What a crash is told with (tell): the offset of the region's place in the program's file, and above it the device.
 constexpr int kPlaceBits = 56;
@@ -219,12 +220,12 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   list.append(job);
   bool is_kernel = job->is_kernel;
   add_work(list, device_in(frame.flags));
-  // A dispatcher that has received it for another one, all of whose threads run kernels. What it has received for itself it
-  // takes next, in the order of the frames.
+  // A dispatcher that has received it for another one, all of whose threads run kernels. What it has received for
+  // itself it takes next, in the order of the frames.
   if (!is_kernel && worker_devices().count > 1) look_soon();
 }
 
-// At once -----------------------------------------------------------------------------------------------------------------
+// At once -------------------------------------------------------------------------------------------------------------
 
 // Data that is on its way to another process.
 struct Sending : Outgoing {
@@ -251,8 +252,11 @@ int gpu_of(int device) { return worker_devices().devices[device].gpu; }
 
 void welcome(const Frame& frame, const uint64_t* words) {
   if (frame.a != kNodeProtocol) {
-    fatal("worker %d: its libmarline-target speaks version %u to workers, the program's version %lu: use the same Marline "
-          "everywhere", g_job->number, kNodeProtocol, frame.a);
+    fatal(
+        "worker %d: its libmarline-target speaks version %u to workers, the program's version %lu: use the same "
+        "Marline "
+        "everywhere",
+        g_job->number, kNodeProtocol, frame.a);
   }
   if (frame.words != 2) refuse(0, frame, "is no first frame");
   const WorkerDevices& all = worker_devices();
@@ -298,8 +302,8 @@ bool write_beside(const Frame& frame, const uint64_t* words) {
   if (begin == 0) return false;
   if (frame.a < begin || offset > kPart || frame.c > kPart - offset) refuse(0, frame, kWritesElsewhere);
   auto peer = static_cast<int>(words[0]);
-  return write_to_neighbour(static_cast<int>(words[1]), *g_job->kind->peer(g_job->wire, peer), static_cast<int>(words[2]),
-                            offset, reinterpret_cast<const void*>(frame.b), frame.c);
+  return write_to_neighbour(static_cast<int>(words[1]), *g_job->kind->peer(g_job->wire, peer),
+                            static_cast<int>(words[2]), offset, reinterpret_cast<const void*>(frame.b), frame.c);
 }
 
 // The GPU of this worker to which a kForward goes; -1: another worker, or memory of this one.
@@ -358,7 +362,8 @@ int device_of(int peer, const Frame& frame) {
 
 void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
   if (is_guest(frame)) return place_guest(peer, frame, words);
-  if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
+  if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite)
+    refuse(peer, frame, "has data");
   if (int device = device_of(peer, frame); gpu_of(device) >= 0) {
     void* to = place_for_gpu({g_job, gpu_of(device), g_started[device].number}, frame);
     if (to == nullptr) refuse(peer, frame, kWritesElsewhere);
@@ -418,9 +423,9 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   }
 }
 
-// The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The job's
-// exit status is the program's. If a worker has gone, it is the program that ends the job. A program that cannot be
-// reached any more may be there still, or its machine may be down: that is for this process to say.
+// The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The
+// job's exit status is the program's. If a worker has gone, it is the program that ends the job. A program that cannot
+// be reached any more may be there still, or its machine may be down: that is for this process to say.
 void lost(void*, int peer, const char* why) {
   if (peer != 0) return;
   if (std::strcmp(why, kHasEnded) == 0) _exit(EXIT_SUCCESS);
@@ -432,7 +437,7 @@ void lost(void*, int peer, const char* why) {
 
 const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
-// Start and end ----------------------------------------------------------------------------------------------------------
+// Start and end -------------------------------------------------------------------------------------------------------
 
 // The program's number of the device that it has started; -1: none yet, or several.
 int only_device() {
@@ -468,8 +473,8 @@ void begin() {
   }
 }
 
-// The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it ends,
-// the workers do.
+// The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it
+// ends, the workers do.
 void ignore_signals_of_the_job() {
   for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
 }

@@ -39,9 +39,9 @@ struct Variable {
 };
 
 struct Gpu {
-  Device device;  // as libomptarget's kind wants it
+  Device device;                  // as libomptarget's kind wants it
   uint64_t begin = 0, bytes = 0;  // of the program's memory; 0: not taken yet
-  Lock lock;  // over the next one
+  Lock lock;                      // over the next one
   Array<Variable, 8> variables;
 };
 
@@ -189,7 +189,8 @@ void run_gpu_kernel(const GpuKernel& kernel) {
   } ident = {{}, kernel.place != 0 ? text_in_program(kernel.place) : nullptr};  // Clang's; the place alone is looked at
   int result = llvm_kernel(&g_gpus[kernel.gpu].device, {&ident, nullptr}, teams, kernel.threads, id, arguments, scope);
   if (result == 0) return;
-  end_process(EXIT_FAILURE, "worker %d: libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows its steps",
+  end_process(EXIT_FAILURE,
+              "worker %d: libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows its steps",
               kernel.worker, kernel.number);
 }
 

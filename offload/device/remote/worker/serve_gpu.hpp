@@ -27,12 +27,12 @@ uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWord
 // Which of them is that argument of the launch, which is not the leading null.
 [[nodiscard]] uint32_t gpu_word(const Launch& launch, uint32_t argument);
 
-// In a worker: the same launch on a processor. Returns its arguments, which lie among the words, and takes the others from
-// `count`. Once.
+// In a worker: the same launch on a processor. Returns its arguments, which lie among the words, and takes the others
+// from `count`. Once.
 uint64_t* processor_arguments(uint64_t* words, uint32_t& count);
 
-// How many there are. By the first thread, once. Ends the process if they cannot be used; `asked`: what asks for them; null:
-// there need not be any.
+// How many there are. By the first thread, once. Ends the process if they cannot be used; `asked`: what asks for them;
+// null: there need not be any.
 [[nodiscard]] int open_worker_gpus(const char* asked);
 
 // The program's number of that GPU, before any other frame about it.
@@ -40,7 +40,7 @@ void number_worker_gpu(int gpu, int number);
 
 // A kernel of the program on a GPU, with the words of a launch.
 struct GpuKernel {
-  int worker;       // this process's number in the job
+  int worker;  // this process's number in the job
   int gpu;
   int number;       // of the device, as the program counts it
   uint64_t code;    // of its entry
@@ -86,7 +86,8 @@ struct GpuFrame {
 [[nodiscard]] const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words);
 
 // A kForward of a piece of the GPU's bytes. `target`: the GPU of this worker to which they go; -1: another worker, or
-// memory of this one that has been checked. And one of bytes that are this process's own, to a GPU. Both return the same.
+// memory of this one that has been checked. And one of bytes that are this process's own, to a GPU. Both return the
+// same.
 [[nodiscard]] const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words, int target);
 [[nodiscard]] const char* forward_to_gpu(const GpuFrame& of, const Frame& frame);
 

@@ -39,9 +39,9 @@ struct Snapshot {
   Line lines[kMostTold];
 };
 
-Lock g_lock;                       // over the list and the next
+Lock g_lock;                                                 // over the list and the next
 SeenKernel g_list = {&g_list, &g_list, nullptr, 0, 0, {0}};  // its head, which is no kernel
-uint64_t g_idle_since = 0;         // when the last kernel has ended
+uint64_t g_idle_since = 0;                                   // when the last kernel has ended
 Copies g_sending, g_arriving;
 int (*g_device)();
 
@@ -64,8 +64,8 @@ void describe_kernel(const JsonSink& out, const Line& line, bool is_first) {
   char where[512];
   describe_place(line.region, line.place != 0 ? text_in_program(line.place) : nullptr, where, sizeof where);
   make_plain(where);
-  out.print("%s{\"where\": \"%s\", \"runs\": %s, \"since\": %lu}", is_first ? "" : ", ", where, line.runs ? "true" : "false",
-            line.since);
+  out.print("%s{\"where\": \"%s\", \"runs\": %s, \"since\": %lu}", is_first ? "" : ", ", where,
+            line.runs ? "true" : "false", line.since);
 }
 
 void describe_copies(const JsonSink& out, const char* name, const Copies& copies) {

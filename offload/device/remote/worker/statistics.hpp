@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker does, for `marline ps`: its report has a part "worker" with the kernels that run or wait for a thread, and
-// the copies to and from other processes. A kernel lies in a list by its own storage, from its arrival to its end. Any
-// thread.
+// What a worker does, for `marline ps`: its report has a part "worker" with the kernels that run or wait for a thread,
+// and the copies to and from other processes. A kernel lies in a list by its own storage, from its arrival to its end.
+// Any thread.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,10 @@ namespace marline::offload::device {
 struct SeenKernel {
   SeenKernel* next;
   SeenKernel* previous;
-  const char* region;            // static storage
-  uint64_t place;                // an offset in the program's file (image/program.hpp); 0: not known
-  uint64_t arrived;              // tell.hpp, now
-  std::atomic<uint64_t> begun;   // 0: it waits for a thread; written by its thread
+  const char* region;           // static storage
+  uint64_t place;               // an offset in the program's file (image/program.hpp); 0: not known
+  uint64_t arrived;             // tell.hpp, now
+  std::atomic<uint64_t> begun;  // 0: it waits for a thread; written by its thread
 };
 
 // A kernel has come, begins, has ended.

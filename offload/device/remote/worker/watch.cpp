@@ -24,7 +24,8 @@ namespace marline::offload::device {
 namespace {
 
 const NodeJob* g_wire = nullptr;
-std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
+std::atomic<uint32_t> g_watch{
+    0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
 bool receive() {
   WireUse use;
@@ -37,10 +38,10 @@ void announce() {
   syscall(SYS_futex, &g_watch, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// While no kernel runs, the dispatcher's thread waits on the wire: so the next kernel starts on the thread that hears of it.
-// The first thread sleeps at the timer then. When the dispatcher has got work it sets the timer, so that a short kernel
-// does not wait until the first thread has been woken, and the first thread takes over during a longer one. Only the
-// dispatcher sets the timer, and `read` returns only if that time is over: so the first thread sleeps on where the
+// While no kernel runs, the dispatcher's thread waits on the wire: so the next kernel starts on the thread that hears
+// of it. The first thread sleeps at the timer then. When the dispatcher has got work it sets the timer, so that a short
+// kernel does not wait until the first thread has been woken, and the first thread takes over during a longer one. Only
+// the dispatcher sets the timer, and `read` returns only if that time is over: so the first thread sleeps on where the
 // dispatcher is alone again before that, and does not miss a time that is over before it sleeps.
 constexpr uint64_t kAtWork = 100'000;  // nanoseconds: the dispatcher looks, or its kernel is short
 std::atomic<bool> g_alone{false};
@@ -55,8 +56,8 @@ bool set_timer(uint64_t nanoseconds) {
   return before.it_value.tv_nsec != 0;
 }
 
-// The first thread waits on the wire for long, or is about to: what it is to do besides ends that wait. It stores this and
-// then looks whether there is something; look_soon() is called behind what there is, and loads it (both seq_cst).
+// The first thread waits on the wire for long, or is about to: what it is to do besides ends that wait. It stores this
+// and then looks whether there is something; look_soon() is called behind what there is, and loads it (both seq_cst).
 std::atomic<bool> g_waits_long{false};
 
 void wait_for_frames(int milliseconds) {
@@ -84,7 +85,8 @@ void resume() {
 void begin_watch(const NodeJob& job) {
   g_wire = &job;
   g_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-  if (g_timer < 0) fatal("worker %d: the system gives no timer (%s): is `ulimit -n` too low?", job.number, strerror(errno));
+  if (g_timer < 0)
+    fatal("worker %d: the system gives no timer (%s): is `ulimit -n` too low?", job.number, strerror(errno));
 }
 
 WorkSource wire_source(void (*begin)(), bool waits) {
@@ -118,7 +120,8 @@ void watch_wire() {
       syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &kNap, nullptr, 0);
       continue;
     }
-    while (g_wire->kind->poll(g_wire->wire) > 0) {}
+    while (g_wire->kind->poll(g_wire->wire) > 0) {
+    }
     g_waits_long.store(true);  // before the next two: what comes behind them ends the wait
     run_all(take_other_work());
     bool is_to_look = look_guest();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the threads of a worker share the wait for frames. While the dispatcher (device/processor/dispatcher.hpp) looks for
-// work, its thread polls the wire; without kernels it waits there itself; during kernels the process's first thread does.
+// How the threads of a worker share the wait for frames. While the dispatcher (device/processor/dispatcher.hpp) looks
+// for work, its thread polls the wire; without kernels it waits there itself; during kernels the process's first thread
+// does.
 #pragma once
 
 #include "device/remote/program/remote_device.hpp"

@@ -20,7 +20,7 @@ struct Wish {
   PartsBy by = PartsBy::kMachine;
   int shares = 1;
   bool processor = true, gpus = false;
-  bool one_gpu = false;  // of the node's, another one for each of its workers as far as there are
+  bool one_gpu = false;       // of the node's, another one for each of its workers as far as there are
   bool or_processor = false;  // if there are not enough
 };
 

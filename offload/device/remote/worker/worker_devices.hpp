@@ -28,7 +28,8 @@ void note_workers_before(int count);
 // Ends the process for a value that cannot be used.
 [[nodiscard]] const WorkerDevices& worker_devices();
 
-// What the cluster's members are, by MARLINE_DEVICES; unless MARLINE_NODE_DEVICES says otherwise, workers are just that.
+// What the cluster's members are, by MARLINE_DEVICES; unless MARLINE_NODE_DEVICES says otherwise, workers are just
+// that.
 enum class ClusterOf : uint8_t {
   kProcessors,
   kGpus,  // `cluster:gpu`: one for each worker

@@ -63,14 +63,14 @@ bool GOMP_loop_static_next(long* istart, long* iend) { return next(istart, iend)
 [[gnu::alias("GOMP_loop_static_next")]] bool GOMP_loop_ordered_guided_next(long* istart, long* iend);
 [[gnu::alias("GOMP_loop_static_next")]] bool GOMP_loop_ordered_runtime_next(long* istart, long* iend);
 
-bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long* istart,
-                     long* iend, uintptr_t* reductions, void** memory) {
+bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long* istart, long* iend,
+                     uintptr_t* reductions, void** memory) {
   begin(schedule_of(schedule, chunk, false), bounds(start, end, step), {reductions, memory});
   return istart == nullptr || next(istart, iend);
 }
 
-bool GOMP_loop_ordered_start(long start, long end, long step, long schedule, long chunk, long* istart,
-                             long* iend, uintptr_t* reductions, void** memory) {
+bool GOMP_loop_ordered_start(long start, long end, long step, long schedule, long chunk, long* istart, long* iend,
+                             uintptr_t* reductions, void** memory) {
   begin(schedule_of(schedule, chunk, true), bounds(start, end, step), {reductions, memory});
   return istart == nullptr || next(istart, iend);
 }

@@ -59,39 +59,39 @@ void* started_loop_of(const Team* team) { return team->run_implicit == run_start
 #pragma GCC visibility push(default)
 extern "C" {
 
-void GOMP_parallel_loop_static(Function function, void* data, unsigned threads, long start, long end,
-                               long step, long chunk, unsigned flags) {
-  run({function, data, {LoopKind::kStatic, chunk}, bounds(start, end, step)},
-      threads, flags, __builtin_return_address(0));
+void GOMP_parallel_loop_static(Function function, void* data, unsigned threads, long start, long end, long step,
+                               long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kStatic, chunk}, bounds(start, end, step)}, threads, flags,
+      __builtin_return_address(0));
 }
 
-void GOMP_parallel_loop_dynamic(Function function, void* data, unsigned threads, long start, long end,
-                                long step, long chunk, unsigned flags) {
-  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)},
-      threads, flags, __builtin_return_address(0));
+void GOMP_parallel_loop_dynamic(Function function, void* data, unsigned threads, long start, long end, long step,
+                                long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)}, threads, flags,
+      __builtin_return_address(0));
 }
 
-void GOMP_parallel_loop_guided(Function function, void* data, unsigned threads, long start, long end,
-                               long step, long chunk, unsigned flags) {
-  run({function, data, {LoopKind::kGuided, chunk}, bounds(start, end, step)},
-      threads, flags, __builtin_return_address(0));
+void GOMP_parallel_loop_guided(Function function, void* data, unsigned threads, long start, long end, long step,
+                               long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kGuided, chunk}, bounds(start, end, step)}, threads, flags,
+      __builtin_return_address(0));
 }
 
-void GOMP_parallel_loop_runtime(Function function, void* data, unsigned threads, long start, long end,
-                                long step, unsigned flags) {
+void GOMP_parallel_loop_runtime(Function function, void* data, unsigned threads, long start, long end, long step,
+                                unsigned flags) {
   run({function, data, {LoopKind::kRuntime}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
 }
 
 void GOMP_parallel_loop_nonmonotonic_dynamic(Function function, void* data, unsigned threads, long start, long end,
                                              long step, long chunk, unsigned flags) {
-  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)},
-      threads, flags, __builtin_return_address(0));
+  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)}, threads, flags,
+      __builtin_return_address(0));
 }
 
 void GOMP_parallel_loop_nonmonotonic_guided(Function function, void* data, unsigned threads, long start, long end,
                                             long step, long chunk, unsigned flags) {
-  run({function, data, {LoopKind::kGuided, chunk}, bounds(start, end, step)},
-      threads, flags, __builtin_return_address(0));
+  run({function, data, {LoopKind::kGuided, chunk}, bounds(start, end, step)}, threads, flags,
+      __builtin_return_address(0));
 }
 
 void GOMP_parallel_loop_nonmonotonic_runtime(Function function, void* data, unsigned threads, long start, long end,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target regions, as GCC calls them. They run on the provider's devices (construct/device/provider.hpp) if there are any,
-// and else on the host, where nothing is mapped or copied.
+// Target regions, as GCC calls them. They run on the provider's devices (construct/device/provider.hpp) if there are
+// any, and else on the host, where nothing is mapped or copied.
 #include "abi/gomp/target/target.hpp"
 
 #include "construct/device/provider.hpp"

@@ -22,8 +22,8 @@ struct MappedVariables {
 // As the provider of devices gets them. `code`: the call in the program.
 [[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables, const void* code, bool nowait,
                                                    int node = 0) {
-  return {variables.count, variables.addresses, variables.sizes,     variables.kinds,
-          code,            nowait ? 1 : 0,      node,                variables.originals};
+  return {variables.count,    variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0, node,
+          variables.originals};
 }
 
 // The deferred target region that the calling thread runs, as a task; null: it runs none, or its creator waits for it.

@@ -180,15 +180,17 @@ int thread_limit_of(void* const* arguments) {
   return 0;
 }
 
-// The program's number of the host is the number of devices, 0. The default device is 0, too, unless the program has set
-// it to that (omp_set_default_device).
+// The program's number of the host is the number of devices, 0. The default device is 0, too, unless the program has
+// set it to that (omp_set_default_device).
 void must_be_host(Worker* worker, int device) {
   if (options().target_offload != TargetOffload::kMandatory || device == kHostFallback) return;
   bool by_default = device == kDefaultDevice;
   int number = by_default ? default_device_of(*worker->task->icvs) : device;
   if (by_default ? number == kInitialDevice : number == 0) return;
-  fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device %d for code of GCC: unset it to run target regions on the "
-        "host", number);
+  fatal(
+      "OMP_TARGET_OFFLOAD=mandatory, and there is no device %d for code of GCC: unset it to run target regions on the "
+      "host",
+      number);
 }
 
 }  // namespace marline::gomp

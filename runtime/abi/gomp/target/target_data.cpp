@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// target data, target update, target enter data and target exit data, as GCC calls them. The provider's devices move the
-// data (construct/device/provider.hpp). Where there are none, nothing is moved: what is left of these constructs is
+// target data, target update, target enter data and target exit data, as GCC calls them. The provider's devices move
+// the data (construct/device/provider.hpp). Where there are none, nothing is moved: what is left of these constructs is
 // their place among the dependences. Any thread.
 #include "abi/gomp/target/target.hpp"
 

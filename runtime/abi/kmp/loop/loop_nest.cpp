@@ -78,7 +78,8 @@ class Rows {
  private:
   enum class Move { kEnter, kAdvance };
 
-  // Enters or advances the loop at `level`, and from there goes in to a row, or out where a loop has no iteration (left).
+  // Enters or advances the loop at `level`, and from there goes in to a row, or out where a loop has no iteration
+  // (left).
   bool find(int level, Move move) {
     while (level >= 0 && (move == Move::kAdvance || level < innermost_)) {
       bool entered = move == Move::kEnter;
@@ -114,8 +115,8 @@ int64_t step_of(const NestLoop& loop) {
 }
 
 uint64_t make_canonical(NestLoop* loop) {
-  uint64_t trips = iterations_between(*loop, extend(loop->bounds_type, loop->lower),
-                                      extend(loop->bounds_type, loop->upper));
+  uint64_t trips =
+      iterations_between(*loop, extend(loop->bounds_type, loop->lower), extend(loop->bounds_type, loop->upper));
   bool open = loop->comparison != Comparison::kLessEqual && loop->comparison != Comparison::kGreaterEqual;
   bool up = goes_up(*loop);
   if (open) loop->upper = extend(loop->bounds_type, up ? loop->upper - 1 : loop->upper + 1);

@@ -16,19 +16,20 @@ enum class Comparison : int32_t { kLessEqual = 0, kGreaterEqual = 1, kNotEqual =
 // Even: unsigned; 8 bits wide for 0 and 1, twice that for each next two.
 enum class LoopType : int32_t { kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kUint64, kInt64 };
 
-// bounds_info_t. The variable goes from lower + lower_factor * outer to upper + upper_factor * outer, where outer is the
-// variable of loop number `outer`. Of a value that is narrower than 64 bits the compiler may have set the low bits only.
+// bounds_info_t. The variable goes from lower + lower_factor * outer to upper + upper_factor * outer, where outer is
+// the variable of loop number `outer`. Of a value that is narrower than 64 bits the compiler may have set the low bits
+// only.
 struct NestLoop {
-  LoopType bounds_type;    // of bounds and step, which is signed: 32 or 64 bits
+  LoopType bounds_type;  // of bounds and step, which is signed: 32 or 64 bits
   LoopType variable_type;
   Comparison comparison;
-  int32_t outer;           // less than the loop's own number; any where both factors are 0
+  int32_t outer;  // less than the loop's own number; any where both factors are 0
   uint64_t lower;
   uint64_t lower_factor;
   uint64_t upper;
   uint64_t upper_factor;
   int64_t step;
-  uint64_t trips;          // set where the bounds depend on no variable
+  uint64_t trips;  // set where the bounds depend on no variable
 };
 static_assert(sizeof(NestLoop) == 64 && offsetof(NestLoop, trips) == 56);
 

@@ -104,26 +104,26 @@ void __kmpc_for_static_init_8u(Ident* where, int32_t, int32_t schedule, int32_t*
 }
 
 void __kmpc_dist_for_static_init_4(Ident* where, int32_t, int32_t schedule, int32_t* last, int32_t* lower,
-                                   int32_t* upper, int32_t* upper_of_team, int32_t* stride,
-                                   int32_t increment, int32_t chunk) {
+                                   int32_t* upper, int32_t* upper_of_team, int32_t* stride, int32_t increment,
+                                   int32_t chunk) {
   dist_for_static_init(where, schedule, last, lower, upper, upper_of_team, stride, increment, chunk);
 }
 
 void __kmpc_dist_for_static_init_4u(Ident* where, int32_t, int32_t schedule, int32_t* last, uint32_t* lower,
-                                    uint32_t* upper, uint32_t* upper_of_team, int32_t* stride,
-                                    int32_t increment, int32_t chunk) {
+                                    uint32_t* upper, uint32_t* upper_of_team, int32_t* stride, int32_t increment,
+                                    int32_t chunk) {
   dist_for_static_init(where, schedule, last, lower, upper, upper_of_team, stride, increment, chunk);
 }
 
 void __kmpc_dist_for_static_init_8(Ident* where, int32_t, int32_t schedule, int32_t* last, int64_t* lower,
-                                   int64_t* upper, int64_t* upper_of_team, int64_t* stride,
-                                   int64_t increment, int64_t chunk) {
+                                   int64_t* upper, int64_t* upper_of_team, int64_t* stride, int64_t increment,
+                                   int64_t chunk) {
   dist_for_static_init(where, schedule, last, lower, upper, upper_of_team, stride, increment, chunk);
 }
 
 void __kmpc_dist_for_static_init_8u(Ident* where, int32_t, int32_t schedule, int32_t* last, uint64_t* lower,
-                                    uint64_t* upper, uint64_t* upper_of_team, int64_t* stride,
-                                    int64_t increment, int64_t chunk) {
+                                    uint64_t* upper, uint64_t* upper_of_team, int64_t* stride, int64_t increment,
+                                    int64_t chunk) {
   dist_for_static_init(where, schedule, last, lower, upper, upper_of_team, stride, increment, chunk);
 }
 

@@ -45,9 +45,7 @@ struct StaticShare {
     *upper = at(*lower, mine - 1);
   }
 
-  Unsigned chunk_size(Unsigned trips) const {
-    return chunk < 1 ? 1 : std::min(static_cast<Unsigned>(chunk), trips);
-  }
+  Unsigned chunk_size(Unsigned trips) const { return chunk < 1 ? 1 : std::min(static_cast<Unsigned>(chunk), trips); }
 
   void chunks(Unsigned trips, Unsigned thread, Unsigned threads) const {
     Unsigned size = chunk_size(trips);
@@ -58,7 +56,8 @@ struct StaticShare {
       *lower = at(*upper, 1);
       return;
     }
-    // With fewer chunks than threads nobody has a second one: the step need not be the exact one, but must not wrap to 0.
+    // With fewer chunks than threads nobody has a second one: the step need not be the exact one, but must not wrap to
+    // 0.
     *stride = static_cast<Signed>(size * static_cast<Unsigned>(increment) * std::min(threads, count));
     *lower = at(*lower, size * thread);
     *upper = at(*lower, size - 1);

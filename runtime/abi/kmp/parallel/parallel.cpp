@@ -76,8 +76,8 @@ void __kmpc_fork_call(Ident*, int32_t argc, Microtask microtask, ...) {
   va_start(list, microtask);
   collect_arguments(arguments, argc, list);
   va_end(list);
-  parallel(take_request(this_worker(), reinterpret_cast<void*>(microtask), arguments, argc,
-                        __builtin_return_address(0)));
+  parallel(
+      take_request(this_worker(), reinterpret_cast<void*>(microtask), arguments, argc, __builtin_return_address(0)));
 }
 
 void __kmpc_fork_call_if(Ident*, int32_t argc, Microtask microtask, int32_t condition, void* captured) {

@@ -60,7 +60,9 @@ void __kmpc_fork_teams(Ident*, int32_t argc, Microtask microtask, ...) {
 }
 
 // 0: the clause is not given.
-void __kmpc_push_num_teams(Ident*, int32_t, int32_t num_teams, int32_t thread_limit) { push(0, num_teams, thread_limit); }
+void __kmpc_push_num_teams(Ident*, int32_t, int32_t num_teams, int32_t thread_limit) {
+  push(0, num_teams, thread_limit);
+}
 void __kmpc_push_num_teams_51(Ident*, int32_t, int32_t lower, int32_t upper, int32_t thread_limit) {
   push(lower, upper, thread_limit);
 }

@@ -27,10 +27,8 @@ void __kmpc_threadprivate_register(Ident*, void* original, void* (*construct)(vo
 void __kmpc_threadprivate_register_vec(Ident*, void* original, void* (*construct)(void*, size_t),
                                        void* (*copy)(void*, void*, size_t), void (*destroy)(void*, size_t),
                                        size_t count) {
-  threadprivate_register(original, {.construct_vector = construct,
-                                    .copy_vector = copy,
-                                    .destroy_vector = destroy,
-                                    .count = count});
+  threadprivate_register(
+      original, {.construct_vector = construct, .copy_vector = copy, .destroy_vector = destroy, .count = count});
 }
 
 }  // extern "C"

@@ -17,46 +17,114 @@ using Complex10 = __complex__ long double;
 
 // Integers wrap around: the compiler that made the program decides what overflows.
 template <class T>
-constexpr uint64_t modular(T value) { return static_cast<uint64_t>(value); }
+constexpr uint64_t modular(T value) {
+  return static_cast<uint64_t>(value);
+}
 
 struct Add {
   template <class T>
   static T apply(T x, T y) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(modular(x) + modular(y));
-    else return x + y;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(modular(x) + modular(y));
+    else
+      return x + y;
   }
 };
 struct Sub {
   template <class T>
   static T apply(T x, T y) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(modular(x) - modular(y));
-    else return x - y;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(modular(x) - modular(y));
+    else
+      return x - y;
   }
 };
 struct Mul {
   template <class T>
   static T apply(T x, T y) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(modular(x) * modular(y));
-    else return x * y;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(modular(x) * modular(y));
+    else
+      return x * y;
   }
 };
-struct Div { template <class T> static T apply(T x, T y) { return static_cast<T>(x / y); } };
-struct Min { template <class T> static T apply(T x, T y) { return y < x ? y : x; } };
-struct Max { template <class T> static T apply(T x, T y) { return x < y ? y : x; } };
-struct Shl { template <class T> static T apply(T x, T y) { return static_cast<T>(x << y); } };
-struct Shr { template <class T> static T apply(T x, T y) { return static_cast<T>(x >> y); } };
-struct Andb { template <class T> static T apply(T x, T y) { return static_cast<T>(x & y); } };
-struct Orb { template <class T> static T apply(T x, T y) { return static_cast<T>(x | y); } };
-struct Xor { template <class T> static T apply(T x, T y) { return static_cast<T>(x ^ y); } };
-struct Andl { template <class T> static T apply(T x, T y) { return static_cast<T>(x && y); } };
-struct Orl { template <class T> static T apply(T x, T y) { return static_cast<T>(x || y); } };
+struct Div {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x / y);
+  }
+};
+struct Min {
+  template <class T>
+  static T apply(T x, T y) {
+    return y < x ? y : x;
+  }
+};
+struct Max {
+  template <class T>
+  static T apply(T x, T y) {
+    return x < y ? y : x;
+  }
+};
+struct Shl {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x << y);
+  }
+};
+struct Shr {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x >> y);
+  }
+};
+struct Andb {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x & y);
+  }
+};
+struct Orb {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x | y);
+  }
+};
+struct Xor {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x ^ y);
+  }
+};
+struct Andl {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x && y);
+  }
+};
+struct Orl {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(x || y);
+  }
+};
 // Fortran's .EQV. and .NEQV., of all bits.
-struct Eqv { template <class T> static T apply(T x, T y) { return static_cast<T>(~(x ^ y)); } };
+struct Eqv {
+  template <class T>
+  static T apply(T x, T y) {
+    return static_cast<T>(~(x ^ y));
+  }
+};
 struct Neqv : Xor {};
 
 // _rev: x = y operation x.
 template <class Operation>
-struct Reversed { template <class T> static T apply(T x, T y) { return Operation::apply(y, x); } };
+struct Reversed {
+  template <class T>
+  static T apply(T x, T y) {
+    return Operation::apply(y, x);
+  }
+};
 
 // x = x operation y, in y's type if that is the wider one. Returns x before.
 template <class Operation, class T, class Y>

@@ -46,8 +46,8 @@ void* attach(int32_t count, const Input* inputs, void* (*original)(const Input&)
   Worker* worker = this_worker();
   auto* items = static_cast<ReductionItem*>(alloca(static_cast<size_t>(count) * sizeof(ReductionItem)));
   for (int32_t i = 0; i < count; ++i) {
-    items[i] = {inputs[i].shared,     original(inputs[i]),  inputs[i].bytes,
-                inputs[i].initialise, inputs[i].finalise, inputs[i].combine};
+    items[i] = {inputs[i].shared,     original(inputs[i]), inputs[i].bytes,
+                inputs[i].initialise, inputs[i].finalise,  inputs[i].combine};
   }
   reductions_attach(worker, items, static_cast<size_t>(count));
   return worker->task->taskgroup;

@@ -71,7 +71,8 @@ void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
   if (!detaches) return;
   Worker* worker = this_worker();
-  worker->pushed.detaches = false;  // one wait for an announced task: a deferred one has none, and later waits are not its
+  worker->pushed.detaches =
+      false;  // one wait for an announced task: a deferred one has none, and later waits are not its
   forget_kept(worker);
   worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
 }
@@ -136,7 +137,8 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
     set_exit_in_program(frame_of(task_of(block)), program_frame);
   }
   take_kept(this_worker(), task_of(block));
-  if (is_transparent(task_of(block))) [[unlikely]] begin_transparent(this_worker(), task_of(block), nullptr, 0);
+  if (is_transparent(task_of(block))) [[unlikely]]
+    begin_transparent(this_worker(), task_of(block), nullptr, 0);
   begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
 }
 
@@ -145,7 +147,8 @@ void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
   reducing_region_end(task);
-  if (task->invoke == run_transparent) [[unlikely]] end_transparent();
+  if (task->invoke == run_transparent) [[unlikely]]
+    end_transparent();
   end_undeferred(task);
 }
 

@@ -61,8 +61,10 @@ void run_unrecorded(void (*region)(void*), void* arguments, bool nowait, const v
 }
 
 [[noreturn]] void refuse(const char* function) {
-  fatal("%s: Marline does not answer this entry point of LLVM's taskgraph yet; leave the construct out of the taskgraph "
-        "region, or say replayable(0) on it", function);
+  fatal(
+      "%s: Marline does not answer this entry point of LLVM's taskgraph yet; leave the construct out of the taskgraph "
+      "region, or say replayable(0) on it",
+      function);
 }
 
 }  // namespace

@@ -100,14 +100,21 @@ void taskloop_of(TaskBlock* block, bool if_clause, uint64_t* lower, uint64_t* up
   bool empty = stride > 0 ? to < from : from < to;
   Worker* worker = this_worker();
   if (task_of(block)->has(task_flag::kTransparent)) {
-    fatal("a taskloop with the transparent clause is not provided by Marline yet: put its body into a task with the "
-          "clause");
+    fatal(
+        "a taskloop with the transparent clause is not provided by Marline yet: put its body into a task with the "
+        "clause");
   }
   uint64_t trips = empty ? 0 : trip_count(from, to, stride);
   TaskloopPlan plan = taskloop_plan(trips, clause, value, strict, worker->member->team->size);
   auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
-  Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
-                  duplicate, if_clause && !in_final(worker), take_chunk_depend(worker)};
+  Pattern pattern{block,
+                  offset(lower),
+                  offset(upper),
+                  *lower,
+                  static_cast<uint64_t>(stride),
+                  duplicate,
+                  if_clause && !in_final(worker),
+                  take_chunk_depend(worker)};
   taskloop(pattern, plan, group, codeptr);
 }
 

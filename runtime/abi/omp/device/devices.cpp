@@ -111,10 +111,12 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
   }
   // The most dimensions that are supported (OpenMP 5.1, 3.8.6).
   if (to == nullptr && from == nullptr) return MARLINE_RECTANGLE_DIMENSIONS;
-  bool valid = is_host(to_device) && is_host(from_device) && dimensions >= 1 && dimensions <= MARLINE_RECTANGLE_DIMENSIONS;
+  bool valid =
+      is_host(to_device) && is_host(from_device) && dimensions >= 1 && dimensions <= MARLINE_RECTANGLE_DIMENSIONS;
   if (!valid) return EINVAL;
   Ends ends = {static_cast<char*>(to), static_cast<const char*>(from)};
-  rectangle_runs({element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents}, 0, 0, copy_run, &ends);
+  rectangle_runs({element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents}, 0, 0, copy_run,
+                 &ends);
   return 0;
 }
 

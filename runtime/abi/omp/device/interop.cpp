@@ -33,13 +33,13 @@ constexpr Property kProperties[] = {
 };
 
 constexpr const char* kDescriptions[] = {
-    "the property is meaningful but has no value",  // omp_irc_no_value
-    "success",  // omp_irc_success
-    "the interoperability object is omp_interop_none",  // omp_irc_empty
-    "the property is out of range",  // omp_irc_out_of_range
-    "the property is an integer: use omp_get_interop_int",  // omp_irc_type_int
-    "the property is a pointer: use omp_get_interop_ptr",  // omp_irc_type_ptr
-    "the property is a string: use omp_get_interop_str",  // omp_irc_type_str
+    "the property is meaningful but has no value",           // omp_irc_no_value
+    "success",                                               // omp_irc_success
+    "the interoperability object is omp_interop_none",       // omp_irc_empty
+    "the property is out of range",                          // omp_irc_out_of_range
+    "the property is an integer: use omp_get_interop_int",   // omp_irc_type_int
+    "the property is a pointer: use omp_get_interop_ptr",    // omp_irc_type_ptr
+    "the property is a string: use omp_get_interop_str",     // omp_irc_type_str
     "an error that the other return codes do not describe",  // omp_irc_other
 };
 constexpr int kDescribed = sizeof kDescriptions / sizeof kDescriptions[0];

@@ -12,11 +12,11 @@
 #define N 100
 
 typedef struct {
-  const char *name;
+  const char* name;
   void (*run)(void);
 } Mistake;
 
-static inline int make_mistake(int argc, char **argv, const Mistake *mistakes, int count) {
+static inline int make_mistake(int argc, char** argv, const Mistake* mistakes, int count) {
   for (int i = 0; i < count; i++) {
     if (argc > 1 && strcmp(argv[1], mistakes[i].name) == 0) {
       mistakes[i].run();
@@ -25,13 +25,12 @@ static inline int make_mistake(int argc, char **argv, const Mistake *mistakes, i
     }
   }
   fprintf(stderr, "usage: %s", argv[0]);
-  for (int i = 0; i < count; i++)
-    fprintf(stderr, "%s %s", i ? " |" : "", mistakes[i].name);
+  for (int i = 0; i < count; i++) fprintf(stderr, "%s %s", i ? " |" : "", mistakes[i].name);
   fputc('\n', stderr);
   return 2;
 }
 
-#define MAKE_MISTAKE(argc, argv, mistakes)                                                                             \
+#define MAKE_MISTAKE(argc, argv, mistakes) \
   make_mistake(argc, argv, mistakes, (int)(sizeof(mistakes) / sizeof((mistakes)[0])))
 
 #endif

@@ -77,7 +77,7 @@ static void copy(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const Mistake mistakes[] = {{"target", target}, {"negative", negative}, {"invalid", invalid},
                                      {"next", next},     {"data", data},         {"enter", enter},
                                      {"update", update}, {"deferred", deferred}, {"default", default_device},

@@ -64,8 +64,8 @@ static void newer_entry(void) {
   __tgt_register_lib(&descriptor);
 }
 
-/* How Clang 14 and 16 would tell of `requires reverse_offload`, and how later ones would. None does: 14 accepts the clause
- * and forgets it, the others refuse it. */
+/* How Clang 14 and 16 would tell of `requires reverse_offload`, and how later ones would. None does: 14 accepts the
+ * clause and forgets it, the others refuse it. */
 static void reverse_call(void) { __tgt_register_requires(2); }
 
 static void reverse_entry(void) {
@@ -74,7 +74,7 @@ static void reverse_entry(void) {
 }
 
 static void torn_entries(void) {
-  descriptor.entries_end = (Entry *)((char *)&entry + 40);
+  descriptor.entries_end = (Entry*)((char*)&entry + 40);
   __tgt_register_lib(&descriptor);
 }
 
@@ -115,13 +115,20 @@ static void torn_wrapping(void) {
   __tgt_register_lib(&descriptor);
 }
 
-int main(int argc, char **argv) {
-  static const Mistake mistakes[] = {{"without_image", without_image},     {"other_architecture", other_architecture},
-                                     {"torn_image", torn_image},           {"newer_arguments", newer_arguments},
-                                     {"newer_entry", newer_entry},         {"torn_entries", torn_entries},
-                                     {"backward_entries", backward_entries}, {"nameless_entry", nameless_entry},
-                                     {"reverse_call", reverse_call},       {"reverse_entry", reverse_entry},
-                                     {"negative_images", negative_images}, {"no_images", no_images},
-                                     {"backward_image", backward_image},   {"torn_wrapping", torn_wrapping}};
+int main(int argc, char** argv) {
+  static const Mistake mistakes[] = {{"without_image", without_image},
+                                     {"other_architecture", other_architecture},
+                                     {"torn_image", torn_image},
+                                     {"newer_arguments", newer_arguments},
+                                     {"newer_entry", newer_entry},
+                                     {"torn_entries", torn_entries},
+                                     {"backward_entries", backward_entries},
+                                     {"nameless_entry", nameless_entry},
+                                     {"reverse_call", reverse_call},
+                                     {"reverse_entry", reverse_entry},
+                                     {"negative_images", negative_images},
+                                     {"no_images", no_images},
+                                     {"backward_image", backward_image},
+                                     {"torn_wrapping", torn_wrapping}};
   return MAKE_MISTAKE(argc, argv, mistakes);
 }

@@ -89,7 +89,7 @@ static void present_deferred(void) {
 #pragma omp taskwait
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const Mistake mistakes[] = {{"extend_up", extend_up},
                                      {"extend_down", extend_down},
                                      {"extend_both", extend_both},

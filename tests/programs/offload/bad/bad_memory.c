@@ -9,7 +9,7 @@
 
 static int array[N];
 
-static void expect_error(const char *what, int result) {
+static void expect_error(const char* what, int result) {
   if (result != 0) {
     fprintf(stderr, "%s failed\n", what);
     exit(1);
@@ -18,7 +18,7 @@ static void expect_error(const char *what, int result) {
 
 /* Frees memory of the device that an association still uses. */
 static void free_associated(void) {
-  int *memory = omp_target_alloc(sizeof array, 0);
+  int* memory = omp_target_alloc(sizeof array, 0);
   expect_error("omp_target_associate_ptr", omp_target_associate_ptr(array, memory, sizeof array, 0, 0));
   omp_target_free(memory, 0);
 #pragma omp target update to(array)
@@ -26,16 +26,15 @@ static void free_associated(void) {
 
 /* The same with an association that begins inside the block. */
 static void free_associated_inside(void) {
-  char *memory = omp_target_alloc(2 * sizeof array, 0);
-  expect_error("omp_target_associate_ptr",
-               omp_target_associate_ptr(array, memory, sizeof array, sizeof array / 2, 0));
+  char* memory = omp_target_alloc(2 * sizeof array, 0);
+  expect_error("omp_target_associate_ptr", omp_target_associate_ptr(array, memory, sizeof array, sizeof array / 2, 0));
   omp_target_free(memory, 0);
 #pragma omp target update to(array)
 }
 
 /* Frees the device's copy of what a construct has mapped. */
 static void free_mapped(void) {
-  int *copy = array;
+  int* copy = array;
 #pragma omp target enter data map(to : array)
 #pragma omp target data use_device_ptr(copy)
   omp_target_free(copy, 0);
@@ -43,7 +42,7 @@ static void free_mapped(void) {
 }
 
 static void free_twice(void) {
-  void *memory = omp_target_alloc(100, 0);
+  void* memory = omp_target_alloc(100, 0);
   omp_target_free(memory, 0);
   omp_target_free(memory, 0);
 }
@@ -51,7 +50,7 @@ static void free_twice(void) {
 static void free_host(void) { omp_target_free(array, 0); }
 
 static void free_inside(void) {
-  char *memory = omp_target_alloc(100, 0);
+  char* memory = omp_target_alloc(100, 0);
   omp_target_free(memory + 8, 0);
 }
 
@@ -85,7 +84,7 @@ static void associate_twice(void) {
 }
 
 static void associate_mapped(void) {
-  int *memory = omp_target_alloc(sizeof array, 0);
+  int* memory = omp_target_alloc(sizeof array, 0);
 #pragma omp target enter data map(to : array)
   expect_error("omp_target_associate_ptr", omp_target_associate_ptr(array, memory, sizeof array, 0, 0));
 }
@@ -98,11 +97,11 @@ static void too_much(void) {
 }
 
 static void map_too_much(void) {
-  char *nothing = (char *)array;
+  char* nothing = (char*)array;
 #pragma omp target enter data map(alloc : nothing[0 : (size_t)1 << 60])
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const Mistake mistakes[] = {{"free_associated", free_associated},
                                      {"free_associated_inside", free_associated_inside},
                                      {"free_mapped", free_mapped},

@@ -10,19 +10,19 @@
 #include <signal.h>
 
 static void null_write(void) {
-  int *volatile nothing = NULL;
+  int* volatile nothing = NULL;
 #pragma omp target firstprivate(nothing)
   *nothing = 1;
 }
 
 static void null_read(void) {
-  int *volatile nothing = NULL, x = 0;
+  int* volatile nothing = NULL, x = 0;
 #pragma omp target firstprivate(nothing) map(tofrom : x)
   x = nothing[5];
 }
 
 static void deferred(void) {
-  int *volatile nothing = NULL;
+  int* volatile nothing = NULL;
 #pragma omp parallel
 #pragma omp single
   {
@@ -34,7 +34,7 @@ static void deferred(void) {
 
 /* An address far from everything, claimed to be the device's. */
 static void wild(void) {
-  int *volatile far = (int *)0x7ff0dead0000;
+  int* volatile far = (int*)0x7ff0dead0000;
 #pragma omp target is_device_ptr(far)
   *far = 1;
 }
@@ -57,7 +57,7 @@ static void traps(void) {
 }
 
 #pragma omp declare target
-static int deeper(volatile int *x) {
+static int deeper(volatile int* x) {
   volatile int here[1000];
   here[0] = *x;
   return *x ? deeper(x) + here[0] : 0;
@@ -75,17 +75,16 @@ static void overflow(void) {
 
 /* Not the thread that has called the region. */
 static void in_a_team(void) {
-  int *volatile nothing = NULL;
+  int* volatile nothing = NULL;
 #pragma omp target parallel for num_threads(4) schedule(static, 1) firstprivate(nothing)
   for (int i = 0; i < 4; i++) {
-    if (i == 3)
-      *nothing = 1;
+    if (i == 3) *nothing = 1;
   }
 }
 
 /* The child of the region lives longer. */
 static void after_a_fork(void) {
-  int *volatile nothing = NULL;
+  int* volatile nothing = NULL;
 #pragma omp target firstprivate(nothing)
   {
     if (fork() == 0) {
@@ -99,7 +98,7 @@ static void after_a_fork(void) {
 }
 
 static void in_all_threads(void) {
-  int *volatile nothing = NULL;
+  int* volatile nothing = NULL;
 #pragma omp target parallel num_threads(8) firstprivate(nothing)
   *nothing = 1;
 }
@@ -120,12 +119,20 @@ static void killed(void) {
   raise(SIGKILL);
 }
 
-int main(int argc, char **argv) {
-  static const Mistake mistakes[] = {
-      {"null_write", null_write}, {"null_read", null_read}, {"deferred", deferred}, {"wild", wild},
-      {"aborts", aborts},         {"exits", exits},         {"traps", traps},       {"overflow", overflow},
-      {"killed", killed},         {"in_a_team", in_a_team},
-      {"after_a_fork", after_a_fork}, {"in_all_threads", in_all_threads},
-      {"exits_quickly", exits_quickly}, {"calls_nothing", calls_nothing}};
+int main(int argc, char** argv) {
+  static const Mistake mistakes[] = {{"null_write", null_write},
+                                     {"null_read", null_read},
+                                     {"deferred", deferred},
+                                     {"wild", wild},
+                                     {"aborts", aborts},
+                                     {"exits", exits},
+                                     {"traps", traps},
+                                     {"overflow", overflow},
+                                     {"killed", killed},
+                                     {"in_a_team", in_a_team},
+                                     {"after_a_fork", after_a_fork},
+                                     {"in_all_threads", in_all_threads},
+                                     {"exits_quickly", exits_quickly},
+                                     {"calls_nothing", calls_nothing}};
   return MAKE_MISTAKE(argc, argv, mistakes);
 }

@@ -7,15 +7,14 @@
  */
 #include "../../check.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int value = 1;
   CHECK_EQ(argc, 2);
 #pragma omp target map(tofrom : value)
   value++;
-  void *library = dlopen(argv[1], RTLD_NOW);
-  if (!library)
-    check_failed(__FILE__, __LINE__, "%s", dlerror());
-  int (*on_device)(int *) = (int (*)(int *))dlsym(library, "on_device");
+  void* library = dlopen(argv[1], RTLD_NOW);
+  if (!library) check_failed(__FILE__, __LINE__, "%s", dlerror());
+  int (*on_device)(int*) = (int (*)(int*))dlsym(library, "on_device");
   CHECK(on_device != NULL);
   printf("went on: %d\n", on_device(&value));
   return 0;

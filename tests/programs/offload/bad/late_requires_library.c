@@ -4,9 +4,9 @@
  */
 #pragma omp requires unified_shared_memory
 
-int on_device(int *value);
+int on_device(int* value);
 
-int on_device(int *value) {
+int on_device(int* value) {
 #pragma omp target
   ++*value;
   return *value;

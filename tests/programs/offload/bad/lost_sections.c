@@ -31,7 +31,7 @@ static void local(void) {
 }
 
 static void pointer(void) {
-  Whole *p = &several[1];
+  Whole* p = &several[1];
 #pragma omp target enter data map(to : several)
 #pragma omp target update to(p->grid[1 : 2][2 : 3])
 }
@@ -61,7 +61,7 @@ static void two(void) {
 #pragma omp target update from(whole.grid[1 : 2][2 : 3], whole.cube[1 : 2][1 : 2][1 : 3])
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const Mistake mistakes[] = {
 #if __clang_major__ < 22
       {"member", member},   {"local", local}, {"pointer", pointer},

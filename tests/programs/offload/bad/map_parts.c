@@ -27,7 +27,7 @@ static void apart(void) {
   array[15] = 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "apart") == 0)
     apart();
   else

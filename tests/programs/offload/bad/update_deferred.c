@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deferred updates of sections that are not contiguous, each waited for: right, but only because of that wait. Ends with
- * status 1, since the warning is what is tested.
+ * Deferred updates of sections that are not contiguous, each waited for: right, but only because of that wait. Ends
+ * with status 1, since the warning is what is tested.
  *
  * Covers: target update(to, nowait, depend), target enter data(map:to), target exit data(map:from)
  */
@@ -17,7 +17,6 @@ int main(void) {
   }
   memset(data, 0, sizeof data);
 #pragma omp target exit data map(from : data)
-  for (int b = 0; b < 8; b++)
-    CHECK_EQ(data[b][2], b + 5);
+  for (int b = 0; b < 8; b++) CHECK_EQ(data[b][2], b + 5);
   return 1;
 }

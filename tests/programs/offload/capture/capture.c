@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Target tasks as they are created: what a kind of devices that takes them ahead of time is shown of each (capture.h), that
- * finding it out has no effect, that what cannot be found out runs as ever, and that a task is no more than what is shown.
- * Each construct waits for a host task that is held back until it has been looked at. */
+ * Target tasks as they are created: what a kind of devices that takes them ahead of time is shown of each (capture.h),
+ * that finding it out has no effect, that what cannot be found out runs as ever, and that a task is no more than what
+ * is shown. Each construct waits for a host task that is held back until it has been looked at. */
 #include "../../check.h"
 
 #include "capture.h"
@@ -16,7 +16,7 @@ static int a[N], b[N];
 static bool may_go;
 
 static void (*set_mode)(int);
-static int (*captured)(int, captured_t *);
+static int (*captured)(int, captured_t*);
 static int (*taken)(void);
 
 typedef struct wide {
@@ -45,7 +45,7 @@ static captured_t only_one_since(int before) {
   return c;
 }
 
-static const void *item_of(const captured_t *c, const void *begin, int64_t size, uint64_t *type) {
+static const void* item_of(const captured_t* c, const void* begin, int64_t size, uint64_t* type) {
   for (int i = 0; i < c->count && i < CAPTURE_ITEMS; ++i) {
     if (c->begins[i] != begin || c->sizes[i] != size) continue;
     *type = c->types[i];
@@ -200,7 +200,7 @@ static void inside_a_task(void) {
 #ifdef __clang__
 typedef struct list {
   int length;
-  int *items;
+  int* items;
 } list_t;
 #pragma omp declare mapper(list_t l) map(l, l.items[0 : l.length])
 
@@ -226,7 +226,7 @@ static void many(void) {
   long sum = 0;
   for (int i = 0; i < N; ++i) a[i] = 0;
   for (int i = 0; i < 1000; ++i) {
-    int *cell = &a[i % N];
+    int* cell = &a[i % N];
 #pragma omp target nowait map(tofrom : cell[0 : 1]) firstprivate(i) depend(inout : cell[0])
     cell[0] += i;
   }
@@ -251,11 +251,11 @@ static void all(bool takes) {
 
 int main(void) {
   set_mode = (void (*)(int))dlsym(RTLD_DEFAULT, "marline_device_capture_mode");
-  captured = (int (*)(int, captured_t *))dlsym(RTLD_DEFAULT, "marline_device_captured");
+  captured = (int (*)(int, captured_t*))dlsym(RTLD_DEFAULT, "marline_device_captured");
   taken = (int (*)(void))dlsym(RTLD_DEFAULT, "marline_device_capture_taken");
   if (set_mode == NULL && omp_get_num_devices() > 0) {
     set_mode = (void (*)(int))dlsym(RTLD_DEFAULT, "marline_device_capture_mode");
-    captured = (int (*)(int, captured_t *))dlsym(RTLD_DEFAULT, "marline_device_captured");
+    captured = (int (*)(int, captured_t*))dlsym(RTLD_DEFAULT, "marline_device_captured");
     taken = (int (*)(void))dlsym(RTLD_DEFAULT, "marline_device_capture_taken");
   }
   CHECK(set_mode != NULL && captured != NULL && taken != NULL);

@@ -14,8 +14,8 @@ typedef struct captured {
   int has_kernel;
   int64_t device;
   int count, dependences, dependence_type;
-  void *dependence;
-  const void *begins[CAPTURE_ITEMS];
+  void* dependence;
+  const void* begins[CAPTURE_ITEMS];
   int64_t sizes[CAPTURE_ITEMS];
   uint64_t types[CAPTURE_ITEMS];
 } captured_t;
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 void marline_device_capture_mode(int mode);
 /* Those that have been captured so far; and number `index` of them. */
-int marline_device_captured(int index, captured_t *captured);
+int marline_device_captured(int index, captured_t* captured);
 int marline_device_capture_taken(void); /* tasks that the sink has run */
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sink for target tasks as they are created (offload/device/contract/capture.hpp), in a libmarline-target of the test's
-// own. It notes what it is shown. In one mode it also takes the tasks and does what they say, from that alone, on a
-// thread of its own when they are ready: so what was captured is all that the task was.
+// A sink for target tasks as they are created (offload/device/contract/capture.hpp), in a libmarline-target of the
+// test's own. It notes what it is shown. In one mode it also takes the tasks and does what they say, from that alone,
+// on a thread of its own when they are ready: so what was captured is all that the task was.
 #include "capture.h"
 #include "device/contract/capture.hpp"
 #include "registry/registry.hpp"
@@ -117,8 +117,8 @@ void ready(void* data) {
   pthread_mutex_unlock(&g_lock);
 }
 
-const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullptr, nullptr, nullptr,
-                             nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+const CaptureSink kSink = {wants,   take,    nullptr, nullptr, ready,   nullptr, nullptr, nullptr, nullptr,
+                           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 [[gnu::constructor]] void begin() { capture_to(&kSink); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a library that has claimed target tasks hears of a persistent graph in which tasks and threads of the host wait for
-// these: each iteration, repeated ones too, names the regions whose ends the host waits for, and no other.
+// What a library that has claimed target tasks hears of a persistent graph in which tasks and threads of the host wait
+// for these: each iteration, repeated ones too, names the regions whose ends the host waits for, and no other.
 //
 // Covers: marline target tasks
 #include "../../check.h"
@@ -78,10 +78,8 @@ void iterate(int* cells, int* host) {
 }  // namespace
 
 int main() {
-  static const marline_target_observer_t observer = {.bytes = sizeof observer,
-                                                     .created = created,
-                                                     .ready = ready,
-                                                     .awaited = awaited};
+  static const marline_target_observer_t observer = {
+      .bytes = sizeof observer, .created = created, .ready = ready, .awaited = awaited};
   CHECK(marline_target_tasks_observe(&observer) == 0);
   constexpr int kIterations = 6;
   static int cells[kRegions], host[2];

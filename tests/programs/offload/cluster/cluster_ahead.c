@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A region is at its node before the one that it depends on has ended: the first one stops the program's process, and the
- * second one, which has to be somewhere by then, finds it stopped and lets it go on. In between nobody can send anything.
- * Each node is another one (round robin), so the second region's data comes from the first one's node.
+ * A region is at its node before the one that it depends on has ended: the first one stops the program's process, and
+ * the second one, which has to be somewhere by then, finds it stopped and lets it go on. In between nobody can send
+ * anything. Each node is another one (round robin), so the second region's data comes from the first one's node.
  *
- * `pointers`: a region stores a pointer, which its kernel has not done before, and the next one is on its way already. It
- * finds what is there all the same.
+ * `pointers`: a region stores a pointer, which its kernel has not done before, and the next one is on its way already.
+ * It finds what is there all the same.
  *
  * Covers: target(nowait, depend, map:tofrom), target enter data(map:to), target exit data(map:from)
  */
@@ -28,28 +28,24 @@ static char state_of(int process) {
   ssize_t bytes = read(file, text, sizeof text - 1);
   close(file);
   text[bytes > 0 ? bytes : 0] = 0;
-  for (char *at = text; *at != 0; at++)
-    if (at[0] == ')' && at[1] == ' ')
-      return at[2];
+  for (char* at = text; *at != 0; at++)
+    if (at[0] == ')' && at[1] == ' ') return at[2];
   return '?';
 }
 
 /* `step`: 0: all that follow have been created. The others find out whether the program takes part. */
-static void meet(int *seen, int step, int process, const char *go) {
+static void meet(int* seen, int step, int process, const char* go) {
   if (step == 0) {
-    while (access(go, F_OK) != 0)
-      usleep(100);
+    while (access(go, F_OK) != 0) usleep(100);
     kill(process, SIGSTOP);
-    while (state_of(process) != 'T')
-      usleep(100);
+    while (state_of(process) != 'T') usleep(100);
   }
   seen[step] = state_of(process);
-  if (step == kRegions - 1)
-    kill(process, SIGCONT);
+  if (step == kRegions - 1) kill(process, SIGCONT);
 }
 #pragma omp end declare target
 
-static void create(int *seen, int step, int process) {
+static void create(int* seen, int step, int process) {
 #pragma omp target nowait depend(inout : seen[0]) map(tofrom : seen[0 : kRegions])
   {
     char go[64];
@@ -72,8 +68,7 @@ static void store_pointer(void) {
       *at = stores ? there : NULL;
     }
 #pragma omp target nowait is_device_ptr(at) depend(inout : cell)
-    if (*at != NULL)
-      **at += 1;
+    if (*at != NULL) **at += 1;
 #pragma omp taskwait
   }
   (void)cell;
@@ -83,7 +78,7 @@ static void store_pointer(void) {
   omp_target_free(at, device);
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   (void)words;
   static int seen[kRegions];
   int process = getpid(), there = process, *at = seen;
@@ -105,15 +100,13 @@ int main(int count, char **words) {
   {
     create(at, 1, process); /* finds the kernel */
 #pragma omp taskwait
-    for (int step = 0; step < kRegions; step++)
-      create(at, step, process);
+    for (int step = 0; step < kRegions; step++) create(at, step, process);
     int file = open(go, O_CREAT | O_WRONLY, 0600);
     CHECK(file >= 0);
     close(file);
   }
   unlink(go);
 #pragma omp target exit data map(from : at[0 : kRegions])
-  for (int step = 0; step < kRegions; step++)
-    CHECK_EQ(seen[step], 'T');
+  for (int step = 0; step < kRegions; step++) CHECK_EQ(seen[step], 'T');
   return 0;
 }

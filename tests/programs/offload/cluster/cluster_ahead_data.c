@@ -6,8 +6,8 @@
  *
  *   [KIBIBYTES [FORM]]      of each array: 4
  *
- * alone: the regions bring the data and take it home themselves. members, members_alone: the arrays are behind pointers in
- * structures, which are mapped with them. present: likewise, and all has been mapped before.
+ * alone: the regions bring the data and take it home themselves. members, members_alone: the arrays are behind pointers
+ * in structures, which are mapped with them. present: likewise, and all has been mapped before.
  *
  * Covers: target enter data(map:to, nowait, depend), target exit data(map:from, nowait, depend),
  *   target(nowait, depend, map:tofrom), declare target
@@ -24,16 +24,16 @@ enum { kRounds = 6, kChains = 3, kThreads = 2, kSeconds = 200 };
 
 typedef struct {
   int rounds, ints;
-  int *a;
+  int* a;
 } Part;
 
-static int *g_arrays[kChains];
+static int* g_arrays[kChains];
 static Part g_parts[kChains];
 static char g_path[64];
 static int g_alone, g_members, g_present;
 
 #pragma omp declare target
-static void work(int *a, int ints, int says, int process, int chain) {
+static void work(int* a, int ints, int says, int process, int chain) {
   for (int i = 0; i < ints; i++)
     a[i] += i % 100 + 1; /* two of them side by side are no address of the cluster's memory */
   if (says) {
@@ -44,7 +44,7 @@ static void work(int *a, int ints, int says, int process, int chain) {
 }
 #pragma omp end declare target
 
-static void create_round(int *a, int ints, int says, int process, int chain) {
+static void create_round(int* a, int ints, int says, int process, int chain) {
   (void)ints; /* GCC does not count its use in a map */
   if (!g_alone) {
 #pragma omp target enter data map(to : a[0 : ints]) depend(inout : a[0]) nowait
@@ -56,20 +56,20 @@ static void create_round(int *a, int ints, int says, int process, int chain) {
   }
 }
 
-static void create_round_of(Part *part, int says, int process, int chain) {
+static void create_round_of(Part* part, int says, int process, int chain) {
   int ints = part->ints;
   (void)ints;
   if (!g_alone && !g_present) {
 #pragma omp target enter data map(to : part[0 : 1], part->a[0 : ints]) depend(inout : part[0]) nowait
   }
 #ifdef __clang__
-#pragma omp target nowait depend(inout : part[0]) map(tofrom : part[0 : 1], part->a[0 : ints])
+#pragma omp target nowait depend(inout : part[0]) map(tofrom : part[0 : 1], part -> a[0 : ints])
   {
     part->rounds++;
     work(part->a, part->ints, says, process, chain);
   }
 #else /* GCC 12 gives a kernel the address of the last member that is mapped, so there must be no other one */
-#pragma omp target nowait depend(inout : part[0]) map(tofrom : part->a[0 : ints])
+#pragma omp target nowait depend(inout : part[0]) map(tofrom : part -> a[0 : ints])
   work(part->a, ints, says, process, chain);
 #endif
   if (!g_alone && !g_present) {
@@ -94,8 +94,7 @@ static int wait_for_chains(int process) {
   int left = kChains, has_come[kChains] = {0};
   for (int tries = 0; left != 0 && tries < kSeconds * 1000; tries++) {
     for (int chain = 0; chain < kChains; chain++) {
-      if (has_come[chain] || !take_file(process, chain))
-        continue;
+      if (has_come[chain] || !take_file(process, chain)) continue;
       has_come[chain] = 1;
       left--;
     }
@@ -104,22 +103,21 @@ static int wait_for_chains(int process) {
   return left == 0;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   int ints = (count > 1 ? atoi(words[1]) : 4) * 256, process = getpid(), is_over = 0;
-  const char *form = count > 2 ? words[2] : "";
+  const char* form = count > 2 ? words[2] : "";
   g_alone = strcmp(form, "alone") == 0 || strcmp(form, "members_alone") == 0;
   g_present = strcmp(form, "present") == 0;
   g_members = g_present || strncmp(form, "members", 7) == 0;
   for (int chain = 0; chain < kChains; chain++) {
     g_arrays[chain] = malloc(sizeof(int) * (size_t)ints);
-    for (int i = 0; i < ints; i++)
-      g_arrays[chain][i] = chain;
+    for (int i = 0; i < ints; i++) g_arrays[chain][i] = chain;
     g_parts[chain] = (Part){10 * chain, ints, g_arrays[chain]};
   }
   if (!own_copies()) /* regions run on the program's own threads */
     return 0;
   for (int chain = 0; g_present && chain < kChains; chain++) {
-    Part *part = &g_parts[chain];
+    Part* part = &g_parts[chain];
     (void)part;
 #pragma omp target enter data map(to : part[0 : 1], part->a[0 : ints])
   }
@@ -132,18 +130,16 @@ int main(int count, char **words) {
     }
     if (omp_get_thread_num() == 0) {
       for (int round = 0; round < kRounds; round++)
-        for (int chain = 0; chain < kChains; chain++)
-          create(round == kRounds - 1, process, chain);
+        for (int chain = 0; chain < kChains; chain++) create(round == kRounds - 1, process, chain);
       CHECK(wait_for_chains(process));
       __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
     } else {
-      while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
-        usleep(1000);
+      while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) usleep(1000);
     }
 #pragma omp barrier
   }
   for (int chain = 0; chain < kChains; chain++) {
-    Part *part = &g_parts[chain];
+    Part* part = &g_parts[chain];
     int rounds = kRounds + (chain == 0);
     if (g_present) {
 #pragma omp target exit data map(from : part[0 : 1], part->a[0 : ints])
@@ -153,8 +149,7 @@ int main(int count, char **words) {
 #ifdef __clang__
     CHECK_EQ(part->rounds, 10 * chain + (g_members ? rounds : 0));
 #endif
-    for (int i = 0; i < ints; i++)
-      CHECK_EQ(g_arrays[chain][i], chain + rounds * (i % 100 + 1));
+    for (int i = 0; i < ints; i++) CHECK_EQ(g_arrays[chain][i], chain + rounds * (i % 100 + 1));
     free(g_arrays[chain]);
   }
   return 0;

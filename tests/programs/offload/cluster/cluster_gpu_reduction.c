@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Task reductions of regions on GPUs that are one device, each with a copy there: sums, a structure with an operation of its
- * own, groups one after the other and in each other, and regions that depend on each other by data of their own. Each
- * region takes part in one reduction, as Clang 19 compiles those with two to nothing.
+ * Task reductions of regions on GPUs that are one device, each with a copy there: sums, a structure with an operation
+ * of its own, groups one after the other and in each other, and regions that depend on each other by data of their own.
+ * Each region takes part in one reduction, as Clang 19 compiles those with two to nothing.
  *
  * Arguments: GROUPS [alone]. alone: one group of sums and nothing else.
  *
@@ -20,14 +20,13 @@ typedef struct {
   long count, sums[kWide];
 } wide_t;
 
-static void add_wide(wide_t *into, const wide_t *from) {
+static void add_wide(wide_t* into, const wide_t* from) {
   into->count += from->count;
-  for (int i = 0; i < kWide; i++)
-    into->sums[i] += from->sums[i];
+  for (int i = 0; i < kWide; i++) into->sums[i] += from->sums[i];
 }
 #pragma omp end declare target
 
-#pragma omp declare reduction(wide : wide_t : add_wide(&omp_out, &omp_in)) initializer(omp_priv = (wide_t){0})
+#pragma omp declare reduction(wide:wide_t : add_wide(&omp_out, &omp_in)) initializer(omp_priv = (wide_t){0})
 
 static void sums(long seed) {
   long sum = seed, chain = 0, expected = seed;
@@ -54,13 +53,11 @@ static void structures(long seed) {
 #pragma omp target nowait in_reduction(wide : wide)
     {
       wide.count++;
-      for (int k = 0; k < kWide; k++)
-        wide.sums[k] += seed * k + i;
+      for (int k = 0; k < kWide; k++) wide.sums[k] += seed * k + i;
     }
   }
   CHECK_EQ(wide.count, kRegions);
-  for (int k = 0; k < kWide; k++)
-    CHECK_EQ(wide.sums[k], kRegions * seed * k + kRegions * (kRegions - 1) / 2);
+  for (int k = 0; k < kWide; k++) CHECK_EQ(wide.sums[k], kRegions * seed * k + kRegions * (kRegions - 1) / 2);
 }
 
 static void groups_in_groups(long seed) {
@@ -74,7 +71,7 @@ static void groups_in_groups(long seed) {
   CHECK_EQ(outer, 3 * seed);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int groups = argc > 1 ? atoi(argv[1]) : 1;
 #pragma omp target /* before any group: regions are sent ahead to a device that has been started */
   {

@@ -23,40 +23,38 @@ typedef struct {
 } Step;
 
 #define BLOCK_FIELDS long runs[kMostSteps];
-#define FAMILY_FIELDS                                                                                                  \
-  Step steps[kMostSteps];                                                                                              \
+#define FAMILY_FIELDS     \
+  Step steps[kMostSteps]; \
   int count;
 #include "../pointers/pointer_families.h"
 
 #include <marline/marline.h>
 
 /* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
-static void link_to(int f, Block *from, Block *to, int s, int when, int cuts, int spin, long add) {
+static void link_to(int f, Block* from, Block* to, int s, int when, int cuts, int spin, long add) {
   (void)f;
-#pragma omp target nowait depend(inout : g_order[f]) map(tofrom : from[0 : 1], to[0 : 1])                              \
+#pragma omp target nowait depend(inout : g_order[f]) map(tofrom : from[0 : 1], to[0 : 1]) \
     firstprivate(s, when, cuts, spin, add)
   {
     for (volatile int i = 0; i < spin; i++) {
     }
-    if (++from->runs[s] == when)
-      from->next = cuts ? NULL : to;
+    if (++from->runs[s] == when) from->next = cuts ? NULL : to;
     to->values[1] += add;
   }
 }
 
-static void walk(int f, Block *first, long factor, long add) {
+static void walk(int f, Block* first, long factor, long add) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(tofrom : first[0 : 1]) firstprivate(factor, add)
   {
     int left = 2 * kBlocks;
-    for (Block *block = first; block != NULL && left > 0; block = block->next, left--)
-      for (int i = 0; i < kLength; i++)
-        block->values[i] = (block->values[i] * factor + left + add) % 1000003;
+    for (Block* block = first; block != NULL && left > 0; block = block->next, left--)
+      for (int i = 0; i < kLength; i++) block->values[i] = (block->values[i] * factor + left + add) % 1000003;
   }
 }
 
 static void create(int f, int s, long add) {
-  Family *family = &g_families[f];
+  Family* family = &g_families[f];
   Step step = family->steps[s];
   if (step.kind == WALK)
     walk(f, family->blocks[step.a], step.factor, add);
@@ -65,11 +63,10 @@ static void create(int f, int s, long add) {
 }
 
 static void expect(int f, int s, int iteration, long add) {
-  Family *family = &g_families[f];
+  Family* family = &g_families[f];
   Step step = family->steps[s];
   if (step.kind != WALK) {
-    if (iteration + 1 == step.when)
-      family->next[step.a] = step.kind == CUT ? -1 : step.b;
+    if (iteration + 1 == step.when) family->next[step.a] = step.kind == CUT ? -1 : step.b;
     family->expected[step.b][1] += add;
     return;
   }
@@ -83,18 +80,24 @@ static void expect(int f, int s, int iteration, long add) {
 static void begin(void) {
   int first = 6 + draw(6);
   for (int f = 0; f < kFamilies; f++) {
-    Family *family = &g_families[f];
+    Family* family = &g_families[f];
     begin_family(f);
     family->count = kMostSteps / 3 + draw(kMostSteps - kMostSteps / 3 + 1);
     for (int s = 0; s < family->count; s++) {
       int a = draw(kBlocks), b = (a + 1 + draw(kBlocks - 1)) % kBlocks, kind = draw(8);
-      family->steps[s] = (Step){kind == 0 ? CUT : kind < 4 ? LINK : WALK, a, b, first + draw(kIterations - first + 3),
-                                draw(2) * 300 * 1000, 1 + draw(3)};
+      family->steps[s] = (Step){kind == 0  ? CUT
+                                : kind < 4 ? LINK
+                                           : WALK,
+                                a,
+                                b,
+                                first + draw(kIterations - first + 3),
+                                draw(2) * 300 * 1000,
+                                1 + draw(3)};
     }
   }
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   g_seed = count > 1 ? (unsigned)atoi(words[1]) : 1;
   static const int modes[] = {MARLINE_GRAPH_BARRIER, MARLINE_GRAPH_NOWAIT, MARLINE_GRAPH_REPLAY};
   int mode = modes[g_seed % 3], changes = mode != MARLINE_GRAPH_REPLAY;
@@ -104,14 +107,12 @@ int main(int count, char **words) {
   MARLINE_GRAPH_FOR(int it = 0, it < kIterations, ++it, mode) {
     for (int s = 0; s < kMostSteps; s++)
       for (int f = 0; f < kFamilies; f++)
-        if (s < g_families[f].count)
-          create(f, s, changes ? it : 0);
+        if (s < g_families[f].count) create(f, s, changes ? it : 0);
   }
   for (int it = 0; it < kIterations; it++)
     for (int s = 0; s < kMostSteps; s++)
       for (int f = 0; f < kFamilies; f++)
-        if (s < g_families[f].count)
-          expect(f, s, it, changes ? it : 0);
+        if (s < g_families[f].count) expect(f, s, it, changes ? it : 0);
   end_families();
   return 0;
 }

@@ -14,16 +14,18 @@
 enum { kSteps = 24, kFill = FILL };
 
 typedef struct {
-  struct Block *block;
+  struct Block* block;
   long fill[kFill];
 } Holder;
 
 #define BLOCK_FIELDS
-#define FAMILY_FIELDS Holder holders[2]; long visits[kLength], expected_visits[kLength];
+#define FAMILY_FIELDS \
+  Holder holders[2];  \
+  long visits[kLength], expected_visits[kLength];
 #include "../pointers/pointer_families.h"
 
 /* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
-static void link_to(int f, Block *from, Block *to, int is_cut, int spin) {
+static void link_to(int f, Block* from, Block* to, int is_cut, int spin) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(tofrom : from[0 : 1], to[0 : 1]) firstprivate(is_cut, spin)
   {
@@ -34,69 +36,63 @@ static void link_to(int f, Block *from, Block *to, int is_cut, int spin) {
   }
 }
 
-static void walk(int f, Block *first, int factor) {
+static void walk(int f, Block* first, int factor) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(tofrom : first[0 : 1]) firstprivate(factor)
   {
     int left = 2 * kBlocks;
-    for (Block *block = first; block != NULL && left > 0; block = block->next, left--)
-      for (int i = 0; i < kLength; i++)
-        block->values[i] = block->values[i] * factor + left;
+    for (Block* block = first; block != NULL && left > 0; block = block->next, left--)
+      for (int i = 0; i < kLength; i++) block->values[i] = block->values[i] * factor + left;
   }
 }
 
 /* The same, with data that is mapped for this region alone: it leaves after the region, which may come to use more. */
-static void count_visits(int f, Block *first, long *visits) {
+static void count_visits(int f, Block* first, long* visits) {
   (void)f;
 #pragma omp target enter data nowait depend(inout : g_order[f]) map(to : visits[0 : kLength])
 #pragma omp target nowait depend(inout : g_order[f]) map(tofrom : first[0 : 1], visits[0 : kLength])
   {
     int left = 2 * kBlocks;
-    for (Block *block = first; block != NULL && left > 0; block = block->next, left--)
-      for (int i = 0; i < kLength; i++)
-        visits[i] += block->values[i] % 7;
+    for (Block* block = first; block != NULL && left > 0; block = block->next, left--)
+      for (int i = 0; i < kLength; i++) visits[i] += block->values[i] % 7;
   }
 #pragma omp target exit data nowait depend(inout : g_order[f]) map(from : visits[0 : kLength])
 }
 
 /* A pointer goes home, and comes back with the region behind that: when this one is sent, its data is not known yet. */
-static void carry(int f, Block *block, Holder *holder, int is_null) {
+static void carry(int f, Block* block, Holder* holder, int is_null) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(from : holder[0 : 1]) map(tofrom : block[0 : 1]) \
     firstprivate(is_null)
   {
-    for (int i = 0; i < kFill; i++)
-      holder->fill[i] = i;
+    for (int i = 0; i < kFill; i++) holder->fill[i] = i;
     holder->block = is_null ? NULL : block;
   }
 #pragma omp target nowait depend(inout : g_order[f]) map(to : holder[0 : 1])
   {
-    if (holder->block != NULL)
-      holder->block->values[2] += holder->fill[kFill - 1];
+    if (holder->block != NULL) holder->block->values[2] += holder->fill[kFill - 1];
   }
 }
 
-static void copy_home(int f, Block *block) {
+static void copy_home(int f, Block* block) {
   (void)f;
-#pragma omp target update nowait depend(inout : g_order[f]) from(block->values)
+#pragma omp target update nowait depend(inout : g_order[f]) from(block -> values)
 }
 
-static void expect_walk(Family *family, int first, int factor) {
+static void expect_walk(Family* family, int first, int factor) {
   int left = 2 * kBlocks;
   for (int b = first; b >= 0 && left > 0; b = family->next[b], left--)
-    for (int i = 0; i < kLength; i++)
-      family->expected[b][i] = family->expected[b][i] * factor + left;
+    for (int i = 0; i < kLength; i++) family->expected[b][i] = family->expected[b][i] * factor + left;
 }
 
-static void expect_visits(Family *family, int first) {
+static void expect_visits(Family* family, int first) {
   int left = 2 * kBlocks;
   for (int b = first; b >= 0 && left > 0; b = family->next[b], left--)
-    for (int i = 0; i < kLength; i++)
-      family->expected_visits[i] += family->expected[b][i] % 7;
+    for (int i = 0; i < kLength; i++) family->expected_visits[i] += family->expected[b][i] % 7;
 }
 
 static void step(int f) {
-  Family *family = &g_families[f];
+  Family* family = &g_families[f];
   int a = draw(kBlocks), b = draw(kBlocks), what = draw(11);
   if (what < 3 && a != b) {
     int is_cut = draw(4) == 0;
@@ -119,10 +115,9 @@ static void step(int f) {
 }
 
 static void begin(void) {
-  for (int f = 0; f < kFamilies; f++)
-    begin_family(f);
+  for (int f = 0; f < kFamilies; f++) begin_family(f);
   for (int f = 0; f < kFamilies; f++) { /* the kernels run once, and are known then */
-    Family *family = &g_families[f];
+    Family* family = &g_families[f];
     link_to(f, family->blocks[0], family->blocks[1], 1, 0);
     family->expected[1][1] += 3;
     walk(f, family->blocks[0], 1);
@@ -134,17 +129,15 @@ static void begin(void) {
 #pragma omp taskwait
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   g_seed = count > 1 ? (unsigned)atoi(words[1]) : 1;
   begin();
 #pragma omp parallel
 #pragma omp single
   for (int s = 0; s < kSteps; s++)
-    for (int f = 0; f < kFamilies; f++)
-      step(f);
+    for (int f = 0; f < kFamilies; f++) step(f);
   end_families();
   for (int f = 0; f < kFamilies; f++)
-    for (int i = 0; i < kLength; i++)
-      CHECK_EQ(g_families[f].visits[i], g_families[f].expected_visits[i]);
+    for (int i = 0; i < kLength; i++) CHECK_EQ(g_families[f].visits[i], g_families[f].expected_visits[i]);
   return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The members of a cluster by their numbers: device(k) says on which node a region runs, and the data is the cluster's,
- * whichever of the numbers a construct or a routine names; marline_task_node says it, too. Without devices all numbers are
- * the host's, and the hint does nothing. The program is not linked with Marline.
+ * whichever of the numbers a construct or a routine names; marline_task_node says it, too. Without devices all numbers
+ * are the host's, and the hint does nothing. The program is not linked with Marline.
  *
  * Covers: target(device, nowait, depend, is_device_ptr, map:tofrom), target data(device),
  *   target enter data(device), target exit data(device), target update(to, from, device), declare target(to),
@@ -27,8 +27,7 @@ static int g_devices; /* that a construct can name: the cluster is 0, its member
 /* Each region of a chain on another member; and at each a region on any of them. */
 static void chain(void) {
   int x[N], numbers[kMost] = {0}, processes[kMost][kRounds];
-  for (int i = 0; i < N; i++)
-    x[i] = i;
+  for (int i = 0; i < N; i++) x[i] = i;
 #pragma omp target enter data map(to : x) map(to : numbers) map(alloc : processes)
 #pragma omp parallel
 #pragma omp single
@@ -36,53 +35,44 @@ static void chain(void) {
     for (int d = 0; d < g_devices; d++) {
 #pragma omp target nowait depend(inout : x) device(d) map(tofrom : x, numbers, processes) firstprivate(d, round)
       {
-        for (int i = 0; i < N; i++)
-          x[i] += d + 1;
+        for (int i = 0; i < N; i++) x[i] += d + 1;
         numbers[d] = omp_get_device_num();
         processes[d][round] = (int)getpid();
       }
 #pragma omp target nowait depend(inout : x) map(tofrom : x)
-      for (int i = 0; i < N; i++)
-        x[i] *= 2;
+      for (int i = 0; i < N; i++) x[i] *= 2;
     }
   }
-  for (int d = 0; d < g_devices; d++)
-    CHECK_EQ(omp_target_is_present(x, d) != 0, 1);
+  for (int d = 0; d < g_devices; d++) CHECK_EQ(omp_target_is_present(x, d) != 0, 1);
 #pragma omp target exit data map(from : x, numbers, processes) device(g_devices - 1)
-  for (int d = 0; d < g_devices; d++)
-    CHECK_EQ(omp_target_is_present(x, d) != 0, !own_copies());
+  for (int d = 0; d < g_devices; d++) CHECK_EQ(omp_target_is_present(x, d) != 0, !own_copies());
   for (int i = 0; i < N; i++) {
     int expected = i;
-    for (int step = 0; step < kRounds * g_devices; step++)
-      expected = (expected + step % g_devices + 1) * 2;
+    for (int step = 0; step < kRounds * g_devices; step++) expected = (expected + step % g_devices + 1) * 2;
     CHECK_EQ(x[i], expected);
   }
   for (int d = 1; d < g_devices; d++) {
     CHECK_EQ(numbers[d], d);
     CHECK_EQ(processes[d][1], processes[d][0]);
     CHECK_EQ(processes[d][2], processes[d][0]);
-    for (int other = 1; other < d; other++)
-      CHECK_EQ(processes[other][0] != processes[d][0], 1);
+    for (int other = 1; other < d; other++) CHECK_EQ(processes[other][0] != processes[d][0], 1);
   }
 }
 
 /* Regions without order on all members write between each other's bytes. */
 static void together(void) {
   static unsigned char bytes[N];
-  for (int i = 0; i < N; i++)
-    bytes[i] = (unsigned char)i;
+  for (int i = 0; i < N; i++) bytes[i] = (unsigned char)i;
 #pragma omp target data map(tofrom : bytes) device(g_devices - 1)
   {
 #pragma omp parallel
 #pragma omp single
     for (int d = 0; d < g_devices; d++) {
 #pragma omp target nowait device(d) map(tofrom : bytes) firstprivate(d)
-      for (int i = d; i < N; i += g_devices)
-        bytes[i] = (unsigned char)(bytes[i] * 3 + d);
+      for (int i = d; i < N; i += g_devices) bytes[i] = (unsigned char)(bytes[i] * 3 + d);
     }
   }
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(bytes[i], (unsigned char)(i * 3 + i % g_devices));
+  for (int i = 0; i < N; i++) CHECK_EQ(bytes[i], (unsigned char)(i * 3 + i % g_devices));
 }
 
 /* An update, and a map, of one number is seen under all the others. */
@@ -125,27 +115,23 @@ static void variables(void) {
 
 static void routines(void) {
   int host = omp_get_initial_device(), values[N], back[N];
-  for (int i = 0; i < N; i++)
-    values[i] = i * 5;
+  for (int i = 0; i < N; i++) values[i] = i * 5;
   for (int d = 0; d < g_devices; d++) {
     int next = (d + 1) % g_devices, last = (d + 2) % g_devices;
     int *one = omp_target_alloc(sizeof values, d), *other = omp_target_alloc(sizeof values, next);
     CHECK_EQ(omp_target_memcpy(one, values, sizeof values, 0, 0, next, host), 0);
     CHECK_EQ(omp_target_memcpy(other, one, sizeof values, 0, 0, d, last), 0);
 #pragma omp target is_device_ptr(other) device(last)
-    for (int i = 0; i < N; i++)
-      other[i] += i;
+    for (int i = 0; i < N; i++) other[i] += i;
     CHECK_EQ(omp_target_memcpy(back, other, sizeof values, 0, 0, host, d), 0);
-    for (int i = 0; i < N; i++)
-      CHECK_EQ(back[i], i * 6);
+    for (int i = 0; i < N; i++) CHECK_EQ(back[i], i * 6);
     omp_target_free(one, last);
     omp_target_free(other, 0);
   }
 }
 
 static void hint(int node) {
-  if (marline_task_node)
-    marline_task_node(node);
+  if (marline_task_node) marline_task_node(node);
 }
 
 typedef struct {
@@ -203,15 +189,13 @@ static void hints(void) {
     }
   }
 #pragma omp target exit data map(delete : seen)
-  if (omp_get_num_devices() == 0)
-    hint(99);
+  if (omp_get_num_devices() == 0) hint(99);
 }
 
 int main(void) {
   g_devices = omp_get_num_devices();
   CHECK(g_devices <= kMost);
-  if (g_devices == 0)
-    g_devices = 1;
+  if (g_devices == 0) g_devices = 1;
   chain();
   together();
   updates();

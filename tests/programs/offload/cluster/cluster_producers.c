@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several threads create chains of deferred regions at the same time. All regions map the same arrays as a whole and write
- * elements of their own. Half of the threads cancel their taskgroup on the way: what has run of each chain is its begin.
+ * Several threads create chains of deferred regions at the same time. All regions map the same arrays as a whole and
+ * write elements of their own. Half of the threads cancel their taskgroup on the way: what has run of each chain is its
+ * begin.
  *
  * Covers: target(nowait, depend, map:tofrom, firstprivate), taskgroup, cancel(taskgroup),
  *   target enter data(map:to), target exit data(map:from)
@@ -59,8 +60,7 @@ int main(void) {
   for (int slot = 0; slot < kSlots; slot++) {
     int cancels = slot / (kRounds * kChains) % 2, count = counts[slot];
     CHECK(count <= kLength && (count == kLength || (cancels && omp_get_cancellation())));
-    for (int i = 0; i < kLength; i++)
-      CHECK_EQ(ran[slot * kLength + i], i < count ? i + 1 : 0);
+    for (int i = 0; i < kLength; i++) CHECK_EQ(ran[slot * kLength + i], i < count ? i + 1 : 0);
   }
   return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Iterations of a persistent graph whose regions are not created any more when the device knows them, and what may come
- * between these: a taskgroup that has to wait for its regions, data that is mapped anew, values that are addresses of the
- * device, other maps. What comes in the midst of iteration `when` is in no other one.
+ * between these: a taskgroup that has to wait for its regions, data that is mapped anew, values that are addresses of
+ * the device, other maps. What comes in the midst of iteration `when` is in no other one.
  *
- * Covers: target(nowait, depend, firstprivate, is_device_ptr), taskgroup, target enter data(map:to), target exit data(map:delete,
- *   map:from)
+ * Covers: target(nowait, depend, firstprivate, is_device_ptr), taskgroup, target enter data(map:to),
+ *   target exit data(map:delete, map:from)
  */
 #include "../device.h"
 
@@ -15,17 +15,16 @@ enum { kIterations = 12, kRegions = 24 };
 
 static long x[kRegions], y[kRegions];
 
-static void add_to_all(long *cells, long add) {
+static void add_to_all(long* cells, long add) {
   for (int i = 0; i < kRegions; i++) {
-    long *cell = &cells[i];
+    long* cell = &cells[i];
 #pragma omp target nowait map(tofrom : cell[0 : 1]) depend(inout : cell[0]) firstprivate(add)
     cell[0] += add;
   }
 }
 
 static void begin(void) {
-  for (int i = 0; i < kRegions; i++)
-    x[i] = y[i] = 0;
+  for (int i = 0; i < kRegions; i++) x[i] = y[i] = 0;
 #pragma omp target enter data map(to : x, y)
 }
 
@@ -71,20 +70,19 @@ static void mapped_anew(int when) {
       if (it == when) {
 #pragma omp target exit data map(delete : y)
         CHECK_PRESENT(y, 0);
-        for (int i = 0; i < kRegions; i++)
-          y[i] = 1000;
+        for (int i = 0; i < kRegions; i++) y[i] = 1000;
 #pragma omp target enter data map(to : y)
       }
       add_to_all(y, it);
     }
   }
   long sum = 1000;
-  for (int it = when; it < kIterations; it++)
-    sum += it;
+  for (int it = when; it < kIterations; it++) sum += it;
   end(kIterations, sum);
 }
 
-/* Two iterations of another form. The device is not asked for some iterations behind them; then values come that it had before. */
+/* Two iterations of another form. The device is not asked for some iterations behind them; then values come that it had
+ * before. */
 static void differs_twice(int when, int period) {
   enum { kMany = 60 };
   long sum = 0;
@@ -94,8 +92,7 @@ static void differs_twice(int when, int period) {
   {
     MARLINE_GRAPH_FOR(int it = 0, it < kMany, ++it, MARLINE_GRAPH_BARRIER) {
       add_to_all(x, it % period);
-      if (it == when || it == when + 10)
-        add_to_all(y, 1);
+      if (it == when || it == when + 10) add_to_all(y, 1);
       sum += it % period;
     }
   }
@@ -113,7 +110,7 @@ static void other_addresses(int when) {
 #pragma omp single
   {
     MARLINE_GRAPH_FOR(int it = 0, it < kIterations, ++it, MARLINE_GRAPH_BARRIER) {
-      long *place = places[it >= when];
+      long* place = places[it >= when];
       for (int k = 0; k < 4; k++) {
 #pragma omp target nowait is_device_ptr(place) depend(inout : none)
         place[0] += 1;
@@ -131,8 +128,7 @@ static void other_addresses(int when) {
 int main(void) {
   for (int when = 1; when < kIterations; when++) {
     group(when);
-    if (own_copies())
-      mapped_anew(when);
+    if (own_copies()) mapped_anew(when);
     other_addresses(when);
     differs_twice(when, 2 + when % 8);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two threads meet the program's first target regions at the same time: one inside dlopen, in a constructor of the library
- * that it opens, the other elsewhere. Both get their devices.
+ * Two threads meet the program's first target regions at the same time: one inside dlopen, in a constructor of the
+ * library that it opens, the other elsewhere. Both get their devices.
  *
  * Covers: target(map), parallel
  */
@@ -22,27 +22,24 @@ static void start_runtime(void) {
   CHECK(threads >= 1);
 }
 
-static void *elsewhere(void *unused) {
+static void* elsewhere(void* unused) {
   int value = 1;
   start_runtime();
   __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
-  while (!__atomic_load_n(&constructor_runs, __ATOMIC_ACQUIRE))
-    usleep(1000);
+  while (!__atomic_load_n(&constructor_runs, __ATOMIC_ACQUIRE)) usleep(1000);
 #pragma omp target map(tofrom : value)
   value++;
   CHECK_EQ(value, 2);
   return unused;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   pthread_t other;
   CHECK_EQ(argc, 2);
   CHECK_EQ(pthread_create(&other, NULL, elsewhere, NULL), 0);
   start_runtime();
-  while (!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE))
-    usleep(1000);
-  if (!dlopen(argv[1], RTLD_NOW))
-    check_failed(__FILE__, __LINE__, "%s", dlerror());
+  while (!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE)) usleep(1000);
+  if (!dlopen(argv[1], RTLD_NOW)) check_failed(__FILE__, __LINE__, "%s", dlerror());
   CHECK_EQ(pthread_join(other, NULL), 0);
   CHECK_EQ(from_constructor, 6);
   return 0;

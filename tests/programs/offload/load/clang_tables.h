@@ -12,10 +12,10 @@ typedef struct {
   uint64_t reserved;
   uint16_t version, kind;
   uint32_t flags;
-  void *address;
-  const char *name;
+  void* address;
+  const char* name;
   uint64_t size, data;
-  void *auxiliary;
+  void* auxiliary;
 } Entry;
 typedef struct {
   const void *begin, *end;
@@ -23,7 +23,7 @@ typedef struct {
 } Image;
 typedef struct {
   int32_t image_count;
-  Image *images;
+  Image* images;
   Entry *entries_begin, *entries_end;
 } Descriptor;
 typedef struct {
@@ -35,9 +35,9 @@ typedef struct {
   uint32_t teams[3], threads[3], dynamic_memory;
 } Arguments;
 
-void __tgt_register_lib(void *descriptor);
-void __tgt_unregister_lib(void *descriptor);
+void __tgt_register_lib(void* descriptor);
+void __tgt_unregister_lib(void* descriptor);
 void __tgt_register_requires(int64_t flags);
-int __tgt_target_kernel(void *ident, int64_t device, int32_t teams, int32_t threads, void *id, Arguments *arguments);
+int __tgt_target_kernel(void* ident, int64_t device, int32_t teams, int32_t threads, void* id, Arguments* arguments);
 
 #endif

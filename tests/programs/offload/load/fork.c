@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program that uses a device and forks: the child has a device of its own, or ends with a line that says that it has
- * none; the parent's goes on, and ends with the parent. What the child does to data that is mapped stays in the child, and
- * the ends of the parent's regions are the parent's.
+ * none; the parent's goes on, and ends with the parent. What the child does to data that is mapped stays in the child,
+ * and the ends of the parent's regions are the parent's.
  *
- * Covers: target(map), target(nowait, depend), target enter data(map:to), target update(to), target exit data(map:delete),
- *  taskyield, taskwait
+ * Covers: target(map), target(nowait, depend), target enter data(map:to), target update(to),
+ *   target exit data(map:delete), taskyield, taskwait
  */
 #include "../device.h"
 #include <pthread.h>
@@ -30,17 +30,14 @@ static void own_device(void) {
   CHECK_EQ(pipe(line), 0);
   pid_t pid = fork();
   CHECK(pid >= 0);
-  if (pid == 0)
-    child(line);
+  if (pid == 0) child(line);
   close(line[1]);
   size_t length = 0;
-  for (ssize_t got; (got = read(line[0], text + length, sizeof text - 1 - length)) > 0;)
-    length += (size_t)got;
+  for (ssize_t got; (got = read(line[0], text + length, sizeof text - 1 - length)) > 0;) length += (size_t)got;
   CHECK_EQ(waitpid(pid, &status, 0), pid);
   int worked = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   int refused = WIFSIGNALED(status) && strstr(text, "a fork of it has no such devices") != NULL;
-  if (!worked && !refused)
-    check_failed(__FILE__, __LINE__, "the child's status is %#x, its output: %s", status, text);
+  if (!worked && !refused) check_failed(__FILE__, __LINE__, "the child's status is %#x, its output: %s", status, text);
   CHECK_EQ(next(2), 3);
 }
 
@@ -88,12 +85,11 @@ static void under_way(void) {
 
 static int forks_end;
 
-static void *fork_often(void *unused) {
+static void* fork_often(void* unused) {
   for (int i = 0; i < 50; i++) {
     pid_t pid = fork();
     CHECK(pid >= 0);
-    if (pid == 0)
-      _exit(0);
+    if (pid == 0) _exit(0);
     CHECK_EQ(waitpid(pid, NULL, 0), pid);
   }
   __atomic_store_n(&forks_end, 1, __ATOMIC_RELAXED);

@@ -16,7 +16,7 @@ static void note_interrupt(int signal) {
   interrupts++;
 }
 
-static void *read_one(void *file) {
+static void* read_one(void* file) {
   CHECK_EQ(fgetc(file), 'x');
   return NULL;
 }
@@ -34,9 +34,9 @@ int main(void) {
   signal(SIGINT, note_interrupt);
   signal(SIGUSR1, note_interrupt);
   CHECK_EQ(pipe(ends), 0);
-  FILE *file = fdopen(ends[0], "r");
+  FILE* file = fdopen(ends[0], "r");
   CHECK_EQ(pthread_create(&reader, NULL, read_one, file), 0);
-  FILE *command = popen("cat > /dev/null", "w");
+  FILE* command = popen("cat > /dev/null", "w");
   CHECK(command != NULL);
   usleep(100000); /* the reader reads */
 

@@ -13,7 +13,7 @@ enum { kTasks = 400 };
 
 /* A process that takes part by mistake counts in memory that all share. */
 static void by_a_task(void) {
-  int *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int* count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   int reached = 0;
   CHECK(count != MAP_FAILED);
 #pragma omp parallel num_threads(4)

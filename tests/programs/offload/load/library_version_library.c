@@ -7,11 +7,11 @@
 
 int omp_get_num_devices(void) { return 1; }
 
-void __tgt_register_lib(void *images) { (void)images; }
-void __tgt_unregister_lib(void *images) { (void)images; }
-void __tgt_target_nowait_query(void **handle) { *handle = NULL; }
+void __tgt_register_lib(void* images) { (void)images; }
+void __tgt_unregister_lib(void* images) { (void)images; }
+void __tgt_target_nowait_query(void** handle) { *handle = NULL; }
 
-int __tgt_target_kernel(void *ident, long device, int teams, int threads, void *id, void *arguments) {
+int __tgt_target_kernel(void* ident, long device, int teams, int threads, void* id, void* arguments) {
   (void)ident, (void)device, (void)teams, (void)threads, (void)id, (void)arguments;
   return 0;
 }

@@ -12,7 +12,7 @@
 
 /* libgfortran.h, of rank 1 */
 typedef struct {
-  int *data;
+  int* data;
   intptr_t offset;
   size_t element;
   int version;
@@ -28,10 +28,10 @@ typedef struct {
   int behind;
 } Part;
 
-void GOMP_target_ext(int device, void (*kernel)(void *), size_t count, void **addresses, size_t *sizes,
-                     unsigned short *kinds, unsigned flags, void **depend, void **arguments);
-void GOMP_target_enter_exit_data(int device, size_t count, void **addresses, size_t *sizes, unsigned short *kinds,
-                                 unsigned flags, void **depend);
+void GOMP_target_ext(int device, void (*kernel)(void*), size_t count, void** addresses, size_t* sizes,
+                     unsigned short* kinds, unsigned flags, void** depend, void** arguments);
+void GOMP_target_enter_exit_data(int device, size_t count, void** addresses, size_t* sizes, unsigned short* kinds,
+                                 unsigned flags, void** depend);
 
 enum { kDefaultDevice = -1, kNowait = 1, kExit = 2 };
 enum { kTo = 1, kFrom = 2, kToFrom = 3, kPointer = 0x04, kValue = 0x0d, kRelease = 0x17, kImplicit = 0x60 };
@@ -41,54 +41,53 @@ enum { kCount = 40 };
 /* What a construct passes. */
 typedef struct {
   size_t count, sizes[16];
-  void *addresses[16];
+  void* addresses[16];
   unsigned short kinds[16];
 } Maps;
 
-static void put(Maps *maps, void *address, size_t size, unsigned kind) {
+static void put(Maps* maps, void* address, size_t size, unsigned kind) {
   maps->addresses[maps->count] = address;
   maps->sizes[maps->count] = size;
   maps->kinds[maps->count++] = (unsigned short)kind;
 }
 
-static void put_value(Maps *maps, intptr_t value) { put(maps, (void *)value, 0, kValue); }
+static void put_value(Maps* maps, intptr_t value) { put(maps, (void*)value, 0, kValue); }
 
-static int *at(const Array *array, intptr_t i) {
-  return (int *)((char *)array->data + (array->offset + i * array->stride) * array->span);
+static int* at(const Array* array, intptr_t i) {
+  return (int*)((char*)array->data + (array->offset + i * array->stride) * array->span);
 }
 
-static Array array_of(int *data, intptr_t low, intptr_t high) {
+static Array array_of(int* data, intptr_t low, intptr_t high) {
   return (Array){data, -low, sizeof(int), 0, 1, 1, 0, sizeof(int), 1, low, high};
 }
 
 /* Of elements low to high. */
-static void put_section(Maps *maps, const Array *array, intptr_t low, intptr_t high, unsigned kind) {
+static void put_section(Maps* maps, const Array* array, intptr_t low, intptr_t high, unsigned kind) {
   put(maps, at(array, low), (size_t)(high - low + 1) * sizeof(int), kind | kInts);
 }
 
-static void put_pointer(Maps *maps, Array *array, intptr_t low, unsigned kind) {
-  put(maps, &array->data, (size_t)((char *)at(array, low) - (char *)array->data), kind);
+static void put_pointer(Maps* maps, Array* array, intptr_t low, unsigned kind) {
+  put(maps, &array->data, (size_t)((char*)at(array, low) - (char*)array->data), kind);
 }
 
-static void start(void (*kernel)(void *), Maps *maps, unsigned flags) {
-  void *no_arguments[] = {NULL};
+static void start(void (*kernel)(void*), Maps* maps, unsigned flags) {
+  void* no_arguments[] = {NULL};
   GOMP_target_ext(kDefaultDevice, kernel, maps->count, maps->addresses, maps->sizes, maps->kinds, flags, NULL,
                   no_arguments);
   memset(maps, -1, sizeof *maps); /* the region has its own */
 }
 
 /* Adds to elements low to high. */
-static void add(void *data) {
+static void add(void* data) {
   struct {
     intptr_t value, low, high;
-    Part *part;
-  } *given = data;
-  for (intptr_t i = given->low; i <= given->high; ++i)
-    *at(&given->part->p, i) += (int)given->value;
+    Part* part;
+  }* given = data;
+  for (intptr_t i = given->low; i <= given->high; ++i) *at(&given->part->p, i) += (int)given->value;
 }
 
 /* target map(tofrom: part%p(low:high)) */
-static void add_to(Part *part, intptr_t low, intptr_t high, int value, unsigned flags) {
+static void add_to(Part* part, intptr_t low, intptr_t high, int value, unsigned flags) {
   Maps maps = {0};
   put_value(&maps, value);
   put_value(&maps, low);
@@ -101,14 +100,14 @@ static void add_to(Part *part, intptr_t low, intptr_t high, int value, unsigned 
 }
 
 /* p gets what q has, in the other order, and that of the part. */
-static void turn(void *data) {
-  Part *part = *(Part **)data;
+static void turn(void* data) {
+  Part* part = *(Part**)data;
   for (intptr_t i = part->p.low, k = part->q.high; i <= part->p.high; ++i, --k)
     *at(&part->p, i) = *at(&part->q, k) + part->before;
 }
 
 /* target map(from: part%p) map(to: part%before, part%q) */
-static void turn_into(Part *part, unsigned flags) {
+static void turn_into(Part* part, unsigned flags) {
   Maps maps = {0};
   put(&maps, part, 3, kStructure);
   put(&maps, &part->before, sizeof part->before, kTo | kInts);
@@ -122,7 +121,7 @@ static void turn_into(Part *part, unsigned flags) {
 }
 
 /* target enter data map(to: part%p) */
-static void enter(Part *part) {
+static void enter(Part* part) {
   Maps maps = {0};
   put(&maps, part, 1, kStructure);
   put(&maps, &part->p, sizeof part->p, kMember);
@@ -132,7 +131,7 @@ static void enter(Part *part) {
 }
 
 /* target exit data map(from: part%p) */
-static void leave(Part *part) {
+static void leave(Part* part) {
   Maps maps = {0};
   put(&maps, &part->p, sizeof part->p, kRelease | 3 << 8);
   put_section(&maps, &part->p, part->p.low, part->p.high, kFrom);
@@ -141,22 +140,21 @@ static void leave(Part *part) {
 }
 
 /* Stores a temporary, which is mapped by its address. */
-static void store(void *data) {
+static void store(void* data) {
   struct {
     intptr_t *temporary, *section, **array;
-  } *given = data;
+  }* given = data;
   **given->array = *given->temporary;
 }
 
 /* As GCC lists the functions of regions. */
-__attribute__((section(".gnu.offload_funcs"), used)) static void (*kernels[])(void *) = {add, turn, store};
+__attribute__((section(".gnu.offload_funcs"), used)) static void (*kernels[])(void*) = {add, turn, store};
 
-static void fill(int *numbers, int first) {
-  for (int i = 0; i < kCount; ++i)
-    numbers[i] = first + i;
+static void fill(int* numbers, int first) {
+  for (int i = 0; i < kCount; ++i) numbers[i] = first + i;
 }
 
-static void check_part(const Part *part, const Array *p, const Array *q) {
+static void check_part(const Part* part, const Array* p, const Array* q) {
   CHECK_EQ(part->before, 11);
   CHECK_EQ(part->behind, 22);
   CHECK_EQ(memcmp(&part->p, p, sizeof *p), 0);
@@ -193,15 +191,12 @@ static void blocks(void) {
   fill(numbers, 100);
   enter(&part);
   for (int round = 0; round < 3; ++round) {
-    for (int low = 0; low < kCount; low += kBlock)
-      add_to(&part, low, low + kBlock - 1, 1000 * (round + low), kNowait);
+    for (int low = 0; low < kCount; low += kBlock) add_to(&part, low, low + kBlock - 1, 1000 * (round + low), kNowait);
 #pragma omp taskwait
   }
-  if (own_copies())
-    CHECK_EQ(numbers[0], 100);
+  if (own_copies()) CHECK_EQ(numbers[0], 100);
   leave(&part);
-  for (int i = 0; i < kCount; ++i)
-    CHECK_EQ(numbers[i], 100 + i + 3000 + 3000 * (i / kBlock * kBlock));
+  for (int i = 0; i < kCount; ++i) CHECK_EQ(numbers[i], 100 + i + 3000 + 3000 * (i / kBlock * kBlock));
   check_part(&part, &p, &q);
 }
 
@@ -242,11 +237,11 @@ static void small(unsigned flags) {
 static intptr_t result;
 static uintptr_t place; /* of the temporary */
 
-__attribute__((noipa)) static void defer(void *depend) {
-  static intptr_t *array = &result;
+__attribute__((noipa)) static void defer(void* depend) {
+  static intptr_t* array = &result;
   intptr_t temporary = 0x1234567;
   place = (uintptr_t)&temporary;
-  void *dependences[] = {(void *)1, (void *)1, depend}, *no_arguments[] = {NULL};
+  void *dependences[] = {(void*)1, (void*)1, depend}, *no_arguments[] = {NULL};
   Maps maps = {0};
   put(&maps, &temporary, sizeof temporary, kTo | kImplicit | 3 << 8);
   put(&maps, &result, sizeof result, kFrom | 3 << 8);
@@ -256,7 +251,7 @@ __attribute__((noipa)) static void defer(void *depend) {
 }
 
 /* Has data where the temporary was, and maps it when the region runs. */
-__attribute__((noipa)) static void reuse(int *go) {
+__attribute__((noipa)) static void reuse(int* go) {
   intptr_t data[200];
   memset(data, 1, sizeof data);
   CHECK(place >= (uintptr_t)data && place < (uintptr_t)(data + 200));

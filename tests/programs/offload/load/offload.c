@@ -20,13 +20,11 @@ static void on_a_device(void) {
   CHECK(omp_is_initial_device());
   for (int d = 0; d < devices; d++) {
     int initial = -1, sum = 0, array[N];
-    for (int i = 0; i < N; i++)
-      array[i] = i;
+    for (int i = 0; i < N; i++) array[i] = i;
 #pragma omp target device(d) map(from : initial) map(tofrom : sum) map(to : array)
     {
       initial = omp_is_initial_device();
-      for (int i = 0; i < N; i++)
-        sum += array[i];
+      for (int i = 0; i < N; i++) sum += array[i];
     }
     CHECK_EQ(initial, 0);
     CHECK_EQ(sum, N * (N - 1) / 2);
@@ -65,12 +63,10 @@ static void many(void) {
 #pragma omp taskgroup
     for (int i = 0; i < 100; i++) {
 #pragma omp target nowait map(tofrom : array[i * 10 : 10]) firstprivate(i)
-      for (int j = 0; j < 10; j++)
-        array[i * 10 + j] += i;
+      for (int j = 0; j < 10; j++) array[i * 10 + j] += i;
     }
 #pragma omp target update from(array)
-    for (int i = 0; i < N; i++)
-      CHECK_EQ(array[i], i / 10);
+    for (int i = 0; i < N; i++) CHECK_EQ(array[i], i / 10);
   }
 #pragma omp target nowait map(tofrom : array)
   array[0] = 77;
@@ -80,14 +76,12 @@ static void many(void) {
 
 static void routines(void) {
   int host = omp_get_initial_device(), source[N], back[N] = {0};
-  for (int i = 0; i < N; i++)
-    source[i] = i;
-  int *memory = omp_target_alloc(sizeof source, 0);
+  for (int i = 0; i < N; i++) source[i] = i;
+  int* memory = omp_target_alloc(sizeof source, 0);
   CHECK(memory != NULL);
   CHECK_EQ(omp_target_memcpy(memory, source, sizeof source, 0, 0, 0, host), 0);
 #pragma omp target device(0) is_device_ptr(memory)
-  for (int i = 0; i < N; i++)
-    memory[i]++;
+  for (int i = 0; i < N; i++) memory[i]++;
 #pragma omp parallel
 #pragma omp single
   {

@@ -47,7 +47,7 @@ static int child(void) {
   x += omp_is_initial_device();
   CHECK_EQ(x, 2);
   CHECK(omp_target_is_present(&x, omp_get_initial_device()));
-  int *memory = omp_target_alloc(sizeof *memory, omp_get_initial_device());
+  int* memory = omp_target_alloc(sizeof *memory, omp_get_initial_device());
   CHECK(memory != NULL);
   *memory = 1;
   omp_target_free(memory, omp_get_initial_device());
@@ -55,10 +55,9 @@ static int child(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   (void)argv;
-  if (argc > 1)
-    return child();
+  if (argc > 1) return child();
   static Child c;
   char disabled[] = "OMP_TARGET_OFFLOAD=disabled", *variables[] = {disabled, NULL};
   CHECK(omp_get_num_devices() > 0 || getenv("OMP_TARGET_OFFLOAD") == NULL); /* GCC's may have none */

@@ -13,7 +13,7 @@ static void target(void) {
   puts("in the region");
 }
 
-static int child(const char *what) {
+static int child(const char* what) {
   int x = 0;
   if (strcmp(what, "target") == 0) {
     target();
@@ -38,20 +38,17 @@ static int child(const char *what) {
   return 0;
 }
 
-static void expect(const char *what, char *mode, int goes_on) {
+static void expect(const char* what, char* mode, int goes_on) {
   static Child c;
-  char *variables[] = {mode, NULL};
+  char* variables[] = {mode, NULL};
   run_child(&c, what, variables);
   CHECK_EQ(strstr(c.output, "went on") != NULL, goes_on);
-  if (!goes_on)
-    CHECK_LINE(&c, "marline: fatal", "OMP_TARGET_OFFLOAD=mandatory", "device");
-  if (!goes_on)
-    CHECK(strstr(c.output, "in the region") == NULL);
+  if (!goes_on) CHECK_LINE(&c, "marline: fatal", "OMP_TARGET_OFFLOAD=mandatory", "device");
+  if (!goes_on) CHECK(strstr(c.output, "in the region") == NULL);
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1)
-    return child(argv[1]);
+int main(int argc, char** argv) {
+  if (argc > 1) return child(argv[1]);
   static char mandatory[] = "OMP_TARGET_OFFLOAD=mandatory", disabled[] = "OMP_TARGET_OFFLOAD=disabled";
   expect("target", mandatory, 0);
   expect("data", mandatory, 0);

@@ -8,7 +8,7 @@
 
 void set_kept(int value);
 int get_kept(void);
-int *address_of_kept(void);
+int* address_of_kept(void);
 int descriptors(void);
 
 #pragma omp declare target
@@ -27,7 +27,7 @@ int get_kept(void) {
   return value;
 }
 
-int *address_of_kept(void) { return &kept; }
+int* address_of_kept(void) { return &kept; }
 
 /* Open files of the process that runs the region; a GPU has none. */
 int descriptors(void) {
@@ -35,11 +35,9 @@ int descriptors(void) {
 #ifndef NO_FILES
 #pragma omp target map(tofrom : count)
   {
-    DIR *list = opendir("/proc/self/fd");
-    while (list && readdir(list))
-      count++;
-    if (list)
-      closedir(list);
+    DIR* list = opendir("/proc/self/fd");
+    while (list && readdir(list)) count++;
+    if (list) closedir(list);
   }
 #endif
   return count;

@@ -6,19 +6,18 @@
 #define JOIN_AGAIN(a, b) a##b
 #define JOIN(a, b) JOIN_AGAIN(a, b)
 
-int JOIN(weighted_sum_, VERSION)(const int *data, int n);
+int JOIN(weighted_sum_, VERSION)(const int* data, int n);
 
 #pragma omp declare target
 static int calls;
 #pragma omp end declare target
 
-int JOIN(weighted_sum_, VERSION)(const int *data, int n) {
+int JOIN(weighted_sum_, VERSION)(const int* data, int n) {
   int sum = 0;
 #pragma omp target map(tofrom : sum) map(to : data[0 : n])
   {
     calls++;
-    for (int i = 0; i < n; i++)
-      sum += data[i] * calls;
+    for (int i = 0; i < n; i++) sum += data[i] * calls;
   }
   return sum;
 }

@@ -40,7 +40,10 @@ struct Shared {
 int Shared::limit = 8;
 
 int computed() { return 40; }
-template <typename T> T biggest(T a, T b) { return a < b ? b : a; }
+template <typename T>
+T biggest(T a, T b) {
+  return a < b ? b : a;
+}
 
 Counter counter(100);
 int from_a_call = computed() + 2;
@@ -72,10 +75,9 @@ static void virtual_functions() {
   {
     Square square(5);
     Box box(3, 4);
-    const Shape *shapes[2] = {&square, &box};
-    for (int i = 0; i < 2; i++)
-      areas[i] = shapes[i]->area();
-    const Shape *made = new Square(6);
+    const Shape* shapes[2] = {&square, &box};
+    for (int i = 0; i < 2; i++) areas[i] = shapes[i]->area();
+    const Shape* made = new Square(6);
     areas[2] = made->area();
     delete made;
   }

@@ -13,7 +13,7 @@
 #pragma omp declare target
 int counter = 5;
 double table[3] = {1, 2, 3};
-int *buffer;
+int* buffer;
 struct {
   int first;
   char text[12];
@@ -130,17 +130,14 @@ static void listed_variables(void) {
 /* A pointer that lives on the device gets attached to what it is mapped with. */
 static void pointer(void) {
   int data[N], *host = data;
-  for (int i = 0; i < N; i++)
-    data[i] = i;
+  for (int i = 0; i < N; i++) data[i] = i;
   buffer = data;
 #pragma omp target enter data map(to : buffer[0 : N])
 #pragma omp target
-  for (int i = 0; i < N; i++)
-    buffer[i] *= 2;
+  for (int i = 0; i < N; i++) buffer[i] *= 2;
 #pragma omp target exit data map(from : buffer[0 : N])
   CHECK(buffer == host);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(data[i], 2 * i);
+  for (int i = 0; i < N; i++) CHECK_EQ(data[i], 2 * i);
 }
 
 static int far_at(int i) { return far[i]; }
@@ -148,8 +145,7 @@ static int far_at(int i) { return far[i]; }
 
 static void linked(void) {
   int seen = 0;
-  for (int i = 0; i < N; i++)
-    far[i] = i;
+  for (int i = 0; i < N; i++) far[i] = i;
 #pragma omp target enter data map(to : far, far_scalar)
   far[3] = far_scalar = 0;
 #pragma omp target map(from : seen) map(tofrom : far, far_scalar)

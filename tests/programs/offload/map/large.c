@@ -14,21 +14,19 @@
 #define PRIME 251
 
 static long free_megabytes(void) {
-  FILE *info = fopen("/proc/meminfo", "r");
+  FILE* info = fopen("/proc/meminfo", "r");
   char line[100];
   long kilobytes = 0;
   while (info && fgets(line, sizeof line, info))
-    if (sscanf(line, "MemAvailable: %ld", &kilobytes) == 1)
-      break;
-  if (info)
-    fclose(info);
+    if (sscanf(line, "MemAvailable: %ld", &kilobytes) == 1) break;
+  if (info) fclose(info);
   return kilobytes / 1024;
 }
 
-static unsigned char *many_times_the_same(void) {
+static unsigned char* many_times_the_same(void) {
   int file = memfd_create("chunk", MFD_CLOEXEC);
   CHECK(file >= 0 && ftruncate(file, CHUNK) == 0);
-  unsigned char *block = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  unsigned char* block = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(block != MAP_FAILED);
   for (size_t at = 0; at < SIZE; at += CHUNK) {
     size_t bytes = SIZE - at < CHUNK ? SIZE - at : CHUNK;
@@ -43,15 +41,13 @@ int main(void) {
     puts("skipped: needs 4 GiB of free memory");
     return 0;
   }
-  unsigned char *block = many_times_the_same();
-  for (size_t i = 0; i < CHUNK; i++)
-    block[i] = (unsigned char)(i % PRIME);
+  unsigned char* block = many_times_the_same();
+  for (size_t i = 0; i < CHUNK; i++) block[i] = (unsigned char)(i % PRIME);
   long wrong = 0;
 #pragma omp target enter data map(to : block[0 : SIZE])
 #pragma omp target map(tofrom : wrong) map(to : block[0 : SIZE])
   {
-    for (size_t i = 0; i < SIZE; i += 4096 + 1)
-      wrong += block[i] != i % CHUNK % PRIME;
+    for (size_t i = 0; i < SIZE; i += 4096 + 1) wrong += block[i] != i % CHUNK % PRIME;
     wrong += block[SIZE - 1] != (SIZE - 1) % CHUNK % PRIME;
     block[SIZE - 1] = 255; /* what comes back last */
     block[SIZE - 4096] = 254;

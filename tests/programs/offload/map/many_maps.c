@@ -13,36 +13,35 @@ typedef struct {
   int number, padding[7];
 } Object;
 
-static Object *objects[OBJECTS];
+static Object* objects[OBJECTS];
 
 static void objects_at_once(void) {
   for (int i = 0; i < OBJECTS; i++) {
-    Object *o = objects[i] = malloc(sizeof *o);
+    Object* o = objects[i] = malloc(sizeof *o);
     o->number = i;
 #pragma omp target enter data map(to : o[0 : 1])
   }
   for (int i = 0; i < OBJECTS; i += 97) {
-    Object *o = objects[i];
+    Object* o = objects[i];
 #pragma omp target map(tofrom : o[0 : 1])
     o->number += 5;
   }
   for (int i = 0; i < OBJECTS; i++) {
     int k = (int)((i * 7919L) % OBJECTS); /* 7919 is prime: all of them, far from their order */
-    Object *o = objects[k];
+    Object* o = objects[k];
     CHECK_PRESENT(o, 1);
 #pragma omp target exit data map(from : o[0 : 1])
     CHECK_PRESENT(o, 0);
     CHECK_EQ(o->number, k + (k % 97 == 0 ? 5 : 0));
   }
-  for (int i = 0; i < OBJECTS; i++)
-    free(objects[i]);
+  for (int i = 0; i < OBJECTS; i++) free(objects[i]);
 }
 
 /* Pieces of one block, with gaps between them. */
 static void pieces_of_a_block(void) {
   static int block[20000];
   for (int i = 0; i < 2000; i++) {
-    int *piece = block + 10 * i;
+    int* piece = block + 10 * i;
     piece[3] = i;
 #pragma omp target enter data map(to : piece[1 : 5])
   }
@@ -51,7 +50,7 @@ static void pieces_of_a_block(void) {
   sum = first[3] + last[3];
   CHECK_EQ(sum, 1999);
   for (int i = 1999; i >= 0; i--) {
-    int *piece = block + 10 * i;
+    int* piece = block + 10 * i;
 #pragma omp target exit data map(delete : piece[1 : 5])
     CHECK_PRESENT(piece + 1, 0);
   }
@@ -74,14 +73,14 @@ static void many_arguments(void) {
          d68 = 68, d69 = 69;
   long sum = 0;
   double total = 0;
-#pragma omp target map(tofrom : sum, total)                                                                            \
-    map(tofrom : a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21,   \
-            a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42,   \
-            a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62, a63,   \
-            a64, a65, a66, a67, a68, a69)                                                                              \
-    firstprivate(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10, d11, d12, d13, d14, d15, d16, d17, d18, d19, d20, d21,   \
-                     d22, d23, d24, d25, d26, d27, d28, d29, d30, d31, d32, d33, d34, d35, d36, d37, d38, d39, d40,    \
-                     d41, d42, d43, d44, d45, d46, d47, d48, d49, d50, d51, d52, d53, d54, d55, d56, d57, d58, d59,    \
+#pragma omp target map(tofrom : sum, total)                                                                          \
+    map(tofrom : a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, \
+            a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, \
+            a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62, a63, \
+            a64, a65, a66, a67, a68, a69)                                                                            \
+    firstprivate(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10, d11, d12, d13, d14, d15, d16, d17, d18, d19, d20, d21, \
+                     d22, d23, d24, d25, d26, d27, d28, d29, d30, d31, d32, d33, d34, d35, d36, d37, d38, d39, d40,  \
+                     d41, d42, d43, d44, d45, d46, d47, d48, d49, d50, d51, d52, d53, d54, d55, d56, d57, d58, d59,  \
                      d60, d61, d62, d63, d64, d65, d66, d67, d68, d69)
   {
     sum += a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13;

@@ -34,7 +34,7 @@ static void directions(void) {
 }
 
 static void deleted(void) {
-  int *p = whole;
+  int* p = whole;
 #pragma omp target enter data map(to : p[0 : N])
 #pragma omp target enter data map(to : p[0 : N])
 #pragma omp target map(p[0 : N])

@@ -144,8 +144,7 @@ static void neighbours(void) {
   CHECK_PRESENT(b + N - 1, 0);
   CHECK_PRESENT(b + N, 1);
 #pragma omp target exit data map(from : a[0 : N], c[0 : N])
-  for (int i = 0; i < 3 * N; i++)
-    CHECK_EQ(block[i], i / N + 1);
+  for (int i = 0; i < 3 * N; i++) CHECK_EQ(block[i], i / N + 1);
 }
 
 int main(void) {

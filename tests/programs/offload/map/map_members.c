@@ -18,17 +18,16 @@ typedef struct {
   double b;
   int array[16];
   Point point;
-  float *data;
-  Point *points;
+  float* data;
+  Point* points;
   char last;
 } Object;
 
-static void set(Object *o) {
+static void set(Object* o) {
   memset(o, 0, sizeof *o);
   o->a = 1;
   o->b = 2;
-  for (int i = 0; i < 16; i++)
-    o->array[i] = i;
+  for (int i = 0; i < 16; i++) o->array[i] = i;
   o->point = (Point){3, 4};
   o->last = 5;
 }
@@ -71,15 +70,13 @@ static void own_types(void) {
     seen = o.b + o.point.x;
     o.a = 70;
     o.b = -1;
-    for (int i = 4; i < 7; i++)
-      o.array[i] *= 10;
+    for (int i = 4; i < 7; i++) o.array[i] *= 10;
   }
   CHECK_NEAR(seen, 9, 0);
   CHECK_EQ(o.a, 70);
   CHECK_COPY(o.b, 2, -1);
   CHECK_COPY(o.point.x, 3, 7);
-  for (int i = 0; i < 16; i++)
-    CHECK_EQ(o.array[i], i >= 4 && i < 7 ? 10 * i : i);
+  for (int i = 0; i < 16; i++) CHECK_EQ(o.array[i], i >= 4 && i < 7 ? 10 * i : i);
 }
 
 static void behind_a_pointer(void) {
@@ -89,11 +86,9 @@ static void behind_a_pointer(void) {
   set(o);
   o->data = data;
   o->points = points;
-  for (int i = 0; i < 20; i++)
-    data[i] = i;
-  for (int i = 0; i < 6; i++)
-    points[i] = (Point){i, -i};
-#pragma omp target enter data map(to : o->a, o->array[1 : 4], o->point.x, o->data, o->points)                          \
+  for (int i = 0; i < 20; i++) data[i] = i;
+  for (int i = 0; i < 6; i++) points[i] = (Point){i, -i};
+#pragma omp target enter data map(to : o->a, o->array[1 : 4], o->point.x, o->data, o->points) \
     map(to : o -> data[0 : 20], o->points[2 : 3])
   o->b = 55;
   data[0] = 44;
@@ -102,10 +97,8 @@ static void behind_a_pointer(void) {
     o->a = 100;
     o->array[2] = 200;
     o->point.x = 300;
-    for (int i = 0; i < 20; i++)
-      o->data[i] += 0.5F;
-    for (int i = 2; i < 5; i++)
-      o->points[i].x += o->points[i].y + 1000;
+    for (int i = 0; i < 20; i++) o->data[i] += 0.5F;
+    for (int i = 2; i < 5; i++) o->points[i].x += o->points[i].y + 1000;
   }
 #pragma omp target update from(o->a, o->points[3 : 1])
   CHECK_EQ(o->a, 100);
@@ -120,7 +113,7 @@ static void behind_a_pointer(void) {
   o->point.x++;
 #pragma omp target update to(o->point.x)
 #endif
-#pragma omp target exit data map(from : o->a, o->array[1 : 4], o->point.x, o->data, o->points)                         \
+#pragma omp target exit data map(from : o->a, o->array[1 : 4], o->point.x, o->data, o->points) \
     map(from : o -> data[0 : 20], o->points[2 : 3])
   CHECK_EQ(o->array[2], 200);
   CHECK_EQ(o->array[1], 1);
@@ -137,8 +130,7 @@ static void behind_a_pointer(void) {
 static void several_objects(void) {
   Object o, q, many[5];
   set(&o), set(&q);
-  for (int i = 0; i < 5; i++)
-    set(&many[i]);
+  for (int i = 0; i < 5; i++) set(&many[i]);
 #pragma omp target map(tofrom : o.a, q.b, o.last, q.point) map(to : q.array)
   {
     o.a += q.array[15];
@@ -151,10 +143,8 @@ static void several_objects(void) {
   CHECK_NEAR(q.b, 4, 0);
   CHECK_EQ(q.point.x, 7);
 #pragma omp target map(tofrom : many[1 : 3])
-  for (int i = 1; i < 4; i++)
-    many[i].array[i] = 50 + i;
-  for (int i = 0; i < 5; i++)
-    CHECK_EQ(many[i].array[i], i >= 1 && i < 4 ? 50 + i : i);
+  for (int i = 1; i < 4; i++) many[i].array[i] = 50 + i;
+  for (int i = 0; i < 5; i++) CHECK_EQ(many[i].array[i], i >= 1 && i < 4 ? 50 + i : i);
 #pragma omp target map(tofrom : many[2].a, many[2].point.y)
   many[2].a = many[2].point.y++;
   CHECK_EQ(many[2].a, 4);

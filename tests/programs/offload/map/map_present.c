@@ -40,7 +40,7 @@ static void present(void) {
 
 typedef struct {
   int a, b;
-  int *data;
+  int* data;
 } Object;
 
 static void present_members(void) {

@@ -18,11 +18,9 @@ static void copies(int n) {
   char bytes[3] = {1, 2, 3};
   int array[N], vla[n], ok = 0;
   Record record = {4, {5, 6, 7}};
-  int *pointer = array;
-  for (int i = 0; i < N; i++)
-    array[i] = i;
-  for (int i = 0; i < n; i++)
-    vla[i] = 2 * i;
+  int* pointer = array;
+  for (int i = 0; i < N; i++) array[i] = i;
+  for (int i = 0; i < n; i++) vla[i] = 2 * i;
 #pragma omp target firstprivate(bytes, array, record, vla, n) map(from : ok)
   {
     ok = bytes[2] == 3 && array[N - 1] == N - 1 && record.x == 4 && record.y[2] == 7 && vla[n - 1] == 2 * (n - 1);
@@ -40,8 +38,7 @@ static void copies(int n) {
 #pragma omp target private(bytes, array, record, n) map(from : sum)
   {
     n = 5;
-    for (int i = 0; i < N; i++)
-      array[i] = n;
+    for (int i = 0; i < N; i++) array[i] = n;
     bytes[0] = 1;
     record.y[1] = 2;
     sum = array[3] + bytes[0] + (long)record.y[1];

@@ -11,25 +11,20 @@
 
 static void lower_bounds(int n) {
   int array[N], *p = array, *middle = array + 50, vla[n];
-  for (int i = 0; i < N; i++)
-    array[i] = i;
-  for (int i = 0; i < n; i++)
-    vla[i] = i;
+  for (int i = 0; i < N; i++) array[i] = i;
+  for (int i = 0; i < n; i++) vla[i] = i;
 #pragma omp target map(tofrom : array[20 : 30])
-  for (int i = 20; i < 50; i++)
-    array[i] += 1000;
+  for (int i = 20; i < 50; i++) array[i] += 1000;
   CHECK_EQ(array[19], 19);
   CHECK_EQ(array[20], 1020);
   CHECK_EQ(array[49], 1049);
   CHECK_EQ(array[50], 50);
 #pragma omp target map(tofrom : p[50 : n]) map(to : vla[2 : n - 2])
-  for (int i = 50; i < 50 + n; i++)
-    p[i] += vla[n - 1];
+  for (int i = 50; i < 50 + n; i++) p[i] += vla[n - 1];
   CHECK_EQ(array[50], 50 + n - 1);
   CHECK_EQ(array[50 + n], 50 + n);
 #pragma omp target map(tofrom : middle[-10 : 5]) /* below what the pointer points to */
-  for (int i = -10; i < -5; i++)
-    middle[i] = i;
+  for (int i = -10; i < -5; i++) middle[i] = i;
   CHECK_EQ(array[39], 1039);
   CHECK_EQ(array[40], -10);
   CHECK_EQ(array[44], -6);
@@ -44,13 +39,11 @@ static void lower_bounds(int n) {
 static void dimensions(int rows, int columns) {
   static int grid[6][7][8];
   int vla[rows][columns], (*view)[7][8] = grid;
-  for (int i = 0; i < 6 * 7 * 8; i++)
-    ((int *)grid)[i] = i;
+  for (int i = 0; i < 6 * 7 * 8; i++) ((int*)grid)[i] = i;
 #pragma omp target map(tofrom : grid[2 : 2][0 : 7][0 : 8])
   for (int i = 2; i < 4; i++)
     for (int j = 0; j < 7; j++)
-      for (int k = 0; k < 8; k++)
-        grid[i][j][k] *= 2;
+      for (int k = 0; k < 8; k++) grid[i][j][k] *= 2;
 #pragma omp target map(tofrom : grid[5][1 : 3])
   grid[5][3][7] = -1;
 #pragma omp target map(tofrom : grid[0][0][2 : 2])
@@ -58,7 +51,7 @@ static void dimensions(int rows, int columns) {
   for (int i = 0; i < 6 * 7 * 8; i++) {
     int expected = i / 56 == 2 || i / 56 == 3 ? 2 * i : i;
     expected = i == 5 * 56 + 3 * 8 + 7 ? -1 : i == 3 ? -2 : expected;
-    CHECK_EQ(((int *)grid)[i], expected);
+    CHECK_EQ(((int*)grid)[i], expected);
   }
 #pragma omp target map(tofrom : view[1 : 1])
   view[1][6][7] = 5;
@@ -117,15 +110,13 @@ static void null_pointers(void) {
 /* One section in many pieces: each is an object of its own. */
 static void pieces(void) {
   static int array[N];
-  for (int i = 0; i < N; i++)
-    array[i] = i;
+  for (int i = 0; i < N; i++) array[i] = i;
   for (int i = 0; i < N; i += 10) {
 #pragma omp target enter data map(to : array[i : 10])
   }
   for (int i = 0; i < N; i += 10) {
 #pragma omp target map(tofrom : array[i : 10])
-    for (int j = i; j < i + 10; j++)
-      array[j] *= 3;
+    for (int j = i; j < i + 10; j++) array[j] *= 3;
   }
 #pragma omp target update from(array[30 : 10])
   CHECK_EQ(array[30], 90);
@@ -135,8 +126,7 @@ static void pieces(void) {
   for (int i = 0; i < N; i += 10) {
 #pragma omp target exit data map(from : array[i : 10])
   }
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], i == 42 ? 1 : 3 * i);
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], i == 42 ? 1 : 3 * i);
 }
 
 /* Only a section is mapped, and the region names the array: nothing is wrong, and there is no warning. */
@@ -144,11 +134,9 @@ static void only_a_section(void) {
   static int array[N];
 #pragma omp target enter data map(to : array[50 : 10])
 #pragma omp target
-  for (int i = 50; i < 60; i++)
-    array[i] += i;
+  for (int i = 50; i < 60; i++) array[i] += i;
 #pragma omp target exit data map(from : array[50 : 10])
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], i >= 50 && i < 60 ? i : 0);
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], i >= 50 && i < 60 ? i : 0);
 }
 
 int main(void) {

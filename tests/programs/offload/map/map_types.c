@@ -10,14 +10,12 @@
 
 #define N 100
 
-static void fill(int *array, int first) {
-  for (int i = 0; i < N; i++)
-    array[i] = first + i;
+static void fill(int* array, int first) {
+  for (int i = 0; i < N; i++) array[i] = first + i;
 }
 
-static void check_filled(const int *array, int first) {
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], first + i);
+static void check_filled(const int* array, int first) {
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], first + i);
 }
 
 static void on_target(void) {
@@ -31,8 +29,7 @@ static void on_target(void) {
       both[i] += 1;
       in[i] = 0;
     }
-    for (int i = 0; i < N; i++)
-      sum += scratch[i];
+    for (int i = 0; i < N; i++) sum += scratch[i];
   }
   CHECK_EQ(sum, 2 * (10 * N + N * (N - 1) / 2));
   check_filled(out, 7);
@@ -103,8 +100,7 @@ static void enter_and_exit(void) {
   CHECK_COPY(array[1], 6, 60);
 #pragma omp target enter data map(alloc : array)
 #pragma omp target
-  for (int i = 0; i < N; i++)
-    array[i] = 30 + i;
+  for (int i = 0; i < N; i++) array[i] = 30 + i;
 #pragma omp target exit data map(from : array)
   CHECK_PRESENT(array, 0);
   check_filled(array, 30);
@@ -164,16 +160,14 @@ static void near_the_device(void) {
 #pragma omp target map(close, tofrom : array) map(always, close, tofrom : x)
   {
     x = array[0];
-    for (int i = 0; i < N; i++)
-      array[i]++;
+    for (int i = 0; i < N; i++) array[i]++;
   }
   CHECK_EQ(x, 2);
   check_filled(array, 3);
 #pragma omp target data map(close, tofrom : array)
   {
 #pragma omp target
-    for (int i = 0; i < N; i++)
-      array[i]++;
+    for (int i = 0; i < N; i++) array[i]++;
   }
   check_filled(array, 4);
 }

@@ -15,8 +15,8 @@ typedef struct {
   uint64_t offset, count, stride;
 } Dimension;
 
-void __tgt_target_data_update_mapper(void *ident, int64_t device, int32_t count, void **bases, void **begins,
-                                     int64_t *sizes, int64_t *types, void **names, void **mappers);
+void __tgt_target_data_update_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                     int64_t* sizes, int64_t* types, void** names, void** mappers);
 
 static int box[kA][kB][kC];
 static unsigned state = 1;
@@ -26,13 +26,13 @@ static int draw(int below) {
   return (int)(state >> 16) % below;
 }
 
-static void update_from(Dimension *list, int64_t dimensions) {
+static void update_from(Dimension* list, int64_t dimensions) {
   void *bases[] = {box}, *begins[] = {list};
   int64_t sizes[] = {dimensions}, types[] = {(int64_t)1 << 44 | 2}; /* not contiguous, from */
   __tgt_target_data_update_mapper(NULL, -1, 1, bases, begins, sizes, types, NULL, NULL);
 }
 
-static void update_box(int newer, const int *first, const int *count) {
+static void update_box(int newer, const int* first, const int* count) {
   const uint64_t strides[] = {kB * kC * sizeof(int), kC * sizeof(int), sizeof(int)};
   Dimension list[4];
   for (int k = 0; k < 3; k++) {
@@ -45,9 +45,8 @@ static void update_box(int newer, const int *first, const int *count) {
 
 int main(void) {
   const int extents[] = {kA, kB, kC};
-  if (!own_copies())
-    return 0;
-  int *flat = &box[0][0][0];
+  if (!own_copies()) return 0;
+  int* flat = &box[0][0][0];
   for (int i = 0; i < kA * kB * kC; i++) flat[i] = 1000 + i;
 #pragma omp target enter data map(to : box)
   for (int round = 0; round < kRounds; round++) {

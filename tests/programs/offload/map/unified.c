@@ -12,7 +12,7 @@
 
 typedef struct Node {
   int value;
-  struct Node *next;
+  struct Node* next;
 } Node;
 
 static int global = 3;
@@ -20,19 +20,16 @@ static int global = 3;
 int main(void) {
   Node nodes[3] = {{1, &nodes[1]}, {2, &nodes[2]}, {3, NULL}}, *head = nodes;
   int *heap = malloc(10 * sizeof *heap), sum = 0;
-  for (int i = 0; i < 10; i++)
-    heap[i] = i;
+  for (int i = 0; i < 10; i++) heap[i] = i;
 #pragma omp target map(tofrom : sum)
   {
-    for (Node *n = head; n; n = n->next)
-      sum += n->value++;
-    for (int i = 0; i < 10; i++)
-      heap[i] += sum;
+    for (Node* n = head; n; n = n->next) sum += n->value++;
+    for (int i = 0; i < 10; i++) heap[i] += sum;
   }
   CHECK_EQ(sum, 6);
   CHECK_EQ(nodes[2].value, 4);
   CHECK_EQ(heap[9], 15);
-  int *p = &global;
+  int* p = &global;
 #pragma omp target
   (*p)++;
   CHECK_EQ(global, 4);

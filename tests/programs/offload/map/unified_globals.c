@@ -13,7 +13,7 @@
 
 typedef struct {
   double reals[4];
-  int *pointer;
+  int* pointer;
   char text[16];
 } Record;
 
@@ -32,7 +32,7 @@ int number = 5;
 long array[1000];
 static Record record = {{1, 2, 3, 4}, NULL, "text"};
 static const int constant = 9;
-int *pointer;
+int* pointer;
 static int linked[10];
 #pragma omp declare target to(number, array, record, constant, pointer)
 #pragma omp declare target link(linked)
@@ -79,11 +79,11 @@ static void deferred(void) {
   CHECK_EQ(number, 20);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   regions();
   deferred();
   if (argc > 1) {
-    void *library = dlopen(argv[1], RTLD_NOW);
+    void* library = dlopen(argv[1], RTLD_NOW);
     CHECK(library != NULL);
     int (*use)(void) = (int (*)(void))dlsym(library, "use_library");
     CHECK(use != NULL);

@@ -14,10 +14,10 @@
 #define SIZE (ROWS * ROW)
 #define BYTES (1UL << 20)
 
-static unsigned char *host;
+static unsigned char* host;
 
-static void *sparse(void) {
-  void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static void* sparse(void) {
+  void* memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   CHECK(memory != MAP_FAILED);
   return memory;
 }
@@ -44,8 +44,7 @@ static void updates(void) {
 #pragma omp target map(alloc : host[0 : SIZE]) map(from : first, last)
     {
       first = host[at], last = host[at + BYTES - 1];
-      for (size_t i = 0; i < BYTES; i++)
-        host[at + i] += 100;
+      for (size_t i = 0; i < BYTES; i++) host[at + i] += 100;
     }
     CHECK_COPY(first, (int)p + 1, 99);
     CHECK_COPY(last, (int)p + 1, 99);
@@ -57,14 +56,13 @@ static void updates(void) {
   /* A map that begins and ends beyond 4 GiB. */
   fill(SIZE - BYTES, 5);
 #pragma omp target map(tofrom : host[SIZE - BYTES : BYTES])
-  for (size_t i = 0; i < BYTES; i++)
-    host[SIZE - BYTES + i] += 1;
+  for (size_t i = 0; i < BYTES; i++) host[SIZE - BYTES + i] += 1;
   expect(SIZE - BYTES, 6);
 }
 
 static void routines(void) {
   int device = omp_get_default_device(), initial = omp_get_initial_device();
-  unsigned char *there = omp_target_alloc(SIZE, device);
+  unsigned char* there = omp_target_alloc(SIZE, device);
   CHECK(there != NULL);
   for (size_t p = 0; p < PLACES; p++) {
     size_t at = places[p], other = places[PLACES - 1 - p];

@@ -13,7 +13,7 @@
 
 typedef struct {
   int n;
-  double *data;
+  double* data;
   int scratch; /* only `whole` names it */
 } Vector;
 
@@ -30,19 +30,17 @@ typedef struct {
 
 static Vector make(int n, double first) {
   Vector v = {n, malloc(n * sizeof(double)), 5};
-  for (int i = 0; i < n; i++)
-    v.data[i] = first + i;
+  for (int i = 0; i < n; i++) v.data[i] = first + i;
   return v;
 }
 
 static void plain(void) {
   static Vector v;
   v = make(N, 0);
-  double *data = v.data;
+  double* data = v.data;
 #pragma omp target map(v)
   {
-    for (int i = 0; i < v.n; i++)
-      v.data[i] *= 2;
+    for (int i = 0; i < v.n; i++) v.data[i] *= 2;
     v.n = -1;
   }
   CHECK_EQ(v.n, -1);
@@ -50,8 +48,7 @@ static void plain(void) {
   CHECK_NEAR(data[N - 1], 2 * (N - 1), 0);
   v.n = N;
 #pragma omp target /* the default mapper, without a clause */
-  for (int i = 0; i < v.n; i++)
-    v.data[i] += 1;
+  for (int i = 0; i < v.n; i++) v.data[i] += 1;
   CHECK_NEAR(data[0], 1, 0);
   free(data);
 }
@@ -60,7 +57,7 @@ static void by_name(void) {
   static Vector v, w;
   v = make(N, 0);
   w = make(N, 0);
-  double *data = v.data;
+  double* data = v.data;
   int seen = 0;
 #pragma omp target map(mapper(whole), tofrom : v)
   {
@@ -82,7 +79,7 @@ static void by_name(void) {
 static void types(void) {
   static Vector v;
   v = make(N, 0);
-  double *data = v.data;
+  double* data = v.data;
 #pragma omp target map(to : v)
   {
     v.data[1] = -1;
@@ -94,8 +91,7 @@ static void types(void) {
 #pragma omp target enter data map(to : v)
   CHECK_PRESENT(data, 1);
 #pragma omp target map(tofrom : v)
-  for (int i = 0; i < v.n; i++)
-    v.data[i] = 10 + i;
+  for (int i = 0; i < v.n; i++) v.data[i] = 10 + i;
   CHECK_COPY(data[5], 5, 15);
 #pragma omp target update from(v)
   CHECK_NEAR(data[5], 15, 0);
@@ -125,15 +121,13 @@ static void types(void) {
 static void arrays(void) {
   enum { kVectors = 5 };
   static Vector many[kVectors], more[kVectors];
-  Vector *p = more;
+  Vector* p = more;
   double sums[kVectors] = {0};
-  for (int i = 0; i < kVectors; i++)
-    many[i] = make(3 + i, 100 * i), more[i] = make(4, 10 * i);
+  for (int i = 0; i < kVectors; i++) many[i] = make(3 + i, 100 * i), more[i] = make(4, 10 * i);
 #pragma omp target enter data map(to : many)
 #pragma omp target map(tofrom : many) map(tofrom : sums)
   for (int i = 0; i < kVectors; i++) {
-    for (int j = 0; j < many[i].n; j++)
-      sums[i] += many[i].data[j];
+    for (int j = 0; j < many[i].n; j++) sums[i] += many[i].data[j];
     many[i].data[0] = -i;
   }
 #pragma omp target exit data map(from : many)
@@ -144,8 +138,7 @@ static void arrays(void) {
     CHECK_PRESENT(many[i].data, 0);
   }
 #pragma omp target map(tofrom : p[1 : 3])
-  for (int i = 1; i < 4; i++)
-    p[i].data[1] = 50 + i;
+  for (int i = 1; i < 4; i++) p[i].data[1] = 50 + i;
   for (int i = 0; i < kVectors; i++) {
     CHECK_NEAR(more[i].data[1], i >= 1 && i < 4 ? 50 + i : 10 * i + 1, 0);
     free(many[i].data);
@@ -167,11 +160,9 @@ static void nested(void) {
   CHECK_NEAR(left[1], 52, 0);
   CHECK_NEAR(right[3], 5 + N, 0);
   CHECK(pair.left.data == left && pair.right.data == right);
-  for (int i = 0; i < 3; i++)
-    pairs[i] = (Pair){i, make(4, i), make(5, 10 * i)};
+  for (int i = 0; i < 3; i++) pairs[i] = (Pair){i, make(4, i), make(5, 10 * i)};
 #pragma omp target map(tofrom : pairs)
-  for (int i = 0; i < 3; i++)
-    pairs[i].left.data[0] = pairs[i].right.data[4] + pairs[i].id;
+  for (int i = 0; i < 3; i++) pairs[i].left.data[0] = pairs[i].right.data[4] + pairs[i].id;
   for (int i = 0; i < 3; i++) {
     CHECK_NEAR(pairs[i].left.data[0], 10 * i + 4 + i, 0);
     free(pairs[i].left.data);

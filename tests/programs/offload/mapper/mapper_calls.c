@@ -8,12 +8,12 @@
 
 typedef struct {
   int length;
-  int *data;
+  int* data;
 } Vector;
 
 static int calls;
 
-static int length_of(const Vector *v) {
+static int length_of(const Vector* v) {
   calls++;
   return omp_target_is_present(v->data, omp_get_default_device()) >= 0 ? v->length : 0;
 }

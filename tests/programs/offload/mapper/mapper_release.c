@@ -9,7 +9,7 @@
 
 typedef struct {
   int n, more;
-  int *data;
+  int* data;
   int last;
 } Object;
 
@@ -33,15 +33,13 @@ int main(void) {
   CHECK_PRESENT(&o, 0);
   CHECK_EQ(data[0], 5);
   CHECK_EQ(o.last, 14);
-  for (int i = 0; i < 3; i++)
-    many[i] = (Object){4, 0, few[i], 0};
+  for (int i = 0; i < 3; i++) many[i] = (Object){4, 0, few[i], 0};
   for (int round = 0; round < 3; round++) {
 #pragma omp target enter data map(to : many)
     CHECK_PRESENT(&many[2], 1);
     CHECK_PRESENT(few, 1);
 #pragma omp target map(tofrom : many)
-    for (int i = 0; i < 3; i++)
-      many[i].data[i] += i;
+    for (int i = 0; i < 3; i++) many[i].data[i] += i;
 #pragma omp target exit data map(from : many)
     CHECK_PRESENT(&many[0], 0);
     CHECK_PRESENT(&many[2], 0);

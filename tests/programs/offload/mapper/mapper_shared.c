@@ -14,22 +14,21 @@
 enum { kElements = 64, kLength = 8, kRounds = 4, kUpdates = 10 };
 
 typedef struct {
-  double *data;
+  double* data;
   int length;
 } Vector;
 
 #pragma omp declare mapper(deep : Vector v) map(v, v.data[0 : v.length])
 
 static Vector vectors[kElements];
-static double *pool; /* of all arrays, one behind another */
+static double* pool; /* of all arrays, one behind another */
 static double table[4][8 * kLength];
 
 static void make(void) {
   pool = malloc(kElements * kLength * sizeof *pool);
   for (int i = 0; i < kElements; i++) {
     vectors[i] = (Vector){pool + i * kLength, kLength};
-    for (int k = 0; k < kLength; k++)
-      vectors[i].data[k] = i + k;
+    for (int k = 0; k < kLength; k++) vectors[i].data[k] = i + k;
   }
 #pragma omp target enter data map(mapper(deep), to : vectors[0 : kElements])
 #pragma omp target enter data map(to : table)
@@ -40,28 +39,23 @@ static void follow_pointers(void) {
     double sum = 0, expected = 0;
 #pragma omp target map(tofrom : sum)
     for (int i = 0; i < kElements; i++)
-      for (int k = 0; k < kLength; k++)
-        sum += vectors[i].data[k]++;
+      for (int k = 0; k < kLength; k++) sum += vectors[i].data[k]++;
     for (int i = 0; i < kElements; i++)
-      for (int k = 0; k < kLength; k++)
-        expected += i + k + round;
+      for (int k = 0; k < kLength; k++) expected += i + k + round;
     CHECK_EQ((long)sum, (long)expected);
   }
 }
 
 /* The first array gets the places of the others; then regions know these by that array alone. */
 static void follow_stored_pointers(void) {
-  double *first = vectors[0].data;
+  double* first = vectors[0].data;
 #pragma omp target map(to : first[0 : kLength])
-  for (int k = 0; k < kLength; k++)
-    ((double **)first)[k] = vectors[k + 1].data;
+  for (int k = 0; k < kLength; k++) ((double**)first)[k] = vectors[k + 1].data;
   for (int round = 0; round < kRounds; round++) {
     double sum = 0, expected = 0;
 #pragma omp target map(to : first[0 : kLength]) map(tofrom : sum)
-    for (int k = 0; k < kLength; k++)
-      sum += ((double **)first)[k][0]++;
-    for (int k = 0; k < kLength; k++)
-      expected += k + 1 + kRounds + round;
+    for (int k = 0; k < kLength; k++) sum += ((double**)first)[k][0]++;
+    for (int k = 0; k < kLength; k++) expected += k + 1 + kRounds + round;
     CHECK_EQ((long)sum, (long)expected);
   }
 }
@@ -72,8 +66,7 @@ static void update_around(void) {
 #pragma omp target map(to : written[0 : kLength]) firstprivate(round) nowait
     {
       usleep(20000);
-      for (int k = 0; k < kLength; k++)
-        written[k] = round;
+      for (int k = 0; k < kLength; k++) written[k] = round;
       usleep(10000);
     }
     for (int i = 0; i < kUpdates; i++) {
@@ -92,8 +85,7 @@ static void update_in_parts(void) {
 #pragma omp target map(to : table) firstprivate(round) nowait
     {
       usleep(20000);
-      for (int k = 4 * kLength; k < 8 * kLength; k++)
-        table[0][k] = round;
+      for (int k = 4 * kLength; k < 8 * kLength; k++) table[0][k] = round;
       usleep(10000);
     }
     for (int i = 0; i < kUpdates; i++) {

@@ -11,11 +11,11 @@ enum { kLong = 64 << 20, kRounds = 3 };
 
 typedef struct {
   int n;
-  int *data;
+  int* data;
 } Object;
 
 /* The host's elements change once the device has its own: so a region tells by a value whose they are. */
-static void meet(char *large, Object *object, int *data) {
+static void meet(char* large, Object* object, int* data) {
   int device = omp_get_default_device(), first = 0, second = 0;
   data[0] = 7;
 #pragma omp target enter data map(to : object[0 : 1])
@@ -24,7 +24,7 @@ static void meet(char *large, Object *object, int *data) {
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num() == 0) {
-#pragma omp target map(to : large[0 : kLong]) map(object->data[0 : 10]) map(tofrom : first)
+#pragma omp target map(to : large[0 : kLong]) map(object -> data[0 : 10]) map(tofrom : first)
       first = object->data[0] + large[5];
     } else {
       while (own_copies() && omp_get_num_threads() == 2 && !omp_target_is_present(large, device)) {
@@ -42,11 +42,10 @@ static void meet(char *large, Object *object, int *data) {
 int main(void) {
   int data[10] = {0};
   Object object = {10, data};
-  char *large = malloc(kLong);
+  char* large = malloc(kLong);
   memset(large, 1, kLong);
   (void)own_copies();
-  for (int i = 0; i < kRounds; i++)
-    meet(large, &object, data);
+  for (int i = 0; i < kRounds; i++) meet(large, &object, data);
   free(large);
   return 0;
 }

@@ -11,33 +11,28 @@
 
 #define N 40
 
-static void add_to(int *device_memory, int n, int what) {
+static void add_to(int* device_memory, int n, int what) {
 #pragma omp target is_device_ptr(device_memory)
-  for (int i = 0; i < n; i++)
-    device_memory[i] += what;
+  for (int i = 0; i < n; i++) device_memory[i] += what;
 }
 
 static void allocated(void) {
   int device = omp_get_default_device(), host = omp_get_initial_device(), data[N];
-  for (int i = 0; i < N; i++)
-    data[i] = i;
+  for (int i = 0; i < N; i++) data[i] = i;
   int *first = omp_target_alloc(sizeof data, device), *second = omp_target_alloc(sizeof data, device);
   CHECK(first && second && first != second);
   CHECK_EQ(omp_target_memcpy(first, data, sizeof data, 0, 0, device, host), 0);
 #pragma omp target is_device_ptr(first, second)
-  for (int i = 0; i < N; i++)
-    second[i] = first[i] + 1;
+  for (int i = 0; i < N; i++) second[i] = first[i] + 1;
   add_to(second, N, 10);
   add_to(second + N / 2, N / 2, 100); /* an address inside the block */
   int back[N];
   CHECK_EQ(omp_target_memcpy(back, second, sizeof back, 0, 0, host, device), 0);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(back[i], i + 11 + (i < N / 2 ? 0 : 100));
+  for (int i = 0; i < N; i++) CHECK_EQ(back[i], i + 11 + (i < N / 2 ? 0 : 100));
   /* The same in a region by its value, with firstprivate. */
   int sum = 0;
 #pragma omp target firstprivate(second) map(tofrom : sum)
-  for (int i = 0; i < N; i++)
-    sum += second[i];
+  for (int i = 0; i < N; i++) sum += second[i];
   CHECK_EQ(sum, N * (N - 1) / 2 + 11 * N + 100 * N / 2);
   omp_target_free(first, device);
   omp_target_free(second, device);
@@ -75,7 +70,7 @@ static void of_mapped_data(void) {
   CHECK_EQ(data[0], 4);
 }
 
-static void add_behind(int *device_memory) {
+static void add_behind(int* device_memory) {
 #pragma omp target is_device_ptr(device_memory)
   *device_memory += 5;
 }
@@ -108,7 +103,7 @@ static void addresses(void) {
 
 /* Sections and pointers in members. */
 typedef struct {
-  int *data;
+  int* data;
   int n;
 } Holder;
 
@@ -116,7 +111,7 @@ static void members(void) {
   int data[N] = {0};
   Holder h = {data, N};
 #pragma omp target enter data map(to : h) map(to : h.data[0 : N])
-  int *mapped = omp_get_mapped_ptr(data, omp_get_default_device());
+  int* mapped = omp_get_mapped_ptr(data, omp_get_default_device());
   CHECK_COPY(mapped != NULL && mapped != data, 1, 0);
   if (own_copies()) {
     add_to(mapped, N, 2);

@@ -17,12 +17,11 @@ typedef struct {
 
 typedef struct Node {
   int value;
-  struct Node *next;
+  struct Node* next;
 } Node;
 
-static void fill(double *array, double first) {
-  for (int i = 0; i < N; i++)
-    array[i] = first + i;
+static void fill(double* array, double first) {
+  for (int i = 0; i < N; i++) array[i] = first + i;
 }
 
 /* The object and its arrays in one construct; and the host's pointers after the object came back. */
@@ -33,16 +32,14 @@ static void object_with_arrays(void) {
 #pragma omp target enter data map(to : v) map(to : v.a[0 : N], v.b[0 : N])
 #pragma omp target
   {
-    for (int i = 0; i < v.n; i++)
-      v.b[i] += v.a[i];
+    for (int i = 0; i < v.n; i++) v.b[i] += v.a[i];
     v.tail = 2;
   }
   CHECK_COPY(b[1], 101, 102);
 #pragma omp target exit data map(from : v.a[0 : N], v.b[0 : N]) map(from : v)
   CHECK(v.a == a && v.b == b);
   CHECK_EQ(v.tail, 2);
-  for (int i = 0; i < N; i++)
-    CHECK_NEAR(b[i], 100 + 2 * i, 0);
+  for (int i = 0; i < N; i++) CHECK_NEAR(b[i], 100 + 2 * i, 0);
   CHECK_PRESENT(a, 0);
   CHECK_PRESENT(&v, 0);
 }
@@ -54,19 +51,17 @@ static void all_at_once(void) {
   fill(a, 0), fill(b, 100);
 #pragma omp target map(tofrom : v, v.a[0 : N]) map(to : v.b[0 : N])
   {
-    for (int i = 0; i < N; i++)
-      v.a[i] += v.b[i];
+    for (int i = 0; i < N; i++) v.a[i] += v.b[i];
     v.tail++;
   }
   CHECK(v.a == a && v.b == b);
   CHECK_EQ(v.tail, 2);
   CHECK_NEAR(a[N - 1], 100 + 2 * (N - 1), 0);
 #ifdef __clang__ /* GCC 12 passes a wrong p */
-  Vector *p = &v;
+  Vector* p = &v;
 #pragma omp target map(tofrom : p[0 : 1], p->a[0 : N]) map(to : p -> b[0 : N])
   {
-    for (int i = 0; i < N; i++)
-      p->a[i] -= p->b[i];
+    for (int i = 0; i < N; i++) p->a[i] -= p->b[i];
     p->tail++;
   }
   CHECK(p == &v && v.a == a && v.b == b);
@@ -154,15 +149,13 @@ static void pointers_to_pointers(void) {
     CHECK_NEAR(data[r][0], -r, 0);
   }
 #pragma omp target exit data map(from : rows)
-  for (int r = 0; r < 4; r++)
-    CHECK(rows[r] == data[r]);
+  for (int r = 0; r < 4; r++) CHECK(rows[r] == data[r]);
 #pragma omp target enter data map(to : matrix[0 : 4])
   for (int r = 0; r < 4; r++) {
 #pragma omp target enter data map(to : matrix[r][0 : N])
   }
 #pragma omp target map(tofrom : matrix[0 : 4])
-  for (int r = 0; r < 4; r++)
-    matrix[r][1] = r;
+  for (int r = 0; r < 4; r++) matrix[r][1] = r;
   for (int r = 0; r < 4; r++) {
 #pragma omp target exit data map(from : matrix[r][0 : N])
     CHECK_NEAR(data[r][1], r, 0);
@@ -180,16 +173,15 @@ static void linked_list(void) {
   for (int i = 0; i < kNodes; i++) {
     nodes[i] = malloc(sizeof(Node));
     *nodes[i] = (Node){i, NULL};
-    if (i > 0)
-      nodes[i - 1]->next = nodes[i];
+    if (i > 0) nodes[i - 1]->next = nodes[i];
   }
   head = nodes[0];
 #pragma omp target enter data map(to : head[0 : 1])
-  for (Node *n = head; n->next; n = n->next) {
+  for (Node* n = head; n->next; n = n->next) {
 #pragma omp target enter data map(to : n->next[0 : 1])
   }
 #pragma omp target map(tofrom : sum, count) map(to : head[0 : 0])
-  for (Node *n = head; n; n = n->next) {
+  for (Node* n = head; n; n = n->next) {
     sum += n->value;
     n->value *= 2;
     count++;
@@ -197,13 +189,13 @@ static void linked_list(void) {
   CHECK_EQ(count, kNodes);
   CHECK_EQ(sum, kNodes * (kNodes - 1) / 2);
   for (int i = 0; i < kNodes; i++) {
-    Node *n = nodes[i];
+    Node* n = nodes[i];
 #pragma omp target update from(n[0 : 1])
     CHECK_EQ(n->value, 2 * i);
     CHECK(n->next == (i + 1 < kNodes ? nodes[i + 1] : NULL));
   }
   for (int i = kNodes - 1; i >= 0; i--) {
-    Node *n = nodes[i];
+    Node* n = nodes[i];
 #pragma omp target exit data map(delete : n[0 : 1])
     CHECK_PRESENT(n, 0);
     free(n);

@@ -9,13 +9,13 @@
 
 typedef struct {
   int n;
-  int *data;
+  int* data;
 } Object;
 
 static int data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 /* n is 0, which compilers do not know. */
-static void without_elements(int n, int *pointee) {
+static void without_elements(int n, int* pointee) {
   int same = 0;
   Object object = {n, pointee}, *p = &object;
 #pragma omp target map(to : object) map(tofrom : object.data[0 : n]) map(from : same)
@@ -42,7 +42,7 @@ static void without_pointer(void) {
   CHECK_PRESENT(data, 0);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   (void)argv;
   without_elements(argc - 1, NULL);
   without_elements(argc - 1, data);

@@ -14,20 +14,19 @@ enum { kN = 1000 };
 
 typedef struct {
   int rows;
-  double *value;
-  int *column;
+  double* value;
+  int* column;
   double diagonal[8];
 } Matrix;
 
-static void make(Matrix *m) {
+static void make(Matrix* m) {
   m->rows = kN;
   m->value = calloc(kN, sizeof(double));
   m->column = malloc(kN * sizeof(int));
-  for (int i = 0; i < kN; i++)
-    m->column[i] = kN - i;
+  for (int i = 0; i < kN; i++) m->column[i] = kN - i;
 }
 
-static void drop(Matrix *m) {
+static void drop(Matrix* m) {
   free(m->value);
   free(m->column);
 }
@@ -38,21 +37,18 @@ static void implicit(void) {
 #pragma omp target enter data map(to : m.value[0 : kN], m.column[0 : kN])
   for (int step = 0; step < 5; step++) {
 #pragma omp target
-    for (int i = 0; i < kN; i++)
-      m.value[i] += m.column[i];
+    for (int i = 0; i < kN; i++) m.value[i] += m.column[i];
 #pragma omp target nowait
-    for (int i = 0; i < kN; i++)
-      m.value[i] *= 2;
+    for (int i = 0; i < kN; i++) m.value[i] *= 2;
 #pragma omp taskwait
   }
 #pragma omp target exit data map(from : m.value[0 : kN]) map(release : m.column[0 : kN])
-  for (int i = 0; i < kN; i++)
-    CHECK_NEAR(m.value[i], 62.0 * (kN - i), 0);
+  for (int i = 0; i < kN; i++) CHECK_NEAR(m.value[i], 62.0 * (kN - i), 0);
   drop(&m);
 }
 
 #if !defined(__clang__) || __clang_major__ >= 22
-static uintptr_t value_on_device(Matrix *m) {
+static uintptr_t value_on_device(Matrix* m) {
   uintptr_t seen = 0;
 #pragma omp target map(to : m[0 : 1]) map(from : seen)
   seen = (uintptr_t)m->value;
@@ -62,17 +58,15 @@ static uintptr_t value_on_device(Matrix *m) {
 static void mapped_later(void) {
   Matrix m;
   make(&m);
-  double *value = m.value;
+  double* value = m.value;
 #pragma omp target enter data map(to : m.value[0 : kN])
 #pragma omp target enter data map(to : m)
 #pragma omp target
-  for (int i = 0; i < m.rows; i++)
-    m.value[i] += i;
+  for (int i = 0; i < m.rows; i++) m.value[i] += i;
 #pragma omp target exit data map(from : m)
   CHECK(m.value == value);
 #pragma omp target exit data map(from : m.value[0 : kN])
-  for (int i = 0; i < kN; i++)
-    CHECK_NEAR(m.value[i], i, 0);
+  for (int i = 0; i < kN; i++) CHECK_NEAR(m.value[i], i, 0);
   drop(&m);
 }
 

@@ -13,15 +13,15 @@ enum { kPointers = 100000, kRounds = 5, kSeconds = 25 };
 
 typedef struct {
   int number;
-  int *value;
+  int* value;
 } Element;
 
 static Element elements[kPointers];
 
 /* The oldest ones first. */
-static void lead_into(int *array) {
+static void lead_into(int* array) {
   for (int i = 0; i < kPointers; i++) {
-    Element *e = &elements[i];
+    Element* e = &elements[i];
     e->value = &array[i];
 #pragma omp target enter data map(to : e->value[0 : 1])
 #pragma omp target exit data map(release : e->value[0 : 1])
@@ -44,8 +44,7 @@ int main(void) {
   long wrong = 0;
 #if !defined(__clang__) || __clang_major__ >= 22 /* others map the pointers with the sections */
 #pragma omp target map(to : elements) map(tofrom : wrong)
-  for (int i = 0; i < kPointers; i++)
-    wrong += *elements[i].value != i;
+  for (int i = 0; i < kPointers; i++) wrong += *elements[i].value != i;
 #endif
   CHECK_EQ(wrong, 0);
 #pragma omp target exit data map(from : first[0 : kPointers]) map(release : second[0 : kPointers])

@@ -10,7 +10,7 @@ enum { N = 2000 };
 
 typedef struct {
   int n;
-  int *data;
+  int* data;
   int tag;
 } Object;
 
@@ -24,7 +24,7 @@ static int scattered(int k) { return (k * 787 + 11) % N; }
 
 static void attach_in_order(int (*place)(int)) {
   int wrong = 0;
-  Object *all = objects;
+  Object* all = objects;
   for (int i = 0; i < N; i++) {
     data[i] = 3 * i;
     objects[i] = (Object){i, &data[i], -i};
@@ -34,8 +34,7 @@ static void attach_in_order(int (*place)(int)) {
     int i = place(k);
 #pragma omp target enter data map(to : all[i].data[0 : 1])
   }
-  for (int i = 0; i < N; i++)
-    all[i].tag = i;
+  for (int i = 0; i < N; i++) all[i].tag = i;
 #pragma omp target update to(all[0 : N])
 #pragma omp target map(tofrom : wrong)
   for (int i = 0; i < N; i++) {
@@ -44,8 +43,7 @@ static void attach_in_order(int (*place)(int)) {
   }
   CHECK_EQ(wrong, 0);
 #pragma omp target update from(all[0 : N])
-  for (int i = 0; i < N; i++)
-    wrong += all[i].data != &data[i] || all[i].n != 2 * i;
+  for (int i = 0; i < N; i++) wrong += all[i].data != &data[i] || all[i].n != 2 * i;
   CHECK_EQ(wrong, 0);
   for (int i = 0; i < N; i++) {
 #pragma omp target exit data map(release : all[i].data[0 : 1])

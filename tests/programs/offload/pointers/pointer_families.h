@@ -14,14 +14,14 @@
 enum { kFamilies = 3, kBlocks = 5, kLength = 40 };
 
 typedef struct Block {
-  struct Block *next;
+  struct Block* next;
   BLOCK_FIELDS
   long values[kLength];
 } Block;
 
 typedef struct {
   FAMILY_FIELDS
-  Block *blocks[kBlocks];
+  Block* blocks[kBlocks];
   long expected[kBlocks][kLength];
   int next[kBlocks]; /* -1: none */
 } Family;
@@ -36,13 +36,12 @@ static int draw(int below) {
 }
 
 static void begin_family(int f) {
-  Family *family = &g_families[f];
+  Family* family = &g_families[f];
   for (int b = 0; b < kBlocks; b++) {
-    Block *block = family->blocks[b] = calloc(1, sizeof *block);
+    Block* block = family->blocks[b] = calloc(1, sizeof *block);
     CHECK(block != NULL);
     family->next[b] = -1;
-    for (int i = 0; i < kLength; i++)
-      block->values[i] = family->expected[b][i] = f * 100 + b * 10 + i;
+    for (int i = 0; i < kLength; i++) block->values[i] = family->expected[b][i] = f * 100 + b * 10 + i;
 #pragma omp target enter data map(to : block[0 : 1])
   }
 }
@@ -50,11 +49,10 @@ static void begin_family(int f) {
 static void end_families(void) {
   for (int f = 0; f < kFamilies; f++) {
     for (int b = 0; b < kBlocks; b++) {
-      Block *block = g_families[f].blocks[b];
+      Block* block = g_families[f].blocks[b];
 #pragma omp target update from(block->values)
 #pragma omp target exit data map(release : block[0 : 1])
-      for (int i = 0; i < kLength; i++)
-        CHECK_EQ(block->values[i], g_families[f].expected[b][i]);
+      for (int i = 0; i < kLength; i++) CHECK_EQ(block->values[i], g_families[f].expected[b][i]);
       free(block);
     }
   }

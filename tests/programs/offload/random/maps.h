@@ -20,7 +20,7 @@ enum { kFirst = 2, kLast = 5, kFields = kFirst + kLast };
 /* The structure of an object. */
 typedef struct {
   int first[kFirst];
-  int *data;
+  int* data;
   int last[kLast];
 } Holder;
 
@@ -38,9 +38,9 @@ typedef struct {
 typedef struct {
   int ranges;
   Range range[kRanges];
-  int *value;
-  int holders;       /* references of the structure; 0: it is not there */
-  int through;       /* those that came with a section behind its pointer */
+  int* value;
+  int holders; /* references of the structure; 0: it is not there */
+  int through; /* those that came with a section behind its pointer */
   int field[kFields];
   int attached;      /* the range that the pointer is attached to, 0: none. The range may be gone. */
   int attached_base; /* which element the pointer is the address of */
@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
   int length, devices;
-  int *value;
+  int* value;
   int field[kFields];
   int base; /* which element the host's pointer is the address of */
   OnDevice on[kDevices];
@@ -70,7 +70,7 @@ typedef enum {
   kHolderEnter,
   kHolderExit,
   kHolderUpdate,
-  kHolderUse, /* a region that follows the attached pointer */
+  kHolderUse,    /* a region that follows the attached pointer */
   kSectionEnter, /* behind the structure's pointer */
   kSectionExit,
   kBothEnter, /* the structure and the section behind its pointer */
@@ -128,28 +128,28 @@ typedef struct Step {
   int device, other; /* other: of a copy between devices */
   int lo, n, lo2, n2;
   Box box;
-  int salt, fill;    /* kernels: new values from old ones, or without them */
+  int salt, fill; /* kernels: new values from old ones, or without them */
   int readers;
-  int *seen;         /* what the kernel will have read: n elements per region */
-  int *got;          /* what it has read */
+  int* seen; /* what the kernel will have read: n elements per region */
+  int* got;  /* what it has read */
   long sum, got_sum;
-  struct Step *inside;
+  struct Step* inside;
   int inside_count;
-  State *after;
+  State* after;
   int object, index;
 } Step;
 
 /* model.c */
-State *new_state(int length, int devices);
-State *copy_of_state(const State *state);
-void free_state(State *state);
-Range *range_around(OnDevice *on, int lo, int n); /* null: not all of it is in one range */
-Range *range_with_id(OnDevice *on, int id);
-int is_clear(const OnDevice *on, int lo, int n); /* no range has any of it */
-int is_known(const int *value, int lo, int n);
-void apply(State *state, Step *step); /* one that has no steps inside */
-void begin_data(State *state, const Step *step);
-void end_data(State *state, const Step *step);
+State* new_state(int length, int devices);
+State* copy_of_state(const State* state);
+void free_state(State* state);
+Range* range_around(OnDevice* on, int lo, int n); /* null: not all of it is in one range */
+Range* range_with_id(OnDevice* on, int id);
+int is_clear(const OnDevice* on, int lo, int n); /* no range has any of it */
+int is_known(const int* value, int lo, int n);
+void apply(State* state, Step* step); /* one that has no steps inside */
+void begin_data(State* state, const Step* step);
+void end_data(State* state, const Step* step);
 
 /* The values that a kernel and the host write. */
 #pragma omp begin declare target
@@ -161,28 +161,28 @@ static inline int next_value(int old, int salt, int i, int fill) {
 /* generate.c */
 typedef struct {
   int count;
-  Step *step;
-  State *before;
+  Step* step;
+  State* before;
 } Program;
 Program generate(uint64_t seed, int object, int length, int devices, int steps);
-void free_program(Program *program);
+void free_program(Program* program);
 
 /* run.c: what the steps work on. A step runs at once, or its constructs are deferred and depend on `chain`. */
 typedef struct {
-  int *data;
+  int* data;
   Holder holder;
-  void *block[kDevices]; /* associated memory */
-  int *scratch[kDevices];
+  void* block[kDevices]; /* associated memory */
+  int* scratch[kDevices];
   int chain;
 } Object;
 extern Object objects[kObjects];
-void run_step(Step *step, int deferred);
-void run_and_check(Step *step);
+void run_step(Step* step, int deferred);
+void run_and_check(Step* step);
 
 /* check.c: ends the program at a difference. */
-void check_after(const Step *step);
+void check_after(const Step* step);
 extern uint64_t current_seed;
-extern const char *current_mode;
-const char *kind_name(Kind kind);
+extern const char* current_mode;
+const char* kind_name(Kind kind);
 
 #endif

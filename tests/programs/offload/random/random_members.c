@@ -35,14 +35,11 @@ static int below(int limit) {
   return (int)((z ^ (z >> 31)) % (uint64_t)limit);
 }
 
-static void fill(Whole *whole, int salt) {
+static void fill(Whole* whole, int salt) {
   whole->head = salt, whole->tail = -salt;
-  for (int i = 0; i < kRows * kColumns; i++)
-    ((int *)whole->grid)[i] = salt + i;
-  for (int i = 0; i < kReals; i++)
-    whole->real[i] = salt + 100 + i;
-  for (int i = 0; i < kPlanes * 20; i++)
-    ((int *)whole->cube)[i] = salt + 200 + i;
+  for (int i = 0; i < kRows * kColumns; i++) ((int*)whole->grid)[i] = salt + i;
+  for (int i = 0; i < kReals; i++) whole->real[i] = salt + 100 + i;
+  for (int i = 0; i < kPlanes * 20; i++) ((int*)whole->cube)[i] = salt + 200 + i;
 }
 
 /* What the model copies. */
@@ -63,70 +60,69 @@ static void move_cube(int plane, int planes, int row, int rows, int column, int 
 }
 
 static void move_real(int first, int count, int step) {
-  for (int i = 0; i < count; i++)
-    to->real[first + i * step] = from->real[first + i * step];
+  for (int i = 0; i < count; i++) to->real[first + i * step] = from->real[first + i * step];
 }
 
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 /* An update of these list items in one direction, and what it does to the model. */
-#define FORM(model, ...)                                                                                               \
-  do {                                                                                                                 \
-    if (to == &device) {                                                                                               \
-      PRAGMA(omp target update to(__VA_ARGS__))                                                                        \
-    } else {                                                                                                           \
-      PRAGMA(omp target update from(__VA_ARGS__))                                                                      \
-    }                                                                                                                  \
-    model;                                                                                                             \
+#define FORM(model, ...)                          \
+  do {                                            \
+    if (to == &device) {                          \
+      PRAGMA(omp target update to(__VA_ARGS__))   \
+    } else {                                      \
+      PRAGMA(omp target update from(__VA_ARGS__)) \
+    }                                             \
+    model;                                        \
   } while (0)
 
 enum { kFormsOfPart = 14, kForms = 22 };
 
 /* Of `grid` and `real`, which are mapped in any case. */
-static void update_in_pieces(int form, Whole *p, int (*rows)[kColumns]) {
+static void update_in_pieces(int form, Whole* p, int (*rows)[kColumns]) {
   (void)p, (void)rows;
   switch (form) {
 #ifdef __clang__
-    case 4: FORM(move_grid(1, 2, 1, 2, 3, 1), rows[1 : 2][2 : 3]); break;
-    case 5: FORM(move_grid(0, 3, 2, 1, 3, 2), rows[0 : 3 : 2][1 : 3 : 2]); break;
+    case 4: FORM(move_grid(1, 2, 1, 2, 3, 1), rows [1:2] [2:3]); break;
+    case 5: FORM(move_grid(0, 3, 2, 1, 3, 2), rows [0:3:2] [1:3:2]); break;
 #endif
 #if __clang_major__ >= 22
-    case 6: FORM(move_grid(1, 2, 1, 0, 3, 1), one.grid[1 : 2][0 : 3]); break;
-    case 7: FORM(move_grid(2, 3, 1, 5, 3, 1), p->grid[2 : 3][5 : 3]); break;
-    case 8: FORM(move_grid(1, 2, 3, 1, 3, 2), one.grid[1 : 2 : 3][1 : 3 : 2]); break;
-    case 9: FORM(move_real(1, 4, 2), one.real[1 : 4 : 2]); break;
-    case 10: FORM(move_real(0, 3, 3), p->real[0 : 3 : 3]); break;
-    case 11: FORM(move_grid(3, 2, 1, 1, 4, 1); move_real(0, 10, 1), one.grid[3 : 2][1 : 4], one.real); break;
-    case 12: FORM(move_grid(0, 6, 1, 7, 1, 1); move_real(2, 3, 1), p->real[2 : 3], p->grid[0 : kRows][7 : 1]); break;
-    case 13: FORM(move_grid(0, 2, 1, 0, 8, 1); move_real(1, 2, 4), one.grid[0 : 2], one.real[1 : 2 : 4]); break;
+    case 6: FORM(move_grid(1, 2, 1, 0, 3, 1), one.grid [1:2] [0:3]); break;
+    case 7: FORM(move_grid(2, 3, 1, 5, 3, 1), p->grid [2:3] [5:3]); break;
+    case 8: FORM(move_grid(1, 2, 3, 1, 3, 2), one.grid [1:2:3] [1:3:2]); break;
+    case 9: FORM(move_real(1, 4, 2), one.real [1:4:2]); break;
+    case 10: FORM(move_real(0, 3, 3), p->real [0:3:3]); break;
+    case 11: FORM(move_grid(3, 2, 1, 1, 4, 1); move_real(0, 10, 1), one.grid [3:2] [1:4], one.real); break;
+    case 12: FORM(move_grid(0, 6, 1, 7, 1, 1); move_real(2, 3, 1), p->real [2:3], p->grid [0:kRows] [7:1]); break;
+    case 13: FORM(move_grid(0, 2, 1, 0, 8, 1); move_real(1, 2, 4), one.grid [0:2], one.real [1:2:4]); break;
 #endif
-    default: FORM(move_real(3, 4, 1), p->real[3 : 4]); break;
+    default: FORM(move_real(3, 4, 1), p->real [3:4]); break;
   }
 }
 
-static void update_of_whole(int form, Whole *p) {
+static void update_of_whole(int form, Whole* p) {
   (void)p;
   switch (form) {
 #if __clang_major__ >= 22
-    case 16: FORM(move_cube(1, 2, 1, 2, 1, 3), one.cube[1 : 2][1 : 2][1 : 3]); break;
-    case 17: FORM(move_cube(0, 2, 0, 4, 2, 1), p->cube[0 : 2][0 : 4][2 : 1]); break;
-    case 18: FORM(move_cube(1, 1, 1, 3, 0, 2); to->head = from->head, one.head, one.cube[1][1 : 3][0 : 2]); break;
-    case 19: FORM(move_grid(2, 2, 1, 4, 2, 1); to->tail = from->tail, p->grid[2 : 2][4 : 2], p->tail); break;
+    case 16: FORM(move_cube(1, 2, 1, 2, 1, 3), one.cube [1:2] [1:2] [1:3]); break;
+    case 17: FORM(move_cube(0, 2, 0, 4, 2, 1), p->cube [0:2] [0:4] [2:1]); break;
+    case 18: FORM(move_cube(1, 1, 1, 3, 0, 2); to->head = from->head, one.head, one.cube[1] [1:3] [0:2]); break;
+    case 19: FORM(move_grid(2, 2, 1, 4, 2, 1); to->tail = from->tail, p->grid [2:2] [4:2], p->tail); break;
 #endif
     case 20: FORM(to->head = from->head; to->tail = from->tail, one.head, one.tail); break;
     case 21: FORM(*to = *from, one); break;
-    default: FORM(move_cube(2, 1, 0, 4, 0, 5), p->cube[2 : 1]); break;
+    default: FORM(move_cube(2, 1, 0, 4, 0, 5), p->cube [2:1]); break;
   }
 }
 
 static void update(int form) {
-  Whole *p = &one;
+  Whole* p = &one;
   int is_to = below(2);
   from = is_to ? &host : &device;
   to = is_to ? &device : &host;
   switch (form) {
     case 0: FORM(move_grid(0, 6, 1, 0, 8, 1), one.grid); break;
-    case 1: FORM(move_grid(2, 3, 1, 0, 8, 1), p->grid[2 : 3]); break;
-    case 2: FORM(move_grid(4, 1, 1, 2, 5, 1), one.grid[4][2 : 5]); break;
+    case 1: FORM(move_grid(2, 3, 1, 0, 8, 1), p->grid [2:3]); break;
+    case 2: FORM(move_grid(4, 1, 1, 2, 5, 1), one.grid[4] [2:5]); break;
     case 3: FORM(move_grid(0, 6, 1, 0, 8, 1); move_real(0, 10, 1), p->grid, p->real); break;
     default: form < kFormsOfPart ? update_in_pieces(form, p, one.grid) : update_of_whole(form, p); break;
   }
@@ -164,12 +160,10 @@ static void use_whole(int salt) {
   device.tail -= device.head;
 }
 
-static void compare(const char *what, const Whole *actual, const Whole *expected, uint64_t seed, int step, int form) {
-  if (memcmp(actual, expected, sizeof *actual) == 0)
-    return;
+static void compare(const char* what, const Whole* actual, const Whole* expected, uint64_t seed, int step, int form) {
+  if (memcmp(actual, expected, sizeof *actual) == 0) return;
   size_t at = 0;
-  while (((const char *)actual)[at] == ((const char *)expected)[at])
-    at++;
+  while (((const char*)actual)[at] == ((const char*)expected)[at]) at++;
   check_failed("seed", (int)seed, "%s after step %d (form %d) differs at byte %zu", what, step, form, at);
 }
 
@@ -210,13 +204,11 @@ static void run(uint64_t seed) {
   compare("host at the end", &one, &host, seed, kSteps, 0);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-  if (!own_copies())
-    return 0;
+  if (!own_copies()) return 0;
   rounds = rounds_here(rounds);
   memset(&one, 0, sizeof one);
-  for (uint64_t seed = first; seed < first + rounds; seed++)
-    run(seed);
+  for (uint64_t seed = first; seed < first + rounds; seed++) run(seed);
   return 0;
 }

@@ -23,9 +23,9 @@ enum { kN = 40, kSteps = 40 };
 
 typedef struct {
   int head;
-  int *a;
+  int* a;
   int middle;
-  int *b;
+  int* b;
   int tail;
 } Node;
 
@@ -83,8 +83,7 @@ static void change_b(void) {
 }
 
 static void change_whole(void) {
-  if (MAPS_POINTERS && (has_a || has_b))
-    return;
+  if (MAPS_POINTERS && (has_a || has_b)) return;
   if (has_whole) {
 #pragma omp target exit data map(from : one)
     host.head = device.head, host.tail = device.tail;
@@ -99,46 +98,35 @@ static void change_whole(void) {
 static void use(int salt) {
   int first = salt % kN, uses_a = has_a, uses_b = has_b && (has_whole || !MAPS_POINTERS || !has_a);
   int uses_rest = has_whole || !MAPS_POINTERS || !(has_a || has_b);
-  Values *rest = has_whole ? &device : &host;
+  Values* rest = has_whole ? &device : &host;
   if (salt % 2) {
 #pragma omp target firstprivate(salt, first, uses_a, uses_b, uses_rest)
     {
-      if (uses_a)
-        one.a[first] += salt;
-      if (uses_b)
-        one.b[kN - 1 - first] *= 3;
-      if (uses_rest)
-        one.head += 5, one.tail ^= salt;
+      if (uses_a) one.a[first] += salt;
+      if (uses_b) one.b[kN - 1 - first] *= 3;
+      if (uses_rest) one.head += 5, one.tail ^= salt;
     }
   } else {
 #pragma omp target firstprivate(salt, first, uses_a, uses_b, uses_rest) nowait
     {
-      if (uses_a)
-        one.a[first] += salt;
-      if (uses_b)
-        one.b[kN - 1 - first] *= 3;
-      if (uses_rest)
-        one.head += 5, one.tail ^= salt;
+      if (uses_a) one.a[first] += salt;
+      if (uses_b) one.b[kN - 1 - first] *= 3;
+      if (uses_rest) one.head += 5, one.tail ^= salt;
     }
 #pragma omp taskwait
   }
-  if (uses_a)
-    device.a[first] += salt;
-  if (uses_b)
-    device.b[kN - 1 - first] *= 3;
-  if (uses_rest)
-    rest->head += 5, rest->tail ^= salt;
+  if (uses_a) device.a[first] += salt;
+  if (uses_b) device.b[kN - 1 - first] *= 3;
+  if (uses_rest) rest->head += 5, rest->tail ^= salt;
 }
 
 static void update(void) {
   if (below(2)) {
 #pragma omp target update to(one.a[3 : 20])
-    if (has_a)
-      memcpy(device.a + 3, host.a + 3, 20 * sizeof(int));
+    if (has_a) memcpy(device.a + 3, host.a + 3, 20 * sizeof(int));
   } else {
 #pragma omp target update from(one.b[0 : 11])
-    if (has_b)
-      memcpy(host.b, device.b, 11 * sizeof(int));
+    if (has_b) memcpy(host.b, device.b, 11 * sizeof(int));
   }
 }
 
@@ -166,21 +154,16 @@ static void run(uint64_t seed) {
     }
     check(seed, step, what);
   }
-  if (has_a)
-    change_a();
-  if (has_b)
-    change_b();
-  if (has_whole)
-    change_whole();
+  if (has_a) change_a();
+  if (has_b) change_b();
+  if (has_whole) change_whole();
   check(seed, kSteps, 0);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-  if (!own_copies())
-    return 0;
+  if (!own_copies()) return 0;
   rounds = rounds_here(rounds);
-  for (uint64_t seed = first; seed < first + rounds; seed++)
-    run(seed);
+  for (uint64_t seed = first; seed < first + rounds; seed++) run(seed);
   return 0;
 }

@@ -11,10 +11,9 @@
 
 /* Of so many on the host. Beside a load, each message to another process waits for a CPU. */
 static uint64_t rounds_here(uint64_t rounds) {
-  const char *devices = getenv("MARLINE_DEVICES");
+  const char* devices = getenv("MARLINE_DEVICES");
   int is_far = devices && (strstr(devices, "nodes") || strstr(devices, "cluster"));
-  if (getenv("MARLINE_EXHAUSTIVE"))
-    return rounds * 50;
+  if (getenv("MARLINE_EXHAUSTIVE")) return rounds * 50;
   return devices && strstr(devices, "host") ? rounds : rounds / (is_far ? 50 : 5);
 }
 

@@ -13,95 +13,93 @@ Object objects[kObjects];
 
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 
-#define STANDALONE(...)                                                                                                \
-  do {                                                                                                                 \
-    if (deferred) {                                                                                                    \
-      PRAGMA(omp target __VA_ARGS__ device(device) nowait depend(inout : *chain))                                      \
-    } else {                                                                                                           \
-      PRAGMA(omp target __VA_ARGS__ device(device))                                                                    \
-    }                                                                                                                  \
+#define STANDALONE(...)                                                           \
+  do {                                                                            \
+    if (deferred) {                                                               \
+      PRAGMA(omp target __VA_ARGS__ device(device) nowait depend(inout : *chain)) \
+    } else {                                                                      \
+      PRAGMA(omp target __VA_ARGS__ device(device))                               \
+    }                                                                             \
   } while (0)
 
-#define REGION(KERNEL, ...)                                                                                            \
-  do {                                                                                                                 \
-    if (deferred) {                                                                                                    \
-      PRAGMA(omp target map(from : got[0 : n]) __VA_ARGS__ device(device) nowait depend(inout : *chain))               \
-      KERNEL                                                                                                           \
-    } else {                                                                                                           \
-      PRAGMA(omp target map(from : got[0 : n]) __VA_ARGS__ device(device))                                             \
-      KERNEL                                                                                                           \
-    }                                                                                                                  \
+#define REGION(KERNEL, ...)                                                                             \
+  do {                                                                                                  \
+    if (deferred) {                                                                                     \
+      PRAGMA(omp target map(from : got [0:n]) __VA_ARGS__ device(device) nowait depend(inout : *chain)) \
+      KERNEL                                                                                            \
+    } else {                                                                                            \
+      PRAGMA(omp target map(from : got [0:n]) __VA_ARGS__ device(device))                               \
+      KERNEL                                                                                            \
+    }                                                                                                   \
   } while (0)
 
 /* The names that these macros use. */
-#define LOCALS(step)                                                                                                   \
-  Object *object = &objects[(step)->object];                                                                           \
-  int *p = object->data, *got = (step)->got, *chain = &object->chain;                                                  \
-  Holder *h = &object->holder;                                                                                         \
-  int device = (step)->device, lo = (step)->lo, n = (step)->n, salt = (step)->salt, fill = (step)->fill;               \
+#define LOCALS(step)                                                                                     \
+  Object* object = &objects[(step)->object];                                                             \
+  int *p = object->data, *got = (step)->got, *chain = &object->chain;                                    \
+  Holder* h = &object->holder;                                                                           \
+  int device = (step)->device, lo = (step)->lo, n = (step)->n, salt = (step)->salt, fill = (step)->fill; \
   (void)p, (void)got, (void)chain, (void)h, (void)device, (void)lo, (void)n, (void)salt, (void)fill
 
 /* Reads and changes the n elements from `at` on, of which the first is element lo of the array. */
-#define TOUCH(at)                                                                                                      \
-  for (int k = 0; k < n; k++) {                                                                                        \
-    got[k] = (at)[k];                                                                                                  \
-    (at)[k] = next_value((at)[k], salt, lo + k, fill);                                                                 \
+#define TOUCH(at)                                      \
+  for (int k = 0; k < n; k++) {                        \
+    got[k] = (at)[k];                                  \
+    (at)[k] = next_value((at)[k], salt, lo + k, fill); \
   }
 
-#define TOUCH_HOLDER(base)                                                                                             \
-  {                                                                                                                    \
-    TOUCH(h->data + (lo - (base)))                                                                                     \
-    for (int f = 0; f < kFirst; f++)                                                                                   \
-      h->first[f] = next_value(h->first[f], salt, f, 0);                                                               \
-    for (int f = 0; f < kLast; f++)                                                                                    \
-      h->last[f] = next_value(h->last[f], salt, kFirst + f, 0);                                                        \
+#define TOUCH_HOLDER(base)                                                                    \
+  {                                                                                           \
+    TOUCH(h->data + (lo - (base)))                                                            \
+    for (int f = 0; f < kFirst; f++) h->first[f] = next_value(h->first[f], salt, f, 0);       \
+    for (int f = 0; f < kLast; f++) h->last[f] = next_value(h->last[f], salt, kFirst + f, 0); \
   }
 
-static void enter(Step *step, int deferred) {
+static void enter(Step* step, int deferred) {
   LOCALS(step);
   int lo2 = step->lo2, n2 = step->n2;
   switch (step->form) {
-    case kTo: STANDALONE(enter data map(to : p[lo : n])); break;
-    case kAlloc: STANDALONE(enter data map(alloc : p[lo : n])); break;
-    case kAlwaysTo: STANDALONE(enter data map(always, to : p[lo : n])); break;
-    case kPresentTo: STANDALONE(enter data map(present, to : p[lo : n])); break;
-    case kPresentAlloc: STANDALONE(enter data map(present, alloc : p[lo : n])); break;
-    case kTwoTo: STANDALONE(enter data map(to : p[lo : n], p[lo2 : n2])); break;
+    case kTo: STANDALONE(enter data map(to : p [lo:n])); break;
+    case kAlloc: STANDALONE(enter data map(alloc : p [lo:n])); break;
+    case kAlwaysTo: STANDALONE(enter data map(always, to : p [lo:n])); break;
+    case kPresentTo: STANDALONE(enter data map(present, to : p [lo:n])); break;
+    case kPresentAlloc: STANDALONE(enter data map(present, alloc : p [lo:n])); break;
+    case kTwoTo: STANDALONE(enter data map(to : p [lo:n], p [lo2:n2])); break;
   }
 }
 
-static void leave(Step *step, int deferred) {
+static void leave(Step* step, int deferred) {
   LOCALS(step);
   switch (step->form) {
-    case kFrom: STANDALONE(exit data map(from : p[lo : n])); break;
-    case kRelease: STANDALONE(exit data map(release : p[lo : n])); break;
-    case kDelete: STANDALONE(exit data map(delete : p[lo : n])); break;
-    case kAlwaysFrom: STANDALONE(exit data map(always, from : p[lo : n])); break;
-    case kPresentFrom: STANDALONE(exit data map(present, from : p[lo : n])); break;
+    case kFrom: STANDALONE(exit data map(from : p [lo:n])); break;
+    case kRelease: STANDALONE(exit data map(release : p [lo:n])); break;
+    case kDelete: STANDALONE(exit data map(delete : p [lo:n])); break;
+    case kAlwaysFrom: STANDALONE(exit data map(always, from : p [lo:n])); break;
+    case kPresentFrom: STANDALONE(exit data map(present, from : p [lo:n])); break;
   }
 }
 
-static void region(Step *step, int deferred) {
+static void region(Step* step, int deferred) {
   LOCALS(step);
-  int *q = p + lo;
+  int* q = p + lo;
   long sum = 0;
   switch (step->form) {
-    case kRegionTo: REGION(TOUCH(p + lo), map(to : p[lo : n])); break;
-    case kRegionFrom: REGION(TOUCH(p + lo), map(from : p[lo : n])); break;
-    case kRegionToFrom: REGION(TOUCH(p + lo), map(tofrom : p[lo : n])); break;
-    case kRegionAlloc: REGION(TOUCH(p + lo), map(alloc : p[lo : n])); break;
-    case kRegionAlwaysTo: REGION(TOUCH(p + lo), map(always, to : p[lo : n])); break;
-    case kRegionAlwaysFrom: REGION(TOUCH(p + lo), map(always, from : p[lo : n])); break;
-    case kRegionAlwaysToFrom: REGION(TOUCH(p + lo), map(always, tofrom : p[lo : n])); break;
-    case kRegionPresent: REGION(TOUCH(p + lo), map(present, tofrom : p[lo : n])); break;
-    case kRegionHold: REGION(TOUCH(p + lo), map(ompx_hold, tofrom : p[lo : n])); break;
+    case kRegionTo: REGION(TOUCH(p + lo), map(to : p [lo:n])); break;
+    case kRegionFrom: REGION(TOUCH(p + lo), map(from : p [lo:n])); break;
+    case kRegionToFrom: REGION(TOUCH(p + lo), map(tofrom : p [lo:n])); break;
+    case kRegionAlloc: REGION(TOUCH(p + lo), map(alloc : p [lo:n])); break;
+    case kRegionAlwaysTo: REGION(TOUCH(p + lo), map(always, to : p [lo:n])); break;
+    case kRegionAlwaysFrom: REGION(TOUCH(p + lo), map(always, from : p [lo:n])); break;
+    case kRegionAlwaysToFrom: REGION(TOUCH(p + lo), map(always, tofrom : p [lo:n])); break;
+    case kRegionPresent: REGION(TOUCH(p + lo), map(present, tofrom : p [lo:n])); break;
+    case kRegionHold: REGION(TOUCH(p + lo), map(ompx_hold, tofrom : p [lo:n])); break;
     case kRegionImplicit: REGION(TOUCH(q), ); break;
     case kRegionDevicePointer:
       q = omp_get_mapped_ptr(q, device);
       REGION(TOUCH(q), is_device_ptr(q));
       break;
     case kRegionSum:
-#pragma omp target teams distribute parallel for device(device) map(to : p[lo : n]) map(from : got[0 : n])             \
+#pragma omp target teams distribute parallel for device(device) map(to : p[lo : n]) map(from : got[0 : n]) \
     reduction(+ : sum) num_teams(2)
       for (int k = 0; k < n; k++) {
         got[k] = p[lo + k];
@@ -113,18 +111,16 @@ static void region(Step *step, int deferred) {
 }
 
 /* They read backwards: the last elements are the last to arrive where one of them brings the data. */
-static void readers(Step *step, int deferred) {
+static void readers(Step* step, int deferred) {
   LOCALS(step);
   for (int r = 0; r < step->readers; r++, got += n) {
     device = (step->device + r) % step->after->devices;
     if (deferred) {
 #pragma omp target map(to : p[lo : n]) map(from : got[0 : n]) device(device) nowait depend(in : *chain)
-      for (int k = n - 1; k >= 0; k--)
-        got[k] = p[lo + k];
+      for (int k = n - 1; k >= 0; k--) got[k] = p[lo + k];
     } else {
 #pragma omp target map(to : p[lo : n]) map(from : got[0 : n]) device(device)
-      for (int k = n - 1; k >= 0; k--)
-        got[k] = p[lo + k];
+      for (int k = n - 1; k >= 0; k--) got[k] = p[lo + k];
     }
   }
 }
@@ -132,37 +128,37 @@ static void readers(Step *step, int deferred) {
 typedef int Row[kColumns];
 
 /* Never deferred: Clang's code keeps the list of dimensions on the stack of the function. */
-static void update_box(Step *step) {
+static void update_box(Step* step) {
   const int deferred = 0;
   LOCALS(step);
-  Row *g = (Row *)(p + step->box.origin);
+  Row* g = (Row*)(p + step->box.origin);
   int rows = step->box.rows;
   switch (step->form) {
-    case kBoxTo: STANDALONE(update to(g[1 : rows][2 : 3])); break;
-    case kBoxFrom: STANDALONE(update from(g[1 : rows][2 : 3])); break;
-    case kStridesTo: STANDALONE(update to(g[0 : rows : 2][0 : 3 : 2])); break;
-    case kStridesFrom: STANDALONE(update from(g[0 : rows : 2][0 : 3 : 2])); break;
+    case kBoxTo: STANDALONE(update to(g [1:rows] [2:3])); break;
+    case kBoxFrom: STANDALONE(update from(g [1:rows] [2:3])); break;
+    case kStridesTo: STANDALONE(update to(g [0:rows:2] [0:3:2])); break;
+    case kStridesFrom: STANDALONE(update from(g [0:rows:2] [0:3:2])); break;
   }
 }
 
-static void update(Step *step, int deferred) {
+static void update(Step* step, int deferred) {
   LOCALS(step);
   switch (step->form) {
-    case kUpdateTo: STANDALONE(update to(p[lo : n])); break;
-    case kUpdateFrom: STANDALONE(update from(p[lo : n])); break;
-    case kUpdatePresentTo: STANDALONE(update to(present : p[lo : n])); break;
-    case kUpdatePresentFrom: STANDALONE(update from(present : p[lo : n])); break;
+    case kUpdateTo: STANDALONE(update to(p [lo:n])); break;
+    case kUpdateFrom: STANDALONE(update from(p [lo:n])); break;
+    case kUpdatePresentTo: STANDALONE(update to(present : p [lo:n])); break;
+    case kUpdatePresentFrom: STANDALONE(update from(present : p [lo:n])); break;
     default: update_box(step); break;
   }
 }
 
-static void copy_box(Step *step, int to_device) {
+static void copy_box(Step* step, int to_device) {
   LOCALS(step);
-  const Box *box = &step->box;
+  const Box* box = &step->box;
   int host = omp_get_initial_device(), at = box->origin + box->row * kColumns;
   size_t rows = (size_t)box->rows;
   size_t volume[2] = {rows, (size_t)box->columns}, offsets[2] = {0, (size_t)box->column}, extents[2] = {rows, kColumns};
-  void *on_device = omp_get_mapped_ptr(p + at, device);
+  void* on_device = omp_get_mapped_ptr(p + at, device);
   CHECK(on_device != NULL);
   void *to = to_device ? on_device : p + at, *from = to_device ? p + at : on_device;
   int to_number = to_device ? device : host, from_number = to_device ? host : device;
@@ -171,7 +167,7 @@ static void copy_box(Step *step, int to_device) {
            0);
 }
 
-static void copy_through(Step *step, int deferred) {
+static void copy_through(Step* step, int deferred) {
   LOCALS(step);
   int host = omp_get_initial_device(), *scratch = object->scratch[device];
   size_t bytes = (size_t)n * sizeof(int);
@@ -188,11 +184,11 @@ static void copy_through(Step *step, int deferred) {
   }
 }
 
-static void copy(Step *step, int deferred) {
+static void copy(Step* step, int deferred) {
   LOCALS(step);
   int host = omp_get_initial_device(), other = step->other;
   size_t bytes = (size_t)n * sizeof(int), offset = (size_t)step->lo2 * sizeof(int);
-  int *there = omp_get_mapped_ptr(p + lo, device);
+  int* there = omp_get_mapped_ptr(p + lo, device);
   switch (step->form) {
     case kCopyIn: CHECK_EQ(omp_target_memcpy(there, p, bytes, 0, offset, device, host), 0); break;
     case kCopyOut: CHECK_EQ(omp_target_memcpy(p, there, bytes, offset, 0, host, device), 0); break;
@@ -205,32 +201,31 @@ static void copy(Step *step, int deferred) {
   }
 }
 
-static void associate(Step *step) {
+static void associate(Step* step) {
   LOCALS(step);
   size_t bytes = (size_t)n * sizeof(int), offset = (size_t)fill;
   object->block[device] = omp_target_alloc(bytes + offset, device);
   CHECK_EQ(omp_target_associate_ptr(p + lo, object->block[device], bytes, offset, device), 0);
 }
 
-static void disassociate(Step *step) {
+static void disassociate(Step* step) {
   LOCALS(step);
   CHECK_EQ(omp_target_disassociate_ptr(p + lo, device), 0);
   omp_target_free(object->block[device], device);
 }
 
-static void run_inside(Step *step) {
-  for (int i = 0; i < step->inside_count; i++)
-    run_and_check(&step->inside[i]);
+static void run_inside(Step* step) {
+  for (int i = 0; i < step->inside_count; i++) run_and_check(&step->inside[i]);
 }
 
-#define DATA(...)                                                                                                      \
-  {                                                                                                                    \
-    PRAGMA(omp target data device(device) map(__VA_ARGS__ : p[lo : n]))                                                \
-    run_inside(step);                                                                                                  \
-  }                                                                                                                    \
+#define DATA(...)                                                      \
+  {                                                                    \
+    PRAGMA(omp target data device(device) map(__VA_ARGS__ : p [lo:n])) \
+    run_inside(step);                                                  \
+  }                                                                    \
   break
 
-static void data(Step *step) {
+static void data(Step* step) {
   LOCALS(step);
   switch (step->form) {
     case kRegionTo: DATA(to);
@@ -245,75 +240,73 @@ static void data(Step *step) {
   }
 }
 
-static void holder_exit(Step *step, int deferred) {
+static void holder_exit(Step* step, int deferred) {
   LOCALS(step);
   switch (step->form) {
-    case kFrom: STANDALONE(exit data map(from : h[0 : 1])); break;
-    case kRelease: STANDALONE(exit data map(release : h[0 : 1])); break;
-    case kDelete: STANDALONE(exit data map(delete : h[0 : 1])); break;
-    case kAlwaysFrom: STANDALONE(exit data map(always, from : h[0 : 1])); break;
+    case kFrom: STANDALONE(exit data map(from : h [0:1])); break;
+    case kRelease: STANDALONE(exit data map(release : h [0:1])); break;
+    case kDelete: STANDALONE(exit data map(delete : h [0:1])); break;
+    case kAlwaysFrom: STANDALONE(exit data map(always, from : h [0:1])); break;
   }
 }
 
-static void holder(Step *step, int deferred) {
+static void holder(Step* step, int deferred) {
   LOCALS(step);
   switch (step->kind) {
     case kHolderWrite:
-      for (int f = 0; f < kFields; f++)
-        *(f < kFirst ? &h->first[f] : &h->last[f - kFirst]) = next_value(0, salt, f, 1);
+      for (int f = 0; f < kFields; f++) *(f < kFirst ? &h->first[f] : &h->last[f - kFirst]) = next_value(0, salt, f, 1);
       break;
     case kHolderPoint: h->data = p + lo; break;
     case kHolderEnter:
       if (step->form == kTo)
-        STANDALONE(enter data map(to : h[0 : 1]));
+        STANDALONE(enter data map(to : h [0:1]));
       else
-        STANDALONE(enter data map(always, to : h[0 : 1]));
+        STANDALONE(enter data map(always, to : h [0:1]));
       break;
     case kHolderExit: holder_exit(step, deferred); break;
     case kHolderUpdate:
       if (step->form == kUpdateTo)
-        STANDALONE(update to(h[0 : 1]));
+        STANDALONE(update to(h [0:1]));
       else
-        STANDALONE(update from(h[0 : 1]));
+        STANDALONE(update from(h [0:1]));
       break;
     default: break;
   }
 }
 
 /* Steps whose lists name a section behind the structure's pointer. */
-static void behind_holder(Step *step, int deferred) {
+static void behind_holder(Step* step, int deferred) {
   LOCALS(step);
   int base = step->kind == kHolderUse ? step->lo2 : (int)(h->data - p), at = lo - base;
   switch (step->kind) {
-    case kHolderUse: REGION(TOUCH_HOLDER(base), map(to : h[0 : 1])); break;
+    case kHolderUse: REGION(TOUCH_HOLDER(base), map(to : h [0:1])); break;
     case kSectionEnter:
       if (step->form == kTo)
-        STANDALONE(enter data map(to : h->data[at : n]));
+        STANDALONE(enter data map(to : h->data [at:n]));
       else
-        STANDALONE(enter data map(always, to : h->data[at : n]));
+        STANDALONE(enter data map(always, to : h->data [at:n]));
       break;
     case kSectionExit:
       if (step->form == kFrom)
-        STANDALONE(exit data map(from : h->data[at : n]));
+        STANDALONE(exit data map(from : h->data [at:n]));
       else
-        STANDALONE(exit data map(release : h->data[at : n]));
+        STANDALONE(exit data map(release : h->data [at:n]));
       break;
     case kBothEnter:
       if (step->form == kTo)
-        STANDALONE(enter data map(to : h[0 : 1], h->data[at : n]));
+        STANDALONE(enter data map(to : h [0:1], h->data [at:n]));
       else
-        STANDALONE(enter data map(to : h[0 : 1]) map(always, to : h->data[at : n]));
+        STANDALONE(enter data map(to : h [0:1]) map(always, to : h->data [at:n]));
       break;
-    default: REGION(TOUCH_HOLDER(base), map(tofrom : h[0 : 1], h->data[at : n])); break;
+    default: REGION(TOUCH_HOLDER(base), map(tofrom : h [0:1], h->data [at:n])); break;
   }
 }
 
-static void run(Step *step, int deferred) {
-  Object *object = &objects[step->object];
+static void run(Step* step, int deferred) {
+  Object* object = &objects[step->object];
   switch (step->kind) {
     case kHostWrite:
-      for (int i = step->lo; i < step->lo + step->n; i++)
-        object->data[i] = next_value(0, step->salt, i, 1);
+      for (int i = step->lo; i < step->lo + step->n; i++) object->data[i] = next_value(0, step->salt, i, 1);
       break;
     case kEnter: enter(step, deferred); break;
     case kExit: leave(step, deferred); break;
@@ -333,7 +326,7 @@ static void run(Step *step, int deferred) {
   }
 }
 
-static int can_be_deferred(const Step *step) {
+static int can_be_deferred(const Step* step) {
   switch (step->kind) {
     case kRegion: return step->form != kRegionSum && step->form != kRegionDevicePointer;
     case kUpdate: return step->form < kBoxTo;
@@ -347,7 +340,7 @@ static int can_be_deferred(const Step *step) {
   }
 }
 
-void run_step(Step *step, int deferred) {
+void run_step(Step* step, int deferred) {
   /* Lists that name what is behind the pointer read it when the construct is met. */
   if (deferred && step->kind == kHolderPoint) {
 #pragma omp taskwait
@@ -360,7 +353,7 @@ void run_step(Step *step, int deferred) {
   run(step, 0);
 }
 
-void run_and_check(Step *step) {
+void run_and_check(Step* step) {
   run_step(step, 0);
   check_after(step);
 }

@@ -13,8 +13,9 @@
 namespace {
 
 /* Its memory lives on the device as long as the object does. */
-template <typename T> class Buffer {
-public:
+template <typename T>
+class Buffer {
+ public:
   explicit Buffer(int n) : n_(n), data_(new T[n]) {
 #pragma omp target enter data map(to : this[0 : 1]) map(alloc : data_[0 : n_])
   }
@@ -24,8 +25,7 @@ public:
   }
   void fill(T first) {
 #pragma omp target
-    for (int i = 0; i < n_; i++)
-      data_[i] = first + i;
+    for (int i = 0; i < n_; i++) data_[i] = first + i;
   }
   void fetch() {
 #pragma omp target update from(data_[0 : n_])
@@ -33,20 +33,19 @@ public:
   T sum() {
     T result = 0;
 #pragma omp target map(tofrom : result)
-    for (int i = 0; i < n_; i++)
-      result += data_[i];
+    for (int i = 0; i < n_; i++) result += data_[i];
     return result;
   }
-  T &operator[](int i) { return data_[i]; }
-  const T *data() const { return data_; }
+  T& operator[](int i) { return data_[i]; }
+  const T* data() const { return data_; }
 
-private:
+ private:
   int n_;
-  T *data_;
+  T* data_;
 };
 
 void buffers() {
-  const void *where = nullptr;
+  const void* where = nullptr;
   {
     Buffer<int> ints(20);
     Buffer<double> reals(30);
@@ -70,7 +69,7 @@ struct Derived : Base {
   int own = 2;
   int array[10] = {};
   int untouched = 3;
-  int *pointer = nullptr;
+  int* pointer = nullptr;
 
   void members() {
 #pragma omp target map(tofrom : own, array[2 : 3])
@@ -92,8 +91,7 @@ struct Derived : Base {
   }
   void behind(int n) {
 #pragma omp target map(tofrom : pointer[0 : n])
-    for (int i = 0; i < n; i++)
-      pointer[i] += i;
+    for (int i = 0; i < n; i++) pointer[i] += i;
   }
 };
 
@@ -139,7 +137,7 @@ void references() {
   rp[4] = 7;
   CHECK_EQ(array[4], 7);
   Derived d;
-  Derived &rd = d;
+  Derived& rd = d;
 #pragma omp target map(tofrom : rd.own, rd.array[1 : 2])
   {
     rd.own = 5;
@@ -154,7 +152,7 @@ void references() {
 }
 
 struct Holder {
-  int &reference;
+  int& reference;
   int value;
 };
 
@@ -171,13 +169,12 @@ void reference_members() {
   CHECK(&holder.reference == &x);
 }
 
-template <typename T, int N> T apply(const T *in, T factor) {
+template <typename T, int N>
+T apply(const T* in, T factor) {
   T out[N] = {}, total = 0;
 #pragma omp target teams distribute parallel for map(to : in[0 : N]) map(from : out)
-  for (int i = 0; i < N; i++)
-    out[i] = in[i] * factor;
-  for (int i = 0; i < N; i++)
-    total += out[i];
+  for (int i = 0; i < N; i++) out[i] = in[i] * factor;
+  for (int i = 0; i < N; i++) total += out[i];
   return total;
 }
 
@@ -188,7 +185,7 @@ void templates() {
   CHECK_NEAR((apply<float, 7>(floats.data(), 4.0F)), 14, 0);
 }
 
-} // namespace
+}  // namespace
 
 int main() {
   buffers();

@@ -14,7 +14,7 @@ typedef int Function(int);
 static int twice(int x) { return 2 * x; }
 static int square(int x) { return x * x; }
 int negate(int x) { return -x; }
-Function *table[3];
+Function* table[3];
 #pragma omp end declare target
 
 #if defined(__clang__) && __clang_major__ >= 19
@@ -24,19 +24,18 @@ int plus_twenty(int x) { return x + 20; }
 #pragma omp end declare target
 
 typedef struct {
-  Function *call;
+  Function* call;
   int argument;
 } Job;
 
 static void from_the_host(void) {
-  Function *function = plus_ten;
+  Function* function = plus_ten;
   Job jobs[2] = {{plus_ten, 1}, {plus_twenty, 2}};
   int results[3] = {0};
 #pragma omp target map(tofrom : results) firstprivate(function) map(to : jobs)
   {
     results[0] = function(5);
-    for (int i = 0; i < 2; i++)
-      results[1 + i] = jobs[i].call(jobs[i].argument);
+    for (int i = 0; i < 2; i++) results[1 + i] = jobs[i].call(jobs[i].argument);
   }
   CHECK_EQ(results[0], 15);
   CHECK_EQ(results[1], 11);
@@ -54,9 +53,8 @@ int main(void) {
   }
 #pragma omp target map(tofrom : results)
   {
-    for (int i = 0; i < 3; i++)
-      results[i] = table[i](7);
-    Function *chosen = results[0] > 0 ? square : twice;
+    for (int i = 0; i < 3; i++) results[i] = table[i](7);
+    Function* chosen = results[0] > 0 ? square : twice;
     results[3] = chosen(results[0]);
   }
   CHECK_EQ(results[0], 14);

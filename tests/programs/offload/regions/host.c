@@ -22,14 +22,12 @@ static int twice(int x) { return 2 * x; }
 
 static void runs_here(void) {
   int array[N], result = 0, initial = 0, scalar = 5, secret = 11;
-  for (int i = 0; i < N; i++)
-    array[i] = i;
+  for (int i = 0; i < N; i++) array[i] = i;
 #pragma omp target map(tofrom : result, initial) map(to : array) private(secret)
   {
     initial = omp_is_initial_device();
     secret = 3;
-    for (int i = 0; i < N; i++)
-      result += twice(array[i]) + secret;
+    for (int i = 0; i < N; i++) result += twice(array[i]) + secret;
     scalar++; /* firstprivate by default */
   }
   CHECK_EQ(result, N * (N - 1) + 3 * N);
@@ -59,8 +57,7 @@ static void data_constructs(void) {
 #pragma omp target data map(tofrom : array) use_device_ptr(pointer)
     {
 #pragma omp target is_device_ptr(pointer)
-      for (int i = 0; i < N; i++)
-        pointer[i] = i;
+      for (int i = 0; i < N; i++) pointer[i] = i;
     }
 #pragma omp target update from(array)
     CHECK_EQ(array[N - 1], N - 1);
@@ -88,11 +85,10 @@ static void private_copies(void) {
       value = i;
       memset(small, i, sizeof small);
       memset(&block, i, sizeof block);
-#pragma omp target nowait firstprivate(value, block, small) map(tofrom : seen[i : 1]) map(tofrom : misaligned)         \
+#pragma omp target nowait firstprivate(value, block, small) map(tofrom : seen[i : 1]) map(tofrom : misaligned) \
     depend(out : seen[i])
       {
-        if ((uintptr_t)&block % 64 != 0)
-          misaligned = 1;
+        if ((uintptr_t)&block % 64 != 0) misaligned = 1;
         seen[i] = value + block.bytes[69] + small[2];
       }
     }
@@ -101,8 +97,7 @@ static void private_copies(void) {
     memset(&block, -1, sizeof block);
 #pragma omp taskwait
   }
-  for (int i = 0; i < 8; i++)
-    CHECK_EQ(seen[i], 3 * i);
+  for (int i = 0; i < 8; i++) CHECK_EQ(seen[i], 3 * i);
   CHECK_EQ(misaligned, 0);
 }
 

@@ -15,10 +15,8 @@ static void round_of_regions(void) {
   for (int i = 0; i < kRegions; i++) {
 #pragma omp target nowait map(alloc : go, in_vain)
     {
-      for (int ms = 0; ms < 4000 && !go; ms++)
-        usleep(1000);
-      if (!go)
-        in_vain = 1;
+      for (int ms = 0; ms < 4000 && !go; ms++) usleep(1000);
+      if (!go) in_vain = 1;
     }
     usleep(10000); /* one after the other, so that idle threads of the device fall asleep */
   }
@@ -32,7 +30,6 @@ static void round_of_regions(void) {
 int main(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
-  for (int i = 0; i < kRounds; i++)
-    round_of_regions();
+  for (int i = 0; i < kRounds; i++) round_of_regions();
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions under way at the same time that take part in a task reduction, and host tasks beside them. All are a thread's, so they
- * have one copy of the sum.
+ * Regions under way at the same time that take part in a task reduction, and host tasks beside them. All are a
+ * thread's, so they have one copy of the sum.
  *
  * Covers: target(in_reduction, nowait, device), target(in_reduction), taskgroup(task_reduction), task(in_reduction)
  */
@@ -12,8 +12,7 @@ enum { kRounds = 6 };
 #pragma omp declare target
 static long slowly(long sum, long what) {
   volatile long left = 3000000;
-  while (left > 0)
-    left--;
+  while (left > 0) left--;
   return sum + what;
 }
 #pragma omp end declare target

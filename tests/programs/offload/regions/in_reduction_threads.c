@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions of one taskgroup that several threads run at the same time, and each of which takes long between its look at the
- * sum and its write. Clang's code passes the variable itself to each of them instead of a copy.
+ * Regions of one taskgroup that several threads run at the same time, and each of which takes long between its look at
+ * the sum and its write. Clang's code passes the variable itself to each of them instead of a copy.
  *
  * Covers: target(in_reduction, nowait), target(in_reduction), taskgroup(task_reduction), task(in_reduction)
  */
@@ -10,11 +10,11 @@
 enum { kTasks = 400 };
 
 #pragma omp declare target
-static void slowly_add(long *sum, long what) {
-  long old = *(volatile long *)sum;
+static void slowly_add(long* sum, long what) {
+  long old = *(volatile long*)sum;
   for (volatile int i = 0; i < 2000; i++) {
   }
-  *(volatile long *)sum = old + what;
+  *(volatile long*)sum = old + what;
 }
 #pragma omp end declare target
 

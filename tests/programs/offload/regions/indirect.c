@@ -27,15 +27,19 @@ long use_library(void) {
   return result;
 }
 #else
-#define EIGHT(base)                                                                                                    \
+#define EIGHT(base) \
   ONE(base##0) ONE(base##1) ONE(base##2) ONE(base##3) ONE(base##4) ONE(base##5) ONE(base##6) ONE(base##7)
 #define ALL EIGHT(10) EIGHT(11) EIGHT(12) EIGHT(13) EIGHT(14) EIGHT(15) EIGHT(16) EIGHT(17)
 
 #pragma omp begin declare target indirect
-#define ONE(n) long function_##n(long x) { return x * n + (x > n ? 1 : 0); }
+#define ONE(n) \
+  long function_##n(long x) { return x * n + (x > n ? 1 : 0); }
 ALL
 #undef ONE
-long square(long x) { return x * x; }
+    long
+    square(long x) {
+  return x * x;
+}
 #pragma omp end declare target
 
 enum { kFunctions = 64 };
@@ -51,8 +55,7 @@ static void tables(void) {
   memcpy(table, functions, sizeof table);
 #pragma omp target map(to : table) map(tofrom : results)
   for (int i = 0; i < kFunctions; i++) results[i] = table[i](i) + table[kFunctions - 1 - i](3);
-  for (int i = 0; i < kFunctions; i++)
-    CHECK_EQ(results[i], functions[i](i) + functions[kFunctions - 1 - i](3));
+  for (int i = 0; i < kFunctions; i++) CHECK_EQ(results[i], functions[i](i) + functions[kFunctions - 1 - i](3));
 }
 
 static void structures(void) {
@@ -75,14 +78,14 @@ static void deferred(void) {
   for (int i = 0; i < 8; i++) CHECK_EQ(results[i], i % 2 ? i * i : functions[i](i));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   for (int round = 0; round < 3; round++) {
     tables();
     structures();
     deferred();
   }
   for (int round = 0; argc > 1 && round < 3; round++) {
-    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     CHECK(library != NULL);
     long (*use)(void) = (long (*)(void))dlsym(library, "use_library");
     CHECK(use != NULL);

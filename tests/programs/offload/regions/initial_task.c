@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A target region on the host is an initial task: whatever is around the construct, the region has one thread at level
- * 0, with the initial control variables; worksharing in it is its own, and a parallel construct gets a team. (Clang calls
- * the region like a function, so that no runtime can tell.)
+ * 0, with the initial control variables; worksharing in it is its own, and a parallel construct gets a team. (Clang
+ * calls the region like a function, so that no runtime can tell.)
  *
  * Covers (gcc): target(thread_limit), target teams(num_teams, thread_limit),
  *  target teams distribute parallel for(reduction), omp_get_team_num, omp_get_num_teams
@@ -20,8 +20,7 @@ static void inside(int threads_wanted) {
     in_parallel = omp_in_parallel();
     final = omp_in_final();
 #pragma omp for
-    for (int i = 0; i < 50; i++)
-      count++; /* all of them, by the one thread */
+    for (int i = 0; i < 50; i++) count++; /* all of them, by the one thread */
 #pragma omp single
     count++;
 #pragma omp barrier
@@ -33,8 +32,7 @@ static void inside(int threads_wanted) {
         inner_level = omp_get_level();
       }
 #pragma omp for reduction(+ : count)
-      for (int i = 0; i < 100; i++)
-        count++;
+      for (int i = 0; i < 100; i++) count++;
     }
 #pragma omp task shared(count)
     count++;
@@ -90,8 +88,7 @@ static void leagues(void) {
   CHECK_EQ(too_many, 0);
   long sum = 0;
 #pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
-  for (int i = 0; i < 1000; i++)
-    sum += i;
+  for (int i = 0; i < 1000; i++) sum += i;
   CHECK_EQ(sum, 499500);
   CHECK_EQ(omp_get_num_teams(), 1);
   CHECK_EQ(omp_get_team_num(), 0);

@@ -25,8 +25,7 @@ static void worksharing(void) {
         counts[0]++;
       }
 #pragma omp for schedule(dynamic, 3)
-      for (int i = 0; i < N; i++)
-        array[i] += i;
+      for (int i = 0; i < N; i++) array[i] += i;
 #pragma omp for ordered
       for (int i = 0; i < N; i++) {
 #pragma omp ordered
@@ -56,8 +55,7 @@ static void worksharing(void) {
   CHECK_EQ(counts[2], 2);
   CHECK_EQ(counts[4], 1);
   CHECK_EQ(counts[5], 1);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], i);
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], i);
 }
 
 static void tasks(void) {
@@ -88,8 +86,7 @@ static void tasks(void) {
       }
       wrong += done != 10;
 #pragma omp taskloop grainsize(7) shared(loop)
-      for (int i = 0; i < N; i++)
-        loop[i] = i;
+      for (int i = 0; i < N; i++) loop[i] = i;
 #pragma omp taskwait
       wrong += chain != 30;
     }
@@ -97,8 +94,7 @@ static void tasks(void) {
   CHECK_EQ(wrong, 0);
   CHECK_EQ(chain, 30);
   CHECK_EQ(fibonacci[19], 4181);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(loop[i], i);
+  for (int i = 0; i < N; i++) CHECK_EQ(loop[i], i);
 }
 
 static void nested(void) {
@@ -119,8 +115,7 @@ static void nested(void) {
         int old;
 #pragma omp atomic capture
         old = captured++;
-        if (old < 0)
-          captured = -100;
+        if (old < 0) captured = -100;
       }
     }
     omp_destroy_lock(&lock);
@@ -138,14 +133,12 @@ static void from_a_team(void) {
     int mine = omp_get_thread_num(), sum = 0;
 #pragma omp target map(tofrom : sum)
 #pragma omp parallel for reduction(+ : sum) num_threads(2)
-    for (int i = 0; i < N; i++)
-      sum += i + mine;
+    for (int i = 0; i < N; i++) sum += i + mine;
     sums[mine % 16] = sum;
 #pragma omp single
     threads = omp_get_num_threads();
   }
-  for (int t = 0; t < threads && t < 16; t++)
-    CHECK_EQ(sums[t], N * (N - 1) / 2 + N * t);
+  for (int t = 0; t < threads && t < 16; t++) CHECK_EQ(sums[t], N * (N - 1) / 2 + N * t);
 }
 
 #if !defined(__clang__) || __clang_major__ >= 19

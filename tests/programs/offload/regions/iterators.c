@@ -18,10 +18,9 @@ static void dependences(void) {
 #pragma omp target nowait map(tofrom : parts[i : 1]) depend(out : parts[i]) firstprivate(i)
       parts[i] = i + 1;
     }
-#pragma omp target nowait map(to : parts) map(tofrom : total) depend(iterator(int i = 0 : N), in : parts[i])           \
+#pragma omp target nowait map(to : parts) map(tofrom : total) depend(iterator(int i = 0 : N), in : parts[i]) \
     depend(out : total)
-    for (int i = 0; i < N; i++)
-      total += parts[i];
+    for (int i = 0; i < N; i++) total += parts[i];
 #pragma omp task depend(in : total) depend(iterator(int i = 0 : N : 2), inout : parts[i]) shared(parts, total, more)
     {
       more = total;

@@ -13,7 +13,7 @@
 enum { kRuns = 200, kN = 64, kTeams = 4 };
 
 /* Two threads that wait for each other: with one, this would stand still. */
-static void meets_other(int *there) {
+static void meets_other(int* there) {
   int number = omp_get_thread_num();
   __atomic_fetch_add(&there[number], 1, __ATOMIC_SEQ_CST);
   while (__atomic_load_n(&there[1 - number], __ATOMIC_SEQ_CST) < __atomic_load_n(&there[number], __ATOMIC_SEQ_CST))
@@ -59,8 +59,7 @@ static void most_threads(void) {
         counted++;
       }
     }
-    if (run == 0)
-      first = most;
+    if (run == 0) first = most;
     CHECK_EQ(most, first);
     CHECK_RANGE(threads, 1, most);
     CHECK_EQ(counted, threads);
@@ -68,17 +67,15 @@ static void most_threads(void) {
 }
 
 static void loops(void) {
-  long *values = calloc(kN * kRuns, sizeof *values);
+  long* values = calloc(kN * kRuns, sizeof *values);
 #pragma omp target data map(tofrom : values[0 : kN * kRuns])
   for (int run = 0; run < kRuns; run++) {
     int count = run % 50 == 49 ? kN * kRuns : kN; /* now and then it is longer */
 #pragma omp target teams distribute parallel for thread_limit(256)
-    for (int i = 0; i < count; i++)
-      values[i] += run;
+    for (int i = 0; i < count; i++) values[i] += run;
   }
   long always = kRuns * (kRuns - 1) / 2, long_ones = 49 + 99 + 149 + 199;
-  for (int i = 0; i < kN * kRuns; i++)
-    CHECK_EQ(values[i], i < kN ? always : long_ones);
+  for (int i = 0; i < kN * kRuns; i++) CHECK_EQ(values[i], i < kN ? always : long_ones);
   free(values);
 }
 
@@ -92,13 +89,11 @@ static void leagues(void) {
 #pragma omp parallel reduction(+ : own)
       own += omp_get_thread_num() == 0;
       runs[omp_get_team_num()] += own;
-      if (omp_get_team_num() == 0)
-        teams += omp_get_num_teams();
+      if (omp_get_team_num() == 0) teams += omp_get_num_teams();
     }
   }
   CHECK_EQ(teams, kRuns * kTeams);
-  for (int team = 0; team < kTeams; team++)
-    CHECK_EQ(runs[team], kRuns);
+  for (int team = 0; team < kTeams; team++) CHECK_EQ(runs[team], kRuns);
 }
 
 int main(void) {

@@ -15,39 +15,31 @@
 static int hits[N];
 
 static void check_hits(int expected) {
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(hits[i], expected);
+  for (int i = 0; i < N; i++) CHECK_EQ(hits[i], expected);
   memset(hits, 0, sizeof hits);
 }
 
 static void loops(void) {
 #pragma omp target teams distribute map(tofrom : hits) num_teams(3)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 #pragma omp target teams distribute parallel for map(tofrom : hits) num_teams(3) thread_limit(4)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 #pragma omp target teams distribute parallel for simd map(tofrom : hits) dist_schedule(static, 30) schedule(static, 7)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 #pragma omp target teams distribute simd map(tofrom : hits) dist_schedule(static, 100)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 #pragma omp target parallel for map(tofrom : hits) schedule(dynamic, 10)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 #pragma omp target parallel for simd map(tofrom : hits)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 #pragma omp target simd map(tofrom : hits)
-  for (int i = 0; i < N; i++)
-    hits[i]++;
+  for (int i = 0; i < N; i++) hits[i]++;
   check_hits(1);
 }
 
@@ -55,26 +47,21 @@ static void collapsed(void) {
   static int grid[20][30], box[5][6][7];
 #pragma omp target teams distribute parallel for collapse(2) map(tofrom : grid)
   for (int i = 0; i < 20; i++)
-    for (int j = 0; j < 30; j++)
-      grid[i][j] += i * 100 + j;
+    for (int j = 0; j < 30; j++) grid[i][j] += i * 100 + j;
 #pragma omp target teams distribute parallel for simd collapse(3) map(tofrom : box)
   for (int i = 0; i < 5; i++)
     for (int j = 0; j < 6; j++)
-      for (int k = 6; k >= 0; k--)
-        box[i][j][k] += i + j + k;
+      for (int k = 6; k >= 0; k--) box[i][j][k] += i + j + k;
 #pragma omp target map(tofrom : grid)
 #pragma omp teams
 #pragma omp distribute collapse(2)
   for (int i = 0; i < 20; i += 3)
-    for (int j = 1; j < 30; j += 2)
-      grid[i][j] = -1;
+    for (int j = 1; j < 30; j += 2) grid[i][j] = -1;
   for (int i = 0; i < 20; i++)
-    for (int j = 0; j < 30; j++)
-      CHECK_EQ(grid[i][j], i % 3 == 0 && j % 2 == 1 ? -1 : i * 100 + j);
+    for (int j = 0; j < 30; j++) CHECK_EQ(grid[i][j], i % 3 == 0 && j % 2 == 1 ? -1 : i * 100 + j);
   for (int i = 0; i < 5; i++)
     for (int j = 0; j < 6; j++)
-      for (int k = 0; k < 7; k++)
-        CHECK_EQ(box[i][j][k], i + j + k);
+      for (int k = 0; k < 7; k++) CHECK_EQ(box[i][j][k], i + j + k);
 }
 
 /* What was asked for is the most that one gets. */
@@ -87,8 +74,7 @@ static void limits(void) {
     mine++;
     threads[omp_get_team_num()] = mine;
     seen[omp_get_team_num()]++;
-    if (omp_get_team_num() == 0)
-      teams = omp_get_num_teams();
+    if (omp_get_team_num() == 0) teams = omp_get_num_teams();
   }
   CHECK_RANGE(teams, 1, 4);
   for (int t = 0; t < 8; t++) {
@@ -104,7 +90,7 @@ static void limits(void) {
 static void reductions(void) {
   int sum = 5, product = 1, smallest = 100, largest = -100, all = 1, any = 0, bits = 0, both = 255, odd = 0;
   double total = 0;
-#pragma omp target teams distribute parallel for reduction(+ : sum, total) reduction(min : smallest)                   \
+#pragma omp target teams distribute parallel for reduction(+ : sum, total) reduction(min : smallest) \
     reduction(max : largest) map(tofrom : sum, total, smallest, largest)
   for (int i = 0; i < N; i++) {
     sum += i;
@@ -116,7 +102,7 @@ static void reductions(void) {
   CHECK_NEAR(total, N / 2, 0);
   CHECK_EQ(smallest, -7);
   CHECK_EQ(largest, 2 * (N - 1));
-#pragma omp target teams distribute parallel for reduction(* : product) reduction(&& : all) reduction(|| : any)        \
+#pragma omp target teams distribute parallel for reduction(* : product) reduction(&& : all) reduction(|| : any) \
     reduction(| : bits) reduction(& : both) reduction(^ : odd)
   for (int i = 0; i < 10; i++) {
     product *= i < 5 ? 2 : 1;
@@ -139,7 +125,7 @@ typedef struct {
   double most;
 } Summary;
 
-static void join(Summary *out, const Summary *in) {
+static void join(Summary* out, const Summary* in) {
   out->count += in->count;
   out->most = in->most > out->most ? in->most : out->most;
 }
@@ -151,13 +137,10 @@ static void more_reductions(void) {
   long sections[10] = {0};
   Summary summary = {0, -1e9};
 #pragma omp target teams distribute parallel for reduction(+ : buckets) map(tofrom : buckets)
-  for (int i = 0; i < N; i++)
-    buckets[i % 8]++;
-  for (int b = 0; b < 8; b++)
-    CHECK_EQ(buckets[b], N / 8);
+  for (int i = 0; i < N; i++) buckets[i % 8]++;
+  for (int b = 0; b < 8; b++) CHECK_EQ(buckets[b], N / 8);
 #pragma omp target parallel for reduction(+ : sections[2 : n]) map(tofrom : sections)
-  for (int i = 0; i < N; i++)
-    sections[2 + i % 3] += i;
+  for (int i = 0; i < N; i++) sections[2 + i % 3] += i;
   CHECK_EQ(sections[2] + sections[3] + sections[4], N * (N - 1) / 2);
   CHECK_EQ(sections[1] + sections[5], 0);
 #pragma omp target teams distribute parallel for reduction(join : summary) map(tofrom : summary)

@@ -16,31 +16,28 @@
 static int shared[N], read_only[N];
 
 /* Everybody enters, reads, and leaves; what is read is there from the first moment on. */
-static void *readers(void *argument) {
+static void* readers(void* argument) {
   long wrong = 0;
   for (int round = 0; round < ROUNDS; round++) {
     int sum = 0;
 #pragma omp target enter data map(to : read_only)
 #pragma omp target map(tofrom : sum) map(to : read_only)
-    for (int i = 0; i < N; i++)
-      sum += read_only[i];
+    for (int i = 0; i < N; i++) sum += read_only[i];
 #pragma omp target exit data map(release : read_only)
     wrong += sum != N * (N - 1) / 2;
     sum = 0;
 #pragma omp target map(tofrom : sum) map(to : read_only)
-    for (int i = N / 2; i < N; i++)
-      sum += read_only[i];
+    for (int i = N / 2; i < N; i++) sum += read_only[i];
     wrong += sum != N * (N - 1) / 2 - (N / 2) * (N / 2 - 1) / 2;
   }
-  *(long *)argument = wrong;
+  *(long*)argument = wrong;
   return NULL;
 }
 
-static void on_threads(void *(*what)(void *)) {
+static void on_threads(void* (*what)(void*)) {
   pthread_t threads[THREADS];
   long wrong[THREADS];
-  for (int t = 0; t < THREADS; t++)
-    CHECK_EQ(pthread_create(&threads[t], NULL, what, &wrong[t]), 0);
+  for (int t = 0; t < THREADS; t++) CHECK_EQ(pthread_create(&threads[t], NULL, what, &wrong[t]), 0);
   for (int t = 0; t < THREADS; t++) {
     CHECK_EQ(pthread_join(threads[t], NULL), 0);
     CHECK_EQ(wrong[t], 0);
@@ -48,23 +45,20 @@ static void on_threads(void *(*what)(void *)) {
 }
 
 /* Each thread has data of its own beside the others', under the same table. */
-static void *owners(void *argument) {
+static void* owners(void* argument) {
   long wrong = 0;
   for (int round = 0; round < ROUNDS; round++) {
     int mine[N], *heap = malloc(sizeof mine);
-    for (int i = 0; i < N; i++)
-      mine[i] = heap[i] = i;
+    for (int i = 0; i < N; i++) mine[i] = heap[i] = i;
 #pragma omp target data map(tofrom : mine) map(to : heap[0 : N])
     {
 #pragma omp target map(tofrom : mine) map(to : heap[0 : N])
-      for (int i = 0; i < N; i++)
-        mine[i] += heap[i];
+      for (int i = 0; i < N; i++) mine[i] += heap[i];
     }
-    for (int i = 0; i < N; i++)
-      wrong += mine[i] != 2 * i;
+    for (int i = 0; i < N; i++) wrong += mine[i] != 2 * i;
     free(heap);
   }
-  *(long *)argument = wrong;
+  *(long*)argument = wrong;
   return NULL;
 }
 
@@ -78,12 +72,10 @@ static void parts(void) {
       shared[i] += i;
     }
 #pragma omp target update from(shared[i : 1])
-    if (shared[i] != 5 * i)
-      check_failed(__FILE__, __LINE__, "shared[%d] is %d", i, shared[i]);
+    if (shared[i] != 5 * i) check_failed(__FILE__, __LINE__, "shared[%d] is %d", i, shared[i]);
   }
 #pragma omp target exit data map(from : shared)
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(shared[i], 5 * i);
+  for (int i = 0; i < N; i++) CHECK_EQ(shared[i], 5 * i);
   CHECK_PRESENT(shared, 0);
 }
 
@@ -117,13 +109,11 @@ static void deferred(void) {
     }
   }
   CHECK_EQ(count, N);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], i + 1);
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], i + 1);
 }
 
 int main(void) {
-  for (int i = 0; i < N; i++)
-    read_only[i] = i;
+  for (int i = 0; i < N; i++) read_only[i] = i;
   on_threads(readers);
   CHECK_PRESENT(read_only, 0);
   on_threads(owners);

@@ -10,17 +10,17 @@
 int variable = 1;
 #pragma omp declare target to(variable)
 
-static int value_of(const int *word) {
+static int value_of(const int* word) {
   int value = -1;
   CHECK_EQ(omp_target_memcpy(&value, word, sizeof value, 0, 0, omp_get_initial_device(), omp_get_default_device()), 0);
   return value;
 }
 
-static void set(int *word, int value) {
+static void set(int* word, int value) {
   CHECK_EQ(omp_target_memcpy(word, &value, sizeof value, 0, 0, omp_get_default_device(), omp_get_initial_device()), 0);
 }
 
-static void occupy(int *gate, int threads) {
+static void occupy(int* gate, int threads) {
   for (int i = 0; i < threads; i++) {
 #pragma omp target nowait is_device_ptr(gate)
     {
@@ -39,7 +39,7 @@ static void occupy(int *gate, int threads) {
 
 int main(void) {
   alarm(150);
-  int *gate = omp_target_alloc(sizeof *gate, omp_get_default_device());
+  int* gate = omp_target_alloc(sizeof *gate, omp_get_default_device());
   set(gate, 0);
 #pragma omp parallel
 #pragma omp single

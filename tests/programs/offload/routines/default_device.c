@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Constructs without a device clause go to the default device that OMP_DEFAULT_DEVICE names: its number is the argument,
- * or `host`. The program's own choice comes before that.
+ * Constructs without a device clause go to the default device that OMP_DEFAULT_DEVICE names: its number is the
+ * argument, or `host`. The program's own choice comes before that.
  *
  * Covers: omp_get_default_device, omp_set_default_device, OMP_DEFAULT_DEVICE
  */
@@ -16,7 +16,7 @@ static int where(void) {
   return number;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   int host = omp_get_initial_device();
   int expected = strcmp(argv[1], "host") == 0 ? host : atoi(argv[1]);

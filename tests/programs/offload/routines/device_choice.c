@@ -23,8 +23,7 @@ static void every_device(void) {
       number = omp_get_device_num();
       initial = omp_is_initial_device();
       count = 0;
-      for (int i = 0; i < N; i++)
-        array[i] = ++count;
+      for (int i = 0; i < N; i++) array[i] = ++count;
     }
     CHECK_EQ(initial, 0);
     CHECK_EQ(array[N - 1], N);
@@ -79,7 +78,7 @@ static void default_device(void) {
 /* On the host, a map does nothing and a region sees the host's variables. */
 static void on_the_host(int condition) {
   int x = 1, initial = -1, array[N] = {0};
-  int *where = array;
+  int* where = array;
 #pragma omp target device(host) map(tofrom : x, initial) map(to : array)
   {
     x = 2;

@@ -26,8 +26,7 @@ static void copies(int to, int from) {
   /* Ten integers, from the 5th on, to the place of the 20th. */
   CHECK_EQ(omp_target_memcpy(b, a, 10 * sizeof(int), 20 * sizeof(int), 5 * sizeof(int), to, from), 0);
   CHECK_EQ(omp_target_memcpy(out, b, sizeof out, 0, 0, host, to), 0);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(out[i], i >= 20 && i < 30 ? i - 15 : i);
+  for (int i = 0; i < N; i++) CHECK_EQ(out[i], i >= 20 && i < 30 ? i - 15 : i);
   omp_target_free(a, from);
   omp_target_free(b, to);
 }
@@ -37,8 +36,7 @@ static void blocks(int to, int from) {
   static int in[5][6][7], out[4][5][6];
   size_t volume[3] = {2, 3, 4}, to_offsets[3] = {1, 2, 1}, from_offsets[3] = {3, 2, 2};
   size_t to_sizes[3] = {4, 5, 6}, from_sizes[3] = {5, 6, 7};
-  for (int i = 0; i < 5 * 6 * 7; i++)
-    ((int *)in)[i] = i;
+  for (int i = 0; i < 5 * 6 * 7; i++) ((int*)in)[i] = i;
   memset(out, -1, sizeof out);
   void *a = omp_target_alloc(sizeof in, from), *b = omp_target_alloc(sizeof out, to);
   CHECK_EQ(omp_target_memcpy(a, in, sizeof in, 0, 0, from, host), 0);
@@ -62,24 +60,21 @@ static void blocks(int to, int from) {
 /* One dimension, and bytes as elements. */
 static void flat_blocks(int device) {
   char in[32], out[32] = {0};
-  for (int i = 0; i < 32; i++)
-    in[i] = (char)i;
-  void *a = omp_target_alloc(32, device);
+  for (int i = 0; i < 32; i++) in[i] = (char)i;
+  void* a = omp_target_alloc(32, device);
   size_t volume = 8, to_offset = 4, from_offset = 10, size = 32, zero = 0;
   CHECK_EQ(omp_target_memcpy(a, out, 32, 0, 0, device, host), 0);
   CHECK_EQ(omp_target_memcpy_rect(a, in, 1, 1, &volume, &to_offset, &from_offset, &size, &size, device, host), 0);
   CHECK_EQ(omp_target_memcpy_rect(out, a, 1, 1, &size, &zero, &zero, &size, &size, host, device), 0);
-  for (int i = 0; i < 32; i++)
-    CHECK_EQ(out[i], i >= 4 && i < 12 ? i + 6 : 0);
+  for (int i = 0; i < 32; i++) CHECK_EQ(out[i], i >= 4 && i < 12 ? i + 6 : 0);
   omp_target_free(a, device);
 }
 
 /* Associated memory is mapped until it is disassociated, without a transfer of its own. */
 static void association(int device) {
   int object[N], seen = 0;
-  for (int i = 0; i < N; i++)
-    object[i] = i;
-  int *memory = omp_target_alloc(2 * sizeof object, device);
+  for (int i = 0; i < N; i++) object[i] = i;
+  int* memory = omp_target_alloc(2 * sizeof object, device);
   CHECK_EQ(omp_target_is_present(object, device), 0);
   CHECK(omp_get_mapped_ptr(object, device) == NULL);
   CHECK_EQ(omp_target_associate_ptr(object, memory, sizeof object, N * sizeof(int), device), 0);
@@ -121,7 +116,7 @@ static void presence(int device) {
   CHECK(omp_target_is_present(block + 10, device));
   CHECK(omp_target_is_present(block + 29, device));
   CHECK_EQ(omp_target_is_present(block + 30, device), 0);
-  char *first = omp_get_mapped_ptr(block + 10, device);
+  char* first = omp_get_mapped_ptr(block + 10, device);
   CHECK(first && omp_get_mapped_ptr(block + 29, device) == first + 19);
   CHECK(omp_get_mapped_ptr(block + 30, device) == NULL);
 #pragma omp target exit data map(delete : block[10 : 20]) device(device)

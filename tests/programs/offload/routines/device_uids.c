@@ -12,16 +12,16 @@
 
 #include <string.h>
 
-extern const char *omp_get_uid_from_device(int device); /* of OpenMP 6.0: not in all compilers' omp.h */
-extern int omp_get_device_from_uid(const char *uid);
+extern const char* omp_get_uid_from_device(int device); /* of OpenMP 6.0: not in all compilers' omp.h */
+extern int omp_get_device_from_uid(const char* uid);
 
 #define INVALID_DEVICE (-2)
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int devices = omp_get_num_devices();
   CHECK_EQ(devices, argc - 1);
   for (int d = 0; d < devices; d++) {
-    const char *uid = omp_get_uid_from_device(d);
+    const char* uid = omp_get_uid_from_device(d);
     CHECK(uid != NULL && strcmp(uid, argv[1 + d]) == 0);
     CHECK_EQ(omp_get_device_from_uid(uid), d);
     int on_host = 1;

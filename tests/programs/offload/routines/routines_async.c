@@ -11,10 +11,8 @@
 int main(void) {
   int device = 0, host = omp_get_initial_device(), in[N], out[N] = {0}, grid[10][20], back[10][20];
   int *memory = omp_target_alloc(sizeof in, device), *rectangle = omp_target_alloc(sizeof grid, device);
-  for (int i = 0; i < N; i++)
-    in[i] = -1;
-  for (int i = 0; i < 200; i++)
-    grid[i / 20][i % 20] = i;
+  for (int i = 0; i < N; i++) in[i] = -1;
+  for (int i = 0; i < 200; i++) grid[i / 20][i % 20] = i;
   memset(back, 0, sizeof back);
 #pragma omp parallel
 #pragma omp single
@@ -25,18 +23,15 @@ int main(void) {
 #pragma omp depobj(out_is_written[0]) depend(in : memory[0 : N])
 #pragma omp depobj(out_is_written[1]) depend(out : out)
 #pragma omp task depend(out : in) shared(in)
-    for (int i = 0; i < N; i++)
-      in[i] = i;
+    for (int i = 0; i < N; i++) in[i] = i;
     omp_depend_t copy[2] = {reads_in, memory_is_written};
     CHECK_EQ(omp_target_memcpy_async(memory, in, sizeof in, 0, 0, device, host, 2, copy), 0);
 #pragma omp target nowait is_device_ptr(memory) device(0) depend(inout : memory[0 : N])
-    for (int i = 0; i < N; i++)
-      memory[i] += 1;
+    for (int i = 0; i < N; i++) memory[i] += 1;
     CHECK_EQ(omp_target_memcpy_async(out, memory, sizeof out, 0, 0, host, device, 2, out_is_written), 0);
     int seen = 0;
 #pragma omp task depend(in : out) shared(seen, out)
-    for (int i = 0; i < N; i++)
-      seen += out[i] == i + 1;
+    for (int i = 0; i < N; i++) seen += out[i] == i + 1;
 #pragma omp taskwait
     CHECK_EQ(seen, N);
     size_t volume[2] = {4, 5}, to[2] = {2, 3}, from[2] = {1, 1}, zero[2] = {0, 0}, sizes[2] = {10, 20};

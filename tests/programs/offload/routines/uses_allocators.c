@@ -10,7 +10,7 @@ int main(void) {
   int result = 0;
 #pragma omp target uses_allocators(omp_default_mem_alloc) map(tofrom : result)
   {
-    int *number = omp_alloc(sizeof *number, omp_default_mem_alloc);
+    int* number = omp_alloc(sizeof *number, omp_default_mem_alloc);
     *number = 5;
     result = *number;
     omp_free(number, omp_default_mem_alloc);

@@ -15,43 +15,37 @@ enum { kBlocks = 8, kBlock = 64, kAll = (kBlocks + 2) * kBlock, kSweeps = 12 };
 
 static long on_host(int sweeps) {
   static long now[kAll], next[kAll];
-  for (int i = 0; i < kAll; i++)
-    now[i] = next[i] = i;
+  for (int i = 0; i < kAll; i++) now[i] = next[i] = i;
   for (int s = 0; s < sweeps; s++) {
-    for (int i = kBlock; i < kAll - kBlock; i++)
-      next[i] = (now[i - kBlock] + now[i + kBlock]) % 1000003 + s % 2 + 1;
+    for (int i = kBlock; i < kAll - kBlock; i++) next[i] = (now[i - kBlock] + now[i + kBlock]) % 1000003 + s % 2 + 1;
     memcpy(now, next, sizeof now);
   }
   long sum = 0;
-  for (int i = 0; i < kAll; i++)
-    sum = (sum * 31 + now[i]) % 1000000007;
+  for (int i = 0; i < kAll; i++) sum = (sum * 31 + now[i]) % 1000000007;
   return sum;
 }
 
-static long sum_of(const long *now) {
+static long sum_of(const long* now) {
   long sum = 0;
-  for (int i = 0; i < kAll; i++)
-    sum = (sum * 31 + now[i]) % 1000000007;
+  for (int i = 0; i < kAll; i++) sum = (sum * 31 + now[i]) % 1000000007;
   return sum;
 }
 
 /* Two sweeps, so that every iteration is the same. Where `whole` is 0, each region maps what it uses. */
-static void two_sweeps(long *now, long *next) {
+static void two_sweeps(long* now, long* next) {
   for (int half = 0; half < 2; half++) {
     long *in = half ? next : now, *out = half ? now : next;
     for (int b = 1; b <= kBlocks; b++) {
       long *from = in + (b - 1) * kBlock, *to = out + b * kBlock;
-#pragma omp target nowait depend(in : in[(b - 1) * kBlock], in[b * kBlock], in[(b + 1) * kBlock])                      \
-    depend(out : to[0]) map(to : from[0 : 3 * kBlock]) map(tofrom : to[0 : kBlock]) firstprivate(half)
-      for (int i = 0; i < kBlock; i++)
-        to[i] = (from[i] + from[i + 2 * kBlock]) % 1000003 + half + 1;
+#pragma omp target nowait depend(in : in[(b - 1) * kBlock], in[b * kBlock], in[(b + 1) * kBlock]) depend(out : to[0]) \
+    map(to : from[0 : 3 * kBlock]) map(tofrom : to[0 : kBlock]) firstprivate(half)
+      for (int i = 0; i < kBlock; i++) to[i] = (from[i] + from[i + 2 * kBlock]) % 1000003 + half + 1;
     }
   }
 }
 
-static void start(long *now, long *next) {
-  for (int i = 0; i < kAll; i++)
-    now[i] = next[i] = i;
+static void start(long* now, long* next) {
+  for (int i = 0; i < kAll; i++) now[i] = next[i] = i;
 }
 
 static void mapped_around(int mode) {
@@ -72,9 +66,10 @@ static void mapped_in_the_graph(int mode) {
 #pragma omp parallel
 #pragma omp single
   MARLINE_GRAPH_FOR(int it = 0, it < kSweeps / 2, ++it, mode) {
-#pragma omp target enter data nowait map(to : now, next) depend(iterator(b = 0 : kBlocks + 2), out : now[b * kBlock], next[b * kBlock])
+#pragma omp target enter data nowait map(to : now, next) \
+    depend(iterator(b = 0 : kBlocks + 2), out : now[b * kBlock], next[b * kBlock])
     two_sweeps(now, next);
-#pragma omp target exit data nowait map(from : now, next)                                                              \
+#pragma omp target exit data nowait map(from : now, next) \
     depend(iterator(b = 0 : kBlocks + 2), out : now[b * kBlock], next[b * kBlock])
   }
   CHECK_EQ(sum_of(now), on_host(kSweeps));
@@ -83,8 +78,7 @@ static void mapped_in_the_graph(int mode) {
 /* The same tasks meet other data environments: mapped as a whole, then block by block in other places. */
 static void maps_change(int mode) {
   static long data[4 * kBlock];
-  for (int i = 0; i < 4 * kBlock; i++)
-    data[i] = 1;
+  for (int i = 0; i < 4 * kBlock; i++) data[i] = 1;
 #pragma omp parallel
 #pragma omp single
   MARLINE_GRAPH_FOR(int it = 0, it < kSweeps, ++it, mode) {
@@ -92,10 +86,9 @@ static void maps_change(int mode) {
 #pragma omp target enter data map(to : data)
     }
     for (int b = 0; b < 4; b++) {
-      long *block = data + b * kBlock;
+      long* block = data + b * kBlock;
 #pragma omp target nowait depend(inout : block[0]) map(tofrom : block[0 : kBlock])
-      for (int i = 0; i < kBlock; i++)
-        block[i] = 2 * block[i] + i;
+      for (int i = 0; i < kBlock; i++) block[i] = 2 * block[i] + i;
     }
     if (it % 3 == 2) {
 #pragma omp taskwait
@@ -104,8 +97,7 @@ static void maps_change(int mode) {
   }
   for (int i = 0; i < 4 * kBlock; i++) {
     long expected = 1;
-    for (int it = 0; it < kSweeps; it++)
-      expected = 2 * expected + i % kBlock;
+    for (int it = 0; it < kSweeps; it++) expected = 2 * expected + i % kBlock;
     CHECK_EQ(data[i], expected);
   }
 }
@@ -120,8 +112,7 @@ static void updates(int mode) {
   MARLINE_GRAPH_FOR(int it = 0, it < kSweeps, ++it, mode) {
     for (int b = 0; b < kBlocks; b++) {
 #pragma omp target nowait depend(inout : data[b][0]) map(to : data)
-      for (int i = 0; i < kBlock; i++)
-        data[b][i] += b + 1;
+      for (int i = 0; i < kBlock; i++) data[b][i] += b + 1;
 #pragma omp target update from(data[b]) nowait depend(inout : data[b][0])
 #pragma omp task depend(inout : data[b][0])
       {
@@ -145,8 +136,7 @@ int main(void) {
     mapped_around(modes[m]);
     mapped_in_the_graph(modes[m]);
     updates(modes[m]);
-    if (modes[m] == MARLINE_GRAPH_BARRIER)
-      maps_change(modes[m]);
+    if (modes[m] == MARLINE_GRAPH_BARRIER) maps_change(modes[m]);
   }
   return 0;
 }

@@ -12,13 +12,13 @@
 #define STEPS 20
 
 /* Several chains count at a time. */
-static void count(int *wrong, int is_wrong) {
+static void count(int* wrong, int is_wrong) {
 #pragma omp atomic
   *wrong += is_wrong;
 }
 
 /* Every construct with a depend clause is a link: host task, enter, region, update, region, update, exit. */
-static void chain(int *array, int *wrong) {
+static void chain(int* array, int* wrong) {
   for (int step = 0; step < STEPS; step++) {
 #pragma omp task depend(inout : array[0 : N]) firstprivate(step, wrong)
     for (int i = 0; i < N; i++) {
@@ -27,8 +27,7 @@ static void chain(int *array, int *wrong) {
     }
 #pragma omp target enter data map(to : array[0 : N]) depend(inout : array[0 : N]) nowait
 #pragma omp target nowait map(tofrom : array[0 : N]) depend(inout : array[0 : N])
-    for (int i = 0; i < N; i++)
-      array[i]++;
+    for (int i = 0; i < N; i++) array[i]++;
 #pragma omp target update from(array[0 : N / 2]) depend(inout : array[0 : N]) nowait
 #pragma omp task depend(inout : array[0 : N]) firstprivate(step, wrong)
     {
@@ -39,17 +38,15 @@ static void chain(int *array, int *wrong) {
 #pragma omp target nowait map(tofrom : array[0 : N]) depend(inout : array[0 : N])
     {
       array[0] -= 100;
-      for (int i = 0; i < N; i++)
-        array[i]++;
+      for (int i = 0; i < N; i++) array[i]++;
     }
 #pragma omp target exit data map(from : array[0 : N]) depend(inout : array[0 : N]) nowait
   }
 }
 
-static void check_chain(const int *array, int wrong) {
+static void check_chain(const int* array, int wrong) {
   CHECK_EQ(wrong, 0);
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], 3 * STEPS);
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], 3 * STEPS);
   CHECK_PRESENT(array, 0);
 }
 
@@ -62,11 +59,9 @@ static void chains(void) {
 #pragma omp parallel
 #pragma omp single
   {
-    for (int c = 0; c < 4; c++)
-      chain(many[c], &wrong);
+    for (int c = 0; c < 4; c++) chain(many[c], &wrong);
 #pragma omp taskwait
-    for (int c = 0; c < 4; c++)
-      check_chain(many[c], wrong);
+    for (int c = 0; c < 4; c++) check_chain(many[c], wrong);
   }
 }
 
@@ -84,8 +79,7 @@ static void readers(void) {
       sums[i] = x + i;
     }
 #pragma omp target nowait depend(inout : x) map(tofrom : x, sums)
-    for (int i = 0; i < 10; i++)
-      x += sums[i];
+    for (int i = 0; i < 10; i++) x += sums[i];
 #pragma omp taskwait
 #pragma omp target exit data map(from : x, sums)
   }
@@ -137,7 +131,7 @@ static void private_copies(void) {
   {
     int scalar;
     float real;
-    int *pointer;
+    int* pointer;
     for (int t = 0; t < kTasks; t++) {
       scalar = t;
       real = t * 0.5F;
@@ -154,8 +148,7 @@ static void private_copies(void) {
 #pragma omp taskwait
     CHECK_EQ(scalar, -1);
   }
-  for (int t = 0; t < kTasks; t++)
-    CHECK_NEAR(out[t], 1.5 * t + t % 2, 0);
+  for (int t = 0; t < kTasks; t++) CHECK_NEAR(out[t], 1.5 * t + t % 2, 0);
 }
 
 /* Constructs without an order, on disjoint parts of one mapped array. */
@@ -167,13 +160,11 @@ static void side_by_side(void) {
 #pragma omp for
     for (int t = 0; t < 20; t++) {
 #pragma omp target nowait map(tofrom : array[10 * t : 10])
-      for (int i = 10 * t; i < 10 * t + 10; i++)
-        array[i] += i;
+      for (int i = 10 * t; i < 10 * t + 10; i++) array[i] += i;
     }
     CHECK_COPY(array[N - 1], 0, N - 1);
   }
-  for (int i = 0; i < N; i++)
-    CHECK_EQ(array[i], i);
+  for (int i = 0; i < N; i++) CHECK_EQ(array[i], i);
 }
 
 int main(void) {

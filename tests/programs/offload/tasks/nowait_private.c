@@ -23,8 +23,7 @@ int main(void) {
     int array[5];
     Record record;
     for (int t = 0; t < kTasks; t++) {
-      for (int i = 0; i < 5; i++)
-        array[i] = 10 * t;
+      for (int i = 0; i < 5; i++) array[i] = 10 * t;
       record.d = t * 0.5;
       memset(record.text, t, sizeof record.text);
 #pragma omp target nowait firstprivate(array, record) map(from : out[t : 1])
@@ -38,7 +37,6 @@ int main(void) {
 #pragma omp taskwait
     CHECK_EQ(array[4], -1);
   }
-  for (int t = 0; t < kTasks; t++)
-    CHECK_NEAR(out[t], 12.5 * t, 0);
+  for (int t = 0; t < kTasks; t++) CHECK_NEAR(out[t], 12.5 * t, 0);
   return 0;
 }

@@ -26,28 +26,24 @@ typedef struct {
 
 static Process g_processes[kMostProcesses];
 
-static Process *process_of(int number) {
+static Process* process_of(int number) {
   int p = 0;
-  while (p < kMostProcesses - 1 && g_processes[p].process != 0 && g_processes[p].process != number)
-    p++;
+  while (p < kMostProcesses - 1 && g_processes[p].process != 0 && g_processes[p].process != number) p++;
   g_processes[p].process = number;
   return &g_processes[p];
 }
 
-static void note(const Seen *seen) {
-  Process *process = process_of(seen->process);
-  if (seen->threads > process->most)
-    process->most = seen->threads;
+static void note(const Seen* seen) {
+  Process* process = process_of(seen->process);
+  if (seen->threads > process->most) process->most = seen->threads;
   for (int i = 0; i < seen->threads; i++) {
     int at = 0;
-    while (at < process->count && process->thread[at] != seen->thread[i])
-      at++;
-    if (at == process->count && at < 64)
-      process->thread[process->count++] = seen->thread[i];
+    while (at < process->count && process->thread[at] != seen->thread[i]) at++;
+    if (at == process->count && at < 64) process->thread[process->count++] = seen->thread[i];
   }
 }
 
-static void one(int *value, int notes) {
+static void one(int* value, int notes) {
   Seen seen = {0, 0, {0}};
 #pragma omp target map(tofrom : seen, value[0 : 1])
   {
@@ -55,8 +51,7 @@ static void one(int *value, int notes) {
 #pragma omp parallel
     {
       int number = omp_get_thread_num();
-      if (number < kMostThreads)
-        seen.thread[number] = (int)syscall(SYS_gettid);
+      if (number < kMostThreads) seen.thread[number] = (int)syscall(SYS_gettid);
 #pragma omp single
       seen.threads = omp_get_num_threads();
 #pragma omp atomic
@@ -64,16 +59,15 @@ static void one(int *value, int notes) {
     }
     value[0] += 1000 - seen.threads;
   }
-  if (notes)
-    note(&seen);
+  if (notes) note(&seen);
 }
 
-static void beside(int *cells, int rounds) {
+static void beside(int* cells, int rounds) {
 #pragma omp parallel
 #pragma omp single
   for (int r = 0; r < rounds; r++)
     for (int c = 0; c < kCells; c++) {
-      int *cell = &cells[c];
+      int* cell = &cells[c];
 #pragma omp target nowait depend(inout : cell[0]) map(tofrom : cell[0 : 1])
       {
         int sum = 0;
@@ -87,20 +81,16 @@ static void beside(int *cells, int rounds) {
 int main(void) {
   int cells[kCells] = {0}, *value = &cells[0];
 #pragma omp target enter data map(to : cells)
-  for (int i = 0; i < 100; i++)
-    one(value, 1);
+  for (int i = 0; i < 100; i++) one(value, 1);
   for (int turn = 0; turn < 3; turn++) {
     beside(cells, 10);
     for (int i = 0; i < 60; i++) /* until they are one by one again, on each of three nodes */
       one(value, 0);
-    for (int i = 0; i < 30; i++)
-      one(value, 1);
+    for (int i = 0; i < 30; i++) one(value, 1);
   }
 #pragma omp target exit data map(from : cells)
   CHECK_EQ(cells[0], 1000 * (100 + 3 * (10 + 90)));
-  for (int c = 1; c < kCells; c++)
-    CHECK_EQ(cells[c], 1000 * 3 * 10);
-  for (int p = 0; p < kMostProcesses; p++)
-    CHECK_EQ(g_processes[p].count <= g_processes[p].most, 1);
+  for (int c = 1; c < kCells; c++) CHECK_EQ(cells[c], 1000 * 3 * 10);
+  for (int p = 0; p < kMostProcesses; p++) CHECK_EQ(g_processes[p].count <= g_processes[p].most, 1);
   return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A target region on the host has an initial task of its own: an OMPT tool, here in the program itself, hears of it before
- * anything belongs to it, and of its end (OpenMP 5.2, section 19.5.2.11). The flags of a target task say what it is.
+ * A target region on the host has an initial task of its own: an OMPT tool, here in the program itself, hears of it
+ * before anything belongs to it, and of its end (OpenMP 5.2, section 19.5.2.11). The flags of a target task say what it
+ * is.
  *
  * Covers: target(nowait), task
  */
@@ -12,7 +13,7 @@ enum { kTasks = 3, kOwn = 77 };
 
 static int begun, ended, created, targets;
 
-static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *region, ompt_data_t *task, unsigned size,
+static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_data_t* task, unsigned size,
                         unsigned index, int flags) {
   (void)region, (void)size, (void)index;
   if (!(flags & ompt_task_initial)) return;
@@ -25,8 +26,8 @@ static void on_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *region, omp
   }
 }
 
-static void on_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int has_dependences,
-                      const void *codeptr) {
+static void on_create(ompt_data_t* encountering, const ompt_frame_t* frame, ompt_data_t* task, int flags,
+                      int has_dependences, const void* codeptr) {
   (void)frame, (void)has_dependences, (void)codeptr;
   created++;
   CHECK(flags & ompt_task_explicit); /* section 13.8: the events are those of the task construct */
@@ -35,8 +36,8 @@ static void on_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt
   CHECK_EQ(encountering->value, kOwn);
 }
 
-static void on_sync(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *region, ompt_data_t *task,
-                    const void *codeptr) {
+static void on_sync(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* region, ompt_data_t* task,
+                    const void* codeptr) {
   (void)kind, (void)endpoint, (void)region, (void)codeptr;
   if (task != NULL) CHECK_EQ(task->value, kOwn);
 }

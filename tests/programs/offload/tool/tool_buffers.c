@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffers of a device's trace (OpenMP 5.2, sections 19.5.2.23, 19.5.2.24 and 19.6.2): a tool whose callbacks take a lock
- * that it also holds around calls of the trace's functions; requests that are answered with nothing, or with too little;
- * the trace's functions in a callback; a trace that is started when the tool has ended.
+ * The buffers of a device's trace (OpenMP 5.2, sections 19.5.2.23, 19.5.2.24 and 19.6.2): a tool whose callbacks take a
+ * lock that it also holds around calls of the trace's functions; requests that are answered with nothing, or with too
+ * little; the trace's functions in a callback; a trace that is started when the tool has ended.
  *
  * Covers: target(map), ompt_start_trace
  */
@@ -13,7 +13,7 @@
 
 enum { kRounds = 400, kBuffer = 1000, kSmall = 64, kNothing = 0 };
 
-static ompt_device_t *device;
+static ompt_device_t* device;
 static ompt_start_trace_t start;
 static ompt_stop_trace_t stop;
 static ompt_flush_trace_t flush;
@@ -31,7 +31,7 @@ static int requests, completes, records, stops_in_callback, ended;
 static void *last_given, *last_back;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void on_request(int number, ompt_buffer_t **buffer, size_t *bytes) {
+static void on_request(int number, ompt_buffer_t** buffer, size_t* bytes) {
   CHECK(number == 0 && !ended);
   pthread_mutex_lock(&lock);
   *bytes = answer;
@@ -41,7 +41,7 @@ static void on_request(int number, ompt_buffer_t **buffer, size_t *bytes) {
   pthread_mutex_unlock(&lock);
 }
 
-static void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
+static void on_complete(int number, ompt_buffer_t* buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
   CHECK(number == 0 && owned && !ended);
   pthread_mutex_lock(&lock);
   completes++;
@@ -67,11 +67,10 @@ static void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_bu
   free(buffer);
 }
 
-static void on_initialize(int number, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
-                          const char *documentation) {
+static void on_initialize(int number, const char* type, ompt_device_t* handle, ompt_function_lookup_t lookup,
+                          const char* documentation) {
   (void)type, (void)documentation;
-  if (number != 0)
-    return;
+  if (number != 0) return;
   device = handle;
   start = (ompt_start_trace_t)lookup("ompt_start_trace");
   stop = (ompt_stop_trace_t)lookup("ompt_stop_trace");
@@ -113,7 +112,7 @@ static void reset(size_t bytes) {
 /* While buffers are asked for and given back, the lock is held around functions that call nothing back. */
 static int done;
 
-static void *hold_lock(void *unused) {
+static void* hold_lock(void* unused) {
   while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
     pthread_mutex_lock(&lock);
     usleep(20);
@@ -174,8 +173,7 @@ static void check_refused(size_t bytes) {
 int main(void) {
 #pragma omp taskwait /* starts the runtime, and with it the tool */
   regions(1);
-  if (device == NULL)
-    return 0; /* no device */
+  if (device == NULL) return 0; /* no device */
   alarm(150);
   check_lock();
   check_in_callback();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program with a tool that traces a device forks, while other threads are in the trace and in its functions. The child
- * ends as ever, and its tool gets nothing of the parent's: neither the records so far nor the end of the device. With a
- * number as argument: that many devices are started meanwhile, which fork as well.
+ * A program with a tool that traces a device forks, while other threads are in the trace and in its functions. The
+ * child ends as ever, and its tool gets nothing of the parent's: neither the records so far nor the end of the device.
+ * With a number as argument: that many devices are started meanwhile, which fork as well.
  *
  * Covers: target(map, device), ompt_start_trace, ompt_callback_device_finalize
  */
@@ -14,7 +14,7 @@
 
 enum { kForks = 20, kBuffer = 1000 };
 
-static ompt_device_t *device;
+static ompt_device_t* device;
 static ompt_start_trace_t start;
 static ompt_stop_trace_t stop;
 static ompt_set_callback_t set_callback;
@@ -22,25 +22,23 @@ static int is_child, in_child, done;
 
 static void tool_lookup(ompt_function_lookup_t lookup) { CHECK(lookup("ompt_set_callback") != NULL); }
 
-static void on_request(int number, ompt_buffer_t **buffer, size_t *bytes) {
+static void on_request(int number, ompt_buffer_t** buffer, size_t* bytes) {
   (void)number;
   *bytes = kBuffer;
   *buffer = malloc(*bytes);
 }
 
-static void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
+static void on_complete(int number, ompt_buffer_t* buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
   (void)number, (void)bytes, (void)cursor, (void)owned;
   in_child += is_child;
-  if (start != NULL)
-    usleep(200); /* so that a fork is likely meanwhile */
+  if (start != NULL) usleep(200); /* so that a fork is likely meanwhile */
   free(buffer);
 }
 
-static void on_initialize(int number, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
-                          const char *documentation) {
+static void on_initialize(int number, const char* type, ompt_device_t* handle, ompt_function_lookup_t lookup,
+                          const char* documentation) {
   (void)type, (void)documentation;
-  if (number != 0)
-    return;
+  if (number != 0) return;
   device = handle;
   stop = (ompt_stop_trace_t)lookup("ompt_stop_trace");
   start = (ompt_start_trace_t)lookup("ompt_start_trace");
@@ -65,13 +63,12 @@ static __attribute__((noinline)) void region(void) {
   x++;
 }
 
-static void *use_device(void *unused) {
-  while (!__atomic_load_n(&done, __ATOMIC_RELAXED))
-    region();
+static void* use_device(void* unused) {
+  while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) region();
   return unused;
 }
 
-static void *use_functions(void *unused) {
+static void* use_functions(void* unused) {
   while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
     CHECK(stop(device) + start(device, on_request, on_complete) <= 2);
     set_callback(ompt_callback_device_finalize, (ompt_callback_t)on_finalize);
@@ -80,8 +77,7 @@ static void *use_functions(void *unused) {
 }
 
 static void check_child(void) {
-  if (is_child && in_child != 0)
-    _exit(3);
+  if (is_child && in_child != 0) _exit(3);
 }
 
 static void check_forks(void) {
@@ -100,20 +96,21 @@ static void check_forks(void) {
   }
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   atexit(check_child); /* before the tool's end is registered, so that it comes behind it */
   CHECK(omp_get_max_threads() > 0);
 #pragma omp target device(0)
-  {}
-  if (device == NULL)
-    return 0; /* no device */
+  {
+  }
+  if (device == NULL) return 0; /* no device */
   alarm(200);
   pthread_t user, caller;
   CHECK_EQ(pthread_create(&user, NULL, count > 1 ? use_functions : use_device, NULL), 0);
   CHECK_EQ(pthread_create(&caller, NULL, use_functions, NULL), 0);
   for (int d = 1; count > 1 && d < omp_get_num_devices(); d++) {
 #pragma omp target device(d)
-    {}
+    {
+    }
   }
   if (count > 1)
     CHECK_EQ(omp_get_num_devices(), atoi(arguments[1]));

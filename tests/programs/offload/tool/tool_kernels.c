@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an OMPT tool hears of every kind of device, GPUs too: constructs with a begin and an end, one kernel in each region,
- * and a record that says when the device has run it. The maps of constructs, with the device's addresses.
+ * What an OMPT tool hears of every kind of device, GPUs too: constructs with a begin and an end, one kernel in each
+ * region, and a record that says when the device has run it. The maps of constructs, with the device's addresses.
  *
  * Covers: target(nowait), target enter data, target exit data, ompt_callback_target_map
  */
@@ -19,77 +19,71 @@ static unsigned expected_teams;
 static unsigned data_flags; /* of the newest map of data */
 static int data[kCount];
 static ompt_function_lookup_t device_lookup;
-static ompt_device_t *device_handle;
+static ompt_device_t* device_handle;
 
-static void count(int *what) { __atomic_fetch_add(what, 1, __ATOMIC_RELAXED); }
+static void count(int* what) { __atomic_fetch_add(what, 1, __ATOMIC_RELAXED); }
 
-static void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t *task,
-                      ompt_data_t *target_task, ompt_data_t *target, const void *code) {
+static void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t* task,
+                      ompt_data_t* target_task, ompt_data_t* target, const void* code) {
   CHECK(kind > 0 && kind < 16 && task != NULL && code != NULL && target->value != 0);
   CHECK_EQ(target_task != NULL, kind >= ompt_target_nowait);
   CHECK_EQ(device, 0); /* a callback must not call omp_get_default_device */
   count(endpoint == ompt_scope_begin ? &begins[kind] : &ends[kind]);
-  if (endpoint != ompt_scope_begin)
-    return;
+  if (endpoint != ompt_scope_begin) return;
   int i = __atomic_fetch_add(&id_count, 1, __ATOMIC_RELAXED);
   CHECK(i < kMost);
   ids[i] = target->value;
 }
 
-static void on_submit(ompt_scope_endpoint_t endpoint, ompt_data_t *target, ompt_id_t *operation, unsigned teams) {
+static void on_submit(ompt_scope_endpoint_t endpoint, ompt_data_t* target, ompt_id_t* operation, unsigned teams) {
   CHECK(target->value != 0 && *operation != 0 && teams == expected_teams);
   count(endpoint == ompt_scope_begin ? &submits : &submits_ended);
 }
 
-static void on_map(ompt_data_t *target, unsigned items, void **host, void **device, size_t *bytes, unsigned *flags,
-                   const void *code) {
+static void on_map(ompt_data_t* target, unsigned items, void** host, void** device, size_t* bytes, unsigned* flags,
+                   const void* code) {
   CHECK(target->value != 0 && code != NULL);
   for (unsigned i = 0; i < items; i++) {
-    if (host[i] != data || bytes[i] != sizeof data)
-      continue;
-    CHECK(device[i] != NULL && device[i] != (void *)data);
+    if (host[i] != data || bytes[i] != sizeof data) continue;
+    CHECK(device[i] != NULL && device[i] != (void*)data);
     data_flags = flags[i];
-    if (flags[i] & ompt_target_map_flag_to)
-      enters++;
-    if (flags[i] & ompt_target_map_flag_from)
-      exits++;
+    if (flags[i] & ompt_target_map_flag_to) enters++;
+    if (flags[i] & ompt_target_map_flag_from) exits++;
   }
 }
 
 /* The newer form of the same callback is registered, too, and gets the events. */
-static void on_plain_map(ompt_id_t target, unsigned items, void **host, void **device, size_t *bytes, unsigned *flags,
-                         const void *code) {
+static void on_plain_map(ompt_id_t target, unsigned items, void** host, void** device, size_t* bytes, unsigned* flags,
+                         const void* code) {
   CHECK(target == 0 && items == 0 && !host && !device && !bytes && !flags && !code);
 }
 
-static void on_request(int device, ompt_buffer_t **buffer, size_t *bytes) {
+static void on_request(int device, ompt_buffer_t** buffer, size_t* bytes) {
   (void)device;
   *bytes = 4096;
   *buffer = malloc(*bytes);
 }
 
-static void on_complete(int device, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
+static void on_complete(int device, ompt_buffer_t* buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
   ompt_get_record_ompt_t get = (ompt_get_record_ompt_t)device_lookup("ompt_get_record_ompt");
   ompt_advance_buffer_cursor_t advance = (ompt_advance_buffer_cursor_t)device_lookup("ompt_advance_buffer_cursor");
   CHECK(device == 0 && owned);
   do {
-    const ompt_record_ompt_t *record = get(buffer, cursor);
+    const ompt_record_ompt_t* record = get(buffer, cursor);
     CHECK_EQ(record->type, ompt_callback_target_submit);
     CHECK(record->time > 0 && record->time <= record->record.target_kernel.end_time);
     int known = 0;
-    for (int i = 0; i < id_count; i++)
-      known += ids[i] == record->target_id;
+    for (int i = 0; i < id_count; i++) known += ids[i] == record->target_id;
     CHECK_EQ(known, 1);
     count(&kernels);
   } while (advance(device_handle, buffer, bytes, cursor, &cursor));
   free(buffer);
 }
 
-static void on_initialize(int device, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
-                          const char *documentation) {
+static void on_initialize(int device, const char* type, ompt_device_t* handle, ompt_function_lookup_t lookup,
+                          const char* documentation) {
   (void)documentation;
-  if (device != 0)
-    return;
+  if (device != 0) return;
   initialized++;
   from_gpu = strcmp(type, "libomptarget") == 0;
   device_lookup = lookup;
@@ -131,16 +125,13 @@ int main(void) {
     data[r + kRegions]++;
   }
 #pragma omp target exit data map(from : data)
-  for (int i = 0; i < kCount; i++)
-    CHECK_EQ(data[i], i < 2 * kRegions);
-  if (initialized == 0)
-    return 0; /* no device */
+  for (int i = 0; i < kCount; i++) CHECK_EQ(data[i], i < 2 * kRegions);
+  if (initialized == 0) return 0; /* no device */
   CHECK_EQ(begins[ompt_target], kRegions);
   CHECK_EQ(begins[ompt_target_nowait], kRegions);
   CHECK_EQ(begins[ompt_target_enter_data], 1);
   CHECK_EQ(begins[ompt_target_exit_data], 1);
-  for (int kind = 0; kind < 16; kind++)
-    CHECK_EQ(ends[kind], begins[kind]);
+  for (int kind = 0; kind < 16; kind++) CHECK_EQ(ends[kind], begins[kind]);
   CHECK_EQ(submits, 2 * kRegions);
   CHECK_EQ(submits_ended, submits);
   CHECK_EQ(((ompt_flush_trace_t)device_lookup("ompt_flush_trace"))(device_handle), 1);
@@ -158,11 +149,13 @@ int main(void) {
   CHECK_EQ(data_flags, ompt_target_map_flag_delete);
   expected_teams = 0; /* the program does not say */
 #pragma omp target teams
-  {}
+  {
+  }
 #ifdef __clang__
   expected_teams = 3;
 #pragma omp target teams num_teams(3)
-  {}
+  {
+  }
 #endif
   return 0;
 }

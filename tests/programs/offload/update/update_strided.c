@@ -15,23 +15,15 @@ static double reals[kN];
 
 /* The host has i, the device 1000 + i. */
 static void enter_all(void) {
-  for (int i = 0; i < kN; i++)
-    array[i] = 1000 + i;
-  for (int i = 0; i < kN; i++)
-    reals[i] = 1000 + i;
-  for (int i = 0; i < kRows * kColumns; i++)
-    ((int *)grid)[i] = 1000 + i;
-  for (int i = 0; i < 4 * 5 * 6; i++)
-    ((int *)box)[i] = 1000 + i;
+  for (int i = 0; i < kN; i++) array[i] = 1000 + i;
+  for (int i = 0; i < kN; i++) reals[i] = 1000 + i;
+  for (int i = 0; i < kRows * kColumns; i++) ((int*)grid)[i] = 1000 + i;
+  for (int i = 0; i < 4 * 5 * 6; i++) ((int*)box)[i] = 1000 + i;
 #pragma omp target enter data map(to : array, grid, box, reals)
-  for (int i = 0; i < kN; i++)
-    array[i] = i;
-  for (int i = 0; i < kN; i++)
-    reals[i] = i;
-  for (int i = 0; i < kRows * kColumns; i++)
-    ((int *)grid)[i] = i;
-  for (int i = 0; i < 4 * 5 * 6; i++)
-    ((int *)box)[i] = i;
+  for (int i = 0; i < kN; i++) array[i] = i;
+  for (int i = 0; i < kN; i++) reals[i] = i;
+  for (int i = 0; i < kRows * kColumns; i++) ((int*)grid)[i] = i;
+  for (int i = 0; i < 4 * 5 * 6; i++) ((int*)box)[i] = i;
 }
 
 static void exit_all(void) {
@@ -43,12 +35,10 @@ static void strides(void) {
   int wrong = 0;
   enter_all();
 #pragma omp target update from(reals[0 : 5 : 2])
-  for (int i = 0; i < kN; i++)
-    CHECK_NEAR(reals[i], i < 10 && i % 2 == 0 ? 1000 + i : i, 0);
+  for (int i = 0; i < kN; i++) CHECK_NEAR(reals[i], i < 10 && i % 2 == 0 ? 1000 + i : i, 0);
 #pragma omp target update to(array[0 : 7 : 3])
 #pragma omp target map(tofrom : array, wrong)
-  for (int i = 0; i < kN; i++)
-    wrong += array[i] != (i < 21 && i % 3 == 0 ? i : 1000 + i);
+  for (int i = 0; i < kN; i++) wrong += array[i] != (i < 21 && i % 3 == 0 ? i : 1000 + i);
   CHECK_EQ(wrong, 0);
   exit_all();
 }
@@ -62,15 +52,13 @@ static void rectangles(void) {
   enter_all();
 #pragma omp target update from(grid[2 : 3][3 : 4])
   for (int i = 0; i < kRows; i++)
-    for (int j = 0; j < kColumns; j++)
-      CHECK_EQ(grid[i][j], (in_rectangle(i, j) ? 1000 : 0) + kColumns * i + j);
+    for (int j = 0; j < kColumns; j++) CHECK_EQ(grid[i][j], (in_rectangle(i, j) ? 1000 : 0) + kColumns * i + j);
   exit_all();
   enter_all();
 #pragma omp target update to(grid[2 : 3][3 : 4])
 #pragma omp target map(tofrom : grid, wrong)
   for (int i = 0; i < kRows; i++)
-    for (int j = 0; j < kColumns; j++)
-      wrong += grid[i][j] != (in_rectangle(i, j) ? 0 : 1000) + kColumns * i + j;
+    for (int j = 0; j < kColumns; j++) wrong += grid[i][j] != (in_rectangle(i, j) ? 0 : 1000) + kColumns * i + j;
   CHECK_EQ(wrong, 0);
   exit_all();
 }
@@ -79,8 +67,7 @@ static void columns(void) {
   enter_all();
 #pragma omp target update from(grid[0 : kRows][4 : 1])
   for (int i = 0; i < kRows; i++)
-    for (int j = 0; j < kColumns; j++)
-      CHECK_EQ(grid[i][j], (j == 4 ? 1000 : 0) + kColumns * i + j);
+    for (int j = 0; j < kColumns; j++) CHECK_EQ(grid[i][j], (j == 4 ? 1000 : 0) + kColumns * i + j);
 #pragma omp target update from(grid[0 : 3 : 2][0 : 5 : 2])
   for (int i = 0; i < kRows; i++)
     for (int j = 0; j < kColumns; j++)
@@ -113,8 +100,7 @@ static void boxes(void) {
 }
 
 int main(void) {
-  if (!own_copies())
-    return 0;
+  if (!own_copies()) return 0;
 #if __clang_major__ >= 22
   strides();
 #endif
