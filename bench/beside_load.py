@@ -8,10 +8,10 @@ time, under libgomp that spins while it waits (active), libgomp that sleeps (pas
 
 Which of libgomp's two ways is better depends on the load, which a user does not know beforehand. So Marline is compared
 with the better of both: the ratio of the medians, with its 95 % bootstrap interval. In each round every program runs
-once under each runtime, in an order that is drawn; the runs beside the load follow those without it.
+once under each runtime, in an order that is drawn; the runs beside the load follow the runs without it.
 
-The programs come from the distribution (Debian: `apt-get install iqtree clustalo`); one that is missing is left out, and
-a line says so. Their input is made here, from a fixed seed.
+The programs come from the distribution (Debian: `apt-get install iqtree clustalo`); one that is missing is left out,
+and a line says so. Their input is made here, from a fixed seed.
 """
 
 from __future__ import annotations
@@ -142,13 +142,14 @@ def against_better(found: Found, name: str, busy: int) -> Ratio:
 
 
 def table(found: Found, options: argparse.Namespace) -> list[str]:
-    lines = ["| program | busy processes beside it | libgomp, active: s | libgomp, passive: s | Marline: s | Marline over "
-             f"the better | at most {GOAL} |", "|---|---:|---:|---:|---:|---|---|"]  # fmt: skip
+    lines = ["| program | busy processes beside it | libgomp, active: s | libgomp, passive: s | Marline: s | Marline "
+             f"over the better | at most {GOAL} |", "|---|---:|---:|---:|---:|---|---|"]  # fmt: skip
     for name, busy in dict.fromkeys(key[:2] for key in found):
         medians = " | ".join(f"{np.median(found[name, busy, one]):.2f}" for one in (ACTIVE, PASSIVE, MARLINE))
         over = against_better(found, name, busy)
         verdict = "yes" if over.high <= GOAL else "in part" if over.low <= GOAL else "no"
-        lines.append(f"| {name} | {busy} | {medians} | {over.value:.2f} [{over.low:.2f}, {over.high:.2f}] | {verdict} |")
+        lines.append(f"| {name} | {busy} | {medians} | {over.value:.2f} "
+                     f"[{over.low:.2f}, {over.high:.2f}] | {verdict} |")
     return [f"{options.threads} threads, {len(os.sched_getaffinity(0))} CPUs, {options.rounds} rounds", "", *lines]
 
 

@@ -6,8 +6,8 @@ MARLINE_PRIORITY, prints figures of each (medians over the runs), and draws thei
     bench/early_sending.py                                    # the table
     bench/early_sending.py --delay 1000 --png early.png       # each message takes 1 ms more; and the picture
 
-Runs take turns, so that a disturbance of the machine meets all values alike. Orders of tasks hardly depend on the machine,
-times do. Figures:
+Runs take turns, so that a disturbance of the machine meets all values alike. Orders of tasks hardly depend on the
+machine, times do. Figures:
 
     makespan   from the start of the first task of the factorisation to the end of its last
     sent       median time at which a message is sent, as a part of the makespan
@@ -98,8 +98,8 @@ class Run:
         return np.array(found)
 
     def waits(self, rank: int) -> np.ndarray:
-        """For each send of a task that was created after the rank's first send: tasks that do not send and that the rank
-        started after it was ready and before it."""
+        """For each send of a task that was created after the rank's first send: tasks that do not send and that the
+        rank started after it was ready and before it."""
         tasks, edges = self.picture.tasks, self.picture.edges
         ready = tasks.created.copy()
         np.maximum.at(ready, edges.sink, tasks.end[edges.source])
@@ -176,9 +176,10 @@ def draw(runs: dict[str, list[Run]], path: Path) -> None:
     axes.invert_yaxis()
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    axes.legend(handles=[Patch(color=COLORS[PANEL], label="panel: potrf, trsm"), Patch(color=COLORS[UPDATE],
-                label="update: syrk, gemm"), Line2D([], [], color=SEND_COLOR, marker="|", linestyle="", label="a message is sent"),
-                Line2D([], [], color="black", marker="|", linestyle="", label="end")],
+    axes.legend(handles=[Patch(color=COLORS[PANEL], label="panel: potrf, trsm"),
+                         Patch(color=COLORS[UPDATE], label="update: syrk, gemm"),
+                         Line2D([], [], color=SEND_COLOR, marker="|", linestyle="", label="a message is sent"),
+                         Line2D([], [], color="black", marker="|", linestyle="", label="end")],
                 fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)  # fmt: skip
     figure.savefig(path, dpi=110, bbox_inches="tight")
 

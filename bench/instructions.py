@@ -4,8 +4,8 @@
 
 Each program runs twice on one thread under Marline, with N and with 2 N rounds; the difference over the difference of
 operations is free of start-up and tear-down. The count includes the compiler's code of the benchmark itself, which does
-not change. Figures are compared with those committed in instructions.json: `bench/instructions.py` ends with status 1
-if one grew by more than the tolerance, and with 0 if none did; `--update` writes the file anew (commit it with the
+not change. Figures are compared with the ones committed in instructions.json: `bench/instructions.py` ends with status
+1 if one grew by more than the tolerance, and with 0 if none did; `--update` writes the file anew (commit it with the
 change that explains it). `--runtime libgomp` or `libomp` shows the peers' figures and compares nothing.
 """
 from __future__ import annotations

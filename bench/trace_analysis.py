@@ -68,7 +68,7 @@ class Records:
         records["payload"][:, 0] = np.concatenate(self.low)[order]
         records["payload"][:, 1] = np.concatenate(self.high)[order]
         with path.open("wb") as file:
-            # One window that is as large as all records: nothing was ever appended behind it.
+            # One window that is as large as all records: nothing was ever appended after it.
             sizes = (reader.RECORD.itemsize, thread, 1, 1, len(when), 0, 0)
             file.write(reader.HEADER.pack(reader.MAGIC, FINGERPRINT, *sizes))
             records.tofile(file)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The compilers whose binaries Marline serves. Programs (tests, benchmarks, applications) are built by each that is
-# found; a missing one is said once, here, and its tests are not registered.
+# The compilers that Marline serves the binaries of. Programs (tests, benchmarks, applications) are built by each that
+# is found; a missing one is said once, here, and its tests are not registered.
 #
 # marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir]
-# [LIBRARY_DIRS ...] [PLAIN]) makes the executable NAME by a plain command line of that compiler, the way a user would: no CMake
-# target property leaks in. LIBRARY_DIRS are searched before LLVM's. PLAIN: without MARLINE_SANITIZE.
+# [LIBRARY_DIRS ...] [PLAIN]) makes the executable NAME by a plain command line of that compiler, the way a user would:
+# no CMake target property leaks in. LIBRARY_DIRS are searched before LLVM's. PLAIN: without MARLINE_SANITIZE.
 set(MARLINE_OMP_HEADERS /usr/lib/llvm-19/lib/clang/19/include CACHE PATH "omp.h for Clang versions without their own")
 set(MARLINE_LLVM_LIB /usr/lib/llvm-19/lib CACHE PATH "where LLVM's libomp.so is, for linking Clang programs")
 
@@ -85,7 +85,8 @@ function(marline_add_program NAME COMPILER)
   set(output ${P_OUTDIR}/${NAME})
   file(MAKE_DIRECTORY ${P_OUTDIR})
   add_custom_command(OUTPUT ${output}
-    COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${sources} -o ${output} ${P_LIBS} ${mpi_libs} -lm ${cross}
+    COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${sources} -o ${output} ${P_LIBS} ${mpi_libs}
+            -lm ${cross}
     DEPENDS ${sources} ${P_DEPENDS}
     COMMENT "${COMPILER}: ${NAME}" VERBATIM)
   add_custom_target(${NAME} ALL DEPENDS ${output})

@@ -28,7 +28,8 @@ endif()
 # library, which halves the time that its files take. The debug preset does without: it finds what a file forgot to
 # include. Headers in angle brackets only.
 function(marline_precompile TARGET)
-  set(headers <algorithm> <atomic> <bit> <cerrno> <climits> <cstdint> <cstdio> <cstdlib> <cstring> <new> <unistd.h> ${ARGN})
+  set(headers <algorithm> <atomic> <bit> <cerrno> <climits> <cstdint> <cstdio> <cstdlib> <cstring> <new> <unistd.h>
+      ${ARGN})
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1")
   list(TRANSFORM headers REPLACE ">$" "$<ANGLE-R>>")
   target_precompile_headers(${TARGET} PRIVATE ${headers})

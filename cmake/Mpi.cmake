@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Both MPI implementations side by side, each through its own compiler wrapper. MARLINE_MPIS lists those found;
+# Both MPI implementations side by side, each through its own compiler wrapper. MARLINE_MPIS lists the ones found;
 # MARLINE_MPI_<name>_{CFLAGS,LIBS,RUN} are the flags and the launcher of each.
 set(MARLINE_MPIS "")
 foreach(mpi openmpi mpich)

@@ -5,8 +5,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/MarlineTargets.cmake")
 get_filename_component(Marline_COMMAND "${CMAKE_CURRENT_LIST_DIR}/../../../bin/marline" ABSOLUTE)
 get_filename_component(Marline_COMPAT_DIR "${CMAKE_CURRENT_LIST_DIR}/../../marline/compat" ABSOLUTE)
 
-# Marline::mpi_openmpi and Marline::mpi_mpich, where they are installed: the calls of marline_mpi.h. The program finds MPI
-# itself. TAMPI.h and mpi-detach.h are in Marline_COMPAT_INCLUDE_DIR.
+# Marline::mpi_openmpi and Marline::mpi_mpich, where they are installed: the calls of marline_mpi.h. The program finds
+# MPI itself. TAMPI.h and mpi-detach.h are in Marline_COMPAT_INCLUDE_DIR.
 get_filename_component(Marline_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../include" ABSOLUTE)
 set(Marline_COMPAT_INCLUDE_DIR "${Marline_INCLUDE_DIR}/marline/compat")
 foreach(mpi openmpi mpich)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions that an MPI library's own mpi.h declares, for the programs that write wrappers of them.
 
-What a parameter means follows from its name in the MPI standard, which both libraries' headers keep; where one does not,
-SYNONYMS says so. Used by mpi/generator/generate.py (libmarline-mpi) and trace/mpi/generate.py (the recorder).
+What a parameter means follows from its name in the MPI standard, which both libraries' headers keep; where one does
+not, SYNONYMS says so. Used by mpi/generator/generate.py (libmarline-mpi) and trace/mpi/generate.py (the recorder).
 """
 
 from __future__ import annotations

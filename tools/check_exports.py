@@ -3,8 +3,8 @@
 """Compares what libmarline.so exports with what the runtimes export whose place it takes (tests/abi/*.names), and says
 what is missing and why.
 
-Each name of theirs is provided, or stands in runtime/abi/not_provided.txt with its purpose (then it is exported too, and
-ends the program with a line), or in tests/abi/exceptions.txt with a reason (then it is not). A routine that C calls
+Each name of theirs is provided, or stands in runtime/abi/not_provided.txt with its purpose (then it is exported too,
+and ends the program with a line), or in tests/abi/exceptions.txt with a reason (then it is not). A routine that C calls
 omp_x has the Fortran name omp_x_. No definition has a version, so that it answers to any, but for the names in
 tests/abi/by_version.txt, which are there at libgomp's version only; the libraries in lib/marline/compat define the
 version nodes of each compiler's version that has a list, and nothing else
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Whose version nodes each library in lib/marline/compat must define: those of libgomp.names, libgomp-16.names...
+# Each library in lib/marline/compat must define the version nodes of these runtimes: libgomp.names, libgomp-16.names...
 COMPAT = {"libomp.so.5": "libomp", "libiomp5.so": "libomp", "libgomp.so.1": "libgomp"}
 OPENACC_NODE = re.compile(r"G?OACC_")
 
@@ -42,7 +42,8 @@ class Lists:
 
     def versioned(self) -> set[str]:
         """The exports that have a version, which is not their names' default one: name@NODE."""
-        found = {(name, node) for names in self.of("libgomp") for name in names.keys() & self.by_version for node in names[name]}
+        found = {(name, node) for names in self.of("libgomp") for name in names.keys() & self.by_version
+                 for node in names[name]}
         return {f"{name}@{node}" for name, node in found}
 
 
@@ -63,7 +64,8 @@ def pairs_of(path: Path) -> dict[str, str]:
 
 def read_lists(root: Path) -> Lists:
     folder = root / "tests" / "abi"
-    lists = Lists(not_provided=pairs_of(root / "runtime/abi/not_provided.txt"), exceptions=pairs_of(folder / "exceptions.txt"),
+    lists = Lists(not_provided=pairs_of(root / "runtime/abi/not_provided.txt"),
+                  exceptions=pairs_of(folder / "exceptions.txt"),
                   by_version=pairs_of(folder / "by_version.txt"))  # fmt: skip
     for path in sorted(folder.glob("*.names")):
         lists.names[path.stem] = {line.split()[0]: line.split()[1:] for line in lines_of(path)}
@@ -82,10 +84,12 @@ def check_names(lists: Lists, exported: set[str]) -> list[str]:
     versioned = {name for name in exported if "@" in name}
     wrong = [f"{name}: exported with a version" for name in sorted(versioned - lists.versioned())]
     wrong += [f"{name}: missing; by_version.txt has it" for name in sorted(lists.versioned() - versioned)]
-    wrong += [f"{name}: exported without a version, and in by_version.txt" for name in sorted(exported & lists.by_version.keys())]
+    wrong += [f"{name}: exported without a version, and in by_version.txt"
+              for name in sorted(exported & lists.by_version.keys())]
     wanted = {name for names in lists.names.values() for name in names}
     wrong += [f"{name}: in by_version.txt, but in no list of libgomp's names"
-              for name in sorted(lists.by_version.keys() - {name for names in lists.of("libgomp") for name in names})]  # fmt: skip
+              for name in sorted(lists.by_version.keys() - {name for names in lists.of("libgomp")
+                                                            for name in names})]  # fmt: skip
     for name in sorted(wanted - lists.by_version.keys()):
         if name not in exported and lists.reason(name) is None:
             wrong.append(f"{name}: missing, and in neither not_provided.txt nor exceptions.txt")
@@ -106,7 +110,8 @@ def check_fortran(lists: Lists, exported: set[str]) -> list[str]:
     for name in sorted(exported):
         alias = name + "_"
         reason = lists.reason(alias) or lists.by_version.get(alias)
-        if name.startswith("omp_") and not name.endswith("_") and "@" not in name and alias not in exported and not reason:
+        if (name.startswith("omp_") and not name.endswith("_") and "@" not in name and alias not in exported
+                and not reason):  # fmt: skip
             wrong.append(f"{alias}: missing; {name}, its C name, is there")
         if name.endswith("_8_") and name.removesuffix("8_") not in exported | lists.by_version.keys():
             wrong.append(f"{name.removesuffix('8_')}: missing; {name} is there")
@@ -135,8 +140,8 @@ def summary(lists: Lists, exported: set[str]) -> list[str]:
     lines += ["", "not provided yet (runtime/abi/not_provided.txt):"]
     lines += [f"  {count:4} {purpose}" for purpose, count in Counter(lists.not_provided.values()).most_common()]
     lines += ["", "on purpose not exported (tests/abi/exceptions.txt):"]
-    absent = Counter(lists.reason(name) for names in lists.names.values() for name in names.keys() - lists.by_version.keys()
-                     if name not in exported)  # fmt: skip
+    absent = Counter(lists.reason(name) for names in lists.names.values()
+                     for name in names.keys() - lists.by_version.keys() if name not in exported)  # fmt: skip
     return lines + [f"  {count:4} {reason}" for reason, count in absent.most_common()]
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every file of runtime/ includes its own room and lower ones only, that the parts of a divided folder do likewise,
-that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/ and common/, and that
-neither headers nor modules (a .cpp and its .hpp are one) nor Python's modules need one another in a circle. The rules
-stand in layers.txt next to this file.
+"""Checks that every file of runtime/ includes its own room and lower ones only, that the parts of a divided folder do
+the same, that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/ and common/, and
+that neither headers nor modules (a .cpp and its .hpp are one) nor Python's modules need one another in a circle. The
+rules stand in layers.txt next to this file.
 
     check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read
 """

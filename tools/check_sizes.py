@@ -18,8 +18,8 @@ from typing import Iterator
 
 FILE_LIMIT = 600
 FUNCTION_LIMIT = 60
-FOLDERS = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "python", "apps", "bench", "tests",
-           "tools", "examples"]
+FOLDERS = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "python", "apps", "bench",
+           "tests", "tools", "examples"]
 C_SUFFIXES = {".c", ".cpp", ".h", ".hpp", ".def", ".inc"}
 SKIP = {"build", ".venv", "__pycache__"}
 
@@ -56,10 +56,11 @@ def at_depth_zero(head: str) -> str:
 
 
 def function_name(head: str) -> str | None:
-    """The name of the function whose head this is, or None if the brace behind it opens something else."""
+    """The name of the function with this head, or None if the brace after it opens something else."""
     outer = at_depth_zero(head)
     first = outer.split(None, 1)[0] if outer.strip() else ""
-    is_type = first in {"namespace", "enum", "extern"} or re.match(r"\s*(class|struct|union)\b(\s+alignas\(\))?[^()]*$", outer)
+    is_type = (first in {"namespace", "enum", "extern"}
+               or re.match(r"\s*(class|struct|union)\b(\s+alignas\(\))?[^()]*$", outer))  # fmt: skip
     is_value = re.search(r"(?<![=!<>])=(?!=)", outer.replace("operator=", "")) and "[" not in outer.split("=")[-1]
     if "(" not in outer or is_type or is_value:
         return None

@@ -10,8 +10,8 @@ Graph = dict[str, set[str]]
 
 
 def circles(graph: Graph) -> Iterator[list[str]]:
-    """The largest sets of nodes that all lead to one another, of two nodes or more, each sorted (Tarjan, SIAM J. Comput.
-    1 (1972), section 4: a set is complete when the search leaves the node by which it came in)."""
+    """The largest sets of nodes that all lead to one another, of two nodes or more, each sorted (Tarjan, SIAM J.
+    Comput. 1 (1972), section 4: a set is complete when the search leaves the node by which it came in)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     open_nodes: list[str] = []

@@ -32,7 +32,8 @@ INTRODUCTION = """\
 # Devices: what is tested where
 
 H: on the processor as a device (`MARLINE_DEVICES=host`). P: on a device that is another process, with memory of its own
-(`process`). N: on workers on nodes of their own (`nodes`). G: on an NVIDIA GPU, emulated ([how](../tests/emulator/README.md)), through LLVM's libomptarget 19. AMD's
+(`process`). N: on workers on nodes of their own (`nodes`). G: on an NVIDIA GPU, emulated \
+([how](../tests/emulator/README.md)), through LLVM's libomptarget 19. AMD's
 GPUs take the same way; nothing of it has been tested on one. Every program asserts its results, with
 `OMP_TARGET_OFFLOAD=mandatory`. A dash: no program, as a rule because the compiler has no such construct.
 [Features](features.md) says the rest about each.

@@ -10,8 +10,9 @@ A program says so near its top, in a comment; a line that ends with a comma goes
     Covers (gcc, clang19): loop(bind)
 
 `a:b/c` is short for `a:b, a:c`; the names in brackets are compilers, `clang19` with a version: from this one on. Only
-there the program contains this, because of an `#if` or of what a compiler makes no code of. Which compilers build a program, tests/programs/CMakeLists.txt knows: CMake writes it to
-BUILD/tests/programs/programs.json. What a program claims must stand in its source.
+there the program contains this, because of an `#if` or of what a compiler makes no code of. Which compilers build a
+program, tests/programs/CMakeLists.txt knows: CMake writes it to BUILD/tests/programs/programs.json. What a program
+claims must stand in its source.
 
     gen_features.py BUILD [ROOT]            writes the page
     gen_features.py --check BUILD [ROOT]    exit 1 if something is wrong, or the page is not what this would write
@@ -45,7 +46,8 @@ INTRODUCTION = """\
 # Features
 
 What OpenMP 5.2 has for a host, and where it is tested: in which languages the programs in `tests/programs` that cover
-a feature are, and which compiler builds them. Each program runs on several numbers of threads, and asserts its result; two per feature
+a feature are, and which compiler builds them. Each program runs on several numbers of threads, and asserts \
+its result; two per feature
 are named.
 A dash says that no program covers the feature with this compiler: often, because this compiler does not accept it.
 "Section" is that of the OpenMP 5.2 specification. `marline info --features` prints the list in short.
@@ -190,7 +192,8 @@ def judge_status(features: list[Feature], coverage: Coverage) -> list[str]:
         if feature.kind == SUPPORTED and feature.word not in coverage.programs:
             wrong.append(f"{feature.word}: supported, says features.txt, but no program covers it")
         if feature.kind != SUPPORTED and feature.word in coverage.programs:
-            wrong.append(f"{feature.word}: `{feature.kind}` in features.txt, but {coverage.programs[feature.word][0]} covers it")
+            wrong.append(f"{feature.word}: `{feature.kind}` in features.txt, but {coverage.programs[feature.word][0]} "
+                         "covers it")
     return wrong
 
 
@@ -222,7 +225,8 @@ def suggest(source: Path, features: list[Feature]) -> str:
         used = any(pragma.has(feature.directive, feature.clause) for pragma in pragmas)
         if used or (re.match(r"(omp|OMP|ompt)_", feature.directive) and is_in(feature, [], text, ())):
             found.setdefault(feature.directive, []).extend([feature.clause] if feature.clause else [])
-    return "Covers: " + ", ".join(f"{name}({', '.join(clauses)})" if clauses else name for name, clauses in found.items())
+    return "Covers: " + ", ".join(f"{name}({', '.join(clauses)})" if clauses else name
+                                  for name, clauses in found.items())
 
 
 def main() -> int:

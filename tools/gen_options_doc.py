@@ -17,7 +17,8 @@ FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
 ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
-<!-- Made by tools/gen_options_doc.py from runtime/config/option_table.cpp, foreign_table.cpp, names.cpp, mpi/base/options.c and offload/base/options.cpp. Edit the tables, not this page. -->
+<!-- Made by tools/gen_options_doc.py from runtime/config/option_table.cpp, foreign_table.cpp, \
+names.cpp, mpi/base/options.c and offload/base/options.cpp. Edit the tables, not this page. -->
 # Options
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
@@ -30,9 +31,11 @@ libmarline-target's.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
 - The most common variables that only LLVM's or GCC's runtime knows are understood, see the table of them below;
-  `KMP_HW_SUBSET` is obeyed ([where threads run](guide/affinity.md)). All other `KMP_*`, `LIBOMP_*` and `GOMP_*` are ignored
+  `KMP_HW_SUBSET` is obeyed ([where threads run](guide/affinity.md)). All other `KMP_*`, `LIBOMP_*` and `GOMP_*` are \
+ignored
   with one line each, unless the value asks for what holds here anyway. `KMP_WARNINGS=false` takes all such lines away.
-- `OMP_X_ALL` stands for `OMP_X` where that is not given (OpenMP 6.0). `OMP_X_DEV` and `OMP_X_DEV_n` are for other devices
+- `OMP_X_ALL` stands for `OMP_X` where that is not given (OpenMP 6.0). `OMP_X_DEV` and `OMP_X_DEV_n` are for other \
+devices
   and say nothing to the host. A variable `OMP_...` that OpenMP does not have is reported with the nearest that it has.
 - `OMP_PROC_BIND=false`, the default unless `OMP_PLACES` is given, also takes the effect from `proc_bind` clauses.
 - A program that has rights that its user does not have (set-uid, set-gid, file capabilities) obeys only variables about
@@ -40,7 +43,8 @@ libmarline-target's.
 """
 
 FOREIGN = """\
-Each stands for options above, and is passed over if one of those is given. If two stand for the same, the upper one holds.
+Each stands for options above, and is passed over if one of those is given. If two stand for the same, the upper one \
+holds.
 A value that cannot be used is reported in one line, and the options that the variable stands for keep their defaults.
 """
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of steps in docs/guide/porting.md from the results of studies/lulesh_grain.yaml, so that nobody types
-a figure: each form's best number of tasks per loop, its time, and the ratio to the better `parallel for` of stock
-runtimes measured in turns with it.
+"""Writes the table of steps in docs/guide/porting.md from the results of studies/lulesh_grain.yaml, so that no figure
+is typed by hand: each form's best number of tasks per loop, its time, and the ratio to the better `parallel for` of
+stock runtimes measured in turns with it.
 
     gen_porting.py [ROOT]            writes the table
     gen_porting.py --check [ROOT]    exit 1 if the page is not what this would write
@@ -44,7 +44,8 @@ def row(document: dict, step: str, variant: str, runtime: str) -> str:
     discovery = cells(document, "discovery_s", variant).get(best)
     ratio = times[best].get("ratio")
     shown = [str(best) if discovery else "", f"{times[best]['spread']['median']:.3f}",
-             f"{ratio['value']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]" if ratio else "baseline" if variant in BASELINES else "",
+             (f"{ratio['value']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]" if ratio
+              else "baseline" if variant in BASELINES else ""),
              f"{1e3 * discovery['spread']['median']:.2f}" if discovery else ""]
     return f"| {step} | {runtime} | {' | '.join(shown)} |"
 
@@ -57,8 +58,9 @@ def table(root: Path) -> str:
     size = document["settings"]["parameters"]
     lines = ["| step | runtime | tasks per loop | s | over the better `for` of stock runtimes | creating tasks, ms |",
              "|---|---|---:|---:|---:|---:|", *(row(document, *step) for step in STEPS), "",
-             f"`-s {size['size'][0]} -i {size['cycles'][0]}`, two threads, {machine['cpu']}, load {machine['load'][0]:.1f} "
-             "before the runs; medians, ratios with 95 % intervals, each form at its best number of tasks per loop.",
+             f"`-s {size['size'][0]} -i {size['cycles'][0]}`, two threads, {machine['cpu']}, load "
+             f"{machine['load'][0]:.1f} before the runs; medians, ratios with 95 % intervals, each form at its best "
+             "number of tasks per loop.",
              "[All of the study](../results/lulesh_grain/README.md)."]
     return "\n".join(lines) + "\n"
 

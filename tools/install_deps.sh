@@ -13,7 +13,8 @@ more_compilers="clang-16 clang-tools-16 clang-22 clang-tools-22 llvm-22"   # if 
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 slurm="slurmctld slurmd slurm-client munge"   # without /etc/slurm/slurm.conf, only munge starts
-tests="libgtest-dev libbenchmark-dev spin valgrind gdb iproute2 qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
+tests="libgtest-dev libbenchmark-dev spin valgrind gdb iproute2 qemu-user \
+gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
 python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.* PyYAML==6.* hypothesis==6.*"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenMP directives in a source of C, C++ or Fortran, well enough to tell which constructs and clauses it uses:
-directives in macros and behind conditional compilation count, comments are not told from code."""
+directives in macros and under conditional compilation count, comments are not told from code."""
 from __future__ import annotations
 
 import re
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 # Words that make up a directive's name; what comes after the last of them are clauses and arguments.
 NAMES = set(
-    "parallel for sections section single master masked scope workshare loop simd distribute teams target data enter exit "
-    "update task taskloop taskgroup taskwait taskyield depobj critical barrier atomic flush ordered scan cancel "
-    "cancellation point threadprivate declare mapper reduction variant begin end allocate allocators requires interop dispatch "
-    "metadirective assumes assume nothing error tile unroll".split())
+    "parallel for sections section single master masked scope workshare loop simd distribute teams target data enter "
+    "exit update task taskloop taskgroup taskwait taskyield depobj critical barrier atomic flush ordered scan cancel "
+    "cancellation point threadprivate declare mapper reduction variant begin end allocate allocators requires interop "
+    "dispatch metadirective assumes assume nothing error tile unroll".split())
 # Words that are clauses except at the beginning of a directive.
 FIRST_ONLY = {"ordered", "update", "nothing", "simd", "for", "sections", "parallel", "taskgroup", "reduction", "error"}
 # ... of which these may follow another construct's name, in a combined construct.

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How long the first process of a job lives that does next to nothing, by turns: of an MPI program (MPI_Init and
-MPI_Finalize), and of a program with one target region, whose one worker is the job's other process, as a device and as the
-cluster's only node. All jobs are started by the same mpirun. Each process stands below bench/device/lifetime.c, which takes the time, so the launcher's own time
-does not count.
+MPI_Finalize), and of a program with one target region and one worker, the job's other process, as a device and as the
+cluster's only node. All jobs are started by the same mpirun. Each process stands below bench/device/lifetime.c, which
+takes the time, so the launcher's own time does not count.
 
-Then, likewise, of an MPI program of two ranks without devices, with the other rank as a device that is not used, and
+Then the same of an MPI program of two ranks without devices, with the other rank as a device that is not used, and
 with a region of each rank on each of both.
 
 Figures in ms, medians: `mpi_life`, `node_life`, `cluster_life`; `node_extra` and `cluster_extra`, the second and third
-less the first of the same turn; `node_first` and `cluster_first`, what the region takes, which starts the device; `ranks_life`,
-`ranks_extra` for devices that are not used, `ranks_used_extra` for those that are, less `ranks_life` of the same turn."""
+less the first of the same turn; `node_first` and `cluster_first`, what the region takes, which starts the device;
+`ranks_life`, `ranks_extra` for devices that are not used, `ranks_used_extra` for devices that are used, less
+`ranks_life` of the same turn."""
 
 import argparse
 import os
@@ -30,10 +31,12 @@ def lifetime(words: list[str]) -> float:
 
 def run(words: list[str]) -> tuple[float, float]:
     """How long the first process lived, and what its region took, if it has one."""
-    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS,
+                            check=False)
     found = re.search(r"^lifetime (\S+) ms$", result.stdout, re.MULTILINE)
     if result.returncode != 0 or not found:
-        sys.exit(f"start_end: status {result.returncode} of {' '.join(words)}: {(result.stdout + result.stderr).strip()}")
+        sys.exit(f"start_end: status {result.returncode} of {' '.join(words)}: "
+                 f"{(result.stdout + result.stderr).strip()}")
     first = re.search(r"^first (\S+) ms$", result.stdout, re.MULTILINE)
     return float(found[1]), float(first[1]) if first else 0.0
 

@@ -31,8 +31,8 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class MessageCosts:
-    """us of the thread that calls MPI, as the form `for` does: packing and MPI_Isend by exchange and bytes; and MPI_Irecv,
-    without the copy of what comes."""
+    """us of the thread that calls MPI, as the form `for` does: packing and MPI_Isend by exchange and bytes; and
+    MPI_Irecv, without the copy of what comes."""
 
     send: dict[tuple[int, int], float]
     receive: float
@@ -51,8 +51,8 @@ class Run:
 
 
 def read_run(folder: Path, edge: int) -> Run:
-    """A run of the form `tasks` on edge^3 ranks of one thread each, of at least three cycles. A task's cost is the median
-    of its cycles; where ranks share cores, which interrupts tasks, the least."""
+    """A run of the form `tasks` on edge^3 ranks of one thread each, of at least three cycles. A task's cost is the
+    median of its cycles; where ranks share cores, which interrupts tasks, the least."""
     trace = load(folder)
     of = Analysis(trace)
     tasks, edges, calls = of["tasks"], of["edges"], of["calls"]
@@ -167,13 +167,14 @@ def _set_priorities(ranks: dict[int, Cycle]) -> None:
 
 
 def at_speed_of(alone: Run, run: Run) -> None:
-    """Gives the ranks of `run`, which shared cores and caches, the costs of rank 0 alone, if it has such tasks. It has more
-    of the dearest region than others, which wait for it in each cycle. Without neighbours, `gather` accelerates as well.
-    Tasks that send or receive also wait in MPI for other ranks, which share the cores: what they cost by themselves, but
-    for their bytes, is taken to be what the cheapest of their kind has cost."""
+    """Gives the ranks of `run`, which shared cores and caches, the costs of rank 0 alone, if it has such tasks. It has
+    more of the dearest region than others, which wait for it in each cycle. Without neighbours, `gather` accelerates as
+    well. Tasks that send or receive also wait in MPI for other ranks, which share the cores: what they cost by
+    themselves, but for their bytes, is taken to be what the cheapest of their kind has cost."""
     by_kind = _by_kind(alone.ranks[0])
     messages = [task for cycle in run.ranks.values() for task in cycle if task.bytes]
-    least = {kind: min(task.cost for task in messages if task.kind == kind) for kind in {task.kind for task in messages}}
+    least = {kind: min(task.cost for task in messages if task.kind == kind)
+             for kind in {task.kind for task in messages}}
     for task in messages:
         task.cost = least[task.kind]
     for cycle in run.ranks.values():
@@ -212,7 +213,7 @@ def as_tasks(cycle: Cycle, costs: MessageCosts | None, overhead: float, dearer: 
 def as_loops(cycle: Cycle, costs: MessageCosts | None, cores: int, join: float) -> Cycle:
     """The same work as the form `for` does it: each phase is shared out among the cores in equal ranges, and ends with
     its slowest core; the main thread packs and sends messages, waits for all of them, and applies them, between phases.
-    A chain for one core, whose time is that of all. `join`: us of a phase's start and end."""
+    A chain for one core, which takes as long as all of them. `join`: us of a phase's start and end."""
     of = _by_kind(cycle)
     received = {exchange: [task for task in of.get(RECEIVE, []) if task.receives[0][1] % _EXCHANGES == exchange]
                 for exchange in range(_EXCHANGES)}  # fmt: skip

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Why LULESH's tasks are fast: how much memory its loops and its tasks move, as recorded on two threads, and as 16 and 24
-cores of one domain would run the recorded graph (docs/guide/reuse.md says how it is counted).
+"""Why LULESH's tasks are fast: how much memory its loops and its tasks move, as recorded on two threads, and as 16 and
+24 cores of one domain would run the recorded graph (docs/guide/reuse.md says how it is counted).
 
     reuse.py [--prefix build/release] [--size N] [--tasks N] [--private SIZE] [--shared SIZE] [--markdown FILE]
 """
@@ -47,7 +47,8 @@ class Bench:
 
     def record(self, form: str) -> Path:
         trace = self._folder / form
-        run([*self._marline, "run", "-t", "2", "--trace", str(trace), "--", self._program, *self._words, "--form", form])
+        run([*self._marline, "run", "-t", "2", "--trace", str(trace), "--", self._program, *self._words,
+             "--form", form])  # fmt: skip
         return trace
 
     def footprint(self, form: str, threads: int) -> Path:
@@ -83,8 +84,8 @@ def page(options: argparse.Namespace, found: list[tuple[str, dict]]) -> str:
              "Made by `bench/lulesh/reuse.py`; not edited. [How it is counted](../guide/reuse.md).", "",
              f"`-s {options.size}`, {options.tasks} tasks per loop, caches of {options.private} for each core and "
              f"{options.shared} for all, MiB per iteration. Rows as recorded are of one run on two threads of this "
-             f"machine ({platform.machine()}, load {os.getloadavg()[0]:.1f}); rows of 16 and 24 cores are simulated from "
-             "that run's graph and its tasks' lengths. `from memory` depends little on either.", "",
+             f"machine ({platform.machine()}, load {os.getloadavg()[0]:.1f}); rows of 16 and 24 cores are simulated "
+             "from that run's graph and its tasks' lengths. `from memory` depends little on either.", "",
              "| schedule | into private caches | from other cores | from the shared cache | from memory |",
              "|---|---:|---:|---:|---:|"]  # fmt: skip
     for label, document in found:

@@ -74,7 +74,7 @@ class Point:
     size: int
     loops: simulation.Found
     tasks: simulation.Found
-    dear: simulation.Found  # likewise, where messages cost more
+    dear: simulation.Found  # the same, where messages cost more
     grain: Grain  # of `tasks`
 
 
@@ -117,7 +117,7 @@ class Bench:
         return trace
 
     def ranks(self, edge: int, size: int, grain: Grain) -> dict[int, simulation.Cycle]:
-        """By the number of the recorded rank that stands for those of a cube."""
+        """By the number of the recorded rank that stands for ranks of a cube."""
         return self.run(1 if edge == 1 else 3, size, grain).ranks
 
     def point(self, edge: int, size: int) -> Point:
@@ -163,17 +163,24 @@ HEAD = """# LULESH on more ranks and cores than there are
 
 Made by `bench/lulesh/scaling.py`; not edited.
 
-Cubes of ranks with {cores} cores each, simulated from recorded runs of one thread per rank: one rank alone, and 27 on this
-machine ({machine}, {processors} cores). These have all 27 kinds of rank that a larger cube has: at an end of an axis or not. What
-is recorded of each: the tasks of a cycle, what each waits for and which messages it sends. Blocks cost what they cost rank 0
+Cubes of ranks with {cores} cores each, simulated from recorded runs of one thread per rank: one rank alone, and 27 \
+on this
+machine ({machine}, {processors} cores). These have all 27 kinds of rank that a larger cube has: at an end of an axis \
+or not. What
+is recorded of each: the tasks of a cycle, what each waits for and which messages it sends. Blocks cost what they cost \
+rank 0
 alone, which has more of the dearest region than others. A message costs what the cheapest of its kind has cost, and its
 bytes besides, since on shared cores ranks wait for one another in MPI. It
-takes {latency:g} us, and {bandwidth:g} GB/s out of its rank; a reduction takes twice that latency for each level of a tree.
+takes {latency:g} us, and {bandwidth:g} GB/s out of its rank; a reduction takes twice that latency for each \
+level of a tree.
 
-- `for` does the same work in phases that are shared out equally and take {join:g} us to begin and end, five in a cycle. Its main
+- `for` does the same work in phases that are shared out equally and take {join:g} us to begin and end, five in \
+a cycle. Its main
   thread sends, waits and applies between them. Number of messages per face: the best of {per_face}.
-- `tasks` are created by one of the cores ({creation:.2f} us each), and cost {overhead:.2f} us besides their work. One core of a
-  rank at a time is in a task with a message, though these pack outside of MPI. Tasks per loop and messages per face, which
+- `tasks` are created by one of the cores ({creation:.2f} us each), and cost {overhead:.2f} us besides their \
+work. One core of a
+  rank at a time is in a task with a message, though these pack outside of MPI. Tasks per loop and messages per \
+face, which
   the columns say: the best of {tasks} and {per_face}. *Dear messages*: `tasks` / `for`, where each task with a message
   costs {dear:g} us more, and `for`'s messages do not.
 
@@ -184,17 +191,17 @@ contention in the network. Simulated, one rank on one core takes {simulated:.1f}
 
 def table(title: str, points: list[Point], weak: bool) -> list[str]:
     lines = ["", f"## {title}", "",
-             "| ranks | elements of a rank | `for` ms | `tasks` ms | tasks per loop | messages per face | `tasks` / `for` | "
-             "efficiency of `for` | of `tasks` | cores at work in `tasks` | dear messages |",
+             "| ranks | elements of a rank | `for` ms | `tasks` ms | tasks per loop | messages per face | `tasks` / "
+             "`for` | efficiency of `for` | of `tasks` | cores at work in `tasks` | dear messages |",
              "|" + "---:|" * 11]  # fmt: skip
     first = points[0]
     for point in points:
         ideal = 1.0 if weak else first.ranks / point.ranks
         kept = [ideal * of(first) / of(point) for of in (lambda p: p.loops.cycle, lambda p: p.tasks.cycle)]
         loops, tasks = point.loops.cycle, point.tasks.cycle
-        lines.append(f"| {point.ranks:,} | {point.size}^3 | {loops / 1e3:.3f} | {tasks / 1e3:.3f} | {point.grain.per_loop} | "
-                     f"{point.grain.per_face} | {tasks / loops:.2f} | {kept[0]:.0%} | {kept[1]:.0%} | "
-                     f"{point.tasks.busy:.0%} | {point.dear.cycle / loops:.2f} |")  # fmt: skip
+        lines.append(f"| {point.ranks:,} | {point.size}^3 | {loops / 1e3:.3f} | {tasks / 1e3:.3f} | "
+                     f"{point.grain.per_loop} | {point.grain.per_face} | {tasks / loops:.2f} | {kept[0]:.0%} | "
+                     f"{kept[1]:.0%} | {point.tasks.busy:.0%} | {point.dear.cycle / loops:.2f} |")  # fmt: skip
     return lines
 
 
@@ -209,8 +216,8 @@ def page(options: argparse.Namespace, bench: Bench) -> str:
     alone = bench.alone()
     head = HEAD.format(cores=options.cores, machine=platform.machine(), processors=len(os.sched_getaffinity(0)),
                        latency=options.latency, dear=options.dear, bandwidth=options.bandwidth / 1e3, join=JOIN,
-                       creation=alone.creation, overhead=alone.overhead, tasks=words(options.tasks), per_face=words(options.per_face),
-                       simulated=simulated / 1e3, real=real / 1e3)  # fmt: skip
+                       creation=alone.creation, overhead=alone.overhead, tasks=words(options.tasks),
+                       per_face=words(options.per_face), simulated=simulated / 1e3, real=real / 1e3)  # fmt: skip
     lines = table("The same mesh on each rank", weak, True) + table("The same mesh for all of them", strong, False)
     return head + "\n".join(lines) + "\n"
 

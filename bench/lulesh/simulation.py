@@ -3,8 +3,8 @@
 messages that arrive, reductions that end, tasks that exist. Deterministic. Pure: no files, no clock.
 
 A core takes, of its rank's ready tasks, one of the highest priority, and of these the newest. A message leaves its rank
-behind those before it, at the bandwidth of the network, and arrives one latency later. A reduction ends two latencies for
-each level of a binary tree behind the last rank that calls it. Cores share neither memory bandwidth nor caches here."""
+after the earlier ones, at the bandwidth of the network, and arrives one latency later. A reduction ends two latencies
+for each level of a binary tree after the last rank calls it. Cores share neither memory bandwidth nor caches here."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Found:
 
 
 def simulate(edge: int, kind_of: Kinds, machine: Machine, cycles: int) -> Found:
-    """`edge`: ranks along an edge of the cube; `kind_of` a rank's place: its tasks. At least three cycles; the first does
-    not count."""
+    """`edge`: ranks along an edge of the cube; `kind_of` a rank's place: its tasks. At least three cycles; the first
+    does not count."""
     return _Simulation(edge, kind_of, machine, cycles).run()
 
 

@@ -3,10 +3,11 @@
 ! marline.h for Fortran: compile this file with the program, and link it with libmarline. Names, arguments and meaning
 ! are those of marline.h; what is written here is only what differs. Thread-safe as there: no state.
 !
-! A locator is `marline_dependence(c_loc(x(i)), MARLINE_IN)`, with x a target. Procedures that are passed (c_funloc) have
-! the interfaces marline_poll_fn, marline_suspend_fn and marline_chunk_depend_fn.
+! A locator is `marline_dependence(c_loc(x(i)), MARLINE_IN)`, with x a target. Procedures that are passed (c_funloc)
+! have the interfaces marline_poll_fn, marline_suspend_fn and marline_chunk_depend_fn.
 module marline
-  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_null_ptr, &
+      c_ptr, c_size_t
   implicit none
   private
 
@@ -57,8 +58,8 @@ module marline
 
   public :: marline_version, marline_event_init, marline_event_wait, marline_event_fulfill, marline_event_test
   public :: marline_can_suspend
-  public :: marline_event_wait_for, marline_block_begin, marline_block_end, marline_describe_register, marline_describe_fn
-  public :: marline_describe_relay
+  public :: marline_event_wait_for, marline_block_begin, marline_block_end, marline_describe_register
+  public :: marline_describe_fn, marline_describe_relay
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
   public :: marline_library_enter, marline_library_leave, marline_is_called_back
   public :: marline_suspend_observe, marline_suspend_fn

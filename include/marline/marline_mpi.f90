@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! marline_mpi.h for Fortran programs with integer handles (`use mpi`, mpif.h): compile this file with the program, and link
-! the archive libmarline-mpi-link.a of the program's MPI. Names, arguments and meaning are those of marline_mpi.h; what is
-! written here is only what differs. For `use mpi_f08`: marline_mpi_f08.f90.
+! marline_mpi.h for Fortran programs with integer handles (`use mpi`, mpif.h): compile this file with the program, and
+! link the archive libmarline-mpi-link.a of the program's MPI. Names, arguments and meaning are those of marline_mpi.h;
+! what is written here is only what differs. For `use mpi_f08`: marline_mpi_f08.f90.
 !
 ! A status is integer(MPI_STATUS_SIZE), MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE. What MPI writes to later (buffers,
 ! statuses) is asynchronous, and is no expression or section that the compiler makes a copy of. `error` may be left out.

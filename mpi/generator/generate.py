@@ -117,11 +117,12 @@ def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Para
                 twin = detail + suffix if way in ("send", "receive", "collective") else detail
                 calls.append(Call(name + suffix, parameters, way, twin))
     named = {call.name for call in calls}
-    others = [Call(name, parameters or (), "begins", "") for name, parameters in prototypes.items() if name not in named]
+    others = [Call(name, parameters or (), "begins", "") for name, parameters in prototypes.items()
+              if name not in named]
     return calls + [call for call in others if call.gives_request and call.name not in ONLY_USE_REQUESTS]
 
 
-# What a call is, for those who ask what a task waits for -----------------------------------------------------------------
+# What a call is, for those who ask what a task waits for --------------------------------------------------------------
 
 
 def length(call: Call) -> list[str]:
@@ -144,7 +145,8 @@ def description(call: Call, scope: str | None = None) -> str:
     comm = call.first_of_type("MPI_Comm")
     fields += [f".comm = {comm.name}"] if comm else []
     fields += length(call)
-    peer = call.parameter("dest", "source", "root", "target_rank") or (call.parameter("rank") if "Win_" in call.name else None)
+    peer = (call.parameter("dest", "source", "root", "target_rank")
+            or (call.parameter("rank") if "Win_" in call.name else None))  # fmt: skip
     fields.append(f".peer = {peer or 'kNoPeer'}")
     tag = call.parameter("tag")
     fields.append(f".tag = {tag}" if tag and peer else ".tag = kNoTag")
@@ -152,7 +154,7 @@ def description(call: Call, scope: str | None = None) -> str:
     return "&(const MpiCall){" + ", ".join(fields) + "}"
 
 
-# One function per way ---------------------------------------------------------------------------------------------------
+# One function per way -------------------------------------------------------------------------------------------------
 
 
 def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
@@ -172,7 +174,8 @@ def left_as_it_is(call: Call, condition: str) -> str:
 
 
 def in_a_scope(call: Call) -> str:
-    """Before a message is started (speculation.h): when the scope is stopped, it goes to nobody or comes from nobody."""
+    """Before a message is started (speculation.h): when the scope is stopped, it goes to nobody or comes from
+    nobody."""
     peer = call.parameter("dest", "source")
     if not call.parameter("comm") or not peer:
         return ""
@@ -205,14 +208,16 @@ def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | Non
     return WRAPPERS.fill("point_to_point", sends=WRAPPERS.fill("sends") if call.way == "send" else "",
                          as_it_is=left_as_it_is(call, f"{at_once}!engine_takes(__builtin_return_address(0))"),
                          enter_scope=in_a_scope(call), twin=twin(call, prototypes),
-                         leave_scope=out_of_a_scope(call, status), status=status, description=description(call))  # fmt: skip
+                         leave_scope=out_of_a_scope(call, status), status=status,
+                         description=description(call))  # fmt: skip
 
 
 def sendrecv(call: Call) -> str:
     return WRAPPERS.fill("sendrecv" if call.parameter("sendbuf") else "sendrecv_replace",
                          as_it_is=left_as_it_is(call, "!engine_takes(__builtin_return_address(0))"),
                          enter_scope=in_a_scope(call), c="_c" if call.is_large else "",
-                         count="MPI_Count" if call.is_large else "int", description=description(call, "scope"))  # fmt: skip
+                         count="MPI_Count" if call.is_large else "int",
+                         description=description(call, "scope"))  # fmt: skip
 
 
 def same_size(call: Call) -> str:
@@ -231,7 +236,8 @@ def in_order(call: Call) -> str:
 
 def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
     return WRAPPERS.fill("collective", next=call.next, name=call.name, collective_call=collective_call(call),
-                         description=description(call), twin=twin(call, prototypes), same_size=same_size(call))  # fmt: skip
+                         description=description(call), twin=twin(call, prototypes),
+                         same_size=same_size(call))  # fmt: skip
 
 
 def begun(call: Call) -> str:
@@ -241,8 +247,8 @@ def begun(call: Call) -> str:
 
 def starts_send(call: Call) -> str:
     enter = in_a_scope(call)
-    return WRAPPERS.fill("starts_send", enter_scope=enter, start=f"next_mpi.{call.short}({call.sent})", begun=begun(call),
-                         leave_scope=out_of_a_scope(call, "") if enter else "")  # fmt: skip
+    return WRAPPERS.fill("starts_send", enter_scope=enter, start=f"next_mpi.{call.short}({call.sent})",
+                         begun=begun(call), leave_scope=out_of_a_scope(call, "") if enter else "")  # fmt: skip
 
 
 def lane(call: Call) -> str:
@@ -278,7 +284,8 @@ def helper(call: Call) -> str:
 def helper_arguments(call: Call) -> str:
     """The arguments in one place, and the function that the helper thread calls with them."""
     return WRAPPERS.fill("helper_arguments", short=call.short,
-                         members="".join(f"  {member(parameter)}\n" for parameter in call.parameters) or "  int none;\n",
+                         members="".join(f"  {member(parameter)}\n" for parameter in call.parameters)
+                         or "  int none;\n",
                          values=", ".join(f"a->{parameter.name}" for parameter in call.parameters),
                          unused="" if call.parameters else "  (void)a;\n")  # fmt: skip
 
@@ -301,13 +308,14 @@ def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> 
                                   arguments=call.arguments, body=body)  # fmt: skip
 
 
-# Files --------------------------------------------------------------------------------------------------------------------
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def next_header(names: list[str]) -> str:
     pieces = Pieces("next.h.in")
     return pieces.fill("file", names="".join(pieces.fill("name", name=name) for name in names),
-                       members="".join(pieces.fill("member", name=name, short=short(name)) for name in names))  # fmt: skip
+                       members="".join(pieces.fill("member", name=name, short=short(name))
+                                       for name in names))  # fmt: skip
 
 
 def first_source(names: list[str], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
@@ -332,7 +340,8 @@ def main(table: str, folder: str, *compiler: str) -> None:
     out.mkdir(parents=True, exist_ok=True)
     # MPI_T is for tools; handle conversions are macros in some headers: neither is behind us.
     names = [name for name, parameters in prototypes.items() if parameters is not None
-             and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+", name)]  # fmt: skip
+             and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+",
+                                  name)]  # fmt: skip
     (out / "mpi_next.h").write_text(next_header(names))
     (out / "mpi_first.c").write_text(first_source(names, prototypes))
     (out / "mpi_wrappers.c").write_text(wrappers_source(calls, prototypes))

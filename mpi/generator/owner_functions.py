@@ -51,7 +51,8 @@ def at_once(name: str, parameters: tuple[Parameter, ...]) -> str:
 
 
 def passed_on(name: str, parameters: tuple[Parameter, ...]) -> str:
-    return OWNER.fill("passed_on", name=name, short=short(name), declared=declared(parameters), passed=passed(parameters))
+    return OWNER.fill("passed_on", name=name, short=short(name), declared=declared(parameters),
+                      passed=passed(parameters))
 
 
 def inside_source(names: list[str], prototypes: Prototypes) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of C with places to fill in, from a file of pieces beside this one (wrappers.c.in). A line `//@ NAME` begins a piece,
-which ends with its last line that is not empty. Lines before the first piece are for who reads the file.
+"""Text of C with places to fill in, from a file of pieces beside this one (wrappers.c.in). A line `//@ NAME` begins a
+piece, which ends with its last line that is not empty. Lines before the first piece are for who reads the file.
 
 In a piece `$name` stands for a value. On a line of its own it stands for whole lines, or for none."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spack recipe: copy this folder to REPO/packages/marline of a Spack repository, then `spack dev-build marline@0.1.0` in
-a checkout."""
+"""Spack recipe: copy this folder to REPO/packages/marline of a Spack repository, then `spack dev-build marline@0.1.0`
+in a checkout."""
 
 from spack.package import *
 

@@ -16,7 +16,8 @@ from marline.launch.run import searched_environment
 from marline.layout import Layout
 
 SECONDS = 60
-# Runs with libmarline.so preloaded: the path of libmarline-target.so is its argument. The structure is that of devices.h.
+# Runs with libmarline.so preloaded: the path of libmarline-target.so is its argument. The structure is that of
+# devices.h.
 ASK_RUNTIME = """
 import ctypes, json, sys
 texts, numbers = ("kind", "name", "uid", "arch", "isa", "vendor"), ("units", "numa_domain")
@@ -45,7 +46,8 @@ def main(arguments: list[str], prefix: Path) -> int:
         description="Lists the devices that a program with code for all of them finds, by number; * marks the default "
         "device. OMP_AVAILABLE_DEVICES, OMP_DEFAULT_DEVICE and the like hold as they do for a program.",
     )
-    parser.add_argument("--devices", metavar="LIST", help="as with `marline run`, e.g. process:2, nodes:2 or cluster:2; see MARLINE_DEVICES")
+    parser.add_argument("--devices", metavar="LIST",
+                        help="as with `marline run`, e.g. process:2, nodes:2 or cluster:2; see MARLINE_DEVICES")
     options = parser.parse_args(arguments)
     answer = ask_runtime(Layout(prefix), options.devices)
     print("\n".join(lines_of(answer)))

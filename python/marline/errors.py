@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the command reports: every message is one line on stderr that starts with `marline: `. Exit statuses are those of
-env(1) and timeout(1): what Marline itself refuses is 125, a program that cannot be executed 126 or 127."""
+"""How the command reports: every message is one line on stderr that starts with `marline: `. Exit statuses are the same
+as of env(1) and timeout(1): what Marline itself refuses is 125, a program that cannot be executed 126 or 127."""
 
 import sys
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`marline info`: what is installed here, what the machine is, which options are in force, what is missing and how to
-get it; with --features, what of OpenMP is supported. Facts come from the parts themselves: the runtime is loaded into a Python process of its own and asked."""
+get it; with --features, what of OpenMP is supported. Facts come from the parts themselves: the runtime is loaded into a
+Python process of its own and asked."""
 
 import argparse
 import functools

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# marline_not_provided(TABLE HEADER FUNCTION OUT_VAR): writes a source file with one function for each name of TABLE, which
-# calls FUNCTION(NAME, PURPOSE) of HEADER to stop the program. The real function and the stub cannot both be linked, so the
-# table stays true.
+# marline_not_provided(TABLE HEADER FUNCTION OUT_VAR): writes a source file with one function for each name of TABLE,
+# which calls FUNCTION(NAME, PURPOSE) of HEADER to stop the program. The real function and the stub cannot both be
+# linked, so the table stays true.
 function(marline_not_provided TABLE HEADER FUNCTION OUT_VAR)
   set(table ${CMAKE_CURRENT_SOURCE_DIR}/${TABLE})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})

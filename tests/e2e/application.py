@@ -25,7 +25,7 @@ class ApplicationOutcome:
 
     @property
     def complaints(self) -> list[str]:
-        """The program's own lines on stderr, without those of the MPI launcher."""
+        """The program's own lines on stderr, without the MPI launcher's."""
         return [line for line in self.stderr.splitlines() if line.startswith(f"{self.program}: ")]
 
     @property

@@ -27,7 +27,8 @@ def build_tree() -> Path:
 
 def clean_environment(**changes: str) -> dict[str, str]:
     """The environment without what an outer test run or shell has set for OpenMP, MPI or Marline."""
-    dropped = ("OMP_", "MARLINE_", "KMP_", "GOMP_", "LD_PRELOAD", "LD_LIBRARY_PATH", "OMPI_COMM", "PMI_", "PMIX_", "SLURM_")
+    dropped = ("OMP_", "MARLINE_", "KMP_", "GOMP_", "LD_PRELOAD", "LD_LIBRARY_PATH", "OMPI_COMM", "PMI_", "PMIX_",
+               "SLURM_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return kept | changes
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of their own for tests: namespaces of Linux. What happens there reaches nobody else, and nobody else is
-reached. As root, or where users may make namespaces (unshare -r); else the tests are skipped with the reason.
+"""Networks of their own for tests: namespaces of Linux. What happens there reaches no other network, and no other
+network is reached. As root, or where users may make namespaces (unshare -r); else the tests are skipped with the
+reason.
 
 Run as a program, it connects to everything that listens in its network, as test_nodes_network.py says."""
 

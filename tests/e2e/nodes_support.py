@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of devices on nodes share: jobs of the launcher, and what they leave behind."""
+"""What the tests of devices on nodes share: jobs of the launcher, and what is left after them."""
 
 import os
 import secrets
@@ -37,8 +37,8 @@ def emulated(build: Path) -> dict[str, str]:
 
 
 def gpu_program(build: Path, name: str) -> Path:
-    """A program of tests/programs/offload: `cluster_all_*` have code for GPUs and processors, `emulator_device_*` for GPUs
-    alone."""
+    """A program of tests/programs/offload: `cluster_all_*` have code for GPUs and processors, `emulator_device_*` for
+    GPUs alone."""
     path = build / "tests" / "programs" / "offload" / "bin" / name
     if not path.exists():
         pytest.skip(f"{path} is not built")
@@ -50,7 +50,8 @@ def require_mpi(mpi: str) -> None:
         pytest.skip(f"no {mpi}")
 
 
-def built_with_mpi(compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, mpi: str, source: str) -> Path:
+def built_with_mpi(compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, mpi: str,
+                   source: str) -> Path:
     require_mpi(mpi)
     compiler, *flags = COMPILERS[kind]
     monkeypatch.setenv("OMPI_CC", compiler)
@@ -106,7 +107,7 @@ def segments() -> set[str]:
 
 
 class Jobs:
-    """Starts `marline run` and requires that it leaves neither processes nor shared memory behind."""
+    """Starts `marline run` and requires that neither processes nor shared memory are left after it."""
 
     def __init__(self, build: Path):
         self.command = str(build / "bin" / "marline")
@@ -132,8 +133,9 @@ class Jobs:
 
     def watched(self, words: list[str], input: str, folder: Path | None, changes: dict[str, str]) -> Result:
         mark, before = secrets.token_hex(8), segments()
-        with subprocess.Popen(words, env=clean_environment(**changes, **{MARK: mark}), cwd=folder, stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+        with subprocess.Popen(words, env=clean_environment(**changes, **{MARK: mark}), cwd=folder,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:  # fmt: skip
             try:
                 stdout, stderr = process.communicate(input, SECONDS)
             except subprocess.TimeoutExpired:

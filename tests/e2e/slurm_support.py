@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Slurm of two nodes for the length of a test module, all on this machine: its daemons, their key, ports and files are
-its own. Both nodes have the same machine's name and folder for temporary files, so PMIx, which wants one for each node,
-starts ranks on one node only."""
+"""A Slurm of two nodes for the length of a test module, all on this machine: its daemons, their key, ports and files
+are its own. Both nodes have the same machine's name and folder for temporary files, so PMIx, which wants one for each
+node, starts ranks on one node only."""
 
 import os
 import shutil
@@ -65,7 +65,8 @@ class Slurm:
     def daemon(self, name: str, *arguments: str | Path) -> Iterator[subprocess.Popen]:
         words = [PROGRAMS[name], *map(str, arguments)]
         with open(self.folder / "said", "a") as said, subprocess.Popen(
-            words, env=clean_environment(PATH=PATH, **self.environment), stdin=subprocess.DEVNULL, stdout=said, stderr=said
+            words, env=clean_environment(PATH=PATH, **self.environment), stdin=subprocess.DEVNULL, stdout=said,
+            stderr=said
         ) as process:
             try:
                 yield process

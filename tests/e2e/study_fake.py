@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `marline study` share: a fake program whose answers, faults and hangs are known beforehand, and the
-way to run a study of it. The fake keeps its state in a folder: how often each of its names was started."""
+"""What the tests of `marline study` share: a fake program with answers, faults and hangs that are known beforehand, and
+the way to run a study of it. The fake keeps its state in a folder: how often each of its names was started."""
 
 import json
 import subprocess
@@ -113,7 +113,7 @@ def lines(path: Path, kind: str = "run") -> list[dict]:
 
 
 def cell(path: Path, variant: str, figure: str = "time", **parameters: object) -> dict:
-    """The only row of that figure and those parameters, at that variant."""
+    """The only row of that figure and these parameters, at that variant."""
     rows = [row for row in results(path)["results"] if row["figure"] == figure
             and all(row["parameters"][key] == value for key, value in parameters.items())]  # fmt: skip
     assert len(rows) == 1

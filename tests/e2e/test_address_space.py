@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs under `ulimit -v`, as batch systems set it: what libgomp runs in 1 GB runs here, too; where threads cannot be
-had there are fewer of them, with one warning; and where nothing is left, one line names the limit."""
+"""Programs under `ulimit -v`, as batch systems set it: what libgomp runs in 1 GB runs here, too; where threads cannot
+be had there are fewer of them, with one warning; and where nothing is left, one line names the limit."""
 
 import re
 import resource
@@ -67,7 +67,8 @@ def test_suspended_tasks_have_smaller_stacks(limited: Callable[..., Result]) -> 
     result = limited("suspended", 4, 700)
     assert threads_of(result) == 4
     assert re.fullmatch(r"marline: warning: too little address space is left for tasks' stacks of 4096 KiB \(address "
-                        r"space is limited to 716800 KiB: `ulimit -v`\): .*OMP_STACKSIZE.*\n", result.stderr)  # fmt: skip
+                        r"space is limited to 716800 KiB: `ulimit -v`\): .*OMP_STACKSIZE.*\n",
+                        result.stderr)  # fmt: skip
 
 
 @pytest.mark.parametrize("part", ["region", "tasks"])
@@ -84,5 +85,5 @@ def test_nothing_is_left(limited: Callable[..., Result]) -> None:
     """Two million tasks with 1 KiB each, and none may run: no runtime has the memory."""
     result = limited("tasks", 1, 300, LEAVE_NOTHING="1", MARLINE_MAX_TASKS="0")
     assert result.returncode < 0
-    assert re.fullmatch(r"marline: fatal: no memory for \d+ more bytes of task descriptors \(address space is limited to "
-                        r"307200 KiB: `ulimit -v`\): .*OMP_NUM_THREADS.*\n", result.stderr)  # fmt: skip
+    assert re.fullmatch(r"marline: fatal: no memory for \d+ more bytes of task descriptors \(address space is limited "
+                        r"to 307200 KiB: `ulimit -v`\): .*OMP_NUM_THREADS.*\n", result.stderr)  # fmt: skip

@@ -201,7 +201,8 @@ def test_lost_records_and_pauses_are_told(tmp_path: Path) -> None:
 
 
 def test_benchmark_s_trace_is_valid(tmp_path: Path) -> None:
-    """bench/trace_analysis.py times the analysis on a trace that a program could have left; its table has every pass."""
+    """bench/trace_analysis.py times the analysis on a trace that a program could have left; its table has every
+    pass."""
     root = Path(__file__).resolve().parents[2]
     table = tmp_path / "table.md"
     command = [sys.executable, root / "bench" / "trace_analysis.py", "--records", "20000", "--ranks", "2", "--threads",

@@ -53,7 +53,7 @@ def test_offset_and_drift(tmp_path: Path) -> None:
 
 
 def test_whole_runs_are_converted_too(tmp_path: Path) -> None:
-    """A ran 2000-3000 on rank 0's clock; rank 1's counter is 500 behind."""
+    """A ran 2000-3000 on rank 0's clock; rank 1's counter is 500 late."""
     save(tmp_path, [Stream().add(1000, "thread_begin", 1)])
     stream = Stream().add(1400, "task_create", B, flags=4).add(2500, "task_run", B, start=1500, outer=A)
     save(tmp_path, [stream], 1, boot_id="elsewhere", clock_samples=[sample(500, 1000), sample(9500, 10_000)])
@@ -104,7 +104,7 @@ def test_violations_are_mended_by_the_least_step(
 
 
 def test_contradicting_messages_are_told_and_left(tmp_path: Path) -> None:
-    """Rank 1's clock was 300 behind at first and 300 ahead in the end, and its two samples do not show it: no one step
+    """Rank 1's clock was 300 late at first and 300 early in the end, and its two samples do not show it: no one step
     mends both directions."""
     first, second = Stream(), Stream()
     talk(first, 2000, 2010, "MPI_Send", 1, 1)

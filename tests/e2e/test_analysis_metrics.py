@@ -222,7 +222,8 @@ def test_waitany_finishes_only_what_it_names(tmp_path: Path) -> None:
 
 
 def test_persistent_requests(tmp_path: Path) -> None:
-    """Made once at 0, started at 20 and 60, finished at 50 and 90: two requests, whose peer and size the maker says."""
+    """Made once at 0, started at 20 and 60, finished at 50 and 90: two requests; the call that made them gives peer and
+    size."""
     stream = Stream()
     call = {"peer": 4, "bytes": 32, "call": CALL_NUMBER["MPI_Send_init"], **CALL}
     stream.add(1000, "mpi_enter", A, **call).add(1005, "mpi_request", A, request=9).add(1006, "mpi_exit", A, **call)

@@ -150,7 +150,7 @@ def frames(request, build, compiled) -> Path:
 
 
 def regions(stderr: str) -> int:
-    """Whose frames were left, as the last line says."""
+    """Of how many regions the frames were left, as the last line says."""
     found = re.search(r", (\d+) target regions? whose frames? (was|were) left, in 1 process$", stderr.strip())
     return int(found[1]) if found else 0
 

@@ -253,7 +253,8 @@ def test_starpu_computes_the_same(tmp_path: Path) -> None:
         pytest.skip("this build has no StarPU")
     a, minor = INDEFINITE["middle of a tile"]
     for words, code, says in ((["-n", "100", "-b", "16"], 0, "check passed"),
-                              (["-f", str(write_array(tmp_path / "a.mtx", a, "symmetric")), "-b", "8"], EXIT_WRONG, "")):  # fmt: skip
+                              (["-f", str(write_array(tmp_path / "a.mtx", a, "symmetric")), "-b", "8"], EXIT_WRONG,
+                               "")):  # fmt: skip
         result = subprocess.run([program, *words], env=clean_environment(OMP_NUM_THREADS="2"), stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
         assert result.returncode == code, result.stderr
@@ -461,7 +462,7 @@ def on_device(program: str, devices: str, *arguments: object, ranks: int = 1) ->
     ("cholesky-target-clang19-openmpi", "process"), ("cholesky-target-clang19-openmpi", "nodes:1"),
 ])  # fmt: skip
 def test_target_tasks(program, devices):
-    """Tiles that do not divide the matrix; the second round's replace those of the first on the device."""
+    """Tiles that do not divide the matrix; the second round's tiles replace the first round's on the device."""
     report = on_device(program, devices, "-n", 200, "-b", 48, "-r", 2, "--json").report
     assert (report["check"], report["ranks"], report["tiles"]) == ("passed", 1, 5)
     assert 0 < report["residual"] <= report["tolerance"]

@@ -49,8 +49,8 @@ def run_by_idle_nodes(result) -> int:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_idle_nodes_run_what_waits_on_busy_ones(jobs, program, threads):
-    result = jobs.run("-n", 4, "--devices=cluster", "-t", threads, "--", program, "uneven", OMP_TARGET_OFFLOAD="mandatory",
-                      OMP_DISPLAY_ENV="verbose")  # fmt: skip
+    result = jobs.run("-n", 4, "--devices=cluster", "-t", threads, "--", program, "uneven",
+                      OMP_TARGET_OFFLOAD="mandatory", OMP_DISPLAY_ENV="verbose")  # fmt: skip
     found = values(result)
     assert found["good"] == "1"
     assert run_by_idle_nodes(result) >= 1
@@ -128,15 +128,16 @@ def test_regions_may_write_what_they_map_to(jobs, program, writes):
 
 
 def repeated(result):
-    """How many iterations the nodes have repeated, how many of these the program has told in one, and how many in part."""
+    """How many iterations the nodes have repeated, how many of these the program has told in one, and how many in
+    part."""
     assert values(result)["good"] == "1"
-    found = re.search(r"cluster: iterations of persistent graphs that the nodes repeated: (\d+), of these as a whole: (\d+), "
-                      r"in part: (\d+), by \d+ plan", result.stderr)  # fmt: skip
+    found = re.search(r"cluster: iterations of persistent graphs that the nodes repeated: (\d+), of these as a whole: "
+                      r"(\d+), in part: (\d+), by \d+ plan", result.stderr)  # fmt: skip
     return tuple(int(found[i]) for i in (1, 2, 3)) if found else (0, 0, 0)
 
 
-# Firstprivate data differs in each, but in the last mode, which does not run the code again. In the first one no region is a
-# task of the program's.
+# Firstprivate data differs in each, but in the last mode, which does not run the code again. In the first one no region
+# is a task of the program's.
 @pytest.mark.parametrize("mode", [0, 1, 2], ids=["barrier", "nowait", "replay"])
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
 def test_nodes_repeat_iterations_of_persistent_graphs(jobs, compiled, kind, mode):
@@ -146,7 +147,7 @@ def test_nodes_repeat_iterations_of_persistent_graphs(jobs, compiled, kind, mode
     assert whole >= 30 if mode in (0, 2) else whole == 0
 
 
-# Of a short region, and of one whose end alone is worth telling.
+# Of a short region, and of one of which only the end is worth reporting.
 @pytest.mark.parametrize("microseconds", [100, 20000])
 def test_an_end_is_not_held_back_behind_a_long_region(jobs, compiled, tmp_path, microseconds):
     program = built(compiled, "gcc", "cluster_late_ends.c")
@@ -162,7 +163,7 @@ def test_a_node_whose_region_takes_long_is_left_alone(jobs, compiled):
     assert 0 <= int(values(result)["woken"]) <= 50
 
 
-# Of one thread: nobody but the watchdog is there when it computes.
+# Of one thread: only the watchdog is there when it computes.
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
 def test_regions_are_placed_together_unless_no_other_follows(jobs, compiled, tmp_path, kind):
     program = built(compiled, kind, "cluster_groups.c")
@@ -172,9 +173,10 @@ def test_regions_are_placed_together_unless_no_other_follows(jobs, compiled, tmp
     assert re.search(r"cluster: regions that were placed together: \d{2,}, in groups of \d+", result.stderr)
 
 
-# It counted as the others did: its process had 17 of 25 to do. Without a barrier between iterations, times come when there is
-# a plan, which is given up.
-@pytest.mark.parametrize("mode, iterations, unit, given_up", [(0, 8, 10000, "0"), (1, 40, 3000, "[12]")], ids=["barrier", "nowait"])
+# It counted as the others did: its process had 17 of 25 to do. Without a barrier between iterations, times come when
+# there is a plan, which is given up.
+@pytest.mark.parametrize("mode, iterations, unit, given_up", [(0, 8, 10000, "0"), (1, 40, 3000, "[12]")],
+                         ids=["barrier", "nowait"])
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
 def test_a_region_that_takes_longer_than_its_kind_counts_with_its_time(jobs, compiled, build, kind, mode, iterations,
                                                                        unit, given_up):  # fmt: skip
@@ -259,8 +261,8 @@ def test_constructs_without_an_order_are_found(jobs, compiled, kind, words):
     assert len(lines) == 3 and lines[2] == "marline: check: 2 pairs of constructs without an order"
     assert re.fullmatch(rf"marline: check: {data.format('enter')} uses 800 bytes that are mapped from 0x\w+ on, which "
                         rf"{region} maps, {order}", lines[0])  # fmt: skip
-    assert re.fullmatch(rf"marline: check: {data.format('exit')} takes away 800 bytes that are mapped from 0x\w+ on, which "
-                        rf"{region} uses, {order}", lines[1])  # fmt: skip
+    assert re.fullmatch(rf"marline: check: {data.format('exit')} takes away 800 bytes that are mapped from 0x\w+ on, "
+                        rf"which {region} uses, {order}", lines[1])  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
@@ -274,8 +276,9 @@ def test_what_two_regions_without_an_order_write_is_found(jobs, compiled, kind, 
         return
     assert (result.returncode, result.stdout) == (123, "good=1 counted=0\n")
     assert len(lines) == 2, lines
-    assert re.match(r"marline: check: the target region \S.* has written bytes (\d+) to \1 \(1 of them\) of the \d+ bytes that are "
-                    r"mapped from 0x\w+ on, which a construct that has no order to it has written as well: atomic, ", lines[0])  # fmt: skip
+    assert re.match(r"marline: check: the target region \S.* has written bytes (\d+) to \1 \(1 of them\) of the \d+ "
+                    r"bytes that are mapped from 0x\w+ on, which a construct that has no order to it has written as "
+                    r"well: atomic, ", lines[0])  # fmt: skip
     assert re.fullmatch(r"marline: check: \d+ writes? to what another region without an order writes", lines[1])
 
 
@@ -294,7 +297,8 @@ def test_writes_that_no_depend_clause_names_are_found(jobs, program):
     found = dict(line.split("=", 1) for line in result.stdout.splitlines())
     assert (result.returncode, found["beside"]) == (123, "3")
     line, summary = said(result)
-    number = re.search(r"has written bytes (\d+) to (\d+) \(4 of them\) of the \d+ bytes that are mapped from (\w+) on", line)
+    number = re.search(r"has written bytes (\d+) to (\d+) \(4 of them\) of the \d+ bytes that are mapped from (\w+) on",
+                       line)
     assert number is not None, line
     assert int(number[3], 16) + int(number[1]) == int(found["at"], 16) + 800
     assert int(number[2]) == int(number[1]) + 12
@@ -359,11 +363,11 @@ def test_a_cluster_of_no_nodes_is_refused(jobs, compiled):
 def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_path):
     """Kernels lie in the lanes of the nodes that ran them, and what went from node to node has its bytes."""
     program = built(compiled, "gcc", "cluster.c", "-g")
-    words = [jobs.command, "trace", "-n", "3", "-t", "2", "--devices=cluster", "--nodes-as=apart", "-o", tmp_path / "trace",
-             program, "steps"]  # fmt: skip
+    words = [jobs.command, "trace", "-n", "3", "-t", "2", "--devices=cluster", "--nodes-as=apart", "-o",
+             tmp_path / "trace", program, "steps"]  # fmt: skip
     changes = {"OMP_TARGET_OFFLOAD": "mandatory", "MARLINE_CLUSTER_PLACEMENT": "roundrobin"}
-    result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True, capture_output=True,
-                            timeout=SECONDS, check=True)  # fmt: skip
+    result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True,
+                            capture_output=True, timeout=SECONDS, check=True)  # fmt: skip
     steps, octets = 6, 1 << 18
     assert result.stdout == f"value={steps}\n"
     analysis = Analysis(load(tmp_path / "trace"))
@@ -371,13 +375,15 @@ def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_pa
     kernels = np.flatnonzero(found.what == KERNEL)
     assert [int(np.sum(found.device[kernels] == device)) for device in range(3)] == [0, steps // 2, steps // 2]
     assert all("cluster.c:" in found.names[name] for name in found.name[kernels].tolist())
-    assert np.all(found.start[kernels][1:] >= found.end[kernels][:-1])  # each rests on the one before, on the other node
+    # Each rests on the one before, on the other node.
+    assert np.all(found.start[kernels][1:] >= found.end[kernels][:-1])
     assert {UPKEEP, WAIT} <= set(found.what.tolist())
     moved = {(row["from"], row["to"]): row for row in analysis.document("links")}
     assert moved[1, 2]["bytes"] >= octets * steps // 2 and moved[2, 1]["bytes"] >= octets * (steps // 2 - 1)
     assert moved[0, 1]["bytes"] >= octets and moved[2, 0]["bytes"] >= octets
     back = np.flatnonzero((found.what == FROM_DEVICE) & (found.twin >= 0))
-    assert np.all(found.what[found.twin[back]] == TO_DEVICE) and np.all(found.other[back] == found.device[found.twin[back]])
+    assert (np.all(found.what[found.twin[back]] == TO_DEVICE)
+            and np.all(found.other[back] == found.device[found.twin[back]]))  # fmt: skip
     for row in analysis.document("devices"):
         time = row["time"]
         assert time["work_ns"] + time["upkeep_ns"] + time["wait_ns"] + time["idle_ns"] == time["span_ns"]
@@ -386,25 +392,27 @@ def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_pa
     text = (tmp_path / "lanes.svg").read_text()
     for label in ("device 1 (node-1-1) kernels", "device 2 (node-2-2) upkeep, waits", "waits for inputs"):
         assert label in text
-    report = subprocess.run([jobs.command, "report", tmp_path / "trace"], text=True, capture_output=True, timeout=SECONDS).stdout
+    report = subprocess.run([jobs.command, "report", tmp_path / "trace"], text=True, capture_output=True,
+                            timeout=SECONDS).stdout
     assert re.search(r"device 1 \(node.* +to device 2 \(node", report), report
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_a_traced_run_sends_ahead(jobs, compiled, compiler, tmp_path):
-    """The first region of a chain stops the program's process, and those behind it find it stopped (cluster_ahead.c). The
-    tasks have their dependences, begin one behind the other, and have their work on the nodes."""
+    """The first region of a chain stops the program's process, and its successors find it stopped (cluster_ahead.c).
+    The tasks have their dependences, begin one after the other, and have their work on the nodes."""
     program = built(compiled, compiler, "../../programs/offload/cluster/cluster_ahead.c", "-g", "-ldl")
     words = [jobs.command, "trace", "-n", "4", "-t", "2", "--devices=cluster", "-o", tmp_path / "trace", program]
     changes = {"OMP_TARGET_OFFLOAD": "mandatory", "MARLINE_CLUSTER_PLACEMENT": "roundrobin"}
-    result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True, capture_output=True,
-                            timeout=SECONDS)  # fmt: skip
+    result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True,
+                            capture_output=True, timeout=SECONDS)  # fmt: skip
     assert result.returncode == 0, result.stderr
     analysis = Analysis(load(tmp_path / "trace"))
     trace, tasks, edges, found = (analysis.trace, *(analysis[name] for name in ("tasks", "edges", "devices")))
     work, task = analysis["device_work"], analysis["kernel_tasks"]
     chain = np.argsort(tasks.created)  # a region that finds the kernel, and six
-    assert len(chain) == 7 and edges.source.tolist() == chain[:-1].tolist() and edges.sink.tolist() == chain[1:].tolist()
+    assert (len(chain) == 7 and edges.source.tolist() == chain[:-1].tolist()
+            and edges.sink.tolist() == chain[1:].tolist())  # fmt: skip
     assert np.all(tasks.end >= tasks.start) and np.all(tasks.start[edges.sink] >= tasks.end[edges.source])
     assert np.all(work > 0) and np.all(tasks.running < work.max())
     begins = trace.select("target_begin")
@@ -422,7 +430,8 @@ def test_a_traced_run_sends_ahead(jobs, compiled, compiler, tmp_path):
 
 
 def test_ps_shows_what_each_node_has(jobs, compiled):
-    words = [jobs.command, "run", "-n", "3", "-t", "2", "--devices=cluster", built(compiled, "gcc", "cluster.c", "-g"), "hangs"]
+    words = [jobs.command, "run", "-n", "3", "-t", "2", "--devices=cluster", built(compiled, "gcc", "cluster.c", "-g"),
+             "hangs"]
     program = subprocess.Popen([str(word) for word in words], env=clean_environment(OMP_TARGET_OFFLOAD="mandatory"),
                                text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
     try:
@@ -431,7 +440,8 @@ def test_ps_shows_what_each_node_has(jobs, compiled):
         running = []
         while not running:
             assert time.monotonic() < until
-            text = subprocess.run([jobs.command, "ps", pid, "--json", "--seconds", "0.2"], text=True, capture_output=True).stdout
+            text = subprocess.run([jobs.command, "ps", pid, "--json", "--seconds", "0.2"], text=True,
+                                  capture_output=True).stdout
             (found,) = json.loads(text)["ranks"]
             running = [worker for worker in found["workers"] if worker["kernels"]]
         (node,) = running
@@ -477,8 +487,8 @@ def test_a_chain_stays_on_a_gpu(jobs, build, emulated, tmp_path):
     assert calls.count("cuLaunchKernel") == 2 * regions  # each region's, and ours that looks for pointers
 
 
-# A worker takes one of its node's GPUs. Where the driver does not give the cluster's addresses, those of the second
-# emulated GPU are others than the first one's, in any process.
+# A worker takes one of its node's GPUs. Where the driver does not give the cluster's addresses, the second emulated
+# GPU's addresses differ from the first one's, in any process.
 @pytest.mark.parametrize(("nodes", "gives", "line"), [
     ("0,1,1", "yes", None),
     ("0,1,2", "no", None),

@@ -45,10 +45,13 @@ def test_code_for_processors_alone_has_no_gpus(jobs, compiled, kind, emulated):
 # other's end, no two could begin within the time of a kernel.
 def test_reductions_on_gpus_run_at_the_same_time(jobs, build, emulated, tmp_path):
     log, seconds = tmp_path / "calls", 0.05
-    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", gpu_program(build, "emulator_device_cluster_gpu_reduction"),
-                      1, "alone", **emulated | {"MARLINE_EMULATOR_LOG": str(log), "MARLINE_CLUSTER_PLACEMENT": "roundrobin",
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu",
+                      gpu_program(build, "emulator_device_cluster_gpu_reduction"),
+                      1, "alone", **emulated | {"MARLINE_EMULATOR_LOG": str(log),
+                                                "MARLINE_CLUSTER_PLACEMENT": "roundrobin",
                                                 "MARLINE_EMULATOR_KERNEL_TIME": str(int(seconds * 1e6))})  # fmt: skip
     assert (result.returncode, said(result)) == (0, [])
-    starts = sorted(float(time) for time in re.findall(r"(?m)^([\d.]+) cuLaunchKernel __omp_offloading\S*sums", log.read_text()))
+    starts = sorted(float(time)
+                    for time in re.findall(r"(?m)^([\d.]+) cuLaunchKernel __omp_offloading\S*sums", log.read_text()))
     assert len(starts) == 24
     assert min(after - before for before, after in zip(starts, starts[1:])) < 0.9 * seconds

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks of an MPI program, each of which has nodes of its own as one device: so many heads create a program's regions."""
+"""Ranks of an MPI program, each of which has nodes of its own as one device: so many heads create a program's
+regions."""
 
 import re
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mistakes say on a cluster: each line of the guide's table is one that such a mistake brings about, and a mistake whose
-line is not in the table fails here."""
+"""What mistakes say on a cluster: each line of the guide's table is one that such a mistake brings about, and a mistake
+with a line that is not in the table fails here."""
 
 import re
 from collections.abc import Callable
@@ -44,7 +44,8 @@ class Mistakes:
 
     def unordered(self) -> Result:
         program = built(self._compiled, "gcc", "cluster_unordered.c")
-        return self._jobs.run("-n", 2, "--devices=cluster", "-t", 2, "--", program, "unordered", MARLINE_CLUSTER_WRITES="check")
+        return self._jobs.run("-n", 2, "--devices=cluster", "-t", 2, "--", program, "unordered",
+                              MARLINE_CLUSTER_WRITES="check")
 
     def kinds(self, name: str, *words: object, **changes: str) -> Result:
         """Node 1 of the cluster is a GPU, nodes 2 and 3 are processors."""
@@ -72,7 +73,8 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "more on node 1": lambda by: by.options(MARLINE_CLUSTER_MEMORY="1k"),
     "marline_task_node": lambda by: by.options("no_such_node"),
     "needs each of the job's": lambda by: by.options(MARLINE_NODE_DEVICES="2"),
-    "needs each worker as one device": lambda by: by.options(MARLINE_NODE_DEVICES="2", OMP_AVAILABLE_DEVICES="*[0],*[3:2]"),
+    "needs each worker as one device": lambda by: by.options(MARLINE_NODE_DEVICES="2",
+                                                             OMP_AVAILABLE_DEVICES="*[0],*[3:2]"),
     "the ranks of a program": lambda by: by.ranks(by_mpirun=False),
     "the ranks of an MPI program": lambda by: by.ranks(by_mpirun=True),
     "names nodes twice": lambda by: by.options(devices="cluster,nodes"),

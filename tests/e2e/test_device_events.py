@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices in traces and in `marline ps`: what devices that are processes do lies in lanes of its own, by their own clock;
-and what waits for a device says for which, and for what."""
+"""Devices in traces and in `marline ps`: what devices that are processes do lies in lanes of its own, by their own
+clock; and what waits for a device says for which, and for what."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ BLOCKS, BLOCK_BYTES, KERNELS_PER_BLOCK = 8, (1 << 18) * 8, 2  # of devices_lanes
 
 
 @pytest.fixture(scope="module")
-def recorded(build: Path, compiled: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def recorded(build: Path, compiled: Callable[..., Path],
+             tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """recorded("process:2"): the trace of devices_lanes.c on these devices."""
     if not (build / "lib" / "marline" / "libmarline-target.so").exists():
         pytest.skip("this build has no devices")
@@ -41,7 +42,8 @@ def recorded(build: Path, compiled: Callable[..., Path], tmp_path_factory: pytes
     def record(devices: str) -> Path:
         if devices not in made:
             folder = tmp_path_factory.mktemp("trace") / "trace"
-            words = [sys.executable, build / "bin" / "marline", "trace", "-t", "2", "--devices", devices, "-o", folder, program]
+            words = [sys.executable, build / "bin" / "marline", "trace", "-t", "2", "--devices", devices, "-o", folder,
+                     program]
             environment = clean_environment(**CROWDED, OMP_TARGET_OFFLOAD="mandatory")
             result = subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True,
                                     timeout=SECONDS, check=False)  # fmt: skip
@@ -55,8 +57,8 @@ def recorded(build: Path, compiled: Callable[..., Path], tmp_path_factory: pytes
 
 @pytest.mark.parametrize("devices", ["process:2", "host:2"])
 def test_operations_of_devices(recorded: Callable[[str], Path], devices: str) -> None:
-    """Every block goes there and back once, by as many bytes as it has; each kernel runs behind the copy to the device and
-    before the one back; each device has its half."""
+    """Every block goes there and back once, by as many bytes as it has; each kernel runs after the copy to the device
+    and before the one back; each device has its half."""
     analysis = Analysis(load(recorded(devices)))
     found, trace = analysis["devices"], analysis.trace
     kind = devices.partition(":")[0]
@@ -91,8 +93,10 @@ def test_constructs_hold_their_operations(recorded: Callable[[str], Path]) -> No
     found, trace = analysis["devices"], analysis.trace
     begins, ends = trace.select("target_begin"), trace.select("target_end")
     opened = dict(zip(trace.global_task(begins, trace.field("target_begin", "construct", begins)).tolist(),
-                      zip(trace.time[begins].tolist(), trace.field("target_begin", "device", begins).tolist())))  # fmt: skip
-    closed = dict(zip(trace.global_task(ends, trace.field("target_end", "construct", ends)).tolist(), trace.time[ends].tolist()))
+                      zip(trace.time[begins].tolist(),
+                          trace.field("target_begin", "device", begins).tolist())))  # fmt: skip
+    closed = dict(zip(trace.global_task(ends, trace.field("target_end", "construct", ends)).tolist(),
+                      trace.time[ends].tolist()))
     assert len(opened) == BLOCKS * (2 + KERNELS_PER_BLOCK)
     assert set(opened) == set(closed)
     slack = 20_000  # of one clock against the other
@@ -103,7 +107,7 @@ def test_constructs_hold_their_operations(recorded: Callable[[str], Path]) -> No
 
 
 def test_lanes_of_devices(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    """Transfers and kernels have tracks of their own, which say whose they are; the drawing has them as well."""
+    """Transfers and kernels have tracks of their own, which name the device; the drawing has them as well."""
     analysis = Analysis(load(recorded("process:2")))
     drawn, found = timeline(analysis), analysis["devices"]
     titles = {(rank, track): name for rank, track, name in drawn.tracks}
@@ -116,7 +120,8 @@ def test_lanes_of_devices(recorded: Callable[[str], Path], tmp_path: Path) -> No
 
     gantt.write_svg(analysis["picture"], tmp_path / "lanes.svg")
     text = (tmp_path / "lanes.svg").read_text()
-    for label in ("device 0 (process) transfers", "device 1 (process) kernels", "transfer from device", "devices_lanes.c:"):
+    for label in ("device 0 (process) transfers", "device 1 (process) kernels", "transfer from device",
+                  "devices_lanes.c:"):
         assert label in text
 
 
@@ -126,36 +131,40 @@ def test_report_counts_transfers(recorded: Callable[[str], Path], build: Path) -
     assert re.search(r"device 0 \(process\) +transfers to it +\d+ +8 MiB", text), text
     assert re.search(rf"transfers from it +{BLOCKS // 2} +8 MiB", text)
     assert re.search(rf"kernels +{BLOCKS // 2 * KERNELS_PER_BLOCK} ", text)
-    document = json.loads(subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=SECONDS, check=True).stdout)
+    document = json.loads(subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=SECONDS,
+                                         check=True).stdout)
     assert [row["from_device"]["bytes"] for row in document["devices"]] == [BLOCKS // 2 * BLOCK_BYTES] * 2
     assert all(row["kernels"]["total_ns"] > 0 for row in document["devices"])
 
 
 def test_events_leave_devices_out(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
     program = compiled("gcc-12", "devices_lanes.c", "-O2", "-g", "-fopenmp")
-    words = [sys.executable, build / "bin" / "marline", "trace", "--events", "task", "-t", "2", "--devices", "process:2", "-o",
-             tmp_path / "trace", program]  # fmt: skip
-    subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True, timeout=SECONDS, check=True)
+    words = [sys.executable, build / "bin" / "marline", "trace", "--events", "task", "-t", "2", "--devices",
+             "process:2", "-o", tmp_path / "trace", program]  # fmt: skip
+    subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True,
+                   timeout=SECONDS, check=True)
     analysis = Analysis(load(tmp_path / "trace"))
     assert len(analysis["tasks"].id) > 0 and len(analysis["devices"].start) == 0
 
 
 @pytest.mark.parametrize(("mode", "kernels"), [("pause", 11), ("end", 11), ("pause_start", 13), ("level", 13)])
 def test_pauses(build: Path, compiled: Callable[..., Path], tmp_path: Path, mode: str, kernels: int) -> None:
-    """What a device has done before a pause or the end is recorded, whatever its buffers still hold then; what it does in
-    the pause is not."""
+    """What a device has done before a pause or the end is recorded, whatever its buffers still hold then; what it does
+    in the pause is not."""
     if not (build / "lib" / "marline" / "libmarline-target.so").exists():
         pytest.skip("this build has no devices")
     program = compiled("gcc-12", "devices_pause.c", "-fopenmp", f"-I{ROOT / 'include'}", "-ldl")
-    words = [sys.executable, build / "bin" / "marline", "trace", "--devices", "process:1", "-o", tmp_path / "trace", program, mode]
-    subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True, timeout=SECONDS, check=True)
+    words = [sys.executable, build / "bin" / "marline", "trace", "--devices", "process:1", "-o", tmp_path / "trace",
+             program, mode]
+    subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True,
+                   timeout=SECONDS, check=True)
     analysis = Analysis(load(tmp_path / "trace"))
     found = analysis["devices"]
     assert int(np.sum(found.what == KERNEL)) == int(np.sum(found.what == FROM_DEVICE)) == kernels
     assert len(analysis.trace.select("target_begin")) == len(analysis.trace.select("target_end")) == kernels
 
 
-# marline ps -----------------------------------------------------------------------------------------------------------------
+# marline ps -----------------------------------------------------------------------------------------------------------
 
 
 def unwrapped(result: Result) -> str:
@@ -164,12 +173,13 @@ def unwrapped(result: Result) -> str:
 
 def ps(build: Path, pid: int, *words: str) -> Result:
     command = [sys.executable, str(build / "bin" / "marline"), "ps", str(pid), "--seconds", "0.5", *words]
-    return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS, check=False)
+    return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS,
+                          check=False)
 
 
 @contextmanager
 def waiting_program(build: Path, compiled: Callable[..., Path], source: str, output: Path) -> Iterator[int]:
-    """The process number of a program that waits for its devices, and that is ended behind the block."""
+    """The process number of a program that waits for its devices, and that is ended after the block."""
     stub = build / "tests" / "programs" / "offload" / "link" / "clang19"
     if not (stub / "libomptarget.so").exists():
         pytest.skip("this build has no programs of Clang 19 for devices")
@@ -177,8 +187,8 @@ def waiting_program(build: Path, compiled: Callable[..., Path], source: str, out
     words = [build / "bin" / "marline", "run", "-t", "2", "--devices", "process:2", program]
     environment = clean_environment(**CROWDED, OMP_TARGET_OFFLOAD="mandatory")
     with output.open("w") as stream:
-        process = subprocess.Popen([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL, stdout=stream,
-                                   stderr=stream, start_new_session=True)  # fmt: skip
+        process = subprocess.Popen([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=stream, stderr=stream, start_new_session=True)  # fmt: skip
     try:
         until = time.monotonic() + SECONDS
         while not (found := re.search(r"pid (\d+)", output.read_text())):
@@ -204,7 +214,8 @@ def test_ps_names_devices(build: Path, compiled: Callable[..., Path], tmp_path: 
         text = ps_until(build, pid, "copy to device")
         assert "waits in kernel on device 1" in text, text
         assert "waits in copy to device 1, 4 KiB" in text
-        assert re.search(r"2 constructs wait in kernel on device 1, put aside, the target region at \S*devices_wait\.c:\d+", text)
+        assert re.search(r"2 constructs wait in kernel on device 1, put aside, the target region at "
+                         r"\S*devices_wait\.c:\d+", text)
         document = json.loads(ps(build, pid, "--json").stdout)
         assert document["state"] == "waiting"
         assert [(one["device"], one["what"]) for one in document["ranks"][0]["asides"]] == [(1, "kernel")] * 2

@@ -70,8 +70,10 @@ def test_says_why_there_is_no_gpu(marline):
 def test_says_why_a_library_cannot_be_used(marline, tmp_path):
     broken = tmp_path / "libomptarget.so"
     broken.write_text("no library")
-    result = marline("devices", "--devices", "libomptarget", LD_LIBRARY_PATH=str(tmp_path), MARLINE_LIBOMPTARGET=str(broken))
-    assert re.search(r"MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later: \S+/libomptarget.so: \w", result.stdout)
+    result = marline("devices", "--devices", "libomptarget", LD_LIBRARY_PATH=str(tmp_path),
+                     MARLINE_LIBOMPTARGET=str(broken))
+    assert re.search(r"MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later: \S+/libomptarget.so: \w",
+                     result.stdout)
 
 
 def test_refuses_what_is_no_list(marline):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices that are processes work at the same time: regions that wait for each other, one on each device, end. No time is
-measured."""
+"""Devices that are processes work at the same time: regions that wait for each other, one on each device, end. No time
+is measured."""
 
 import pytest
 

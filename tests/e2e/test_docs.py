@@ -20,7 +20,8 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 LIFE = ROOT / "docs" / "design" / "life-of-a-task.md"
-SOURCE_FOLDERS = "runtime offload mpi pmpi trace check include python apps bench studies tests tools docs packaging".split()
+SOURCE_FOLDERS = ("runtime offload mpi pmpi trace check include python apps bench studies tests tools docs "
+                  "packaging").split()  # fmt: skip
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
 FUNCTION = re.compile(r"(\w+)\(\)")
@@ -126,7 +127,8 @@ def test_links_lead_somewhere(page):
 
 def test_readme_leads_to_every_page():
     readme = (ROOT / "README.md").read_text()
-    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guide").glob("*.md"), *(ROOT / "docs" / "design").glob("*.md")]
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guide").glob("*.md"),
+             *(ROOT / "docs" / "design").glob("*.md")]
     assert len(pages) > 20
     assert [page.name for page in pages if f"]({page.relative_to(ROOT)})" not in readme] == []
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Priorities end to end: a Cholesky factorisation on two ranks of one thread sends earlier with MARLINE_PRIORITY. Judged
-by the order of tasks in the trace, never by times."""
+"""Priorities end to end: a Cholesky factorisation on two ranks of one thread sends earlier with MARLINE_PRIORITY.
+Judged by the order of tasks in the trace, never by times."""
 
 import sys
 from collections.abc import Callable
@@ -42,8 +42,8 @@ def test_what_leads_to_a_send_comes_first(factorise: Callable[..., Run], mpi: st
 
 @pytest.mark.parametrize("mpi", ("openmpi", "mpich"))
 def test_tasks_that_send_are_recognised(factorise: Callable[..., Run], mpi: str) -> None:
-    """FA, where the oldest task is first otherwise: once the rank has sent, tasks that send overtake all others. Creation
-    is kept close to execution, so that there are such tasks after that."""
+    """FA, where the oldest task is first otherwise: once the rank has sent, tasks that send overtake all others.
+    Creation is kept close to execution, so that there are such tasks after that."""
     common = {"MARLINE_SCHEDULE": "fifo", "MARLINE_MAX_TASKS": "250"}
     without = factorise(mpi, **common)
     for _ in range(3):  # how many such tasks there are depends on who is ahead, on a machine with other load

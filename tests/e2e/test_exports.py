@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libmarline exports what the runtimes export whose place it takes, or says why not (tools/check_exports.py); the check
+"""libmarline exports what the runtimes that it replaces export, or says why not (tools/check_exports.py); the check
 fails where it should; and each entry point that is not provided yet ends the program with a line that names it."""
 
 import shutil
@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "check_exports.py"
 FILES = ("libomp.so.5", "libiomp5.so", "libgomp.so.1")
 
-# Calls each entry point of the list in a process of its own; prints those that came back, or died without their name.
+# Calls each entry point of the list in a process of its own; prints the ones that came back, or died without their
+# name.
 CALL_STUBS = """
 import ctypes, os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -151,5 +152,6 @@ def test_libomptargets_names_are_all_there(build):
         listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
         exported |= {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
     assert names - exported == {"ompt_libomptarget_connect"}, "plugins ask whether that is there, and need it not"
-    rows = [line.split()[0] for line in (ROOT / "offload/not_provided.txt").read_text().splitlines() if line[:1] not in "#"]
+    rows = [line.split()[0] for line in (ROOT / "offload/not_provided.txt").read_text().splitlines()
+            if line[:1] not in "#"]
     assert set(rows) <= names

@@ -64,7 +64,8 @@ def test_device_tables(build):
 def check(tmp_path):
     """check(program=..., features=...) makes a tree of one program and its page, and returns what the check says."""
 
-    def make(program: str = PROGRAM, features: str = FEATURES, suffix: str = ".c", write: bool = True) -> tuple[int, str]:
+    def make(program: str = PROGRAM, features: str = FEATURES, suffix: str = ".c",
+             write: bool = True) -> tuple[int, str]:
         source = tmp_path / "tests" / "programs" / f"program{suffix}"
         for path, text in ((source, program), (tmp_path / "python" / "marline" / "features.txt", features)):
             path.parent.mkdir(parents=True, exist_ok=True)

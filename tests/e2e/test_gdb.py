@@ -27,8 +27,8 @@ def debug(build: Path, program: Path, threads: int, *commands: str) -> str:
         words += ["-ex", command]
     environment = clean_environment(LD_LIBRARY_PATH=f"{build}/lib/marline/compat:{build}/lib",
                                     OMP_NUM_THREADS=str(threads))  # fmt: skip
-    result = subprocess.run([*words, program], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                            timeout=SECONDS, check=False)  # fmt: skip
+    result = subprocess.run([*words, program], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, timeout=SECONDS, check=False)  # fmt: skip
     if "Could not trace the inferior process" in result.stderr:
         pytest.skip("this system does not let gdb trace processes")
     return result.stdout + result.stderr
@@ -86,7 +86,8 @@ def test_a_core_file(build: Path, program: Path, tmp_path: Path) -> None:
     # With one thread, the program comes to its end only when all four are suspended.
     environment = clean_environment(LD_LIBRARY_PATH=f"{build}/lib/marline/compat:{build}/lib", OMP_NUM_THREADS="1",
                                     ABORTS="1")  # fmt: skip
-    subprocess.run(["sh", "-c", script, "sh", program], env=environment, capture_output=True, timeout=SECONDS, check=False)
+    subprocess.run(["sh", "-c", script, "sh", program], env=environment, capture_output=True, timeout=SECONDS,
+                   check=False)
     cores = list(tmp_path.glob("core*"))
     if not cores:
         pytest.skip("the system writes no core file")

@@ -32,8 +32,8 @@ class Outcome(ApplicationOutcome):
 
 @pytest.fixture
 def on_marline(build: Path, program: Callable[[str], str]) -> Callable[..., Outcome]:
-    """on_marline("halo-gcc12-mpich", ranks, threads, "--rows", 8) is the outcome under `marline run`; `behind`: a library
-    that is preloaded behind Marline's."""
+    """on_marline("halo-gcc12-mpich", ranks, threads, "--rows", 8) is the outcome under `marline run`; `behind`: a
+    library that is preloaded after Marline's."""
 
     def run(name: str, ranks: int, threads: int, *arguments: object, behind: str = "", **changes: str) -> Outcome:
         mpi = name.rsplit("-", 1)[1]
@@ -104,7 +104,8 @@ def test_the_shim_says_where_it_belongs(on_marline, shim):
 
 
 def test_netem_delays_or_says_why_not(program):
-    """A job over TCP in a network namespace of its own; a machine may not allow that, or its kernel not delay packets."""
+    """A job over TCP in a network namespace of its own; a machine may not allow that, or its kernel not delay
+    packets."""
     script = Path(__file__).resolve().parents[2] / "bench" / "delay" / "netem.sh"
     launched = ["mpirun.openmpi", "-n", "2", program(PROGRAMS[0]), "--form", "for", *map(str, SMALL)]
     outcome = Outcome.of([str(script), "2000", *launched], clean_environment(OMP_NUM_THREADS="1"))

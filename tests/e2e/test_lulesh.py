@@ -52,7 +52,7 @@ class Outcome(ApplicationOutcome):
 @pytest.fixture
 def run(build, program) -> Callable[..., Outcome]:
     """run("lulesh-gcc12-mpich", ranks, threads, "-s", 8) is the outcome under `marline run`; `behind`: a library that
-    is preloaded behind Marline's."""
+    is preloaded after Marline's."""
 
     def on_marline(name: str, ranks: int, threads: int, *words: object, behind: str = "", **changes: str) -> Outcome:
         prefix = [str(build / "bin" / "marline"), "run", "-n", str(ranks), "-t", str(threads), "--mpi",
@@ -99,7 +99,7 @@ def test_published_answers(run, size, cycles):
 
 @pytest.mark.parametrize("form", TASK_FORMS)
 def test_published_answers_of_tasks(run, serial, form):
-    """To the stop time: the cycle that is created behind the last one changes nothing."""
+    """To the stop time: the cycle that is created after the last one changes nothing."""
     outcome = run(PROGRAMS[len(form) % 4], 1, 2, "-s", 5, *TASK_FORMS[form], MARLINE_SCHEDULE=f"random:{len(form)}")
     assert outcome.answer == (72, pytest.approx(7.85366510214584e03, rel=1e-10))
     assert outcome.fields == serial(1, "-s", 5)
@@ -114,7 +114,8 @@ def test_a_cube_of_ranks_solves_the_problem_of_one(run):
 def test_all_forms_threads_and_compilers_give_the_same_bits(run, program):
     words = ("-s", 8, "-i", 60)
     hashes = {run(name, 1, threads, *words, "--form", form).remarks["fields"]
-              for name, form, threads in zip(PROGRAMS, ("serial", "for", "for", "for"), (1, 2, 3, 1), strict=True)}  # fmt: skip
+              for name, form, threads in zip(PROGRAMS, ("serial", "for", "for", "for"), (1, 2, 3, 1),
+                                             strict=True)}  # fmt: skip
     stock = Outcome.of([program("lulesh-gcc12-openmpi"), *map(str, words)], clean_environment(OMP_NUM_THREADS="2"))
     assert hashes == {stock.remarks["fields"]}
 
@@ -159,7 +160,7 @@ def test_tasks_of_ranks_give_the_same_bits(run, serial, form):
 
 @pytest.mark.parametrize("form", ("tasks", "replay", "speculative"))
 def test_ranks_end_together(run, serial, form):
-    """At the stop time, which no rank knows before: nobody waits for messages of a cycle that does not take place. The
+    """At the stop time, which no rank knows before: no rank waits for messages of a cycle that does not take place. The
     program itself looks for what speculation leaves."""
     outcome = run(PROGRAMS[len(form) % 4], 8, 1, "-s", 1, "-tel", 2, *TASK_FORMS[form])
     assert outcome.fields == serial(8, "-s", 1)

@@ -27,7 +27,7 @@ def link(cycle: Cycle, source: int, sink: int, later: bool = False) -> None:
 
 
 def chain(*tasks: Task) -> Cycle:
-    """One after another, and the next cycle's first behind the last."""
+    """One after another, and the next cycle's first after the last."""
     cycle = list(tasks)
     for i in range(1, len(cycle)):
         link(cycle, i - 1, i)
@@ -46,7 +46,7 @@ def fan(step: float, costs: list[float]) -> Cycle:
 
 def test_a_chain_takes_the_sum():
     found = simulate(1, lambda place: chain(Task("step", 1), Task("a", 10), Task("b", 20)), Machine(4, 5, 1, 0), 4)
-    assert found.cycle == 31  # one rank reduces with nobody
+    assert found.cycle == 31  # one rank reduces alone
     assert found.busy == pytest.approx(31 * 4 / (31 * 4 * 4))
 
 
@@ -63,8 +63,8 @@ def test_all_ranks_go_at_the_pace_of_the_slowest_and_the_reduction():
 
 
 def in_a_row(place: tuple[int, int, int], cost: float, bytes_sent: int) -> Cycle:
-    """Packs for the right-hand neighbour, computes something else, and then needs the left one's message. The ranks at the
-    ends only send or only receive."""
+    """Packs for the right-hand neighbour, computes something else, and then needs the left one's message. The ranks at
+    the ends only send or only receive."""
     cycle = [Task("step", 0), Task("send", 1, 2), Task("work", cost), Task("use", 2)]
     for sink in (1, 2):
         link(cycle, 0, sink)
@@ -162,11 +162,13 @@ def test_the_whole(build: Path, tmp_path: Path):
     """27 recorded ranks, up to 64 simulated ones."""
     page = tmp_path / "page.md"
     command = [sys.executable, FOLDER / "scaling.py", "--prefix", build, "--weak", "4", "--strong", "12", "--edges",
-               "1,2,3,4", "--tasks", "8", "--per-face", "2", "--cores", "4", "--cycles", "4", "--markdown", page]  # fmt: skip
+               "1,2,3,4", "--tasks", "8", "--per-face", "2", "--cores", "4", "--cycles", "4", "--markdown",
+               page]  # fmt: skip
     result = subprocess.run(list(map(str, command)), env=clean_environment(), capture_output=True, text=True,
                             timeout=SECONDS, check=False)  # fmt: skip
     assert result.returncode == 0, result.stderr
     rows = [re.findall(r"[^| ][^|]*", line) for line in page.read_text().splitlines() if re.match(r"\| [0-9]", line)]
     assert [(row[0].strip(), row[1].strip()) for row in rows] == [
         ("1", "4^3"), ("8", "4^3"), ("27", "4^3"), ("64", "4^3"), ("27", "4^3"), ("64", "3^3")]  # fmt: skip
-    assert all(float(row[2]) > 0 and float(row[3]) > 0 and [row[4].strip(), row[5].strip()] == ["8", "2"] for row in rows)
+    assert all(float(row[2]) > 0 and float(row[3]) > 0 and [row[4].strip(), row[5].strip()] == ["8", "2"]
+               for row in rows)

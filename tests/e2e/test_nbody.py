@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apps/nbody end to end: as built by each compiler for each MPI, on 1 to 4 ranks of 1 to 3 threads under Marline, on one
-rank under the runtime that the compiler links, and without OpenMP.
+"""apps/nbody end to end: as built by each compiler for each MPI, on 1 to 4 ranks of 1 to 3 threads under Marline, on
+one rank under the runtime that the compiler links, and without OpenMP.
 
 The build is the one in MARLINE_BUILD. A run that does not end within its time limit is a failure, so "no hang" is part
 of every test.

@@ -68,7 +68,7 @@ def test_links_may_be_made_slow(jobs, compiled):
 
 
 def test_processes_share_the_cores(jobs, compiled):
-    """All processes of the job on one machine, a rank's workers and those of other ranks."""
+    """All processes of the job on one machine, a rank's workers and other ranks' workers."""
     program, cores = built(compiled, "gcc", "nodes_threads.c"), len(os.sched_getaffinity(0))
     share = str(max(1, cores // 3))
     assert jobs.nodes(program).stdout.split() == [share] * 3

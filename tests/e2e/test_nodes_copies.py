@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large copies to and from devices on nodes: the bytes are right, and those that go to many devices at about the same time
-leave the program's node once. The bytes that leave it are counted by the system, at the program's sockets."""
+"""Large copies to and from devices on nodes: the bytes are right, and data that goes to many devices at about the same
+time leaves the program's node once. The bytes that leave it are counted by the system, at the program's sockets."""
 
 import pytest
 from nodes_support import MPIS, built, jobs  # noqa: F401  (a fixture)
@@ -47,7 +47,8 @@ def test_wherever_the_devices_are(jobs, compiled, form, nodes_as):
 def test_by_mpi(jobs, compiled, mpi):
     program = built(compiled, "gcc", "nodes_many.c")
     for form in ("memcpy", "changes"):
-        sent(jobs.mpirun(mpi, 4, *jobs.preloaded(), program, form, KIB, MARLINE_DEVICES="nodes", MARLINE_NODES_AS="0,1,1,2"))
+        sent(jobs.mpirun(mpi, 4, *jobs.preloaded(), program, form, KIB, MARLINE_DEVICES="nodes",
+                         MARLINE_NODES_AS="0,1,1,2"))
 
 
 def test_the_benchmark_compares_what_it_copies(jobs, build):

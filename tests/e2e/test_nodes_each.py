@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks of an MPI program that are each other's devices: every rank runs main, and device k is a worker beside rank k."""
+"""Ranks of an MPI program that are each other's devices: every rank runs main, and device k is a worker beside rank
+k."""
 
 import os
 import re
@@ -77,7 +78,8 @@ def may_be_two_machines() -> bool:
 
 
 def two_machines(jobs, compiled, monkeypatch, tmp_path, network: str):
-    """With the first process of its namespace all others end there, so that one stays until the other rank has ended."""
+    """With the first process of its namespace all others end there, so that one stays until the other rank has
+    ended."""
     if not may_be_two_machines():
         pytest.skip("no other PID namespace, or no address but the loopback's")
     if shutil.which("mpicc.openmpi") is None:
@@ -99,7 +101,8 @@ def test_ranks_on_two_machines(jobs, compiled, monkeypatch, tmp_path, network):
 
 
 @pytest.mark.parametrize(("network", "says"), [("203.0.113.0/24", "this machine has no address there"),
-                                               ("eth", "expected an IPv4 network with the bits that count")])  # fmt: skip
+                                               ("eth", "expected an IPv4 network with the bits that count")]
+                         )  # fmt: skip
 def test_a_network_that_machines_do_not_have(jobs, compiled, monkeypatch, tmp_path, network, says):
     result = two_machines(jobs, compiled, monkeypatch, tmp_path, network)
     assert result.returncode != 0
@@ -122,7 +125,8 @@ def test_a_rank_with_other_devices_is_waited_for_aloud(jobs, compiled, monkeypat
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:  # fmt: skip
         line = process.stderr.readline()
         process.terminate()
-    assert "rank 0 waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the same" in line
+    assert ("rank 0 waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the "
+            "same") in line  # fmt: skip
 
 
 def test_one_rank(jobs, each):
@@ -145,14 +149,15 @@ def test_a_worker_as_two_devices(jobs, both):
 def test_a_region_before_mpi_init(jobs, both):
     result = jobs.run("-n", 2, "--devices=nodes", both, "early", **MANDATORY)
     assert result.returncode != 0
-    assert ("a device on the node of another rank is used before MPI_Init, in which the ranks tell each other where they "
-            "are: use it after MPI_Init") in result.stderr  # fmt: skip
+    assert ("a device on the node of another rank is used before MPI_Init, in which the ranks tell each other where "
+            "they are: use it after MPI_Init") in result.stderr  # fmt: skip
 
 
 def test_ranks_without_a_launcher(jobs, each):
     result = jobs.run("--devices=nodes", each, "all")
     assert result.returncode == 125
-    assert "whose ranks are each other's devices: start them by -n RANKS, by mpirun, or by srun --mpi=pmix" in only(result)
+    assert ("whose ranks are each other's devices: start them by -n RANKS, by mpirun, or by srun "
+            "--mpi=pmix") in only(result)  # fmt: skip
 
 
 def test_too_many_ranks(jobs, each):
@@ -172,8 +177,8 @@ def test_a_worker_that_crashes_is_named_by_the_ranks(jobs, both, nodes_as):
     words = ["--nodes-as", nodes_as] if nodes_as else []
     result = jobs.run("-n", 2, "--devices=nodes", *words, both, "crash", **MANDATORY)
     assert result.returncode != 0
-    assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has ended by signal 11 \(Segmentation fault\) "
-                     r"at address 0", result.stderr), result.stderr  # fmt: skip
+    assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has ended by signal 11 \(Segmentation "
+                     r"fault\) at address 0", result.stderr), result.stderr  # fmt: skip
 
 
 @pytest.mark.parametrize("nodes_as", ["a,a", "a,b"])
@@ -191,8 +196,8 @@ def test_a_worker_or_a_rank_that_is_killed_ends_the_job(jobs, each, mpi, which, 
         time.sleep(0.02)
     assert process.returncode != 0 and members(mark) == []
     if which == 0:
-        assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has gone, so the program cannot go on: it "
-                         "has ended", errors), errors  # fmt: skip
+        assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has gone, so the program cannot go on: "
+                         "it has ended", errors), errors  # fmt: skip
 
 
 def test_a_rank_that_exits_early_ends_the_job(jobs, each):
@@ -213,7 +218,8 @@ def test_workers_outlive_the_rank_beside_them(jobs, both, files):
 def test_a_rank_that_has_ended_starts_no_worker(jobs, each, files):
     result = jobs.run("-n", 3, "--devices=nodes", each, "never", *files, **MANDATORY)
     assert result.returncode != 0
-    assert re.search(r"rank 1 on \S+ starts no worker for rank 0 \(.*\): a rank that has ended starts none", result.stderr)
+    assert re.search(r"rank 1 on \S+ starts no worker for rank 0 \(.*\): a rank that has ended starts none",
+                     result.stderr)
 
 
 def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
@@ -224,22 +230,24 @@ def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
         agent = int(re.fullmatch(r"parent (\d+)", process.stdout.readline().strip())[1])
         answers = [greeting_of_a_stranger(name) for name in sockets_of(agent)]
         output, errors = process.communicate("\n", timeout=SECONDS)
-    assert answers and all(len(answer) <= 24 for answer in answers)  # a challenge, and nothing behind it
+    assert answers and all(len(answer) <= 24 for answer in answers)  # a challenge, and nothing after it
     assert (process.returncode, output) == (0, "done\n"), errors
 
 
 def test_a_worker_that_is_stopped_is_named(jobs, each, mpi):
     """No `marline run` has started it."""
     words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "busy"]
-    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY), text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY), text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:  # fmt: skip
         worker = int(process.stdout.readline().split()[0])
         os.kill(worker, signal.SIGSTOP)
         while "is stopped" not in (line := process.stderr.readline()):
             assert line
         os.kill(worker, signal.SIGKILL)
         process.communicate(timeout=SECONDS)
-    expected = rf"device 1 \(node, beside rank 1 for rank 0, on \S+, pid {worker}\) is stopped by SIGSTOP; the program waits"
+    expected = (rf"device 1 \(node, beside rank 1 for rank 0, on \S+, pid {worker}\) is stopped by SIGSTOP; the "
+                "program waits")  # fmt: skip
     assert re.search(expected, line), line
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How jobs with devices on other nodes end: the program's exit status, what runs once and what in each process, workers
-and kernels that crash, and mistakes, each of which is one line. Jobs leaves nothing behind (nodes_support.py)."""
+and kernels that crash, and mistakes, each of which is one line. Jobs checks that nothing is left (nodes_support.py)."""
 
 import os
 import re
@@ -52,7 +52,7 @@ def test_workers_run_constructors_and_nothing_else(life, way):
 
 @pytest.mark.parametrize("mpi", [None, *MPIS])
 def test_constructors_may_use_devices(jobs, compiled, kind, mpi):
-    """Those of the program; in workers, which run the same constructors, the region runs on the host."""
+    """The constructors of the program; in workers, which run the same constructors, the region runs on the host."""
     program = built(compiled, kind, "nodes_early.c")
     changes = {"OMP_TARGET_OFFLOAD": "mandatory"}
     if mpi is None:
@@ -134,7 +134,7 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
 
 
 def served(jobs, compiled, **more) -> tuple[subprocess.Popen, int]:
-    """A job of two whose device is busy, and the number of its worker."""
+    """A job of two with a busy device, and the number of its worker."""
     program = built(compiled, "gcc", "nodes_inside.c")
     process = subprocess.Popen([jobs.command, "run", "-n", "2", "--devices=nodes", "--", str(program), "busy"],
                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)  # fmt: skip
@@ -180,7 +180,7 @@ def test_a_job_whose_command_was_stopped_for_a_while_goes_on(jobs, compiled):
 
 @pytest.mark.parametrize("words", [[], ["-n", "2", "--devices=nodes"]])
 def test_a_caller_that_ignores_the_ends_of_children_gets_the_status(jobs, words):
-    """Then the system tells nobody how a child has ended, unless one asks for it."""
+    """Then the system does not tell how a child has ended, unless one asks for it."""
     ended = subprocess.run([jobs.command, "run", *words, "--", "sh", "-c", "exit 3"], env=clean_environment(),
                            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), capture_output=True,
                            check=False, timeout=60)  # fmt: skip

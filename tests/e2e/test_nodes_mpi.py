@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 from conftest import CROWDED, SECONDS
-from nodes_support import MPIS, COMPILERS, built, built_with_mpi, clean_environment, jobs, require_mpi  # noqa: F401  (a fixture)
+from nodes_support import (MPIS, COMPILERS, built, built_with_mpi, clean_environment,
+                           jobs, require_mpi)  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(params=MPIS)

@@ -104,14 +104,16 @@ def test_ps_shows_the_region_that_hangs(jobs, hanging, start, nodes_as):
     check_regions(job.document(), job, nodes_as[1:])
     text = " ".join(job.ps(0).split())
     device = rf"device 1 \(pid {job.pids[2]} on {nodes_as[2]}\)"
-    assert re.search(rf"{device} does not come to the end of the target region .*nodes_hangs\.c:22 \(2 times\)", text), text
+    assert re.search(rf"{device} does not come to the end of the target region .*nodes_hangs\.c:22 \(2 times\)",
+                     text), text
     assert re.search(rf"device 0 \(pid {job.pids[1]} on {nodes_as[1]}\): idle for [0-9.]+ [mu]?s", text)
     assert re.search(rf"{device}: 2 regions running, 1 region waiting for a thread", text)
     check_regions(job.document(process=2), job, nodes_as[1:])  # by a worker's number the same
 
 
 def test_ps_reaches_workers_on_other_machines(jobs, compiled, start):
-    """As if: worker 2 sees other processes than the others do, and has a name of its own, by which it can be reached."""
+    """As if: worker 2 sees other processes than the others do, and has a name of its own, by which it can be
+    reached."""
     far = ["unshare", "--uts", "--pid", "--fork", "--mount-proc", "sh", "-c", 'hostname "$0" && exec "$@"', "127.0.0.3"]
     if subprocess.run([*far, "true"], capture_output=True).returncode != 0:
         pytest.skip("namespaces cannot be made here")

@@ -148,7 +148,7 @@ def test_same_as_llvm(heard: Callable[[str], Heard], oracle: Heard, name: str) -
 
 @pytest.mark.parametrize("name", sorted(DEFERRED | SEVERAL_TASKS))
 def test_same_as_llvm_but_for_when_tasks_run(heard: Callable[[str], Heard], oracle: Heard, name: str) -> None:
-    # Numbers of tasks are those of their creation: sorted, each event must be there with its arguments. A task that LLVM
+    # Tasks are numbered by creation: sorted, each event must be there with its arguments. A task that LLVM
     # starts where it is created starts later here, from a taskyield perhaps, which is then the reason.
     def events(of: Heard) -> list[str]:
         return sorted(str(event).replace("'status': '2'", "'status': '7'") for event in comparable(name, of[name]))

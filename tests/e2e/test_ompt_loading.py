@@ -143,5 +143,5 @@ def test_libomptarget_brings_no_second_runtime(build: Path, folder: Path) -> Non
                  OMP_TOOL_VERBOSE_INIT="stderr", OMP_TOOL_LIBRARIES=str(folder / "declines.so"))  # fmt: skip
     assert (result.returncode, result.stdout) == (0, "2 1\n"), result.stderr
     assert result.stderr.count("declines.so") == 1
-    assert result.stderr.count("OMP_STACKSIZE") == 1  # Marline's warning, and nobody else's
+    assert result.stderr.count("OMP_STACKSIZE") == 1  # Marline's warning, and no other runtime's
     assert "OMP:" not in result.stderr

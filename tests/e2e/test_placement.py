@@ -138,8 +138,8 @@ def test_a_batch_system_is_not_overruled():
 
 def test_launchers_masks_that_cannot_be_widened():
     placement = decide(Situation(SMALL, frozenset([0]), frozenset([0, 1]), 0, 2, 2))
-    assert placement.note == ("on each rank 2 workers share 1 core, to which the launcher binds it; ask it for 2 cores for "
-                              "each rank")  # fmt: skip
+    assert placement.note == ("on each rank 2 workers share 1 core, to which the launcher binds it; ask it for 2 cores "
+                              "for each rank")  # fmt: skip
 
 
 @pytest.mark.parametrize("variable", ["OMP_PLACES={0},{1}", "GOMP_CPU_AFFINITY=0-3", "KMP_AFFINITY=compact"])
@@ -162,7 +162,8 @@ def test_without_a_launcher():
 
 
 @pytest.mark.parametrize(("text", "of_node", "tasks"), [("4", "0", "4"), ("4(x2),3", "1", "4"), ("4(x2),3", "2", "3"),
-                                                        ("4(x2),3", "3", ""), ("", "0", ""), ("x", "0", "")])  # fmt: skip
+                                                        ("4(x2),3", "3", ""), ("", "0", ""),
+                                                        ("x", "0", "")])  # fmt: skip
 def test_tasks_of_a_slurm_node(text, of_node, tasks):
     assert node.tasks_of_node(text, of_node) == tasks
 
@@ -193,7 +194,7 @@ def test_reads_this_machines_cores():
     assert os.sched_getaffinity(0) <= every_cpu(node.read_cores(node.SYSTEM))
 
 
-# Real ranks. ------------------------------------------------------------------------------------------------------------
+# Real ranks. ----------------------------------------------------------------------------------------------------------
 
 CPUS = sorted(os.sched_getaffinity(0))
 CORES = usable(node.read_cores(node.SYSTEM), frozenset(CPUS))

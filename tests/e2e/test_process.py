@@ -19,7 +19,7 @@ NOBODY = 64999  # a user without other processes: a limit on processes counts th
 
 @pytest.fixture(scope="module")
 def life(build: Path, compiled: Callable[..., Path]) -> Iterator[Callable[..., Result]]:
-    """life("signals") runs that case, behind the words of `within`, which confine it. The program lies where other users
+    """life("signals") runs that case, after the words of `within`, which confine it. The program lies where other users
     may read it."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

@@ -51,7 +51,8 @@ class Job:
 
     def ps(self, *arguments: str, rank: int = 0) -> Result:
         words = [str(self.marline), "ps", str(self.pid(rank)), "--seconds", "0.5", *arguments]
-        return subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS, check=False)
+        return subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS,
+                              check=False)
 
     def document(self, rank: int = 0) -> Document:
         result = self.ps("--json", rank=rank)
@@ -60,7 +61,8 @@ class Job:
 
     def at_rest(self) -> Document:
         """The report once nothing moves any more."""
-        found: Document = wait_for(lambda: one if (one := self.document())["state"] not in ("computing", "idle") else None,
+        found: Document = wait_for(lambda: one
+                                   if (one := self.document())["state"] not in ("computing", "idle") else None,
                                    self.output.read_text)  # fmt: skip
         return found
 
@@ -165,10 +167,11 @@ def test_requests_are_known_by_how_they_began(hangs: Path, start: Callable[..., 
     found = job.at_rest()
     assert found["state"] == "hung"
     halo = waiting(found)["0 halo"]
-    assert [(one["operation"], *(one["values"][name] for name in ("peer", "tag", "count"))) for one in halo["requests"]] == [
-        ("MPI_Irecv", 1, 7, 1), ("MPI_Issend", 1, 8, 1)]  # fmt: skip
+    assert [(one["operation"], *(one["values"][name] for name in ("peer", "tag", "count")))
+            for one in halo["requests"]] == [("MPI_Irecv", 1, 7, 1), ("MPI_Issend", 1, 8, 1)]  # fmt: skip
     assert "MPI_Irecv from rank 1, tag 7: no match: rank 1 sends tag 9 in MPI_COMM_WORLD (task 'halo')" in halo["needs"]
-    assert "MPI_Issend to rank 1, tag 8: no match: rank 1 receives tag 7 in MPI_COMM_WORLD (task 'halo')" in halo["needs"]
+    assert ("MPI_Issend to rank 1, tag 8: no match: rank 1 receives tag 7 in MPI_COMM_WORLD (task "
+            "'halo')") in halo["needs"]  # fmt: skip
     text = " ".join(job.ps().stdout.split())
     assert ("waits in MPI_Waitall of MPI_Irecv from rank 1, tag 7, MPI_COMM_WORLD, 1 element; "
             "MPI_Issend to rank 1, tag 8, MPI_COMM_WORLD, 1 element") in text  # fmt: skip
@@ -302,7 +305,8 @@ def test_ranks_of_other_nodes(mpi: str, hangs: Path, build: Path, start: Callabl
 def test_the_list_has_the_ranks(hangs: Path, start: Callable[..., Job], build: Path) -> None:
     job = start(hangs, "recv")
     job.at_rest()
-    listing = subprocess.run([build / "bin" / "marline", "ps"], capture_output=True, text=True, timeout=SECONDS, check=True)
+    listing = subprocess.run([build / "bin" / "marline", "ps"], capture_output=True, text=True, timeout=SECONDS,
+                             check=True)
     for rank in (0, 1):
         assert re.search(rf"^{job.pid(rank)} +{rank} of 2 .*/hangs-\d+$", listing.stdout, re.MULTILINE)
 
@@ -318,7 +322,8 @@ def test_without_mpi(build: Path, compiled: Callable[..., Path], tmp_path: Path)
                        f"-Wl,-rpath,{build}/lib")  # fmt: skip
     words = [str(build / "bin" / "marline"), "run", "-t", "2", "--", str(program)]
     for inspect in ("true", "false"):
-        with subprocess.Popen(words, env=clean_environment(MARLINE_INSPECT=inspect), stdout=subprocess.PIPE, text=True) as one:
+        with subprocess.Popen(words, env=clean_environment(MARLINE_INSPECT=inspect), stdout=subprocess.PIPE,
+                              text=True) as one:
             try:
                 assert one.stdout is not None
                 pid = one.stdout.readline().strip()

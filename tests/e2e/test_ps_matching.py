@@ -21,7 +21,8 @@ Report = dict[str, Any]
 
 
 def call(operation: str, peer: int = -2, tag: int = -2, comm: int = WORLD, **more: Any) -> Report:
-    return {"operation": operation, "record": "0x1", "peer": peer, "tag": tag, "comm": comm, "bytes": 8, "requests": 0, **more}
+    return {"operation": operation, "record": "0x1", "peer": peer, "tag": tag, "comm": comm, "bytes": 8, "requests": 0,
+            **more}
 
 
 def begun(*calls: Report) -> Report:
@@ -42,7 +43,8 @@ def task(label: str, what: Report | None = None, kind: str = "event", thing: str
 
 
 def thread(state: str = "idle", number: int = 10, suspensions: int = 0, ready: int = 0, **more: Any) -> Report:
-    return {"worker": 0, "thread": number, "state": state, "suspensions": suspensions, "ready": ready, "below": [], **more}
+    return {"worker": 0, "thread": number, "state": state, "suspensions": suspensions, "ready": ready, "below": [],
+            **more}
 
 
 def kernel(number: int = 10, cpu: int = 1, syscall: str = "running", state: str = "R", name: str = "a b") -> Report:
@@ -50,7 +52,8 @@ def kernel(number: int = 10, cpu: int = 1, syscall: str = "running", state: str 
 
 
 def communicators(size: int) -> list[Report]:
-    known = [{"id": WORLD, "name": "MPI_COMM_WORLD", "ranks": list(range(size))}, {"id": PAIR, "name": "pair", "ranks": [0, 1]}]
+    known = [{"id": WORLD, "name": "MPI_COMM_WORLD", "ranks": list(range(size))},
+             {"id": PAIR, "name": "pair", "ranks": [0, 1]}]
     known.append({"id": SPLIT, "name": "", "ranks": [size - 1, 0]})
     return [{"agreed": True, "rank": 0, "size": len(one["ranks"]), "remote": False, **one} for one in known]
 
@@ -61,7 +64,8 @@ def look(*ranks: Report, at: int = 0) -> dict[int, Process]:
     for rank, one in enumerate(ranks):
         known = [{**comm, "collectives": one.get("collectives", [])} for comm in communicators(len(ranks))]
         sections = {"mpi": {"rank": rank, "size": len(ranks), "communicators": known},
-                    "mpi_messages": {"messages": one.get("messages", [])}, "mpi_requests": one.get("requests")}  # fmt: skip
+                    "mpi_messages": {"messages": one.get("messages", [])},
+                    "mpi_requests": one.get("requests")}  # fmt: skip
         document = {"pid": 100 + rank, "host": "node", "program": "/bin/app", "nanoseconds": at, "maps": [],
                     "threads": one.get("threads", [thread()]), "tasks": one.get("tasks", []), "sections": sections,
                     "kernel_threads": one.get("kernel", [kernel()]), "blocked_threads": one.get("blocked", []),
@@ -145,7 +149,8 @@ def test_a_collective_waits_for_those_who_have_not_called_it() -> None:
 
 def test_a_collective_that_ranks_number_differently() -> None:
     def barrier(number: int) -> Report:
-        return {"tasks": [task("a", call("MPI_Barrier"))], "collectives": [{"number": number, "operation": "MPI_Barrier"}]}
+        return {"tasks": [task("a", call("MPI_Barrier"))],
+                "collectives": [{"number": number, "operation": "MPI_Barrier"}]}
 
     ranks = barrier(3), barrier(4)
     assert needs(judge_at_rest(*ranks), ranks, 0) == (
@@ -193,8 +198,9 @@ def test_requests_none_of_which_has_a_partner() -> None:
     verdict = judge_at_rest(*ranks)
     assert verdict.state == "hung"
     assert needs(verdict, ranks, 0) == (
-        "MPI_Isend to rank 1, tag 7: rank 1 receives nothing of that kind: none of its tasks waits; MPI_Recv_init from rank 1, "
-        "tag 9: rank 1 sends nothing of that kind: none of its tasks waits; one that has no partner may be complete")  # fmt: skip
+        "MPI_Isend to rank 1, tag 7: rank 1 receives nothing of that kind: none of its tasks waits; MPI_Recv_init from "
+        "rank 1, tag 9: rank 1 sends nothing of that kind: none of its tasks waits; one that has no partner may be "
+        "complete")  # fmt: skip
 
 
 def test_one_partner_is_enough_for_waitany() -> None:
@@ -290,13 +296,14 @@ SLEEPS = kernel(cpu=5, syscall=MUTEX, state="S")
         ({"threads": [thread(suspensions=4)]}, {"threads": [thread(suspensions=5)]}, True),
         ({"threads": [thread(ready=1)]}, {"threads": [thread(ready=1)]}, True),
         ({}, {"tasks": [task("new")]}, True),
-        # Nobody outside can tell how far a file is.
+        # No other process can tell how far a file is.
         ({"tasks": [task("f", call("MPI_File_write_all", comm=0), id="0x9")]},
          {"tasks": [task("f", call("MPI_File_write_all", comm=0), id="0x9")]}, True),
         # Threads that are not Marline's: one that computes, one that wakes up now and then, Marline's own watchdog.
         ({"kernel": [kernel(11, 0)]}, {"kernel": [kernel(11, 9 * 10**8)]}, True),
         ({"kernel": [kernel(11, 0)]}, {"kernel": [kernel(11, 10**6)]}, False),
-        ({"kernel": [kernel(11, 0, name="marline/watch")]}, {"kernel": [kernel(11, 9 * 10**8, name="marline/watch")]}, False),
+        ({"kernel": [kernel(11, 0, name="marline/watch")]}, {"kernel": [kernel(11, 9 * 10**8, name="marline/watch")]},
+         False),
     ],
 )  # fmt: skip
 def test_what_moves(before: Report, after: Report, moves: bool) -> None:

@@ -75,7 +75,8 @@ def test_a_process_of_one_thread_is_left_with_one(build: Path, alone: Path) -> N
         end(process, told)
 
 
-def test_a_process_of_one_thread_answers_once_it_waits(build: Path, alone: Path, marline: Callable[..., Result]) -> None:
+def test_a_process_of_one_thread_answers_once_it_waits(build: Path, alone: Path,
+                                                       marline: Callable[..., Result]) -> None:
     process, told = started(build, [alone, "wait"], 1)
     try:
         report = report_of(marline, told["alone"])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The relays of `marline ps` from other nodes: clients that say nothing, or never read, and processes that are stopped
-keep nobody from being asked; those without the secret are few at a time, and learn nothing."""
+keep no process from being asked; clients without the secret are few at a time, and learn nothing."""
 
 import contextlib
 import os
@@ -85,7 +85,7 @@ def test_those_who_say_nothing_stop_nobody(start: Callable[[], Node], words: byt
 
 
 def test_those_who_never_read_stop_nobody(start: Callable[[], Node]) -> None:
-    """They have the secret, and ask another process than this one, whose server they do hold for a while."""
+    """They have the secret, and ask another process than this one; they do hold this one's server for a while."""
     node, held = start(), start()
     request = Request(stacks=64, stack_bytes=1 << 16).line(held.door.pid)
     with connections(node.door, MOST // 2 - 4, node.door.secret.encode() + request):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline report` on traces made by hand, whose answers are known: the text's form, JSON, CSV, windows, the user's own
+"""`marline report` on traces made by hand, with known answers: the text's form, JSON, CSV, windows, the user's own
 passes, what is missing in a trace; and every rule of the table of causes."""
 
 from __future__ import annotations
@@ -362,8 +362,8 @@ def test_imbalance_between_ranks(tmp_path: Path) -> None:
 QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "thread_ns": 100 * MS, "overhead_per_task_ns": 400.0, "grain_median_ns": 50_000.0, "tasks": 1000, "threads": 4,
     "tasks_per_second": 1_100_000.0, "threads_per_node": 4, "cores_per_node": 8, "tied_wait_ns": 0,
-    "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5, "mpi_calls": 8,
-    "device_operations": 0, "device_least": 0, "device_most": 0,
+    "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5,
+    "mpi_calls": 8, "device_operations": 0, "device_least": 0, "device_most": 0,
 }  # fmt: skip
 TRIGGERS = {
     "oversubscribed": ({"overhead_scheduler_ns": 20 * MS, "cores_per_node": 2}, "4 threads share 2 cores: 20.0 %"),

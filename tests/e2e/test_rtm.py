@@ -71,7 +71,8 @@ def peaks(image: np.ndarray, count: int) -> list[float]:
     """The brightest local maxima of a column below its uppermost fifth, in points, from top to bottom."""
     rows = [row for row in range(len(image) // 5, len(image) - 1) if image[row - 1] < image[row] >= image[row + 1]]
     best = sorted(sorted(rows, key=lambda row: -image[row])[:count])
-    bends = [(image[row + 1] - image[row - 1]) / (2 * (2 * image[row] - image[row - 1] - image[row + 1])) for row in best]
+    bends = [(image[row + 1] - image[row - 1]) / (2 * (2 * image[row] - image[row - 1] - image[row + 1]))
+             for row in best]
     return [row + bend for row, bend in zip(best, bends, strict=True)]
 
 
@@ -174,7 +175,8 @@ MISTAKES = {
     "--grid 100x9": "--grid takes XxZ, numbers from 32 to 20000, not '100x9'",
     "--frequency nan": "--frequency takes a number from 0.01 to 1e+06, not 'nan'",
     "--time 5000": "5000 s are 3111112 steps of 0.00160714 s; at most 1000000 are possible: take a shorter --time",
-    "--frequency 30": "--frequency 30 makes waves of 2.00 points; they need 2.5: take a lower one, or a smaller --spacing",
+    "--frequency 30": "--frequency 30 makes waves of 2.00 points; they need 2.5: take a lower one, or a smaller "
+    "--spacing",
     "--shots 0": "--shots takes a whole number from 1 to 10000, not '0'",
     "--form target --devices some": "--devices takes default, all, or a whole number from 1 to 1024, not 'some'",
     "--form tasks --devices 2": "--devices says where target tasks run: it needs --form target, not tasks",

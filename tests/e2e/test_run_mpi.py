@@ -72,7 +72,8 @@ def test_says_which_rank_failed(marline, ranks):
 def test_says_by_what_a_rank_died(mpi, marline, ranks):
     """MPICH's launcher now and then loses the last words of a rank that dies."""
     said = f"marline: rank 1 on {os.uname().nodename}: {ranks} ended with signal 9 (Killed)"
-    results = [marline("run", "-n", "2", "-t", "1", "--", ranks, "kill", "9") for _ in range(3 if mpi == "mpich" else 1)]
+    results = [marline("run", "-n", "2", "-t", "1", "--", ranks, "kill", "9")
+               for _ in range(3 if mpi == "mpich" else 1)]
     assert all(result.returncode != 0 for result in results)
     assert said in [line for result in results for line in last_rank(result)], results[0].stderr
 

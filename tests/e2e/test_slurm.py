@@ -37,7 +37,8 @@ def each(compiled, mpi):
 def srun(jobs, slurm):  # noqa: F811
     def start(pmi, ranks, *words, **changes):
         words = [*slurm.words(pmi, ranks), *map(str, words)]
-        return jobs.watched(words, "", None, CROWDED | slurm.environment | {"OMP_TARGET_OFFLOAD": "mandatory"} | changes)
+        return jobs.watched(words, "", None,
+                            CROWDED | slurm.environment | {"OMP_TARGET_OFFLOAD": "mandatory"} | changes)
 
     return start
 

@@ -117,7 +117,7 @@ def alone(build: Path, compiled: Callable[..., Path]) -> list[str]:
 
 
 def test_at_the_start_it_says_so(alone: list[str], tmp_path: Path) -> None:
-    """The program is a named pipe, which nobody writes to: so this is the start for ever."""
+    """The program is a named pipe, which has no writer: so this is the start for ever."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     pipe.chmod(0o700)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`marline study` measures: in which order, what is a data point and what is not, what happens to hangs, and what
-is missing. The program is a fake whose answers, faults and hangs are known."""
+is missing. The program is a fake with known answers, faults and hangs."""
 
 import os
 import shutil

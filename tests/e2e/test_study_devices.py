@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""studies/b5.yaml, devices.yaml, nodes.yaml, cluster.yaml, cluster_links.yaml and rtm.yaml on the real programs, cut to a few points:
-LLVM's runtime and Marline meet the same devices, every figure is there, and the programs have checked what the devices
-did."""
+"""studies/b5.yaml, devices.yaml, nodes.yaml, cluster.yaml, cluster_links.yaml and rtm.yaml on the real programs, cut to
+a few points: LLVM's runtime and Marline meet the same devices, every figure is there, and the programs have checked
+what the devices did."""
 
 import json
 import subprocess
@@ -86,8 +86,8 @@ def test_nodes_as_one_device_over_slow_links(build, tmp_path):
 
 
 def test_nodes_as_one_device(build, tmp_path):
-    cells = measured(build, tmp_path, "cluster.yaml", ("patterns", "nodes=2", "cluster"), ("cholesky", "nodes=2", "cluster"),
-                     ("steady_50", "cluster, clang"), ("in_flight",))  # fmt: skip
+    cells = measured(build, tmp_path, "cluster.yaml", ("patterns", "nodes=2", "cluster"),
+                     ("cholesky", "nodes=2", "cluster"), ("steady_50", "cluster, clang"), ("in_flight",))  # fmt: skip
     assert cells["patterns", "granularity_us"]["cluster"]["samples"][0] >= 5000, "tasks sleep for 5 ms"
     assert cells["cholesky", "seconds"]["cluster"]["status"] == "ok"
     assert cells["steady_50", "steady_50"]["cluster, clang"]["samples"][0] >= 50, "tasks spin for 50 us"
@@ -95,7 +95,8 @@ def test_nodes_as_one_device(build, tmp_path):
 
 
 def test_simulated_clusters(build, tmp_path):
-    """Models agree where it is known what they must give; others take no longer for one of many iterations than for one alone."""
+    """Models agree where it is known what they must give; others take no longer for one of many iterations than for one
+    alone."""
     cells = measured(build, tmp_path, "cluster_scaling.yaml", ("ccr",), ("weak", "nodes=4"))
     times = {variant: cell["samples"][0] for variant, cell in cells["ccr", "time"].items()}
     assert times["MPI"] <= times["MPI, blocking"] and times["MPI, repeated"] <= times["MPI, blocking, repeated"]
@@ -103,5 +104,7 @@ def test_simulated_clusters(build, tmp_path):
         assert times[f"{variant}, repeated"] <= 1.001 * times[variant], variant
     tasks, nodes, milliseconds = 2 * 16 * 32, 16, 50
     assert all(time > 0.9 * tasks / nodes * milliseconds for time in times.values()), "no core does more than it can"
-    efficiencies = {variant: cell["samples"][0] for variant, cell in cells["weak", "efficiency"].items() if "samples" in cell}
-    assert all(0 < value <= 100.01 for value in efficiencies.values()) and efficiencies["replayed"] > efficiencies["OMPC"]
+    efficiencies = {variant: cell["samples"][0] for variant, cell in cells["weak", "efficiency"].items()
+                    if "samples" in cell}
+    assert (all(0 < value <= 100.01 for value in efficiencies.values())
+            and efficiencies["replayed"] > efficiencies["OMPC"])  # fmt: skip

@@ -82,13 +82,15 @@ def test_goals_over_the_baseline(tmp_path):
 
 def test_goals_of_figures_that_should_be_high(tmp_path):
     """The best sample of all is 50, so the goal is 25."""
-    path = write_study(tmp_path, COMPARED.replace("goal: {times: 2, of: time}", "better: higher, goal: {times: 0.5, of: time}"))
+    path = write_study(tmp_path,
+                       COMPARED.replace("goal: {times: 2, of: time}", "better: higher, goal: {times: 0.5, of: time}"))
     assert study(path).returncode == 0
     assert results(path)["results"][0]["goal"] == 25 and cell(path, "new", size=1)["goal_met"] is False
 
 
 def test_a_variant_that_fails_misses_its_goal(tmp_path):
-    text = COMPARED.replace("""new: {runtime: none, set: {values: "6"}}""", """new: {runtime: none, set: {values: "6 fail"}}""")
+    text = COMPARED.replace("""new: {runtime: none, set: {values: "6"}}""",
+                            """new: {runtime: none, set: {values: "6 fail"}}""")
     for of in "time", "baseline":
         folder = tmp_path / of
         folder.mkdir()
@@ -257,7 +259,7 @@ ANSWER = {"format": "marline-report 1", "ranks": [], "incomplete": [],
 
 
 def recorded(tmp_path, answer: dict):
-    """A study with a breakdown in an installation whose `marline report` gives this answer. The recorder that is
+    """A study with a breakdown in an installation with a `marline report` that gives this answer. The recorder that is
     preloaded is the C library under another name: it does nothing."""
     prefix = tmp_path / "prefix"
     (prefix / "bin").mkdir(parents=True)
@@ -296,7 +298,8 @@ def test_breakdown_comes_from_recorded_runs_of_each_point(tmp_path):
 
 def test_runs_without_messages_have_no_overlap(tmp_path):
     path, _ = recorded(tmp_path, {**ANSWER, "overlap": {"ratio": None}})
-    assert cell(path, "a", "work", size=1)["status"] == "ok" and cell(path, "a", "overlap", size=1)["status"] == "not run"
+    assert (cell(path, "a", "work", size=1)["status"] == "ok"
+            and cell(path, "a", "overlap", size=1)["status"] == "not run")  # fmt: skip
 
 
 def test_breakdown_of_an_incomplete_trace_is_a_failed_run(tmp_path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline study` on a machine whose processors are near each other now and far apart then: with `handover: true` it
-tells such runs apart, repeats what was not near, and counts each mode for itself. The hand-over time is a fake's."""
+"""`marline study` on a machine with processors that are near each other now and far apart then: with `handover: true`
+it tells such runs apart, repeats what was not near, and counts each mode for itself. The hand-over time is a fake's."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""studies/mpi.yaml on the real programs, cut to a few of its points: every figure is there, the delay of messages reaches
-the programs, and goals are judged for the variants that suspend tasks."""
+"""studies/mpi.yaml on the real programs, cut to a few of its points: every figure is there, the delay of messages
+reaches the programs, and goals are judged for the variants that suspend tasks."""
 
 import json
 import subprocess

@@ -48,7 +48,7 @@ def test_interrupt_ends_the_program_and_says_how_to_go_on(tmp_path):
     assert 2 <= len(lines(path)) < 10 and all(run["status"] == "ok" for run in lines(path))
 
 
-# When its readers have just begun: they are threads, for whose end an interpreter waits.
+# When its readers have just begun: they are threads, and an interpreter waits for their end.
 INTERRUPTED = """
 import sys
 from pathlib import Path
@@ -68,8 +68,8 @@ except KeyboardInterrupt:
 
 def test_an_interrupt_at_the_start_of_a_run_ends_it(tmp_path):
     python = Path(__file__).resolve().parents[2] / "python"
-    result = subprocess.run([sys.executable, "-c", INTERRUPTED, python], cwd=tmp_path, env=clean_environment(), text=True,
-                            capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
+    result = subprocess.run([sys.executable, "-c", INTERRUPTED, python], cwd=tmp_path, env=clean_environment(),
+                            text=True, capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
     assert (result.returncode, result.stdout) == (0, "interrupted\n")
 
 

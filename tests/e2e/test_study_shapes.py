@@ -58,7 +58,7 @@ ENDS = """\
 
 
 def test_who_ends(tmp_path):
-    """The points that are given up behind three that hang are not said to hang."""
+    """The points that are given up after three that hang are not said to hang."""
     path = write_study(tmp_path, ENDS)
     result = study(path)
     assert result.returncode == 1

@@ -61,7 +61,7 @@ def swap(build: Path, runtime: str, mpi: str = "") -> dict[str, str]:
 
 
 def ranks(mpi: str, count: int, env: dict[str, str], *words: str | Path, **changes: str) -> Result:
-    """Only the ranks see `env`: the launcher is nobody's OpenMP program."""
+    """Only the ranks see `env`: the launcher is no OpenMP program."""
     settings = [f"{key}={value}" for key, value in env.items()]
     return run([LAUNCHERS[mpi], "-n", str(count), "/usr/bin/env", *settings, *words], **ROOT, **changes)
 

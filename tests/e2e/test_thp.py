@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suspended tasks and transparent huge pages: with the kernel's policy `always`, the first touch of a stack would commit
-2 MiB, and 100,000 suspended tasks 200 GB. Needs root, and changes the policy of the machine while it runs: CTest runs it
-alone."""
+"""Suspended tasks and transparent huge pages: with the kernel's policy `always`, the first touch of a stack would
+commit 2 MiB, and 100,000 suspended tasks 200 GB. Needs root, and changes the policy of the machine while it runs: CTest
+runs it alone."""
 
 import re
 import subprocess
@@ -24,8 +24,8 @@ def policy() -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def always() -> Iterator[None]:
-    """The policy is `always` meanwhile. A process of its own puts the old one back when its input ends, so it comes back
-    even if this one is killed."""
+    """The policy is `always` meanwhile. A process of its own puts the old one back when its input ends, so it comes
+    back even if this one is killed."""
     try:
         old = policy()
         POLICY.write_text(old)
@@ -64,8 +64,8 @@ def bytes_each(result: Result) -> int:
 
 
 def test_the_advice_is_what_keeps_them_small(many: Callable[..., Result], compiled: Callable[..., Path]) -> None:
-    """Few tasks: without the advice a stack takes 2 MiB wherever the kernel has a huge page left. It may have few: two are
-    asked. The program's own bound cannot tell them apart: it leaves 100 MiB for all else."""
+    """Few tasks: without the advice a stack takes 2 MiB wherever the kernel has a huge page left. It may have few: two
+    are asked. The program's own bound cannot tell them apart: it leaves 100 MiB for all else."""
     tasks = 200
     shim = compiled("gcc-12", "huge_stacks.c", "-shared", "-fPIC")
     small, large = many(tasks), many(tasks, LD_PRELOAD=str(shim))

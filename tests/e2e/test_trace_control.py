@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program and its environment can say to the recorder: which events, which part of the run, how much, and names
 for regions and tasks. Each program runs on LLVM's libomp and on Marline; what was recorded is read back record by
-record. Ends that nobody wishes for (a full disk, SIGKILL, exec, too few descriptors) leave a trace that can be read.
+record. Unwanted ends (a full disk, SIGKILL, exec, too few descriptors) leave a trace that can be read.
 """
 from __future__ import annotations
 
@@ -499,7 +499,7 @@ def test_code_of_a_library_that_was_loaded_later(tmp_path: Path) -> None:
     assert any(entry["begin"] <= task["code"] < entry["end"] for entry in maps)
 
 
-# Ends that nobody wishes for ------------------------------------------------------------------------------------------
+# Unwanted ends --------------------------------------------------------------------------------------------------------
 
 
 def test_thousand_threads_on_few_descriptors(tmp_path: Path) -> None:

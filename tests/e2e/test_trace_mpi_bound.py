@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that are bound to tasks: libmarline-mpi completes them behind the recorder, and tells it."""
+"""Requests that are bound to tasks: libmarline-mpi completes them without the recorder, and notifies it."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_requests_of_collectives_are_finished(groups: Trace) -> None:
 
 
 def members(trace: Trace, rank: int) -> dict[int, list[int]]:
-    """World ranks behind each identity, as this rank wrote them."""
+    """World ranks of each identity, as this rank wrote them."""
     names = identities(trace, rank)
     found: dict[int, list[int]] = {}
     for comm, index, world in sorted(rows(trace, rank, "mpi_member", "comm", "index", "world")):

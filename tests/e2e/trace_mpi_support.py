@@ -37,7 +37,7 @@ def recorder(mpi: str) -> Path:
 
 
 def launch(mpi: str, ranks: int, program: Path, *preload: Path, **settings: str) -> str:
-    """Runs it with those libraries in front and returns what it printed; the environment is the launcher's too."""
+    """Runs it with these libraries in front and returns what it printed; the environment is the launcher's too."""
     dropped = ("OMP_", "MARLINE_", "LD_PRELOAD", "OMPI_COMM", "PMI_", "PMIX_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     kept |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -37,7 +37,8 @@ def hide(path: Path) -> bool:
 def main() -> int:
     missing = [name for name in sys.argv[1:] if not hide(Path(name))]
     for name in missing:
-        print(f"hide_x86_64: {name} has no images: build it with -fopenmp-targets=nvptx64-nvidia-cuda,x86_64-pc-linux-gnu")
+        print(f"hide_x86_64: {name} has no images: build it with "
+              "-fopenmp-targets=nvptx64-nvidia-cuda,x86_64-pc-linux-gnu")
     return 1 if missing else 0
 
 

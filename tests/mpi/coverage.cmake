@@ -75,8 +75,8 @@ function(marline_mpi_tests_of_fortran_coverage MPI INCLUDES LIBRARIES)
   endforeach()
 endfunction()
 
-# A tool between libmarline-mpi and MPI sees the calls that libmarline-mpi makes, whatever thread makes them, and a few of
-# its own (mpi/comm/order.c).
+# A tool between libmarline-mpi and MPI sees the calls that libmarline-mpi makes, whatever thread makes them, and a few
+# of its own (mpi/comm/order.c).
 function(marline_mpi_tests_of_a_tool_behind MPI TOOL)
   set(suffix gcc12.${MPI})
   set(behind ${run} marline ${MPI} 2 2 -b ${TOOL})
@@ -90,7 +90,7 @@ function(marline_mpi_tests_of_a_tool_behind MPI TOOL)
     -o "^tool: [0-9]+ nonblocking, [1-9][0-9]* splits, 2 ranks$" ${bin}/mpi_coverage_comm-gcc12-${MPI})
   marline_mpi_test(tool_behind_owner.${suffix} ${behind} -e MARLINE_MPI_THREADS=owner
     -o "^tool: 5[0-9] nonblocking, 0 splits, 2 ranks$" ${bin}/mpi_thread_level-gcc12-${MPI} init)
-  # Linked to the program, it is behind what is preloaded.
+  # Linked to the program, it comes after what is preloaded.
   marline_add_program(mpi_tool_linked-gcc12-${MPI} gcc12 SOURCES thread_level.c MPI ${MPI} OUTDIR ${bin} LIBS ${TOOL}
     DEPENDS ${TOOL} ${CMAKE_CURRENT_SOURCE_DIR}/support.h)
   marline_mpi_test(tool_linked.${suffix} ${run} marline ${MPI} 2 2 -o "^tool: 5[0-9] nonblocking, 0 splits, 2 ranks$"

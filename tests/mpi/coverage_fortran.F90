@@ -1,8 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The calls of MPI from Fortran, in tasks that must not hold their thread: by mpif.h, by the module mpi (USE_MPI) or by
-! mpi_f08 (USE_F08). As in coverage.h: two ranks of one thread each; what ends a call is a task that the same thread must
-! run in the meantime. With the argument `outside`, rank 1 makes its collective calls outside of any parallel region.
+! mpi_f08 (USE_F08). As in coverage.h: two ranks of one thread each; what ends a call is a task that the same thread
+! must run in the meantime. With the argument `outside`, rank 1 makes its collective calls outside of any parallel
+! region.
 #ifdef USE_F08
 #define COMM type(MPI_Comm)
 #define REQUEST type(MPI_Request)

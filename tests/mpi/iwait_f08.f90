@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! marline_mpi_f08.f90, with mpi_f08's types: receives are bound to tasks, or fulfil the event of a task, before the sends,
-! on two ranks of one thread.
+! marline_mpi_f08.f90, with mpi_f08's types: receives are bound to tasks, or fulfil the event of a task, before the
+! sends, on two ranks of one thread.
 program iwait_f08
   use mpi_f08
   use marline_mpi_f08

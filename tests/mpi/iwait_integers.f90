@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! marline_mpi.f90 with integer handles, and TAMPI's subroutines: receives are bound to tasks and posted before the sends,
-! on two ranks of one thread; a callback, and a detach clause's event.
+! marline_mpi.f90 with integer handles, and TAMPI's subroutines: receives are bound to tasks and posted before the
+! sends, on two ranks of one thread; a callback, and a detach clause's event.
 module told
   use, intrinsic :: iso_c_binding
   implicit none

@@ -9,14 +9,14 @@ function(marline_mpi_tests_of_the_wire MPI)
     FLAGS -std=c++20 -Wall -Wextra -Wno-stringop-overflow -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -I${target} LIBS -ldl
     DEPENDS marline-wire-${MPI} ${CMAKE_CURRENT_SOURCE_DIR}/wire_mpi.hpp ${target}/wire/base/wire.hpp)
   set(plain ${run} plain ${MPI})
-  foreach(how sizes:2 sizes:4 large:2 storm:4 queued:2 together:2 answers:3 dropped:2 waits:2 threads:3 own_mpi:3 early:3
-              unstarted:3 serialized:3)
+  foreach(how sizes:2 sizes:4 large:2 storm:4 queued:2 together:2 answers:3 dropped:2 waits:2 threads:3 own_mpi:3
+              early:3 unstarted:3 serialized:3)
     string(REPLACE ":" ";" how ${how})
     list(GET how 0 case)
     list(GET how 1 ranks)
     marline_mpi_test(wire_${case}_${ranks}.${MPI} ${plain} ${ranks} 1 ${program} ${library} ${case})
   endforeach()
-  # Behind libmarline-mpi, which sees the program's messages only.
+  # After libmarline-mpi, which sees the program's messages only.
   marline_mpi_test(wire_marline.${MPI} ${run} marline ${MPI} 3 1 ${program} ${library} own_mpi)
   marline_mpi_test(wire_secret.${MPI} ${plain} 3 1 -f "process 1 has not the secret of this job" ${program} ${library}
     secret)

@@ -89,7 +89,8 @@ class Layers(Tree):
         self.expect("check_layers.py")
         self.write("runtime/exec/team/team.hpp", "")
         self.write("runtime/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
-        self.expect("check_layers.py", "runtime/exec/fiber/fiber.cpp:1", "runtime/exec/fiber (0) must not see runtime/exec/team (2)")
+        self.expect("check_layers.py", "runtime/exec/fiber/fiber.cpp:1",
+                    "runtime/exec/fiber (0) must not see runtime/exec/team (2)")
 
     def test_parts_of_a_client(self) -> None:
         self.write("mpi/calls/wait.h", "")
@@ -102,7 +103,8 @@ class Layers(Tree):
         self.write("offload/wire/base/wire.hpp", "")
         self.write("offload/device/contract/device.hpp", "")
         self.write("offload/device/remote/program/remote_device.hpp", "")
-        self.write("offload/device/remote/program/remote_device.cpp", '#include "device/contract/device.hpp"\n#include "wire/base/wire.hpp"\n')
+        self.write("offload/device/remote/program/remote_device.cpp",
+                   '#include "device/contract/device.hpp"\n#include "wire/base/wire.hpp"\n')
         self.expect("check_layers.py")
         self.write("offload/device/contract/device.hpp", '#include "device/remote/program/remote_device.hpp"\n')
         self.write("offload/wire/base/wire.hpp", '#include "device/remote/program/remote_device.hpp"\n')
@@ -126,14 +128,16 @@ class Layers(Tree):
         self.write("tools/layers.txt", (self.root / "tools/layers.txt").read_text() + leave)
         self.expect("check_layers.py")
         self.write("runtime/exec/fiber/fiber.cpp", "")
-        self.expect("check_layers.py", "runtime/exec/fiber/fiber.cpp does not go up to runtime/exec/team/team.hpp any more")
+        self.expect("check_layers.py",
+                    "runtime/exec/fiber/fiber.cpp does not go up to runtime/exec/team/team.hpp any more")
 
     def test_headers_in_a_circle(self) -> None:
         self.write("runtime/base/a.hpp", '#include "base/b.hpp"\n')
         self.write("runtime/base/b.hpp", '#include "base/list.hpp"\n')
         self.expect("check_layers.py")
         self.write("runtime/base/list.hpp", '#include "base/a.hpp"\n')
-        self.expect("check_layers.py", "headers include one another: runtime/base/a.hpp, runtime/base/b.hpp, runtime/base/list.hpp")
+        self.expect("check_layers.py",
+                    "headers include one another: runtime/base/a.hpp, runtime/base/b.hpp, runtime/base/list.hpp")
 
     def test_modules_in_a_circle(self) -> None:
         self.write("apps/halo/grid.h", "")

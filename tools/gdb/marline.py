@@ -4,10 +4,10 @@
     (gdb) source tools/gdb/marline.py
     (gdb) marline fibers [COUNT]
 
-A fiber lies at the top of its stack, the stacks lie in slabs (runtime/exec/fiber/stack.cpp), and each thread's own stack is
-a fiber, too. The registers below a saved stack pointer are those that marline_switch pushes
-(runtime/exec/fiber/context_x86_64.S). They are put into the selected thread for the time of one backtrace. A core file has
-no registers to put them into: there the stacks are unwound by what `marline ps` does it with
+A fiber lies at the top of its stack, the stacks lie in slabs (runtime/exec/fiber/stack.cpp), and each thread's own
+stack is a fiber, too. The registers below a saved stack pointer are the ones that marline_switch pushes
+(runtime/exec/fiber/context_x86_64.S). They are put into the selected thread for the time of one backtrace. A core file
+has no registers to put them into: there the stacks are unwound by what `marline ps` does it with
 (python/marline/ps/unwind.py), and show no arguments. libmarline must have its debug information."""
 
 import re
@@ -25,8 +25,8 @@ COLOURS, COLOUR_STEP = 16, 256  # kColours, kColourStep
 FIBER_ALIGNMENT = 64  # fiber_create
 SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")  # upwards from the saved stack pointer
 TIED, IMPLICIT, LABELLED = 1 << 0, 1 << 3, 1 << 14  # task_flag
-WAITS = ("something", "an event", "taskwait", "taskwait with dependences", "the end of a taskgroup", "a lock", "its turn",
-         "nothing: it has yielded", "leave to start a task", "the event of a detach clause")  # WaitKind
+WAITS = ("something", "an event", "taskwait", "taskwait with dependences", "the end of a taskgroup", "a lock",
+         "its turn", "nothing: it has yielded", "leave to start a task", "the event of a detach clause")  # WaitKind
 WAIT_VALUES = 6  # MARLINE_WAIT_VALUES
 
 
@@ -65,7 +65,7 @@ def spare_fibers() -> Iterator[gdb.Value]:
 
 
 def native_fibers() -> Iterator[gdb.Value]:
-    """Those of the threads' own stacks."""
+    """The fibers of the threads' own stacks."""
     selected = gdb.selected_thread()
     try:
         for thread in gdb.selected_inferior().threads():
@@ -110,7 +110,8 @@ def waits_for(fiber: gdb.Value) -> str:
     call = why["call"]
     if int(call) == 0:
         return WAITS[int(why["kind"])]
-    # A null name ends the list, its values are those of marline_wait_t. By hand: libmarline has no debug information of it.
+    # A null name ends the list, its values come from marline_wait_t. By hand: libmarline has no debug information of
+    # it.
     word = gdb.lookup_type("unsigned long").pointer()
     text = gdb.lookup_type("char").pointer()
     record = call.cast(word)

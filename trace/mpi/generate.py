@@ -3,11 +3,11 @@
 
     generate.py TABLES OUTDIR COMPILER [FLAG...]
 
-TABLES is the folder of mpi_calls*.def; COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.hpp
-(a struct with one pointer per function: what is behind the recorder) and mpi_wrappers.cpp (the entry points). What a
-parameter means follows from its name in the MPI standard, which both libraries' headers keep, and from the kind of the
-call in the table; a header that does not keep it, or has a function that this generator has not been told about, ends
-the build.
+TABLES is the folder of mpi_calls*.def; COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets
+mpi_next.hpp (a struct with one pointer per function: what is behind the recorder) and mpi_wrappers.cpp (the entry
+points). What a parameter means follows from its name in the MPI standard, which both libraries' headers keep, and from
+the kind of the call in the table; a header that does not keep it, or has a function that this generator has not been
+told about, ends the build.
 """
 
 from __future__ import annotations

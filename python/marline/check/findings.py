@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libmarline-check has written (check/report.c says how), as text: findings of equal places in several processes are
-one. Standard library only."""
+"""What libmarline-check has written (check/report.c says how), as text: findings of equal places in several processes
+are one. Standard library only."""
 
 import re
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ class Finding:
 
 @dataclass
 class Findings:
-    """Those of all processes of a job."""
+    """The findings of all processes of a job."""
 
     processes: int = 0
     incomplete: int = 0  # processes that did not come to their end in an orderly way
@@ -125,7 +125,7 @@ class Places:
         self._known |= dict(zip(frames, places, strict=True))
 
     def show(self, frame: Frame) -> list[str]:
-        """The frame's functions, inlined ones first, without those of system headers: std::lock_guard, say."""
+        """The frame's functions, inlined ones first, without the functions of system headers: std::lock_guard, say."""
         raw = f"{Path(frame.path).name}+{frame.address:#x}"
         places = self._known.get(frame)
         if not places:
@@ -149,7 +149,7 @@ def program_part(stack: list[Frame]) -> tuple[str, list[Frame]]:
 
 
 def texts(found: Iterable[Finding], places: Places) -> list[str]:
-    """A text of several lines for each; those with equal source places are one."""
+    """A text of several lines for each finding; findings with equal source places are one."""
     numbers: dict[tuple[str, ...], int] = {}
     examples: dict[tuple[str, ...], Finding] = {}
     for finding in found:

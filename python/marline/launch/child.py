@@ -29,9 +29,9 @@ LONG_SECONDS = 3600.0
 
 def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None,
         stopped: Callable[[int], None] | None = None) -> int:  # fmt: skip
-    """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals that
-    came in meanwhile. Behind the program's end they do nothing until `listen` or `finish` is called. `stopped` is called
-    with the process's number each time that SIGSTOP has stopped it."""
+    """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals
+    that came in meanwhile. After the program's end they do nothing until `listen` or `finish` is called. `stopped` is
+    called with the process's number each time that SIGSTOP has stopped it."""
     child = _fork(words, environment)
     others = set() if arrived is None else arrived
     try:
@@ -86,8 +86,8 @@ def become_program(end_with_us: Callable[[], None], blocked: Iterable[int] = ())
 
 
 def drain() -> set[int]:
-    """A signal that was meant for the program, too, and has come to this process behind its end, does nothing more: how the
-    program has ended says it. Returns which there were."""
+    """A signal that was meant for the program, too, and has come to this process after its end, does nothing more: how
+    the program has ended says it. Returns which there were."""
     came = set()
     while (one := next_signal(WATCHED, 0)) is not None:
         came.add(one.si_signo)
@@ -95,7 +95,7 @@ def drain() -> set[int]:
 
 
 def listen() -> None:
-    """For who goes on behind the program's end, and is to be stopped by signals again."""
+    """For a caller that goes on after the program's end, and is to be stopped by signals again."""
     drain()
     signal.pthread_sigmask(signal.SIG_SETMASK, MASK)
 
@@ -114,8 +114,8 @@ def ends_with_this_process() -> Callable[[], None]:
 
 
 def finish(status: int) -> int:
-    """The exit status that passes `status` on to our own caller; ends by the same signal if there was one. Until then none
-    of another launcher's, which may come late, ends us in another way."""
+    """The exit status that passes `status` on to our own caller; ends by the same signal if there was one. Until then
+    none of another launcher's, which may come late, ends us in another way."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # one core is enough
@@ -168,7 +168,7 @@ def _attend(child: int, others: set[int], stopped: Callable[[int], None] | None 
 
 
 def kill_descendants() -> None:
-    """All processes below this one. Those that are started meanwhile are below one that is stopped first."""
+    """All processes below this one. A process that is started meanwhile is below one that is stopped first."""
     found = [os.getpid()]
     for parent in found:
         for child in processes_below(parent):
@@ -184,7 +184,8 @@ def processes_below(parent: int) -> list[int]:
     """Its children, but for removers of temporary folders, which have their work to do and end by themselves."""
     texts = ((folder.name, _read(f"/proc/{folder.name}/stat")) for folder in Path("/proc").glob("[0-9]*"))
     return [int(name) for name, text in texts
-            if text.rpartition(")")[2].split()[1:2] == [str(parent)] and f"({scratch.REMOVER})" not in text]  # fmt: skip
+            if text.rpartition(")")[2].split()[1:2] == [str(parent)]
+            and f"({scratch.REMOVER})" not in text]  # fmt: skip
 
 
 def outcome(status: int) -> str:
@@ -193,9 +194,9 @@ def outcome(status: int) -> str:
 
 
 def child_has_it(arrived: SignalInfo) -> bool:
-    """Whether the child got the signal, too: from the terminal, or from the daemon that started us as a rank. Those of MPI
-    signal a rank's process group. Slurm's signals the group of all ranks of its node, or all processes of the job, but
-    where it tracks processes by control groups each rank alone (Slurm's slurm.conf, ProctrackType)."""
+    """Whether the child got the signal, too: from the terminal, or from the daemon that started us as a rank. MPI's
+    daemons signal a rank's process group. Slurm's signals the group of all ranks of its node, or all processes of the
+    job, but where it tracks processes by control groups each rank alone (Slurm's slurm.conf, ProctrackType)."""
     if arrived.si_code == SI_KERNEL:
         return True
     parent = os.getppid()
@@ -207,8 +208,8 @@ def child_has_it(arrived: SignalInfo) -> bool:
 
 
 def is_tracked_by_cgroup(groups: str) -> bool:
-    """Whether Slurm tracks a process of these control groups by them: of version 1 by the freezer's. In version 2, where all
-    controllers have one group, it may be there to limit the process only; this counts as tracked."""
+    """Whether Slurm tracks a process of these control groups by them: of version 1 by the freezer's. In version 2,
+    where all controllers have one group, it may be there to limit the process only; this counts as tracked."""
     tracking = (line for line in groups.splitlines() if line.startswith("0::") or ":freezer:" in line)
     return any("/step_" in line for line in tracking)
 

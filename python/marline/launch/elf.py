@@ -34,7 +34,7 @@ class Segment(NamedTuple):
 @dataclass
 class Elf:
     """One file's facts. `defined` and `undefined` hold the OpenMP entry points among its symbols; of a stripped file,
-    those of the dynamic symbol table alone."""
+    the symbols of the dynamic symbol table alone."""
 
     path: Path
     machine: str

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job without MPI: one process runs the program, the others are its devices (docs/guide/nodes.md). All of them are
-started here, on this machine, and told of each other by variables (offload/wire/base/job.hpp). Standard library only."""
+started here, on this machine, and told of each other by variables (offload/wire/base/job.hpp). Standard library
+only."""
 
 import os
 import secrets
@@ -19,7 +20,8 @@ from marline.launch.stopping import ENDING, Stopped
 NODES, CLUSTER = "nodes", "cluster"
 CLUSTERS_OF_KINDS = ("cluster:gpu", "cluster:all")  # of members
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
-TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (offload/device/remote/job/job.cpp)
+# A process of a job sets it for the programs that it starts (offload/device/remote/job/job.cpp).
+TAKEN = "MARLINE_JOB_TAKEN"
 # What makes a process a rank. Workers keep the variables that tell how many share the node.
 LOCAL_SIZES = tuple(size for _, size in LOCAL_RANK)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
@@ -29,8 +31,8 @@ LAST_WORDS_IF_STOPPED = 1.0  # the same, if a signal has stopped the job
 
 
 def wants_nodes(devices: str | None) -> bool:
-    """Whether the list names `nodes` or `cluster`: then every process but the first one that is started is a device, or a
-    part of one."""
+    """Whether the list names `nodes` or `cluster`: then every process but the first one that is started is a device, or
+    a part of one."""
     words = (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
     return NODES in words or wants_cluster(devices)
 
@@ -42,8 +44,8 @@ def wants_cluster(devices: str | None) -> bool:
 
 
 def own_workers(devices: str | None) -> tuple[int, str | None]:
-    """How many workers the program gets for itself (`nodes:K`), and the list as the program is to have it: for a program
-    that uses MPI each rank has its own, and MPI's processes stay as they are."""
+    """How many workers the program gets for itself (`nodes:K`), and the list as the program is to have it: for a
+    program that uses MPI each rank has its own, and MPI's processes stay as they are."""
     if not devices:
         return 0, devices
     count, words = 0, []
@@ -113,9 +115,9 @@ def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
 
 def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None,
         are_commands: bool = False) -> int:  # fmt: skip
-    """Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if
-    it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not to
-    ours. Signals: as behind child.run. `are_commands`: they are `marline run` each, which heed SIGINT some time after
+    """Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or
+    if it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not
+    to ours. Signals: as after child.run. `are_commands`: they are `marline run` each, which heed SIGINT some time after
     their start, and get it then."""
     secret, meeting = secrets.token_hex(16), secrets.token_hex(8)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
@@ -178,7 +180,7 @@ def _attend(members: list[subprocess.Popen]) -> int:
 
 def _stop_with_first(members: list[subprocess.Popen]) -> bool:
     """Whether somebody has stopped number 0. Then the others are stopped, too: they may wait for it to join the job,
-    which signals do not end. Of a program that is killed nobody else says anything."""
+    which signals do not end. Only this process reports that a program was killed."""
     number = -(members[0].poll() or 0)
     if number == signal.SIGKILL:
         say(f"process 0 of the job, the program, ended with signal {number} ({signal.strsignal(number)})")

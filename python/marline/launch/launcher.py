@@ -16,8 +16,9 @@ LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpirun.mpich", 
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
-# Variables that tell a process its rank: one of each implementation's own launcher; those of PMIx, by which Slurm starts
-# ranks of either, and of Slurm without it. offload/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp have them, too.
+# Variables that tell a process its rank: one of each implementation's own launcher; the variables of PMIx, by which
+# Slurm starts ranks of either, and of Slurm without it. offload/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp
+# have them, too.
 RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 RANK_IN_STEP = ("PMIX_RANK", "SLURM_PROCID")
 STEP_SIZE = "SLURM_STEP_NUM_TASKS"  # not in a batch script, and 1 in a shell that srun has started
@@ -32,8 +33,8 @@ def rank(environment: Mapping[str, str]) -> str | None:
 
 
 def by_the_other(mpi: str, environment: Mapping[str, str]) -> str | None:
-    """The other implementation, if the process was started by its launcher alone. Slurm's PMI-2 sets MPICH's variable for
-    all; Open MPI says so itself if it does not understand PMI-2."""
+    """The other implementation, if the process was started by its launcher alone. Slurm's PMI-2 sets MPICH's variable
+    for all; Open MPI says so itself if it does not understand PMI-2."""
     if RANK_OF[mpi] in environment:
         return None
     other = next((other for other, variable in RANK_OF.items() if variable in environment), None)
@@ -50,7 +51,8 @@ def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
 
 
 def unbound(mpi: str, ranks: int, environment: Mapping[str, str]) -> list[str]:
-    """The words before those of `marline run`, which binds its rank itself (placement.py) where no batch system does."""
+    """The words before the words of `marline run`, which binds its rank itself (placement.py) where no batch system
+    does."""
     words = _start(mpi, ranks, environment)
     if mpi == "openmpi" and _is_local(environment):
         words += ["--bind-to", "none", *(["--oversubscribe"] if ranks > core_count() else [])]
@@ -58,8 +60,8 @@ def unbound(mpi: str, ranks: int, environment: Mapping[str, str]) -> list[str]:
 
 
 def command(mpi: str, ranks: int, threads: int | None, environment: Mapping[str, str]) -> list[str]:
-    """The words before those of a program that is started as it is. `threads` is how many each rank will use, where that
-    is known."""
+    """The words before the words of a program that is started as it is. `threads` is how many each rank will use, where
+    that is known."""
     words = _start(mpi, ranks, environment)
     local = _is_local(environment)
     cores = core_count()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement.py is told of this node: its cores, and what the launcher has left to this rank. Standard library only."""
+"""What placement.py is told of this node: its cores, and what the launcher has left to this rank. Standard library
+only."""
 
 import os
 import re
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from marline.launch.placement import Core, Situation, threads_in
 
-# By launcher: which variable holds the rank among those of the node, and which their number.
+# By launcher: which variable holds the rank on the node, and which the number of ranks there.
 LOCAL_RANK = (
     ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),  # Hydra: MPICH, Intel MPI
@@ -39,8 +40,8 @@ def situation(threads: int | None, environment: Mapping[str, str]) -> Situation:
 
 
 def local_rank(environment: Mapping[str, str]) -> tuple[str, int, int]:
-    """The variable that tells this rank's number on the node, that number, and how many there are: 0 without a launcher,
-    or with one that does not say."""
+    """The variable that tells this rank's number on the node, that number, and how many there are: 0 without a
+    launcher, or with one that does not say."""
     for variable, size in LOCAL_RANK:
         rank, ranks = environment.get(variable, ""), environment.get(size, "")
         if size.startswith("SLURM"):
@@ -61,7 +62,7 @@ def tasks_of_node(text: str, node: str) -> str:
 
 def launcher_mask(variable: str) -> frozenset[int]:
     """What the launcher may use: the nearest of our ancestors that is no part of this rank, as the rank's variable is
-    not in its environment. (Another user's, whose environment cannot be read, is none.)"""
+    not in its environment. (Another user's process is none: its environment cannot be read.)"""
     process = os.getppid()
     while process > 1 and variable.encode() + b"=" in _environment_of(process):
         process = _parent_of(process)
@@ -83,12 +84,12 @@ def _parent_of(process: int) -> int:
         text = (PROCESSES / str(process) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return 1
-    return int(text.rpartition(")")[2].split()[1])  # behind the name, which may hold anything: state, parent
+    return int(text.rpartition(")")[2].split()[1])  # after the name, which may hold anything: state, parent
 
 
 def read_cores(system: Path) -> list[Core]:
-    """The cores under /sys/devices/system, neighbours side by side: by package, memory, cache and number. A CPU of which
-    nothing is said is a core."""
+    """The cores under /sys/devices/system, neighbours side by side: by package, memory, cache and number. A CPU of
+    which nothing is said is a core."""
     nodes = {cpu: int(folder.name[4:]) for folder in sorted((system / "node").glob("node[0-9]*"))
              for cpu in _read_list(folder / "cpulist")}  # fmt: skip
     cores: dict[tuple[int, ...], list[int]] = {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a rank and its workers run, so that no two workers of a node share a core if there are enough. `decide` is a pure
-function of the machine, the launcher's masks and the environment: machines that we do not have are tested from their
-descriptions. node.py finds out what it needs, and run.py carries out what it says. Standard library only."""
+"""Where a rank and its workers run, so that no two workers of a node share a core if there are enough. `decide` is a
+pure function of the machine, the launcher's masks and the environment: machines that we do not have are tested from
+their descriptions. node.py finds out what it needs, and run.py carries out what it says. Standard library only."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Situation:
     cores: Sequence[Core]  # of the machine, in the order of its topology
     own: frozenset[int]
     shared: frozenset[int] = frozenset()
-    rank: int = 0  # among those of this node
+    rank: int = 0  # among the ranks of this node
     ranks: int = 0
     threads: int | None = None  # of each rank; None: whatever fits
     batch: bool = False  # a batch system started the rank: CPUs beyond `own` may be another job's
@@ -45,14 +45,14 @@ class Placement:
 
 
 def threads_in(environment: Mapping[str, str]) -> int | None:
-    """How many threads OMP_NUM_THREADS asks for, those of nested regions included."""
+    """How many threads OMP_NUM_THREADS asks for, with the threads of nested regions."""
     words = [word.strip() for word in environment.get("OMP_NUM_THREADS", "").split(",")]
     numbers = [int(word) for word in words if word.isdecimal() and int(word)]
     return prod(numbers) if numbers and len(numbers) == len(words) else None
 
 
 def usable(cores: Sequence[Core], cpus: frozenset[int]) -> list[Core]:
-    """The cores of which at least one hardware thread is among `cpus`, with those only."""
+    """The cores with at least one hardware thread among `cpus`, reduced to the hardware threads in `cpus`."""
     left = ((tuple(cpu for cpu in core.cpus if cpu in cpus), core.domain) for core in cores)
     return [Core(some, domain) for some, domain in left if some]
 
@@ -78,8 +78,8 @@ def _keep(at: Situation) -> Placement:
     if not at.batch:
         everywhere = usable(at.cores, at.shared)
         if at.ranks * wanted <= len(everywhere):
-            note = (f"the launcher binds each rank to {_number(len(mine), 'core')}, too few for {wanted} threads: its ranks "
-                    f"are bound to {wanted} cores each instead (--no-bind leaves them)")  # fmt: skip
+            note = (f"the launcher binds each rank to {_number(len(mine), 'core')}, too few for {wanted} threads: its "
+                    f"ranks are bound to {wanted} cores each instead (--no-bind leaves them)")  # fmt: skip
             return _with_note(_divide(at, everywhere), note if at.rank == 0 else None)
     remedy = f", to which the launcher binds it; ask it for {_number(wanted, 'core')} for each rank"
     note = f"on each rank {_crowd(wanted, len(mine))}{remedy}"

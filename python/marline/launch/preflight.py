@@ -91,7 +91,7 @@ def refuse_privileged(executable: Path) -> None:
 
 
 def _interpreter_of(path: Path, environment: Mapping[str, str]) -> tuple[Path, bool]:
-    """The executable behind a chain of `#!` lines, and whether there was one."""
+    """The executable at the end of a chain of `#!` lines, and whether there was one."""
     current = path
     for _ in range(SHEBANG_DEPTH):
         try:

@@ -9,7 +9,8 @@ from marline.layout import Layout
 
 PRIVATE = 0o700  # a trace has the program's arguments and paths
 REMEDY = "build Marline with its recorder"
-# The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has started.
+# The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has
+# started.
 EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
 
 

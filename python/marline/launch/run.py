@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`marline run`: starts a program with Marline as its OpenMP runtime and proves that it was, or refuses with a reason.
-Three checks: preflight.py before the start; runtime/platform/identity.cpp in the process, at its start and at its end; and
-here, afterwards, that the process left its proof. With -n, the launcher starts one `marline run` per rank."""
+Three checks: preflight.py before the start; runtime/platform/identity.cpp in the process, at its start and at its end;
+and here, afterwards, that the process left its proof. With -n, the launcher starts one `marline run` per rank."""
 
 import argparse
 import os
@@ -45,7 +45,8 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
-    parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2, nodes or cluster; see MARLINE_DEVICES")
+    parser.add_argument("--devices", metavar="LIST",
+                        help="devices for target regions, e.g. process:2, nodes or cluster; see MARLINE_DEVICES")
     parser.add_argument("--nodes-as", metavar="LIST",
                         help="made-up nodes of the job's processes, e.g. 0,0,1,1; `apart`: one for each")
     parser.set_defaults(trace=None, check=None, print=False)
@@ -125,12 +126,12 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
     mpi = linked or options.mpi
     workers, devices = job.own_workers(options.devices)
     if linked and not workers and job.wants_cluster(devices) and not job.is_member():
-        raise Refusal(f"--devices cluster: {program.path} is linked with {MPI_NAMES[linked]}, and the ranks of a program are no "
-                      "cluster; --devices cluster:K gives each rank K nodes of its own")  # fmt: skip
+        raise Refusal(f"--devices cluster: {program.path} is linked with {MPI_NAMES[linked]}, and the ranks of a "
+                      "program are no cluster; --devices cluster:K gives each rank K nodes of its own")  # fmt: skip
     if linked and not workers and job.wants_nodes(devices) and not (options.ranks or is_rank() or job.is_member()):
-        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose ranks are each other's "
-                      "devices: start them by -n RANKS, by mpirun, or by srun --mpi=pmix or --mpi=pmi2; --devices nodes:K "
-                      "gives each rank K workers of its own")  # fmt: skip
+        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose ranks are each "
+                      "other's devices: start them by -n RANKS, by mpirun, or by srun --mpi=pmix or --mpi=pmi2; "
+                      "--devices nodes:K gives each rank K workers of its own")  # fmt: skip
     if options.ranks and not mpi and (workers or not job.wants_nodes(devices)):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
@@ -175,7 +176,7 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
 
 
 def preloads(libraries: list[Path], environment: Mapping[str, str]) -> str:
-    """LD_PRELOAD with `libraries` behind what the caller preloads."""
+    """LD_PRELOAD with `libraries` after what the caller preloads."""
     own = [str(library) for library in libraries]
     others = [word for word in environment.get("LD_PRELOAD", "").replace(":", " ").split() if word not in own]
     return ":".join(others + own)
@@ -272,12 +273,12 @@ def _say_it_is_stopped(program: str, process: int) -> None:
 
 
 def _say_which_rank_ended(program: str, status: int) -> None:
-    """The launchers end the job when a rank fails. What they say of it names our own process, if anything. A process of a
-    job without MPI says itself why it ends, unless it is killed."""
+    """The launchers end the job when a rank fails. What they say of it names our own process, if anything. A process of
+    a job without MPI says itself why it ends, unless it is killed."""
     rank = launcher.rank(os.environ)
     if job.is_member() and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
-        say(f"{_which_process()}: {program} ended with {_name_of_signal(signal.SIGKILL)}: by another process, or for want "
-            "of memory")  # fmt: skip
+        say(f"{_which_process()}: {program} ended with {_name_of_signal(signal.SIGKILL)}: by another process, or for "
+            "want of memory")  # fmt: skip
         return
     if rank is None or status == 0 or (os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)):
         return

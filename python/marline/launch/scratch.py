@@ -44,7 +44,7 @@ def folder(prefix: str) -> Iterator[Path]:
 def _start_remover(made: Path) -> int:
     """Returns the end of a pipe which is closed, by whatever way, when this process ends. The remover has a session of
     its own, so that no signal to ours reaches it, and nothing open but the other end: launchers wait for streams to be
-    closed. Its parent is a process that ends at once, so that nobody waits for it."""
+    closed. Its parent is a process that ends at once, so that no process waits for it."""
     wait_end, end = os.pipe()
     first = os.fork()
     if first == 0:

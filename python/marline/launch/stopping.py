@@ -40,14 +40,15 @@ def late_variables() -> dict[str, str]:
 
 
 def ending() -> set[int]:
-    """Those that end this command. One that the caller has us ignore (nohup) does not, but stays pending all the same
-    while it is blocked."""
+    """The signals that end this command. A signal that the caller has us ignore (nohup) does not end it, but stays
+    pending all the same while it is blocked."""
     return {number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN}
 
 
 def heed() -> None:
-    """From now on these signals raise Stopped; but those that the caller has us ignore (nohup) stay ignored. A process
-    that ignores SIGCHLD is not told how its children end (wait(2)): so this one does not, even if its caller does."""
+    """From now on these signals raise Stopped; but signals that the caller has us ignore (nohup) stay ignored. A
+    process that ignores SIGCHLD is not told how its children end (wait(2)): so this one does not, even if its caller
+    does."""
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ignored_by_caller.add(signal.SIGCHLD)

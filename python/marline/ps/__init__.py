@@ -8,7 +8,7 @@ client    asks processes, over their local socket or another node's relay
 unwind    call stacks of suspended tasks, from copies of their stacks and the call frame information of files
 places    addresses to functions and source lines
 job       one process's or one rank's part of two reports, as objects
-matching  sends with receives, collectives over ranks, messages that nobody receives
+matching  sends with receives, collectives over ranks, messages that no rank receives
 workers   the workers of a program with devices on nodes, and what they do
 verdict   who computes, who waits for whom, cycles
 text      the report as text

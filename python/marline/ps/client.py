@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks processes for their reports (docs/design/inspection.md): those of this machine at their local sockets, those of
-other nodes through the relay of their rank."""
+"""Asks processes for their reports (docs/design/inspection.md): processes of this machine at their local sockets,
+processes of other nodes through the relay of their rank."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marline.errors import Refusal
 from marline.ps.answers import SECONDS, NoAnswer, Report, parse, receive
 
 PATIENCE = 120.0  # seconds for all processes of one look
-SECONDS_AGAIN = 1.0  # of silence, for those that have not answered the last time: the command asks several times
+SECONDS_AGAIN = 1.0  # of silence, for processes that did not answer last time: the command asks several times
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -41,7 +41,7 @@ class Request:
     sections: tuple[str, ...] = ("mpi",)
 
     def line(self, pid: int) -> bytes:
-        """`pid`: for a relay, whose process it asks; other processes take no notice."""
+        """`pid`: for a relay, which asks this process; other processes take no notice."""
         names = "".join(f"{name}," for name in self.sections)
         return f"process={pid} stack={self.stack_bytes} stacks={self.stacks} sections={names}\n".encode()
 
@@ -93,7 +93,7 @@ def ask_all(doors: dict[Key, Door], request: Request) -> dict[Key, Report | NoAn
 
 
 def doors_of_job(pid: int) -> dict[int, Door]:
-    """All ranks of the job that the process of this machine belongs to, or whose worker it is; the process alone where it
+    """All ranks of the job that the process of this machine belongs to or works for; the process alone where it
     is no rank."""
     request = Request(sections=("mpi", "mpi_peers", "nodes"))
     door = Door(pid)
@@ -110,7 +110,7 @@ def doors_of_job(pid: int) -> dict[int, Door]:
 
 
 def door_from(door: Door, process: dict[str, Any]) -> Door:
-    """To a process that the one behind `door` names: the same way, if both are on one machine, else its own."""
+    """To a process that the process at `door` names: the same way, if both are on one machine, else its own."""
     if process["here"]:
         return replace(door, pid=process["pid"])
     return Door(process["pid"], process.get("host", process["node"]), process.get("port", 0), process.get("secret", ""))
@@ -167,6 +167,6 @@ def _user_of(pid: int) -> list[int]:
 
 
 def local_reports() -> Iterator[Report]:
-    """Of those that answer."""
+    """Of the processes that answer."""
     answers = ask_all({pid: Door(pid) for pid in local_processes()}, Request(sections=("mpi",)))
     yield from (answer for answer in answers.values() if not isinstance(answer, NoAnswer))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline ps [PID]`: looks twice at all ranks of a job, and says what its tasks wait for. `--watch SECONDS` looks all the
-time, and says it once, when nothing has moved for so long (MARLINE_MPI_WATCH starts that)."""
+"""`marline ps [PID]`: looks twice at all ranks of a job, and says what its tasks wait for. `--watch SECONDS` looks all
+the time, and says it once, when nothing has moved for so long (MARLINE_MPI_WATCH starts that)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def main(arguments: list[str], prefix: Path) -> int:
     parser.add_argument("--all", action="store_true", help="all tasks, also where there are many")
     parser.add_argument("--seconds", type=_seconds, default=1.0, metavar="S", help="between the two looks (default: 1)")
     parser.add_argument("--watch", type=_seconds, metavar="S",
-                        help="wait until nothing has moved for S seconds, then report on stderr; ends with the process")  # fmt: skip
+                        help="wait until nothing has moved for S seconds, then report on stderr; ends with the "
+                        "process")  # fmt: skip
     chosen = parser.parse_args(arguments)
     try:
         return _answer(chosen)
@@ -113,7 +114,7 @@ def _report(doors: dict[int, Door], before: dict[int, Process], seconds: float, 
     return HUNG if verdict.is_bad else 0
 
 
-# Watching -------------------------------------------------------------------------------------------------------------------
+# Watching -------------------------------------------------------------------------------------------------------------
 
 
 def _watch(pid: int, seconds: float) -> int:

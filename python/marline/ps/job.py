@@ -69,7 +69,7 @@ class Waiter:
 
     @property
     def calls(self) -> list[Call]:
-        """What it takes part in: the call that it waits in, or those that have begun its requests."""
+        """What it takes part in: the call that it waits in, or the calls that have begun its requests."""
         return self.parts or ([self.call] if self.call else [])
 
     @property
@@ -82,7 +82,7 @@ class Waiter:
 
 @dataclass(frozen=True)
 class Aside:
-    """A device construct whose task has no stack while the device works for it."""
+    """A device construct: its task has no stack while the device works for it."""
 
     device: int
     what: str  # that it waits for
@@ -132,7 +132,7 @@ class Process:
         return known["name"] or f"a communicator of {known['size']}"
 
     def turns(self, call: Call) -> list[int]:
-        """The numbers, in the order of the communicator's collectives, of those of this operation that are in progress."""
+        """The numbers, in the order of the communicator's collectives, of the calls of this operation in progress."""
         known = self.communicators.get(call.comm or 0, {})
         return [one["number"] for one in known.get("collectives", []) if one["operation"] == call.operation]
 
@@ -195,7 +195,8 @@ def read(report: dict[str, Any], rank: int) -> Process:
     kernel = {one["thread"]: one for one in report["kernel_threads"]}
     problems = [text for text in (report.get("problem"), messages.get("problem")) if text]
     if bound := mpi.get("bound", 0):
-        problems.append(f"{bound} request{'s' * (bound != 1)} open that a task is bound to, or a callback (marline_mpi_iwait)")
+        problems.append(f"{bound} request{'s' * (bound != 1)} open that a task is bound to, or a callback "
+                        "(marline_mpi_iwait)")
     threads = [_thread(one, kernel) for one in report.get("threads", [])]
     known = {thread.number for thread in threads}
     blocked = {one["thread"] for one in report.get("blocked_threads", [])}
@@ -277,7 +278,7 @@ def _foreign(one: dict[str, Any], blocked: bool) -> Thread:
 TASKS_ARE_READY = "tasks are ready"
 
 
-# What moved -----------------------------------------------------------------------------------------------------------------
+# What moved -----------------------------------------------------------------------------------------------------------
 
 
 def activity(before: Process, after: Process) -> list[str]:
@@ -291,7 +292,8 @@ def activity(before: Process, after: Process) -> list[str]:
         if thread.state == "runs" and not _waits_for_ever(previous, thread, used):
             found.append(_what_runs(thread))
         elif thread.state == "foreign" and used > BUSY and not thread.name.startswith("marline/"):
-            found.append(f"thread {thread.number} ({thread.name}), which Marline does not know, uses {used:.0%} of a core")
+            found.append(f"thread {thread.number} ({thread.name}), which Marline does not know, uses {used:.0%} of a "
+                         "core")
         if previous and thread.suspensions != previous.suspensions:
             found.append(f"thread {thread.number} suspends and resumes tasks")
     found += [f"{one.title} reads or writes a file ({call.operation})" for one in after.waiters for call in one.calls
@@ -305,13 +307,14 @@ def activity(before: Process, after: Process) -> list[str]:
 
 def _what_runs(thread: Thread) -> str:
     task = thread.task or {}
-    what = f"task '{task['label']}'" if task.get("label") else "the program" if task.get("kind") == "implicit" else "a task"
+    what = (f"task '{task['label']}'" if task.get("label")
+            else "the program" if task.get("kind") == "implicit" else "a task")  # fmt: skip
     return f"thread {thread.number} runs {what}"
 
 
 def _waits_for_ever(before: Thread | None, now: Thread, used: float) -> bool:
-    """In a futex without a time limit, as a mutex or a condition variable waits, the whole time: another thread must end
-    that."""
+    """In a futex without a time limit, as a mutex or a condition variable waits, the whole time: another thread must
+    end that."""
     call = now.syscall
     if before is None or used > BUSY / 10 or before.syscall != call or len(call) < 5 or call[0] not in FUTEX.values():
         return False

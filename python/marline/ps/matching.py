@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who should provide what a task waits for: sends matched with receives over ranks, collectives with those who have not
-called them, children, locks. Judges a job that is at rest: what is not posted, nobody posts."""
+"""Which task or rank should provide what a task waits for: sends matched with receives over ranks, collectives with the
+ranks that have not called them, children, locks. Judges a job that is at rest: what is not posted will not be
+posted."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def _explain(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
         return Finding(f"device {call.values['device']} must end it", definite=False)
     if call is not None:
         return Finding("its library must complete the call", definite=False)
-    explainers = {"taskwait": _children, "taskgroup": _group, "lock": _lock, "dependences": _siblings, "turn": _siblings}
+    explainers = {"taskwait": _children, "taskgroup": _group, "lock": _lock, "dependences": _siblings,
+                  "turn": _siblings}
     if waiter.wait in explainers:
         return explainers[waiter.wait](process, waiter)
     if waiter.wait in ("yield", "barrier", "permission"):
@@ -81,7 +83,7 @@ def _call(ranks: Ranks, process: Process, waiter: Waiter, call: Call) -> Finding
     return _collective(ranks, process, call) if way == "collective" else _other(ranks, process, call)
 
 
-# Messages -------------------------------------------------------------------------------------------------------------------
+# Messages -------------------------------------------------------------------------------------------------------------
 
 
 def _message(ranks: Ranks, process: Process, waiter: Waiter, call: Call, way: str) -> Finding:
@@ -98,8 +100,8 @@ def _message(ranks: Ranks, process: Process, waiter: Waiter, call: Call, way: st
     exact = next((one for one in offers if _fits(call, one[1])), None)
     if exact is not None:
         who, what = exact
-        return Finding(f"rank {peer} has the matching {what.operation} ({who.title})", matched=True, providers=[who.key],
-                       ranks={peer})  # fmt: skip
+        return Finding(f"rank {peer} has the matching {what.operation} ({who.title})", matched=True,
+                       providers=[who.key], ranks={peer})  # fmt: skip
     arrived = _arrived(process, call, peer) if way == "receive" else []
     if any(_same(call, message) for message in arrived):
         return Finding(f"its message from rank {peer} has arrived", matched=True)
@@ -118,7 +120,8 @@ def _unmatched(process: Process, other: Process, call: Call, way: str, offers: l
     if near:
         text = f"no match: rank {peer} " + "; and ".join(near)
         return Finding(text, providers=[one.key for one in other.waiters], ranks={peer})
-    return Finding(f"rank {peer} {'sends' if way == 'receive' else 'receives'} nothing of that kind: {_what_it_does(other)}",
+    return Finding(f"rank {peer} {'sends' if way == 'receive' else 'receives'} nothing of that kind: "
+                   f"{_what_it_does(other)}",
                    providers=[one.key for one in other.waiters], ranks={peer})  # fmt: skip
 
 
@@ -163,12 +166,12 @@ def _envelope(process: Process, tag: int | None, comm: int | None) -> str:
     return f"{'any tag' if tag == ANY else f'tag {tag}'} in {process.comm_name(comm)}"
 
 
-# Calls that are given requests -----------------------------------------------------------------------------------------------
+# Calls that are given requests ----------------------------------------------------------------------------------------
 
 
 def _requests(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
-    """Of MPI_Waitall's some may be complete, and MPI does not say which: they have no partner any more either. But one is
-    open, or the call would be over; so if none has a partner, the open ones have none."""
+    """Of MPI_Waitall's some may be complete, and MPI does not say which: they have no partner any more either. But one
+    is open, or the call would be over; so if none has a partner, the open ones have none."""
     found = [_part(ranks, process, waiter, part) for part in waiter.parts]
     if len(found) == 1 and not waiter.unknown:
         return found[0]
@@ -199,13 +202,14 @@ def brief(process: Process, call: Call) -> str:
     if call.peer is not None and call.peer != NONE:
         peer = process.world_rank(call.comm, call.peer)
         preposition = {"send": "to ", "receive": "from "}.get(direction(call), "root or peer ")
-        parts.append(preposition + ("any rank" if call.peer == ANY else f"rank {peer if peer is not None else call.peer}"))
+        parts.append(preposition
+                     + ("any rank" if call.peer == ANY else f"rank {peer if peer is not None else call.peer}"))
     if call.tag is not None and call.tag != NONE:
         parts.append("any tag" if call.tag == ANY else f"tag {call.tag}")
     return ", ".join([f"{call.operation} {parts[0]}", *parts[1:]]) if parts else call.operation
 
 
-# Other calls of MPI ---------------------------------------------------------------------------------------------------------
+# Other calls of MPI ---------------------------------------------------------------------------------------------------
 
 
 def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
@@ -234,7 +238,8 @@ def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
 
 
 def _different_turns(ranks: Ranks, process: Process, call: Call, members: set[int]) -> str:
-    """Whether all mean the same one in the order of the communicator's collectives. Of ranks that go on, some are ahead."""
+    """Whether all mean the same one in the order of the communicator's collectives. Of ranks that go on, some are
+    ahead."""
     mine = process.turns(call)
     for rank in sorted(members - {process.rank, -1}):
         theirs = ranks[rank].turns(call) if rank in ranks else []
@@ -268,7 +273,7 @@ def _what_it_does(process: Process) -> str:
     return f"its {what}" + (f", and {more} more" if more else "")
 
 
-# Within a process -----------------------------------------------------------------------------------------------------------
+# Within a process -----------------------------------------------------------------------------------------------------
 
 
 def _children(process: Process, waiter: Waiter) -> Finding:
@@ -291,7 +296,8 @@ def _group(process: Process, waiter: Waiter) -> Finding:
 
 
 def _lock(process: Process, waiter: Waiter) -> Finding:
-    others = [one for one in process.waiters if one.kind != "thread" and (one.wait, one.object) != ("lock", waiter.object)]
+    others = [one for one in process.waiters
+              if one.kind != "thread" and (one.wait, one.object) != ("lock", waiter.object)]
     if not others:
         return Finding("whoever holds the lock must release it", definite=False)
     names = ", ".join(one.title for one in others[:3]) + (", ..." if len(others) > 3 else "")

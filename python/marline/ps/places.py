@@ -56,7 +56,8 @@ class Places:
 
 
 def locate(processes: Iterable[Process]) -> list[str]:
-    """Fills `frames` of all waiters, `name` of the functions that threads run, and `where` of regions. Returns remarks."""
+    """Fills `frames` of all waiters, `name` of the functions that threads run, and `where` of regions. Returns
+    remarks."""
     places = Places()
     todo: list[tuple[Waiter, list[Place]]] = []
     running: list[tuple[Thread, Place]] = []
@@ -92,7 +93,7 @@ def _stacks_of(places: Places, process: Process) -> list[tuple[Waiter, list[Plac
 
 
 def _regions_of(places: Places, worker: Worker) -> list[tuple[Kernel, Place]]:
-    """Those that are told as a place in the program."""
+    """The regions that are reported as a place in the program."""
     found = [(kernel, worker.place_of(kernel)) for kernel in worker.kernels]
     known = [(kernel, place) for kernel, place in found if place]
     for _, (path, address) in known:
@@ -106,7 +107,7 @@ def _is_runtime(code: Code, frame: Frame) -> bool:
 
 
 def _own_frames(code: Code, waiter: Waiter) -> list[Frame]:
-    """The program's frames between the runtime's that suspended the task and those that had called it."""
+    """The program's frames between the runtime's frames that suspended the task and the frames that had called it."""
     stack = _stack(waiter)
     if stack is None:
         return []

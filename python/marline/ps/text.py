@@ -75,7 +75,8 @@ def _kind_that_runs(task: dict[str, object]) -> str:
 
 
 def _alike(process: Process, verdict: Verdict) -> list[list[Waiter]]:
-    """Tasks that differ in nothing that is shown but names and times stand together; those that cannot go on first."""
+    """Tasks that differ in nothing that is shown but names and times stand together; tasks that cannot go on come
+    first."""
     groups: dict[tuple[object, ...], list[Waiter]] = {}
     for one in process.waiters:
         key = (one.label or one.kind, what(process, one, age=False), tuple(one.frames), verdict.findings[one.key].text)
@@ -129,7 +130,7 @@ def on_device(operation: str, device: int) -> str:
 
 
 def _asides(process: Process) -> list[str]:
-    """Constructs that are put aside: those that wait for the same stand in one line."""
+    """Constructs that are put aside: constructs that wait for the same thing stand in one line."""
     counts = Counter(process.asides)
     lines = []
     for aside, count in sorted(counts.items(), key=lambda item: (item[0].device, item[0].where)):
@@ -140,16 +141,19 @@ def _asides(process: Process) -> list[str]:
 
 
 def _worker(worker: Worker, everything: bool) -> list[str]:
-    """What it does: its kernels first, the oldest of those that are alike for all of them."""
+    """What it does: its kernels first, the oldest of equal ones for all of them."""
     if worker.process is None:
         return _wrapped(f"{worker.title} does not answer: {worker.absent}", 2, 6)
     counts = [f"{len(some)} region{'s' * (len(some) != 1)} {word}"
-              for some, word in ((worker.running, "running"), (worker.queued, "waiting for a thread")) if some]  # fmt: skip
+              for some, word in ((worker.running, "running"), (worker.queued, "waiting for a thread"))
+              if some]  # fmt: skip
     counts += [f"{copies['count']} cop{'ies' if copies['count'] != 1 else 'y'} {word}, {size(copies['bytes'])}"
-               for copies, word in ((worker.sending, "leaving"), (worker.arriving, "arriving")) if copies.get("count")]  # fmt: skip
+               for copies, word in ((worker.sending, "leaving"), (worker.arriving, "arriving"))
+               if copies.get("count")]  # fmt: skip
     counts = counts or [f"idle for {duration(worker.idle)}"]
     if node := worker.process.cluster:
-        counts += [f"{node['waiting']} region{'s' * (node['waiting'] != 1)} waiting for inputs"] if node["waiting"] else []
+        counts += ([f"{node['waiting']} region{'s' * (node['waiting'] != 1)} waiting for inputs"]
+                   if node["waiting"] else [])  # fmt: skip
         counts.append(cluster_words(node))
     lines = _wrapped(f"{worker.title}: {', '.join(counts)}", 2, 6)
     groups = _kernels_alike(worker)
@@ -206,4 +210,5 @@ def listing(reports: list[Report]) -> str:
         rows.append((str(one["pid"]), f"{mpi['rank']} of {mpi['size']}" if mpi else "-",
                      f"{one.get('task_count', 0)} suspended", busy, one["program"]))  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+                     for row in rows)

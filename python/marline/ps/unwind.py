@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Call stacks from a copy of a stack: return addresses by the call frame information that compilers put into every file
-for exceptions (.eh_frame, .eh_frame_hdr: Linux Standard Base 5.0, Core, chapter 10; DWARF 5, section 6.4). Neither frame
-pointers nor a debugger nor the process itself is needed. Where the information ends or cannot be followed, what looks
-like a return address on the rest of the stack is taken, and marked as a guess. The files are the program's, and may be
-damaged, or made to mislead: whatever they hold, this comes to an end, and says Unknown."""
+for exceptions (.eh_frame, .eh_frame_hdr: Linux Standard Base 5.0, Core, chapter 10; DWARF 5, section 6.4). Neither
+frame pointers nor a debugger nor the process itself is needed. Where the information ends or cannot be followed, what
+looks like a return address on the rest of the stack is taken, and marked as a guess. The files are the program's, and
+may be damaged, or made to mislead: whatever they hold, this comes to an end, and says Unknown."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MOST_INSTRUCTIONS = 100_000  # of a function's call frame information
 
 @dataclass(frozen=True)
 class Machine:
-    """DWARF's numbers of the registers that a switch of ours saves, in the order in which they lie above the saved stack
-    pointer (runtime/exec/fiber/context_*.S), and how many bytes it takes."""
+    """DWARF's numbers of the registers that a switch of ours saves, in the order in which they lie above the saved
+    stack pointer (runtime/exec/fiber/context_*.S), and how many bytes it takes."""
 
     saved: tuple[int, ...]
     saved_bytes: int
@@ -43,7 +43,7 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class Frame:
-    address: int  # behind the call
+    address: int  # after the call
     guessed: bool = False
 
 
@@ -395,7 +395,7 @@ def _caller(code: Code, mapping: Mapping, machine: Machine, registers: dict[int,
 
 
 def scan(code: Code, stack: Stack, begin: int) -> list[Frame]:
-    """Words from `begin` on that point behind a call instruction, as far as one can see that."""
+    """Words from `begin` on that point after a call instruction, as far as one can see that."""
     found = []
     for address in range(begin + -begin % 8, stack.low + len(stack.bytes) - 7, 8):
         word = stack.word(address)
@@ -418,4 +418,5 @@ def _follows_call(code: Code, mapping: Mapping, address: int) -> bool:
         return word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000  # bl, blr
     if before[-5:-4] == b"\xe8":  # call by a distance
         return True
-    return any(before[-n:][:1] == b"\xff" and before[-n:][1] >> 3 & 7 == 2 for n in (2, 3, 4, 6, 7))  # through a pointer
+    return any(before[-n:][:1] == b"\xff" and before[-n:][1] >> 3 & 7 == 2
+               for n in (2, 3, 4, 6, 7))  # through a pointer

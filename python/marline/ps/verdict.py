@@ -65,8 +65,8 @@ def judge(before: Ranks, after: Ranks, absent: dict[int, str]) -> Verdict:
 
 
 def _may_go_on(findings: dict[Key, Finding]) -> set[Key]:
-    """Those that are matched, that wait for somebody out of sight, or for one who does; and who waits for others of which
-    one may go on, as each of the rest is judged by itself."""
+    """Waiters that are matched, that wait for a process out of sight, or for a waiter that does; and waiters for
+    several of which one may go on, as each of the rest is judged by itself."""
     unseen = {key for key, finding in findings.items() if not finding.matched and not finding.definite}
     unseen = _with_those_behind(unseen, {key: one for key, one in findings.items() if not one.matched})
     matched = {key for key, finding in findings.items() if finding.matched}
@@ -74,7 +74,7 @@ def _may_go_on(findings: dict[Key, Finding]) -> set[Key]:
 
 
 def _with_those_behind(some: set[Key], findings: dict[Key, Finding]) -> set[Key]:
-    """And those of `findings` that wait for one of them, directly or not."""
+    """And the waiters in `findings` that wait for one of them, directly or not."""
     found = set(some)
     while more := {key for key, finding in findings.items() if not found.isdisjoint(finding.providers)} - found:
         found |= more

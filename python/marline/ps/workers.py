@@ -61,9 +61,10 @@ def worker_activity(before: Process, after: Process) -> list[str]:
         previous = then.get(worker.number)
         if previous is None or previous.process is None or worker.process is None:
             continue
-        if not worker.kernels and not previous.kernels:  # whoever dispatches waits on the wire, and looks round now and then
+        # The dispatcher waits on the wire, and looks round now and then.
+        if not worker.kernels and not previous.kernels:
             continue
-        # A region that waits for a thread is a ready task of the crew, whose threads are busy; the dispatcher's first
+        # A region that waits for a thread is a ready task of the crew: its threads are busy; the dispatcher's first
         # thread may be idle meanwhile (offload/device/processor/dispatcher.hpp).
         waits = any(not one.runs for one in worker.kernels)
         found += [f"{worker.title}: {what}" for what in activity(previous.process, worker.process)
@@ -88,7 +89,8 @@ def document(worker: Worker) -> dict[str, Any]:
         "absent": worker.absent, "host": worker.process.host if worker.process else "",
         "kernels": [{"where": one.where, "runs": one.runs, "nanoseconds": one.age} for one in worker.kernels],
         "left_out": worker.left_out, "idle_nanoseconds": 0 if worker.kernels else worker.idle,
-        "sending": worker.sending, "arriving": worker.arriving, "cluster": worker.process.cluster if worker.process else {},
+        "sending": worker.sending, "arriving": worker.arriving,
+        "cluster": worker.process.cluster if worker.process else {},
         "threads": [{"thread": one.number, "state": one.state, "task": one.task}
                     for one in (worker.process.threads if worker.process else [])],
     }  # fmt: skip

@@ -22,7 +22,7 @@ FEW = 4  # with fewer tasks per thread, the last ones leave threads idle for a q
 
 @dataclass(frozen=True)
 class Rule:
-    """`parts`: the causes whose time this rule explains, together {lost}. `applies` chooses among rules of the same
+    """`parts`: this rule explains the time of these causes, together {lost}. `applies` chooses among rules of the same
     parts."""
 
     name: str
@@ -107,7 +107,8 @@ RULES = (
     Rule(
         "devices", ("idle_communication",),
         "for {share} of thread time ({lost}) no task was ready, and tasks waited for devices",
-        "give devices more to do at a time (docs/guide/gpus-without-waiting.md), or the threads more tasks that need none",
+        "give devices more to do at a time (docs/guide/gpus-without-waiting.md), or the threads more tasks that need "
+        "none",
         _waits_for_devices,
     ),
     Rule(
@@ -149,10 +150,10 @@ RULES = (
     ),
     Rule(
         "devices at work", _NARROW,
-        "for {share} of thread time ({lost}) no task was ready for the program's threads, while devices ran kernels: for "
-        "{device_least} % to {device_most} % of the time",
-        "where devices idle, look in the table above whether they wait for inputs or lack regions (more at a time, of more even "
-        "lengths); where none idles, use more devices",
+        "for {share} of thread time ({lost}) no task was ready for the program's threads, while devices ran kernels: "
+        "for {device_least} % to {device_most} % of the time",
+        "where devices idle, look in the table above whether they wait for inputs or lack regions (more at a time, of "
+        "more even lengths); where none idles, use more devices",
         _devices_work,
     ),
     Rule(

@@ -82,7 +82,8 @@ def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list
         of = Analysis(load(folder, progress), progress, windows)
         for name in (*metrics.PASSES, *own):
             of[name]
-        said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by), progress)
+        said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg, options.color_by),
+                           progress)
     for line in said:
         say(line)
     return of, own

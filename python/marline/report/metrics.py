@@ -75,7 +75,7 @@ def counters(of: Analysis) -> dict[str, int]:
 
 
 def stopped(of: Analysis) -> list[str]:
-    """Ranks whose recorder had to stop before the program ended, and why."""
+    """Ranks where the recorder had to stop before the program ended, and why."""
     reasons = {rank: one.get("stopped", "") for rank, one in of.trace.ranks.items()}
     return [f"rank {rank} stopped recording: {reason}" for rank, reason in reasons.items() if reason]
 
@@ -99,7 +99,8 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
     by_work = sorted(document["ranks"], key=lambda row: row["work_ns"] / row["threads"])
     least, most = by_work[0], by_work[-1]
     # Of devices that ran any kernel, in per cent.
-    worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"] if row["kernels"]["count"]]
+    worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"]
+              if row["kernels"]["count"]]
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     at_ends, in_communication = (int(column.sum()) for column in (of["imbalance"].at_ends,
                                                                   of["imbalance"].in_communication))  # fmt: skip

@@ -14,7 +14,7 @@ from rich.text import Text
 from marline.units import count, duration, percent, size
 
 WIDTH = 80
-MOST_RANKS = 8  # rows of the breakdown; more ranks are represented by those with the least and the most work
+MOST_RANKS = 8  # rows of the breakdown; of more ranks the ones with least and most work are shown
 MOST_KINDS = 5
 MOST_REGIONS = 5
 MOST_DEVICES = 16
@@ -186,7 +186,8 @@ def devices(document: dict[str, Any]) -> Table:
         name = f"rank {row['rank']} {name}" if many else name
         time = row["time"]
         for key, title, part in (("to_device", "transfers to it", ""), ("from_device", "transfers from it", ""),
-                                 ("kernels", "kernels", "work_ns"), ("upkeep", "upkeep of copies", "upkeep_ns")):  # fmt: skip
+                                 ("kernels", "kernels", "work_ns"),
+                                 ("upkeep", "upkeep of copies", "upkeep_ns")):  # fmt: skip
             some = row[key]
             if not some["count"]:
                 continue  # none, or none that is known: libomptarget does not tell of its copies
@@ -211,7 +212,7 @@ def _is_between(row: dict[str, Any]) -> bool:
 
 
 def links(document: dict[str, Any]) -> Table:
-    """Copies between devices, those with the most bytes first."""
+    """Copies between devices, ordered by bytes, the most first."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for title in ("between devices", ""):
         table.add_column(title, overflow="ellipsis", no_wrap=True)

@@ -83,8 +83,9 @@ def traffic(of: Touches, private: tuple[Array, Array], private_lines: int, share
     last_write = _last_write(of)
     fetched = (distance >= private_lines) | ((before >= 0) & (last_write > before))
     shared = distances(previous(of.line))
-    # What another core has written and nobody has driven out of its cache since.
-    from_cores = fetched & (last_write >= 0) & (of.core[np.maximum(last_write, 0)] != of.core) & (shared < private_lines)
+    # What another core has written and still has in its cache.
+    from_cores = (fetched & (last_write >= 0) & (of.core[np.maximum(last_write, 0)] != of.core)
+                  & (shared < private_lines))  # fmt: skip
     from_memory = fetched & ~from_cores & (shared >= shared_lines)
     counted = of.iteration > 0
     iterations = max(int(of.iteration.max(initial=0)), 1)

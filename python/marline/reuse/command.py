@@ -19,14 +19,16 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="marline reuse", epilog=EPILOG,
-                                     description="Says how much memory a schedule of tasks moves through caches.")  # fmt: skip
+                                     description="Says how much memory a schedule of tasks moves through "
+                                     "caches.")  # fmt: skip
     parser.add_argument("footprint", type=Path, metavar="FOOTPRINT", help="what each task of an iteration touches")
     parser.add_argument("trace", type=Path, nargs="?", metavar="TRACE", help="the recorded run of the same tasks")
     parser.add_argument("--loops", action="store_true", help="the footprint is of parallel loops, a share per core")
     parser.add_argument("--iterations", type=_whole, default=3, help="without TRACE (3); the first does not count")
     parser.add_argument("--cores", type=_whole, help="simulate so many cores instead of those recorded")
     parser.add_argument("--order", choices=("depth", "breadth"), default="depth",
-                        help="which ready task a simulated core takes: of its last one's successors, or the oldest")  # fmt: skip
+                        help="which ready task a simulated core takes: of its last one's successors, or the "
+                        "oldest")  # fmt: skip
     parser.add_argument("--creation-ns", type=float, help="simulated: time per creation of a task (as recorded)")
     parser.add_argument("--private", type=_bytes, default=1 << 20, metavar="SIZE", help="each core's cache (1M)")
     parser.add_argument("--shared", type=_bytes, default=32 << 20, metavar="SIZE", help="the cache of all (32M)")

@@ -3,7 +3,7 @@
 
 A cache of N lines that drops the one touched longest ago holds a line exactly if its distance is below N (Mattson et
 al., Evaluation techniques for storage hierarchies, 1970). With the position p(i) of the touch before i of the same
-line, the lines touched in between are those j with p(i) < j < i that were not touched since p(i): p(j) < p(i). All j up
+line, the lines touched in between are all j with p(i) < j < i that were not touched since p(i): p(j) < p(i). All j up
 to p(i) have p(j) < p(i) as well, so
 
     distance(i) = #{j < i : p(j) < p(i)} - (p(i) + 1)
@@ -28,7 +28,7 @@ def previous(line: Array) -> Array:
 
 
 def distances(before: Array) -> Array:
-    """Of the touches whose previous ones `before` has."""
+    """Of the touches, with their previous ones in `before`."""
     found = _smaller_before(before + 1) - (before + 1)
     found[before < 0] = NEVER
     return found
@@ -46,7 +46,7 @@ def _smaller_before(values: Array) -> Array:
         start = _group_starts(value >> (bit + 1))
         before = zeros - zeros[start]
         count[at[one]] += before[one]
-        # Within a group those with a zero come first, both in their order.
+        # Within a group, entries with a zero come first; both kinds keep their order.
         total = _zeros_of_groups(start, one)
         place = np.where(one, np.arange(len(at)) + total - before, start + before)
         following = np.empty_like(at)

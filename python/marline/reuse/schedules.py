@@ -34,7 +34,8 @@ def of_loops(footprint: Footprint, iterations: int) -> Schedule:
     phases = int(phase[-1]) + 1
     iteration = np.repeat(np.arange(iterations), len(footprint))
     start = np.tile(phase, iterations) + phases * iteration
-    return Schedule(np.tile(core, iterations), np.tile(np.arange(len(footprint)), iterations), iteration, start, start + 1)
+    return Schedule(np.tile(core, iterations), np.tile(np.arange(len(footprint)), iterations), iteration, start,
+                    start + 1)
 
 
 class Recorded:
@@ -84,7 +85,7 @@ class Recorded:
         return float(np.median(gaps[inside])) if inside.any() else 0.0
 
     def simulated(self, cores: int, order: str, creation: float) -> Schedule:
-        """As `cores` cores would run it whose tasks take as long as recorded. Tasks are created one after another,
+        """As `cores` cores would run it if tasks take as long as recorded. Tasks are created one after another,
         `creation` ns apart; an iteration's when the first task of that iteration, which decides whether there is
         another, has ended. A core runs first what its last task made ready (depth), or what is ready longest
         (breadth)."""
@@ -92,8 +93,8 @@ class Recorded:
 
 
 class _Simulation:
-    """Events are ends of tasks and creations, in a heap by time; a core without a task takes the newest of its own, then
-    the oldest of the one that has the most."""
+    """Events are ends of tasks and creations, in a heap by time; a core without a task takes the newest of its own,
+    then the oldest of the one that has the most."""
 
     def __init__(self, of: Recorded, length: int, cores: int, order: str, creation: float) -> None:
         self._of, self._length, self._cores, self._creation = of, length, cores, creation
@@ -140,7 +141,7 @@ class _Simulation:
         return longest.popleft() if longest else None
 
     def _dispatch(self, now: float, ended: int) -> None:
-        """The core whose task has ended chooses first."""
+        """The core that has ended its task chooses first."""
         waiting = sorted(self._idle, key=lambda core: core != ended)
         for core in waiting:
             task = self._take(core)

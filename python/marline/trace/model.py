@@ -61,7 +61,7 @@ class Tasks:
 @dataclass
 class Segments:
     """Task `task` was on (rank, thread) during [start, end); `waits` where it only waited there (barrier, taskwait,
-    lock). By rank, thread and time; those of one thread never overlap."""
+    lock). By rank, thread and time; entries of one thread never overlap."""
 
     task: np.ndarray
     rank: np.ndarray

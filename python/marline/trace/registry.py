@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The register of analysis passes, and the analysis that computes them: named passes that need one another, each computed
-once and when it is asked for. Whoever wants Marline's own passes imports analysis.py, which fills the register.
+"""The register of analysis passes, and the analysis that computes them: named passes that need one another, each
+computed once and when it is asked for. Whoever wants Marline's own passes imports analysis.py, which fills the
+register.
 
 A pass is a function from the Analysis to its result, registered under a name with the passes that it needs:
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code addresses of a trace to function, file and line, after the run: one call of a symbolizer per loaded file.
 
-What was found is kept in the trace's folder, so that names stay those of the run when the program is built again. What
-cannot be found is shown as `file+0xoffset` and said in `notes`, once per reason: never an error.
+What was found is kept in the trace's folder, so that the names of the run stay valid when the program is built again.
+What cannot be found is shown as `file+0xoffset` and said in `notes`, once per reason: never an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from marline import symbolizer
 from marline.symbolizer import Location
 
-_CACHE = "symbols.cache"  # not *.json: those are the processes' descriptions
+_CACHE = "symbols.cache"  # not *.json: such files describe the processes
 _CACHE_FORMAT = "marline-symbols 1"
 _PT_LOAD, _PT_NOTE, _NT_GNU_BUILD_ID = 1, 4, 3
 
@@ -46,7 +46,7 @@ def locate(ranks: Mapping[int, dict[str, Any]], addresses: Mapping[int, np.ndarr
                 found.places[rank, address] = Location(f"{address:#x}", "", 0)
                 continue
             file = _File(entry["path"], entry.get("build_id", ""))
-            # A return address stands behind the call: one byte back is inside it.
+            # A return address is the one after the call: one byte back is inside the call.
             where[rank, address] = file, address - 1 - entry["begin"] + entry["offset"]
             wanted.setdefault(file, set()).add(where[rank, address][1])
     if found.places:

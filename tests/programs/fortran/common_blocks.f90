@@ -4,7 +4,8 @@
 ! subroutine again, copied in, kept from region to region and broadcast by a single construct; COMMON blocks as private
 ! and shared; threadprivate allocatables and pointers of a module.
 !
-! Covers: threadprivate, parallel(copyin, private, default, shared, reduction), single(copyprivate), for(schedule:static)
+! Covers: threadprivate, parallel(copyin, private, default, shared, reduction), single(copyprivate),
+!  for(schedule:static)
 module workspace
   implicit none
   real(8), allocatable, save :: rows(:)

@@ -1,9 +1,11 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Point-to-point synchronisation as in NAS LU: each thread spins on its neighbour's flag, with `flush` and no call of the
-! runtime, so the threads must advance also where there are more of them than cores. One sweep goes up the rows, one down.
+! Point-to-point synchronisation as in NAS LU: each thread spins on its neighbour's flag, with `flush` and no call of
+! the runtime, so the threads must advance also where there are more of them than cores. One sweep goes up the rows, one
+! down.
 !
-! Covers: flush, parallel(num_threads, private), for(schedule:static, nowait), atomic(read, write), threadprivate, barrier
+! Covers: flush, parallel(num_threads, private), for(schedule:static, nowait), atomic(read, write), threadprivate,
+!  barrier
 module pipe
   implicit none
   integer, parameter :: nx = 20, ny = 40, nz = 3, most = 64

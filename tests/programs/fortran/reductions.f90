@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Fortran's reductions: arrays, allocatables, every intrinsic operator, complex and derived types, `declare reduction` of a
-! module's operator, `inscan`, and those of tasks.
+! Fortran's reductions: arrays, allocatables, every intrinsic operator, complex and derived types, `declare reduction`
+! of a module's operator, `inscan`, and those of tasks.
 !
 ! Covers: parallel(reduction, reduction:task), for(reduction, reduction:task, reduction:inscan, schedule:dynamic),
-!  scan(inclusive, exclusive), declare reduction(initializer), sections(reduction), scope(reduction), taskloop(reduction,
-!  in_reduction), taskgroup(task_reduction), task(in_reduction), critical
+!  scan(inclusive, exclusive), declare reduction(initializer), sections(reduction), scope(reduction),
+!  taskloop(reduction, in_reduction), taskgroup(task_reduction), task(in_reduction), critical
 module intervals
   implicit none
   type interval

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! OpenMP's routines, called from Fortran: arguments by reference, of 4 and of 8 bytes, logicals, character strings with a
-! hidden length, and the routines that omp_lib binds to C.
+! OpenMP's routines, called from Fortran: arguments by reference, of 4 and of 8 bytes, logicals, character strings with
+! a hidden length, and the routines that omp_lib binds to C.
 !
 ! Covers: omp_set_dynamic, omp_get_dynamic, omp_set_nested, omp_get_nested, omp_get_thread_limit, omp_get_num_procs,
 !  omp_get_supported_active_levels, omp_set_max_active_levels, omp_set_schedule, omp_get_schedule, omp_get_proc_bind,

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# job.sh LIBRARY COUNT NODES PROGRAM ARGUMENT...: runs the program as a job of COUNT processes, as `marline run` does but
-# without its proof and its placement, which tests of devices do without. LIBRARY is preloaded; NODES: MARLINE_NODES_AS, or
-# - for the true ones. Exit status: that of process 0, else that of a worker that failed.
+# job.sh LIBRARY COUNT NODES PROGRAM ARGUMENT...: runs the program as a job of COUNT processes, as `marline run` does
+# but without its proof and its placement, which tests of devices do without. LIBRARY is preloaded; NODES:
+# MARLINE_NODES_AS, or - for the true ones. Exit status: that of process 0, else that of a worker that failed.
 library=$1 count=$2 nodes=$3
 shift 3
 secret=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')

@@ -103,7 +103,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Following:
-    """A parameter whose value goes with the value of another one."""
+    """A parameter that takes its value from the value of another one."""
 
     leader: str
     values: dict[Scalar, Scalar]

@@ -51,7 +51,7 @@ class Node:
         return {key: self.child(key, value) for key, value in self.value.items()}
 
     def fields(self, valid: Sequence[str], required: Sequence[str] = ()) -> dict[str, Node]:
-        """A mapping whose keys are among `valid`."""
+        """A mapping with keys from `valid` only."""
         items = self.items()
         for key, node in items.items():
             if key not in valid:

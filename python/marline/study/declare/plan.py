@@ -30,7 +30,7 @@ class Point:
     program: Program
     variant: Variant
     parameters: dict[str, Scalar]
-    varying: tuple[str, ...]  # those of them that have more than one value in the study
+    varying: tuple[str, ...]  # parameters with more than one value in the study
     mpi: str
     ranks: int
     threads: int
@@ -76,7 +76,7 @@ def points(study: Study, prefix: Path) -> list[Point]:
 
 
 def _of_pair(study: Study, program: Program, variant: Variant, prefix: Path) -> Iterator[Point]:
-    """A program meets only those parameters that its words name: another one would repeat the same run."""
+    """A program meets only the parameters that its words name: another one would repeat the same run."""
     shape = {name: _first(getattr(program.shape, name), getattr(variant.shape, name), default)
              for name, default in (("mpi", "none"), ("ranks", None), ("threads", None))}  # fmt: skip
     mpi = shape["mpi"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a summary down: README.md, results.json, results.csv and the plots, beside the runs they are made from.
 
-Generated text only: nobody types a figure. The same runs give the same files."""
+Generated text only: no figure is typed by hand. The same runs give the same files."""
 
 from __future__ import annotations
 

@@ -69,9 +69,9 @@ def spread(samples: Sequence[float], name: str) -> Spread:
 
 def ratio(samples: Sequence[float], base: Sequence[float], name: str, baseline: str,
           pairs: Sequence[tuple[float, float]] = ()) -> Ratio | None:  # fmt: skip
-    """None where it means nothing: one run has no interval, and a baseline must be positive in every draw. `pairs`: figures
-    of neighbouring runs. With enough of them the median of their ratios is taken: a machine that is slower for a while is
-    slower for both."""
+    """None where it means nothing: one run has no interval, and a baseline must be positive in every draw. `pairs`:
+    figures of neighbouring runs. With enough of them the median of their ratios is taken: a machine that is slower for
+    a while is slower for both."""
     if min(len(samples), len(base)) < 2:
         return None
     random = generator(name)

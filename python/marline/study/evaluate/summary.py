@@ -3,7 +3,7 @@
 
 The invariant: a cell has a median only if *every* run of its point was good; a figure next to a wrong answer is worth
 nothing. Runs between noisy calibrations are counted, and stay in. Where the hand-over time was measured (handover.py),
-a row's cells are of the runs with near processors alone, and its far cells of those with far ones."""
+a row's cells are of the runs with near processors alone, and its far cells of the runs with far ones."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Summary:
         return self.modes.of(run) if self.modes else NEAR
 
     def variants(self) -> list[str]:
-        """Those that anything was planned for, in the file's order."""
+        """The ones that anything was planned for, in the file's order."""
         present = {point.variant.name for point in self.points}
         return [name for name in self.study.variants if name in present]
 
@@ -160,7 +160,8 @@ def _cell(point: Point, figure: str, summary: Summary, mode: str) -> Cell:
     bad = [run for run in runs if run["status"] != OK]
     good = [run for run in runs if run["status"] == OK and run["kind"] in (TIMED, TRACED)]
     counted = [run for run in good if summary.mode(run) == mode]
-    cell = Cell(runs=len(runs), bad=len(bad), samples=[run["figures"][figure] for run in counted if figure in run["figures"]],
+    cell = Cell(runs=len(runs), bad=len(bad),
+                samples=[run["figures"][figure] for run in counted if figure in run["figures"]],
                 by_round={run["round"]: run["figures"][figure] for run in counted
                           if run["kind"] == TIMED and figure in run["figures"]},
                 noisy=sum(noisy(run, summary.noise) for run in counted))  # fmt: skip

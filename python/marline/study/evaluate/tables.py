@@ -178,7 +178,7 @@ def grids(summary: Summary, curves: list[Curve]) -> list[Grid]:
 
 def finishes_grid(table: Table, summary: Summary) -> Grid:
     """A row per program, a column per variant: of its points, how many hang, fail, end with a right answer, or were
-    given up behind others that hang."""
+    given up after others that hang."""
     variants = summary.variants()
     programs = list(dict.fromkeys(point.program.name for point in summary.points))
     rows = [[program, *(finishes_text(program, variant, summary) for variant in variants)] for program in programs]

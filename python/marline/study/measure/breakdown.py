@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work, idle, overhead, discovery, overlap and collectives of one recorded run, as `marline report DIR --json` computes them.
+"""Work, idle, overhead, discovery, overlap and collectives of one recorded run, as `marline report DIR --json` computes
+them.
 
 The command is asked, not its modules: what a study publishes is then what a user sees for the same trace."""
 

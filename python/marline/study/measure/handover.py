@@ -8,8 +8,8 @@ ones below it, is what near processors need; a run is near if both of its times 
 above, else moved.
 
 The invariant: in a study with `handover: true` every run has both times. Where they cannot be measured (one usable
-processor, no build tree) the study is therefore refused, not measured without: the results file would hold runs of
-which nobody knows the mode, and mix what the key keeps apart."""
+processor, no build tree) the study is therefore refused, not measured without: the results file would hold runs of an
+unknown mode, and mix what the key keeps apart."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Modes:
     def __init__(self, runs: list[dict[str, Any]]) -> None:
         times = sorted(value for run in runs for value in run["handover"])
         self._limit = NEAR_TIMES * times[max(1, len(times) // TWENTIETH)]  # one low value alone decides nothing
-        self.runs: dict[str, list[dict[str, Any]]] = {mode: [] for mode in MODES}  # without those to warm up
+        self.runs: dict[str, list[dict[str, Any]]] = {mode: [] for mode in MODES}  # without the runs to warm up
         for run in runs:
             if run["kind"] != WARMUP:
                 self.runs[self.of(run)].append(run)
@@ -103,7 +103,7 @@ class Modes:
 
 
 def repetitions(study: Study, points: list[Point], runs: list[dict[str, Any]]) -> list[Run]:
-    """One more round, after the last, of the points whose near runs are fewer than half of their rounds: so long as
+    """One more round, after the last, of the points with near runs in fewer than half of their rounds: so long as
     each run that was not near has been repeated twice at most. Their numbers go on where the rounds end, so that a
     study that is resumed knows them. A point with a bad run has no median anyway, and is left alone. Pure."""
     if not study.handover or not runs:

@@ -31,8 +31,8 @@ def own_environment() -> dict[str, str]:
 
 
 def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str]:
-    """What the program sees on top of own_environment(). Libraries that the study preloads, and folders in which it wants
-    libraries to be found, stand behind Marline's."""
+    """What the program sees on top of own_environment(). Libraries that the study preloads, and folders in which it
+    wants libraries to be found, come after Marline's."""
     preload = []
     added = {"OMP_NUM_THREADS": str(point.threads), **point.environment}
     mpi = None if point.mpi == "none" else point.mpi

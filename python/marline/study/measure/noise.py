@@ -2,7 +2,7 @@
 """The machine's noise: a fixed amount of work on every usable core, timed before each run and after the last.
 
 On a quiet machine it takes the same time again and again; another process, a throttled clock or a stolen virtual CPU
-makes it longer. A run between two calibrations of which one is far out is *marked*; nobody drops it."""
+makes it longer. A run between two calibrations of which one is far out is *marked*; it is never dropped."""
 
 from __future__ import annotations
 

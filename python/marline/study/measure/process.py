@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one command to its end or to its time limit, and leaves no process behind.
+"""Runs one command to its end or to its time limit, and leaves no process running.
 
 MPI launchers put their ranks into process groups and sessions of their own, so a group's signal is not enough: every
 run carries a token in its environment, and whoever still has it after the end is killed. The loader's own log

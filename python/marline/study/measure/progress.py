@@ -39,7 +39,7 @@ class Plain:
 
 
 class Bar:
-    """A bar drawn by rich, whose last column names the run in progress."""
+    """A bar drawn by rich; its last column names the run in progress."""
 
     def __init__(self, title: str, total: int, done: int) -> None:
         from rich.console import Console

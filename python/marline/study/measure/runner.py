@@ -49,7 +49,7 @@ def skips(points: list[Point], study: Study, layout: Layout, faults: dict[str, s
 
 
 def without_folders(text: str, study: Study, layout: Layout) -> str:
-    """Results are published: where Marline and the study lie on this machine is nobody's business."""
+    """Results are published: where Marline and the study lie on this machine stays private."""
     here = str(study.file.resolve().parent)
     return text.replace(str(layout.prefix), "{prefix}").replace(here, "{here}")
 

@@ -116,7 +116,7 @@ def open_store(path: Path, study: Study, files: dict[str, str], fresh: bool) -> 
     if fresh:
         file.truncate(0)
     records = read(path, repair=True)
-    if records is not None and not records.sessions:  # refused before its first run: its declaration binds nobody
+    if records is not None and not records.sessions:  # refused before its first run: its declaration does not bind
         file.truncate(0)
         records = None
     if records is None:

@@ -73,7 +73,7 @@ def remarks_of(text: str) -> dict[str, str]:
 
 
 def _without_folders(remarks: dict[str, str]) -> dict[str, str]:
-    """Results are published: a library's name says enough, where it lay is nobody's business."""
+    """Results are published: a library's name says enough, where it lay stays private."""
     return {key: Path(value).name if value.startswith("/") else value for key, value in remarks.items()}
 
 

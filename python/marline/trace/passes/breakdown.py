@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time breakdown: work, overhead and idle time of every thread, in every time window, by cause.
 
-The definitions are those of the thesis (R. Pereira, 2023, 4.1.2). Total: from the start of the first explicit task to
+The definitions come from the thesis (R. Pereira, 2023, 4.1.2). Total: from the start of the first explicit task to
 the end of the last, on every thread. Work: inside explicit task bodies. Overhead: outside of them while tasks of that
 rank are ready. Idle: outside of them while none is. Marline's readings of them:
 

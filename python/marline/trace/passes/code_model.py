@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The breakdown of ranks without explicit tasks: MPI-only programs, and those whose parallelism is loops.
+"""The breakdown of ranks without explicit tasks: MPI-only programs, and programs that use loops for parallelism.
 
 The program's code is what implicit tasks run; in a process without an OpenMP runtime, all that a thread does.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices as passes: `devices`, what each did and when, copies and kernels, in lanes; `links`, what went from where to where.
+"""Devices as passes: `devices`, what each did and when, copies and kernels, in lanes; `links`, what went from where to
+where.
 
 The times are the device's own. Bars of one lane never overlap: where a device does several things at once, each takes
 the lowest lane of its sort that is free. A copy between two devices is a row of both.
@@ -19,8 +20,8 @@ from ..read.records import TASK_BITS, Trace
 from ..registry import Analysis, analysis_pass
 from .packing import lowest_lanes, union, without
 
-# What a row is: a kernel; a copy by its direction; what a node does for its copies of data; time in which it runs nothing
-# while tasks there wait for inputs.
+# What a row is: a kernel; a copy by its direction; what a node does for its copies of data; time in which it runs
+# nothing while tasks there wait for inputs.
 KERNEL, TO_DEVICE, FROM_DEVICE, UPKEEP, WAIT = range(5)
 COPIES = (TO_DEVICE, FROM_DEVICE)
 # Rows lie in lanes by their sort, in this order from above; and what these lanes are called.
@@ -44,7 +45,7 @@ class Devices:
     twin: np.ndarray  # the row of the same copy at that device, or -1
     construct: np.ndarray  # id; 0 in its lower bits: a routine
     name: np.ndarray  # row of names
-    lane: np.ndarray  # among those of its device that are of its sort
+    lane: np.ndarray  # among the rows of its device and sort
     names: list[str]
     types: dict[tuple[int, int], str]
     notes: list[str]  # why code has no name
@@ -64,18 +65,19 @@ class Devices:
         return f"device {device}" + (f" ({kind})" if kind else "")
 
     def keys(self) -> list[tuple[int, int]]:
-        """The devices of which it is known what they did: not those of runtimes without records."""
+        """The devices of which it is known what they did: runtimes without records have none."""
         return sorted(set(zip(self.rank.tolist(), self.device.tolist(), strict=True)))
 
     def document(self) -> list[dict[str, Any]]:
-        """Per device: number, bytes and time of the copies in each direction, and of the kernels; of a node of a cluster
-        also its upkeep. `time`: how the time from its rank's first operation to the last went by there."""
+        """Per device: number, bytes and time of the copies in each direction, and of the kernels; of a node of a
+        cluster also its upkeep. `time`: how the time from its rank's first operation to the last went by there."""
         return [self._row(rank, device) for rank, device in self.keys()]
 
     def _row(self, rank: int, device: int) -> dict[str, Any]:
         mine = (self.rank == rank) & (self.device == device)
         row: dict[str, Any] = {"rank": rank, "device": device, "type": self.types.get((rank, device), "")}
-        for key, what in (("kernels", KERNEL), ("to_device", TO_DEVICE), ("from_device", FROM_DEVICE), ("upkeep", UPKEEP)):
+        for key, what in (("kernels", KERNEL), ("to_device", TO_DEVICE), ("from_device", FROM_DEVICE),
+                          ("upkeep", UPKEEP)):
             some = mine & (self.what == what)
             row[key] = {"count": int(some.sum()), "total_ns": int((self.end - self.start)[some].sum())}
             if what in COPIES:
@@ -168,13 +170,13 @@ def devices(of: Analysis) -> Devices:
     twin = np.where(twin >= 0, place[twin], -1)[order]
     name, names, notes = _names(trace, rows, texts)
     lane = lowest_lanes((rows.rank << 12) | (rows.device << 2) | _SORT[rows.what], rows.start, rows.end)
-    return Devices(rows.rank, rows.device, rows.start, rows.end, rows.what, rows.bytes, rows.other, twin, rows.construct,
-                   name, lane, names, _types(trace, texts), notes)  # fmt: skip
+    return Devices(rows.rank, rows.device, rows.start, rows.end, rows.what, rows.bytes, rows.other, twin,
+                   rows.construct, name, lane, names, _types(trace, texts), notes)  # fmt: skip
 
 
 @analysis_pass("kernel_tasks", needs=("devices", "tasks"))
 def kernel_tasks(of: Analysis) -> np.ndarray:
-    """Of each row of `devices` the row of the task whose construct a kernel belongs to; -1: there is none."""
+    """For each row of `devices`, the row of the task of the kernel's construct; -1: there is none."""
     found, tasks, trace = of["devices"], of["tasks"], of.trace
     begins, ids = _constructs(trace)
     at = find(ids, np.where(found.what == KERNEL, found.construct, np.uint64(0)))
@@ -202,9 +204,9 @@ def _constructs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 def _rows(trace: Trace, event: str) -> _Rows:
     rows = trace.select(event)
     none = np.zeros(len(rows), dtype=np.int64)
-    found = _Rows(trace.rank[rows].astype(np.int64), trace.field(event, "device", rows).astype(np.int64), trace.time[rows],
-                  trace.time[rows] + _elapsed(trace, event, rows), none + KERNEL, none, none - 1, trace.task[rows],
-                  none.astype(np.uint64))  # fmt: skip
+    found = _Rows(trace.rank[rows].astype(np.int64), trace.field(event, "device", rows).astype(np.int64),
+                  trace.time[rows], trace.time[rows] + _elapsed(trace, event, rows), none + KERNEL, none, none - 1,
+                  trace.task[rows], none.astype(np.uint64))  # fmt: skip
     if event == "device_copy":
         found.what = np.where(trace.field(event, "kind", rows) == _OPTYPE_TO_DEVICE, TO_DEVICE, FROM_DEVICE)
         found.bytes = trace.field(event, "bytes", rows).astype(np.int64)
@@ -215,7 +217,8 @@ def _rows(trace: Trace, event: str) -> _Rows:
 
 
 def _starved(busy: _Rows, waits: _Rows) -> _Rows:
-    """Many tasks of a node may wait at a time, while others run. What counts is when nothing is done there meanwhile."""
+    """Many tasks of a node may wait at a time, while others run. What counts is when nothing is done there
+    meanwhile."""
     parts = [waits.take(np.zeros(0, dtype=np.int64))]
     busy = busy.take(np.isin(busy.what, (KERNEL, UPKEEP)))
     for rank, device in sorted(set(zip(waits.rank.tolist(), waits.device.tolist(), strict=True))):
@@ -243,7 +246,8 @@ def _types(trace: Trace, texts: dict[int, str]) -> dict[tuple[int, int], str]:
     keys = trace.global_task(rows, trace.field("device_begin", "text", rows))
     numbers = trace.field("device_begin", "device", rows)
     return {(rank, number): texts.get(key, "")
-            for rank, number, key in zip(trace.rank[rows].tolist(), numbers.tolist(), keys.tolist(), strict=True)}  # fmt: skip
+            for rank, number, key in zip(trace.rank[rows].tolist(), numbers.tolist(), keys.tolist(),
+                                         strict=True)}  # fmt: skip
 
 
 def _names(trace: Trace, rows: _Rows, texts: dict[int, str]) -> tuple[np.ndarray, list[str], list[str]]:

@@ -20,8 +20,8 @@ _BLOCK = 1 << 16
 @dataclass
 class GraphMetrics:
     """Degrees are per task. A taskwait with dependences is a node that runs nothing: its edges count, and its place on
-    a path, but it is no task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns). To run
-    is to be on a thread; what kernels of target tasks do on devices is apart from that."""
+    a path, but it is no task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns). To
+    run is to be on a thread; what kernels of target tasks do on devices is apart from that."""
 
     tasks: int
     completed: int
@@ -36,7 +36,7 @@ class GraphMetrics:
     kind_names: list[str]
     kind_of_task: np.ndarray
     running: np.ndarray  # ns of each task that completed
-    on_devices: np.ndarray  # likewise, of its kernels
+    on_devices: np.ndarray  # the same, of its kernels
     grain: np.ndarray
 
     def document(self) -> dict[str, Any]:

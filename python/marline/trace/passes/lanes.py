@@ -29,8 +29,8 @@ class Lanes:
 
 
 def all_lanes(trace: Trace, runs: Segments, calls: Calls) -> Lanes:
-    """Of each rank the threads that ever ran a task, explicit or implicit; in a rank where none did, those that called
-    MPI; if none did that either, all."""
+    """Of each rank the threads that ever ran a task, explicit or implicit; in a rank where none did, the threads that
+    called MPI; if none did that either, all."""
     chosen, taken = [], np.zeros(0, dtype=np.int64)
     every, ran = _first_of_each(trace.rank, trace.thread), _first_of_each(runs.rank, runs.thread)
     for lanes in (ran, distinct(lane_number(calls.rank, calls.start_thread)), every):

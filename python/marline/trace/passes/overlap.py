@@ -9,7 +9,7 @@ during each of them, over the time that they could have worked meanwhile, which 
   got it. One-sided communication is no message. Collectives have a ratio of their own: a rank's part lasts as long as
   its call, blocking ones only.
 - Work is the code of explicit tasks, without waits and without MPI calls; in a rank without explicit tasks, the
-  program's code, likewise.
+  program's code without these.
 
 Messages that are under way at a time count for each: a ratio of sums, not a share of the makespan.
 """
@@ -117,4 +117,5 @@ def _overlap(of: Analysis, sender: np.ndarray, start: np.ndarray, end: np.ndarra
     place = np.searchsorted(ranks, sender)
     return Overlap(ranks, _threads(all_lanes(of.trace, of["segments"], of["calls"]), ranks),
                    np.bincount(place, minlength=len(ranks)),
-                   np.array([int((end - start)[sender == rank].sum()) for rank in ranks], dtype=np.int64), work)  # fmt: skip
+                   np.array([int((end - start)[sender == rank].sum()) for rank in ranks], dtype=np.int64),
+                   work)  # fmt: skip

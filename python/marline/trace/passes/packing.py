@@ -36,7 +36,8 @@ def union(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return start[first], end[last]
 
 
-def without(start: np.ndarray, end: np.ndarray, off_start: np.ndarray, off_end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def without(start: np.ndarray, end: np.ndarray, off_start: np.ndarray,
+            off_end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What is left of some times without others; both as union() gives them."""
     edges = np.concatenate([start, end, off_start, off_end])
     change = np.repeat([1, -1, -2, 2], [len(start), len(end), len(off_start), len(off_end)])

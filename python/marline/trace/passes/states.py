@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What state a rank is in at each time: are tasks ready, and if none is, why not?
 
-All ranks lie one behind the other on one axis, so that one sorted array of changes serves them all. A change is one
+All ranks lie one after the other on one axis, so that one sorted array of changes serves them all. A change is one
 integer, its place on the axis and its kind, so that sorting needs no index; counts are sums over the sorted kinds.
 """
 
@@ -138,7 +138,8 @@ class Integrals:
         return self._before[state][at] + np.where(self._state[at] == state, place - self._place[at], 0)
 
 
-@analysis_pass("states", needs=("tasks", "segments", "calls", "in_mpi", "suspensions", "owners", "readiness", "producers"))
+@analysis_pass("states",
+               needs=("tasks", "segments", "calls", "in_mpi", "suspensions", "owners", "readiness", "producers"))
 def states(of: Analysis) -> States | None:
     """States of the ranks that have explicit tasks that ran; None if there is no such rank."""
     tasks, runs, calls = of["tasks"], of["segments"], of["calls"]
@@ -170,7 +171,7 @@ def _own_spans(ranks: np.ndarray, rank: np.ndarray, tasks: model.Tasks, runs: mo
     number = find(ranks, rank)[ran]
     np.minimum.at(begin, number, tasks.start[ran])
     np.maximum.at(end, number, np.maximum(tasks.end, tasks.start)[ran])
-    explicit = owners >= 0  # also those that had not ended when the trace did
+    explicit = owners >= 0  # also tasks that had not ended when the trace did
     np.maximum.at(end, find(ranks, runs.rank[explicit].astype(np.int64)), runs.end[explicit])
     return begin, end
 

@@ -139,7 +139,7 @@ def call_at(calls: Calls, task: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def _owning_call(trace: Trace, calls: Calls, lines: TimeLines, rows: np.ndarray) -> np.ndarray:
-    """The call between whose enter and exit the record `row` of the same task stands, or -1."""
+    """The call that has the record `row` of the same task between its enter and exit, or -1."""
     call = lines.latest(trace.task[rows], trace.time[rows])
     if not len(calls.call):
         return call
@@ -215,7 +215,7 @@ def _envelopes(calls: Calls, maker: np.ndarray, rank: np.ndarray, handle: np.nda
 
 
 def _finished(trace: Trace, calls: Calls, lines: TimeLines) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of mpi_wait whose request that call finished; the call; when; and the row of its mpi_done, or -1."""
+    """Rows of mpi_wait with the request that a call finished; the call; when; and the row of its mpi_done, or -1."""
     waits, dones = trace.select("mpi_wait"), trace.select("mpi_done")
     wait_call, done_call = (_owning_call(trace, calls, lines, rows) for rows in (waits, dones))
     # Call and index in one number; an index has at most 24 bits (mpi_done).

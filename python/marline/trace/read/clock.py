@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cycle counters of all ranks to nanoseconds on one clock.
 
-Every rank's counter is mapped to rank 0's by a straight line through the samples of trace/mpi/clock.cpp (one at MPI_Init,
-one at MPI_Finalize: offset and drift), and rank 0's counter to nanoseconds by its own frequency. Two ranks of one
-machine (same boot id) read the same counter, where a measured offset would only add the error of the measurement.
+Every rank's counter is mapped to rank 0's by a straight line through the samples of trace/mpi/clock.cpp (one at
+MPI_Init, one at MPI_Finalize: offset and drift), and rank 0's counter to nanoseconds by its own frequency. Two ranks of
+one machine (same boot id) read the same counter, where a measured offset would only add the error of the measurement.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _WORLD = 1  # the number of MPI_COMM_WORLD in every rank
 # A persistent request sends or receives as its maker's name says.
 _PERSISTENT_SENDS = [n for n, kind in CALL_KINDS.items() if kind == "persistent" and "send" in MPI_CALLS[n].lower()]
 _PERSISTENT_RECEIVES = [n for n, kind in CALL_KINDS.items() if kind == "persistent" and "recv" in MPI_CALLS[n].lower()]
-# These start a receive too, whose envelope is not the call's: it is known once it has finished.
+# These start a receive too. Its envelope is not the call's: it is known once the receive has finished.
 _ALSO_RECEIVES = [n for n, name in MPI_CALLS.items() if name.startswith("MPI_Isendrecv")]
 
 
@@ -80,7 +80,7 @@ def _sends(calls: Calls, started: Requests) -> _Side:
 
 
 def _receives(calls: Calls, started: Requests) -> _Side:
-    """Only those whose end is known. A sender that no status told is taken from the receive's own arguments."""
+    """Only messages with a known end. A sender that no status names is taken from the receive's own arguments."""
     direct = np.flatnonzero(kind_mask(calls, "receive", "sendreceive") & calls.returned)
     kinds = kind_mask(calls, "start_receive") | np.isin(calls.call, _PERSISTENT_RECEIVES + _ALSO_RECEIVES)
     indirect = np.flatnonzero(kinds[started.envelope] & (started.done >= 0) & ~started.cancelled)

@@ -159,7 +159,8 @@ def _in_order(
     path: Path, stored: np.ndarray, window: int, flushed: int, copies_at: int, cut: list[str]
 ) -> np.ndarray:
     """The records in the order of their writing: the full windows that were appended, then the young part of the window
-    itself (the layout and why it is safe: trace/base/record.hpp). `copies_at`: byte in the file, 0 for behind the window."""
+    itself (the layout and why it is safe: trace/base/record.hpp). `copies_at`: byte in the file, 0 for after the
+    window."""
     if copies_at % RECORD.itemsize or 0 < copies_at < HEADER.size:
         raise TraceError(f"{path}: copies at byte {copies_at}: the header is damaged")
     first = (copies_at - HEADER.size) // RECORD.itemsize if copies_at else window

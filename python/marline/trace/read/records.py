@@ -32,7 +32,7 @@ class Trace:
     thread: np.ndarray  # uint16, as the recorder numbered it: from 1
     payload: np.ndarray  # uint64, n by 2; as written, but `start` of task_run is in ns like `time`
     ranks: dict[int, dict[str, Any]]  # the JSON file of each rank
-    cut: list[str] = field(default_factory=list)  # files whose last bytes were dropped, and why
+    cut: list[str] = field(default_factory=list)  # files that lost their last bytes, and why
     notes: list[str] = field(default_factory=list)  # what was done to the clocks
 
     def select(self, name: str) -> np.ndarray:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a Timeline in Chrome's trace event format (JSON; chrome://tracing, Perfetto and Speedscope read it), chunk by
-chunk in bounded memory. Ranks are its processes; lanes are threads whose numbers begin where threads' end."""
+chunk in bounded memory. Ranks are its processes; lanes are threads with numbers above all real threads'."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _names(drawn: Timeline) -> list[dict[str, Any]]:
 
 
 def _add_slices(events: _Events, drawn: Timeline, progress: Progress) -> None:
-    """Complete events ("X"), an outer one before those in it. Written out by hand: there are millions."""
+    """Complete events ("X"), an outer one before its inner ones. Written out by hand: there are millions."""
     slices = drawn.slices
     names = [json.dumps(name, ensure_ascii=False) for name in drawn.names]
     order = np.lexsort((slices.depth, slices.start))

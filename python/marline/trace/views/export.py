@@ -30,7 +30,7 @@ class Views:
 
 
 def load(folder: str | Path, progress: Progress = no_progress) -> Trace:
-    """The trace in `folder`, whose processes know where they were read from: symbols are kept there."""
+    """The trace in `folder`. Its processes know where they were read from: symbols are kept there."""
     trace = read_trace(folder, progress)
     for metadata in trace.ranks.values():
         metadata["folder"] = str(folder)

@@ -2,8 +2,8 @@
 """Draws a Picture as a Gantt chart with Matplotlib, as pixels (PNG) or as vectors (SVG).
 
 One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for
-MPI calls whose task is suspended, and for the transfers and kernels of each device: they lie under what the threads run
-meanwhile. Arrows are transfers from one device to another, as those between the nodes of a cluster. A chart has no more
+MPI calls of suspended tasks, and for the transfers and kernels of each device: they lie under what the threads run
+meanwhile. Arrows are transfers from one device to another, as between the nodes of a cluster. A chart has no more
 bars than it has columns: where a trace has more, bars shorter than a column are gathered, and a line of text under the
 chart says so.
 """
@@ -214,8 +214,8 @@ def _draw_arrows(canvas: _Canvas, picture: Picture, rows: _Rows) -> None:
             "arrowstyle": "-|>", "linewidth": 0.4 + 1.1 * share, "mutation_scale": 5 + 5 * share, "color": "#333333",
             "shrinkA": 0, "shrinkB": 0, "alpha": 0.75})  # fmt: skip
         if row in labelled:
-            canvas.axes.text((begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2, f" {size(int(devices.bytes[row]))}", fontsize=5,
-                             color="#333333", va="center")  # fmt: skip
+            canvas.axes.text((begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2, f" {size(int(devices.bytes[row]))}",
+                             fontsize=5, color="#333333", va="center")  # fmt: skip
 
 
 def _call_color(number: int) -> str:
@@ -263,7 +263,8 @@ def _notes(canvas: _Canvas, rows: _Rows) -> list[str]:
     if canvas.gathered:
         notes.append(f"{canvas.gathered} bars shorter than {duration(canvas.column_ns)} are drawn together")
     if canvas.arrows_left_out:
-        notes.append(f"without arrows for {canvas.arrows_left_out} transfers between devices: at most {_MOST_ARROWS} are drawn")
+        notes.append(f"without arrows for {canvas.arrows_left_out} transfers between devices: at most {_MOST_ARROWS} "
+                     "are drawn")
     hidden = sum(count for _, count in rows.hidden.values())
     if hidden:
         notes.append(f"{hidden} lanes of suspended calls are not drawn")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's side of copies to and from devices, for the exports: lanes of its own, from and to which arrows lead. A device
-does the copy, or the thread that asks for it; these lanes say when the host's memory, and its link to the device, are in
-use."""
+"""The host's side of copies to and from devices, for the exports: lanes of its own, from and to which arrows lead. A
+device does the copy, or the thread that asks for it; these lanes say when the host's memory, and its link to the
+device, are in use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HostSide:
     """One bar for each row of `rows`, a copy between the host and a device, at the same time as the device's."""
 
     rows: np.ndarray  # of Devices
-    lane: np.ndarray  # among those of its rank
+    lane: np.ndarray  # among the lanes of its rank
     title: np.ndarray  # row of titles
     titles: list[str]  # `to device 1 (node)`
 

@@ -12,6 +12,7 @@ def add_views(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
     parser.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
     parser.add_argument("--color-by", metavar="REGION",
-                        help="colour tasks in charts by how often their creator had begun this region (marline/trace.h)")
+                        help="colour tasks in charts by how often their creator had begun this region "
+                        "(marline/trace.h)")
     parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
                         help="run the analysis passes of this file, too; may be repeated")  # fmt: skip

@@ -54,8 +54,8 @@ def _text(field: int, value: str) -> bytes:
 
 
 _ON_SEQUENCE = _number(_SEQUENCE, 1)
-# Times, task ids and values are varints padded to a fixed width, as Perfetto's own writers pad lengths: so a packet is a
-# template with holes, and a column of numbers is encoded at once.
+# Times, task ids and values are varints padded to a fixed width, as Perfetto's own writers pad lengths: so a packet is
+# a template with holes, and a column of numbers is encoded at once.
 _TIME_BYTES, _NOTE_BYTES, _VALUE_BYTES = 8, 7, 5
 
 
@@ -111,7 +111,8 @@ def _write_counter(file: BinaryIO, counter: Counter, uuid: int) -> None:
     before, after = _template(body, _VALUE_BYTES)
     for first in range(0, len(counter.time), _CHUNK):
         chunk = slice(first, first + _CHUNK)
-        columns = [before, _padded(counter.time[chunk], _TIME_BYTES), after, _padded(counter.value[chunk], _VALUE_BYTES)]
+        columns = [before, _padded(counter.time[chunk], _TIME_BYTES), after,
+                   _padded(counter.value[chunk], _VALUE_BYTES)]
         widths = [len(before), _TIME_BYTES, len(after), _VALUE_BYTES]
         count = len(counter.time[chunk])
         table = np.empty((count, sum(widths)), dtype=np.uint8)
@@ -137,7 +138,7 @@ class _Flows:
         self._arrows = len(leaving)
 
     def of(self, events: np.ndarray) -> dict[int, bytes]:
-        """For those of `events` that have arrows: their encoding."""
+        """The encoding of the `events` that have arrows."""
         first = np.searchsorted(self._events, events, side="left")
         last = np.searchsorted(self._events, events, side="right")
         found = {}

@@ -2,7 +2,7 @@
 """A trace as tracks, slices, arrows and counters: what the Perfetto and the Chrome export both write.
 
 Columns only, so that a trace of 10^7 records fits; names are indices. Slices of one track nest by `depth`: a task, in
-it regions, in them MPI calls that hold the thread. A call whose task is suspended lies in a lane of its own.
+it regions, in them MPI calls that hold the thread. A call of a suspended task lies in a lane of its own.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Slices:
 
 @dataclass
 class Arrows:
-    """From a slice to a later one. A dependence leaves the end of a task and reaches the begin of the next, or those of
-    their kernels on devices; a message leaves the begin of the send and reaches the end of the receive. A copy, of a host
-    or device to another, is drawn like a message: its two sides are slices of the same time."""
+    """From a slice to a later one. A dependence leaves the end of a task and reaches the begin of the next, or connects
+    their kernels on devices in the same way; a message leaves the begin of the send and reaches the end of the receive.
+    A copy, of a host or device to another, is drawn like a message: its two sides are slices of the same time."""
 
     source: np.ndarray  # rows of Slices
     sink: np.ndarray
     is_message: np.ndarray
-    is_copy: np.ndarray  # those are messages, too
+    is_copy: np.ndarray  # copies are messages, too
 
 
 @dataclass
@@ -197,7 +197,8 @@ def _calls(drawn: Picture, name: np.ndarray) -> Slices:
 
 
 def _titles(drawn: Picture) -> tuple[np.ndarray, list[str]]:
-    """`MPI_Recv from 1 tag 7`, as far as the call has those: the row of each call's title, and the titles."""
+    """`MPI_Recv from 1 tag 7`, as far as the call has a peer and a tag: the row of each call's title, and the
+    titles."""
     calls = drawn.calls
     kinds = np.array([CALL_KINDS.get(number, "local") for number in range(1 << 12)])[calls.call.astype(np.int64)]
     receives, sends = np.isin(kinds, _RECEIVING), np.isin(kinds, _SENDING)
@@ -286,7 +287,8 @@ def _copies(drawn: Picture, host: HostSide, first_copy: int) -> tuple[np.ndarray
     return source, sink
 
 
-def _with_copies(arrows: Arrows, left_out: list[str], copies: tuple[np.ndarray, np.ndarray]) -> tuple[Arrows, list[str]]:
+def _with_copies(arrows: Arrows, left_out: list[str],
+                 copies: tuple[np.ndarray, np.ndarray]) -> tuple[Arrows, list[str]]:
     source, sink = copies
     if len(source) > MOST_ARROWS:
         return arrows, [*left_out, f"without arrows for {len(source)} copies: viewers bear {MOST_ARROWS}"]

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-WHERE = "Ident*, int32_t"  # the construct's place in the source and the thread's number, which nobody needs
+WHERE = "Ident*, int32_t"  # the construct's place in the source and the thread's number, both unused
 BY_POINTER = {"cmplx4"}  # results of these types are captured through a pointer, where other types return them
 WORDS = {"1": "int8_t", "2": "int16_t", "4": "int32_t", "8": "int64_t"}  # sizes that the processor has instructions for
 

@@ -181,8 +181,8 @@ contains
     !$omp target exit data map(from: one%a, one%b) map(release: one)
   end subroutine
 
-  ! The pointer's bounds change in the midst of the iterations, or never. (A replay without the code would keep the old ones
-  ! or not: it is not asked for.)
+  ! The pointer's bounds change in the midst of the iterations, or never. (A replay without the code would keep the old
+  ! ones or not: it is not asked for.)
   subroutine graphs()
     integer(long), target :: x(cells)
     integer(long), pointer :: p(:)

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Persistent graphs of target regions on a cluster, from Fortran: chains of regions in each mode, against the serial sum.
+! Persistent graphs of target regions on a cluster, from Fortran: chains of regions in each mode, against the serial
+! sum.
 !
 ! Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to), target exit data(map:from)
 program cluster_graphs

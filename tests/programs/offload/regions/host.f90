@@ -2,8 +2,8 @@
 !
 ! Target constructs in Fortran where the host is the only device.
 !
-! Covers: target(map, firstprivate, depend, nowait), target data(map), target enter data(map, nowait, depend), target update,
-!  target teams distribute parallel for(reduction), declare target, omp_is_initial_device
+! Covers: target(map, firstprivate, depend, nowait), target data(map), target enter data(map, nowait, depend),
+!  target update, target teams distribute parallel for(reduction), declare target, omp_is_initial_device
 module scaled
   implicit none
 contains
