@@ -27,7 +27,7 @@ struct Array {
   T* end() { return items + count; }
   T& last() { return items[count - 1]; }
 
-  // Its index.
+  // Appends the item; returns its index.
   uint32_t push(const T& item) {
     if (count == capacity) widen();
     items[count] = item;

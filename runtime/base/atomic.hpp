@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All lock-free code uses Atomic<T> and the short order names below, and no other atomics. So a test can put another
-// implementation under the same source: built with -DMARLINE_MODEL it takes Atomic and cpu_relax from a file
+// All lock-free code uses Atomic<T> and the short order names below, and no other atomics. So a test can use another
+// implementation with the same source: built with -DMARLINE_MODEL, the source takes Atomic and cpu_relax from a file
 // "model_atomic.hpp" that the test provides (yield points at every access, tiny capacities). Stateless.
 #pragma once
 
@@ -28,7 +28,8 @@ inline void cpu_relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  // `isb` rather than `yield`: the latter is a no-op on cores without SMT, and the loop would hammer the line.
+  // `isb` rather than `yield`: `yield` does nothing on cores without SMT, and the loop would load the line all the
+  // time.
   asm volatile("isb" ::: "memory");
 #endif
 }
@@ -46,13 +47,13 @@ inline constexpr std::memory_order release = std::memory_order_release;
 inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
-// A signal handler on the same thread that sees what is written after it sees what is written before it. Costs nothing:
+// A signal handler on the same thread that sees a write after the fence also sees the writes before it. Costs nothing:
 // only the compiler keeps the order.
 inline void fence_signal() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 #if MARLINE_TSAN
-// ThreadSanitizer does not model fences. A read-modify-write on one word common to all orders the callers at least as
-// strongly, and TSan understands it.
+// ThreadSanitizer does not model fences. A read-modify-write on one common word orders all callers at least as
+// strongly, and ThreadSanitizer models it.
 inline Atomic<uint32_t> tsan_fence_word{0};
 inline void fence_seq_cst() { tsan_fence_word.fetch_add(1, seq_cst); }
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How this build was made: MARLINE_TSAN and MARLINE_ASAN are 1 under ThreadSanitizer and AddressSanitizer, else 0. GCC
-// defines a macro for it, Clang answers __has_feature.
+// How this build was made: MARLINE_TSAN and MARLINE_ASAN are 1 under ThreadSanitizer and AddressSanitizer, otherwise 0.
+// GCC defines a macro for each, Clang answers __has_feature.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

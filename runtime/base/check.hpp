@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to do when something is wrong. MARLINE_ASSERT: for what cannot happen. fatal: can happen, and the program cannot
-// continue. warn: the program continues. (A user's mistake in a call that can return an error code returns it instead.)
-// Every message is one line that says what failed, the value, and what to do. Callable from any thread, on any stack
-// with about 2 KiB left; no allocation.
+// Reactions to errors. MARLINE_ASSERT: a condition that cannot be false. fatal: an error that can happen, after which
+// the program cannot continue. warn: the program continues. (A user's mistake in a call with an error code is returned
+// instead.) Every message is one line with the failure, the value, and what to do. Callable from any thread, on any
+// stack with about 2 KiB left; no allocation.
 #pragma once
 
 namespace marline {
 
-// Writes "marline: fatal: ..." to stderr and aborts, so that a core can be had.
+// Writes "marline: fatal: ..." to stderr and aborts, so that there can be a core file.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
-// The same where the program itself asks for its end: it exits with status 1, as from main, on the caller's stack.
+// The same if the program itself asks for its end: it exits with status 1, as from main, on the caller's stack.
 [[noreturn]] void fatal_as_asked(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
-// Whether a thread of this process is in one of these.
+// Whether a thread of this process is in fatal or fatal_as_asked.
 bool is_failing();
 
 // Writes "marline: warning: ..." to stderr.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clocks. See clock.hpp.
+// Reads the clocks, and measures the frequency of the cycle counter.
 #include "base/clock.hpp"
 
 #include <ctime>
@@ -10,7 +10,8 @@
 namespace marline {
 namespace {
 
-// 0 until measured. Written by whichever thread asks first; two that race store nearly the same figure, both right.
+// 0 until measured. Written by the first thread that asks; two threads that race store nearly the same value, and both
+// are right.
 Atomic<uint64_t> measured_ticks_per_second{0};
 
 uint64_t measure() {
@@ -19,7 +20,7 @@ uint64_t measure() {
   asm volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
   return frequency;
 #else
-  // One millisecond against a clock that is read in some 50 ns: an error below 0.01 %.
+  // One millisecond, compared with a clock that is read in about 50 ns: an error below 0.01 %.
   constexpr uint64_t kWindow = 1000000;
   const uint64_t begin_ns = nanoseconds_now();
   const uint64_t begin = cycles();

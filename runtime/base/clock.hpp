@@ -21,7 +21,7 @@ inline uint64_t cycles() {
 #endif
 }
 
-// Ticks of cycles() per second. The first call may take a millisecond: not on a hot path.
+// Ticks of cycles() per second. The first call may take a millisecond, so do not make it on a hot path.
 double cycles_per_second();
 
 // Seconds since some fixed point in the past (CLOCK_MONOTONIC).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// futex(2) calls. See futex.hpp.
+// Calls futex(2).
 #include "base/futex.hpp"
 
 #include <cerrno>
@@ -45,7 +45,8 @@ bool futex_wait_for(Atomic<uint32_t>& word, uint32_t expected, uint64_t nanoseco
 
 void futex_wake(Atomic<uint32_t>& word, int count) {
   const int saved_errno = errno;
-  // EFAULT: the word's page is gone, and its sleeper with it (see futex.hpp). No other error is possible here.
+  // EFAULT: the word's page has been unmapped, so its sleeper has ended (see futex.hpp). No other error is possible
+  // here.
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
   errno = saved_errno;
 }

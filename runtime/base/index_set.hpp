@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of small numbers whose least and greatest members are found in constant time: one bit per number, and one bit
-// per word of those. No thread of its own: the user's lock guards it. Zero-initialised memory is an empty set.
+// A set of small numbers that finds its least and greatest member in constant time: one bit per number, and one bit per
+// word of these bits. It has no lock: its user's lock guards it. Zero-initialised memory is an empty set.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace marline {
 
-// Numbers below kSize, a multiple of 4096.
+// Holds numbers below kSize, a multiple of 4096.
 template <size_t kSize>
 class IndexSet {
  public:
@@ -55,7 +55,7 @@ class IndexSet {
   static constexpr uint64_t bit(size_t index) { return uint64_t{1} << (index % 64); }
 
   uint64_t words_[kSize / 64] = {};
-  uint64_t occupied_[kSize / 4096] = {};  // which words have a member
+  uint64_t occupied_[kSize / 4096] = {};  // the words that have a member
 };
 
 }  // namespace marline

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Containers whose link is a member of the element: no allocation, and an element is in at most one container per link.
-// The container never owns its elements.
+// Containers with a link that is a member of the element: no allocation, and an element is in at most one container per
+// link. A container never owns its elements.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -12,7 +12,7 @@ namespace marline {
 template <class T, T* T::* Next>
 struct Fifo {
   T* head = nullptr;
-  T* tail = nullptr;  // meaningful only while head is not null
+  T* tail = nullptr;  // valid only while head is not null
 
   [[nodiscard]] bool empty() const { return head == nullptr; }
 
@@ -42,7 +42,7 @@ struct Fifo {
     return element;
   }
 
-  // Moves all elements of `other` behind ours, in O(1); `other` is empty afterwards.
+  // Appends all elements of `other`, in O(1); `other` is empty afterwards.
   void append(Fifo& other) {
     if (other.empty()) return;
     if (head == nullptr) {
@@ -55,13 +55,13 @@ struct Fifo {
   }
 };
 
-// Many threads push, any thread takes everything (Treiber 1986, with exchange instead of pop). Nobody ever dereferences
-// an element that he has not taken, and the head is compared only to be replaced by an element that points to it; so an
+// Many threads push, any thread takes everything (Treiber 1986, with exchange instead of pop). A thread dereferences
+// only elements that it has taken, and compares the head only to replace it by an element that points to it. So an
 // element that was taken and pushed again in between (ABA) does no harm.
 template <class T, T* T::* Next>
 class MpscStack {
  public:
-  // True if the stack was empty: the pusher that makes it non-empty tells the consumer.
+  // True if the stack was empty: the pusher that makes it non-empty notifies the consumer.
   bool push(T* element) { return push_chain(element, element); }
 
   // Pushes first -> ... -> last, linked by Next.
@@ -69,7 +69,7 @@ class MpscStack {
     T* head = head_.load(relaxed);
     do {
       last->*Next = head;
-      // release pairs with the acquire in take_all: the elements' contents are visible to who takes them.
+      // release pairs with the acquire in take_all: the thread that takes the elements sees their contents.
     } while (!head_.compare_exchange_weak(head, first, release, relaxed));
     return head == nullptr;
   }
@@ -80,14 +80,14 @@ class MpscStack {
     return head_.exchange(nullptr, acquire);
   }
 
-  // The order is seq_cst so that it can be the re-check of a sleep protocol whose pusher uses fence_seq_cst.
+  // seq_cst, so that it can be the re-check of a sleep protocol if the pusher uses fence_seq_cst.
   [[nodiscard]] bool empty() const { return head_.load(seq_cst) == nullptr; }
 
  private:
   Atomic<T*> head_{nullptr};  // written by pushers (CAS) and takers (exchange)
 };
 
-// Reverses a chain: what take_all returned, oldest first.
+// Reverses a chain, for example of take_all: the oldest element comes first.
 template <class T, T* T::* Next>
 T* reversed(T* chain) {
   T* result = nullptr;

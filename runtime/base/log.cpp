@@ -28,21 +28,21 @@ void write_line(const char* prefix, const char* format, va_list arguments) {
   int length = snprintf(line, sizeof line, "marline: %s: ", prefix);
   const int wanted = vsnprintf(line + length, sizeof line - static_cast<size_t>(length), format, arguments);
   length = wanted < 0 ? length : length + wanted;
-  if (length > kLineBytes - 2) length = kLineBytes - 2;  // a cut message still ends its line
+  if (length > kLineBytes - 2) length = kLineBytes - 2;  // a cut message also ends with a new line
   line[length] = '\n';
   const char* at = line;
   for (size_t left = static_cast<size_t>(length) + 1; left > 0;) {
     const ssize_t written = write(STDERR_FILENO, at, left);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;  // stderr is closed: there is nobody to tell
+    if (written <= 0) break;  // stderr is closed
     at += written;
     left -= static_cast<size_t>(written);
   }
   errno = saved_errno;
 }
 
-// What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the
-// process. Process and thread, so that a forked child has a first one of its own.
+// If one thread cannot continue, other threads often cannot either: the first message is enough, and ends the process.
+// The word has process and thread, so that a forked child has a first thread of its own.
 Atomic<uint64_t> first_to_fail{0};
 
 uint64_t process_bits() { return static_cast<uint64_t>(getpid()) << 32; }
@@ -56,7 +56,8 @@ bool is_first_to_fail() {
   return first_to_fail.load(relaxed) == self;
 }
 
-// Returns to the first one; to others after `seconds`, for what the process does at its end may wait for its threads.
+// Returns at once in the first thread that fails; in other threads after `seconds`, because the end of the process may
+// wait for its threads.
 void wait_unless_first(uint64_t seconds) {
   const uint64_t end = nanoseconds_now() + seconds * 1'000'000'000;
   while (!is_first_to_fail() && nanoseconds_now() < end) usleep(10'000);

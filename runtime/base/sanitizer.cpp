@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The names are the sanitizers' public interface (sanitizer/tsan_interface.h,
+// Looks up the sanitizers' functions. The names are the sanitizers' public interface (sanitizer/tsan_interface.h,
 // sanitizer/asan_interface.h, sanitizer/common_interface_defs.h).
 #include "base/sanitizer.hpp"
 
@@ -41,7 +41,7 @@ void sanitizers_look_up() {
   Sanitizers found;
   bool tsan = look_up_tsan(&found);
   bool asan = look_up_asan(&found);
-  // Half a run time is none: an old one, say, that knows no fibers.
+  // A run time without some of the functions counts as none: an old one, for example, without fibers.
   if (!tsan) found.tsan_switch_to_fiber = nullptr;
   if (!asan) found.asan_start_switch = nullptr;
   g_sanitizers = found;

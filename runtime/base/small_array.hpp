@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An array that grows at its end, for plain data on a stack. Its first elements lie inside it, so that short ones cost
+// An array that grows at its end, for plain data on a stack. It contains its first elements, so that short arrays cost
 // no allocation. One owner.
 #pragma once
 
@@ -18,7 +18,7 @@ class SmallArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>);
 
  public:
-  // `what` its elements are, in the plural: for the message if there is no memory for them.
+  // `what`: the name of the elements, in the plural, for the message if there is no memory for them.
   explicit SmallArray(const char* what) : what_(what) {}
   SmallArray(const SmallArray&) = delete;
   SmallArray& operator=(const SmallArray&) = delete;
@@ -33,7 +33,7 @@ class SmallArray {
     items_[count_++] = item;
   }
 
-  [[nodiscard]] const T* items() const { return items_; }  // until the next push
+  [[nodiscard]] const T* items() const { return items_; }  // valid until the next push
   [[nodiscard]] size_t count() const { return count_; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A lock for critical sections of a few instructions inside the runtime. Test-and-test-and-set. After a bounded spin
-// the waiting thread yields its core, because with more threads than cores the holder may need this core. Not
-// fiber-aware: never suspend a task that holds one.
+// the waiting thread yields its core, because with more threads than cores the holder may need this core. The lock does
+// not know fibers: never suspend a task that holds one.
 #pragma once
 
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and showing OMP_ALLOCATOR. See the header.
+// Reads and shows the value of OMP_ALLOCATOR.
 #include "config/allocator_choice.hpp"
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace marline {
 using namespace allocators;
 namespace {
 
-// By their numbers; the null allocator has no name that can be given.
+// In the order of their numbers; the null allocator has no name for users.
 constexpr const char* kAllocatorWords[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
                                            "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc",   "omp_cgroup_mem_alloc",
                                            "omp_pteam_mem_alloc",   "omp_thread_mem_alloc"};
@@ -63,7 +63,7 @@ const char* word_of(const AllocatorTrait& trait) {
   }
 }
 
-// allocator_fb needs the allocator to fall back to, and nothing else has use for it.
+// Whether allocator_fb, if given, comes with the allocator to fall back to; other fallbacks do not use one.
 bool has_fallback(const AllocatorChoice& choice) {
   bool wanted = false, given = false;
   for (int i = 0; i < choice.count; ++i) {

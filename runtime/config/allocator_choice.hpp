@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The value of OMP_ALLOCATOR (OpenMP 5.2, section 21.5.1), and the numbers of allocators, memory spaces and traits,
-// which are those of omp.h of GCC and of LLVM. OpenMP 6.0 changed two numbers in LLVM's: omp_default_mem_space from 0
-// (now the null space) to 99, and omp_atv_all from 7 (now omp_atv_device) to 19. No allocator can be made in the null
-// space, and host and device are the same here, so both old and new numbers are understood. Plain values.
+// which are the numbers in omp.h of GCC and of LLVM. OpenMP 6.0 changed two numbers in LLVM's omp.h:
+// omp_default_mem_space from 0 (now the null space) to 99, and omp_atv_all from 7 (now omp_atv_device) to 19. No
+// allocator can be made in the null space, and host and device are the same here, so both old and new numbers are
+// understood. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ namespace marline {
 
 namespace allocators {
 
-// omp_allocator_handle_t of the predefined allocators; what is above kLastNumber is the address of one made at run
-// time.
+// omp_allocator_handle_t of the predefined allocators. A handle above kLastNumber is the address of an allocator that
+// was made at run time.
 enum PredefinedAllocator : uintptr_t {
   kNullAllocator,
   kDefaultMemory,
@@ -28,14 +29,15 @@ enum PredefinedAllocator : uintptr_t {
   kTeamMemory,
   kThreadMemory,
   kGccPinnedMemory14 = 9,
-  kGccPinnedMemory = 200,  // ompx_gnu_pinned_mem_alloc of GCC 14, and 15
+  // The numbers of ompx_gnu_pinned_mem_alloc in GCC 14 (above) and in GCC 15.
+  kGccPinnedMemory = 200,
   kTargetHostMemory = 100,
   kTargetSharedMemory,
   kTargetDeviceMemory,  // llvm_omp_target_*_mem_alloc
 };
 inline constexpr uintptr_t kLastNumber = 4095;
 
-// omp_memspace_handle_t; likewise.
+// omp_memspace_handle_t; a handle above kLastNumber is the address of a memory space that was made at run time.
 enum PredefinedSpace : uintptr_t {
   kDefaultSpace,
   kLargeCapacitySpace,
@@ -48,7 +50,7 @@ enum PredefinedSpace : uintptr_t {
   kTargetDeviceSpace,
 };
 
-// omp_alloctrait_key_t; those from kPinDevice on are OpenMP 6.0's.
+// omp_alloctrait_key_t; the keys from kPinDevice on are OpenMP 6.0's.
 enum TraitKey : int {
   kSyncHint = 1,
   kAlignment,
@@ -104,13 +106,14 @@ struct AllocatorTrait {
 struct AllocatorChoice {
   static constexpr int kMaxTraits = 16;
 
-  uintptr_t handle;  // of a predefined allocator; kNullAllocator: one with the space and the traits below
+  // Of a predefined allocator; kNullAllocator: an allocator with the space and the traits below.
+  uintptr_t handle;
   uintptr_t space;
   int count;
   AllocatorTrait traits[kMaxTraits];
 };
 
-// Moves the cursor behind a whole value, or returns false; the choice is then undefined.
+// Moves the cursor past a whole value. False: the value is malformed, and the choice is undefined.
 bool read_allocator(Cursor& in, AllocatorChoice& result);
 void show_allocator(Text& out, const AllocatorChoice& choice);
 

@@ -25,8 +25,8 @@ bool read_cpu_range(Cursor& in, Take take) {
   return true;
 }
 
-// Reads a list up to the end of the text or `end`, which is left, and calls take(cpu, begins): `begins` says that a
-// place begins with this CPU. False if the list is malformed or empty.
+// Reads a list up to the end of the text or to `end`, which is not read, and calls take(cpu, begins). `begins`: a place
+// begins with this CPU. False: the list is malformed or empty.
 template <class Take>
 bool read_cpu_list(Cursor& in, char end, Take take) {
   do {

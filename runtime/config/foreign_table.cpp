@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of other runtimes' variables. See foreign_table.hpp. Constant.
+// The table of other runtimes' variables, and the functions that read their values. Constant.
 #include "config/foreign_table.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr const char* kTypeWords[] = {"compact", "scatter",  "balanced", "explic
                                       "logical", "physical", "none",     "disabled"};
 enum Type : int { kCompact, kScatter, kBalanced, kExplicit, kLogical, kPhysical, kNone, kDisabled };
 
-constexpr int64_t kRoundsPerMicrosecond = 100;  // of GOMP_SPINCOUNT: one lasts about as long as a `pause`
+constexpr int64_t kRoundsPerMicrosecond = 100;  // one round of GOMP_SPINCOUNT takes about as long as a `pause`
 
 bool read_forever(Cursor& in, Options& to) {
   if (in.accept_one_of(kForeverWords) < 0) return false;
@@ -27,7 +27,7 @@ bool read_forever(Cursor& in, Options& to) {
   return true;
 }
 
-// LLVM's runtime: milliseconds without a unit.
+// LLVM's runtime: a number without a unit is in milliseconds.
 bool read_blocktime(Cursor& in, Options& to) {
   if (read_forever(in, to)) return true;
   if (!read_number(in, 0, INT_MAX, to.spin_us)) return false;
@@ -37,7 +37,7 @@ bool read_blocktime(Cursor& in, Options& to) {
   return true;
 }
 
-// GCC's runtime: decimal multiples.
+// GCC's runtime: multiples are decimal.
 bool read_spincount(Cursor& in, Options& to) {
   if (read_forever(in, to)) return true;
   static constexpr const char* kUnits[] = {"k", "m", "g", "t"};
@@ -86,14 +86,14 @@ void bind_in_order(Options& to, AffinityKind kind) {
   to.proc_bind_count = 1;
 }
 
-// A list of CPUs, checked here and made places of later; `in` is left behind it.
+// Reads a list of CPUs, which is checked here and made into places later; leaves `in` after the list.
 bool read_list(Cursor& in, char end, Options& to) {
   to.affinity.list = in.mark();
   bind_in_order(to, AffinityKind::kList);
   return read_cpu_list(in, end, [](int, bool) {});
 }
 
-// The rest of the value, which is well-formed, as a copy: a program may overwrite its environment.
+// Copies the rest of the value, which is well-formed: a program may overwrite its environment.
 bool keep_list(Options& to) {
   to.affinity.list = strdup(to.affinity.list);
   return to.affinity.list != nullptr;
@@ -106,7 +106,7 @@ bool read_type(Type type, Options& to) {
     case kScatter:
     case kPhysical: bind_in_order(to, AffinityKind::kScatter); return true;
     case kBalanced: bind_in_order(to, AffinityKind::kBalanced); return true;
-    case kExplicit: return true;  // the list that comes with it says the rest
+    case kExplicit: return true;  // the proclist in the same value has the places
     case kNone:
     case kDisabled:
       to.proc_bind[0] = ProcBind::kUnbound;
@@ -116,14 +116,14 @@ bool read_type(Type type, Options& to) {
   return false;
 }
 
-// Accepted for what they would switch, which Marline does not do: it always keeps to the process's CPUs.
+// Accepts modifiers without an effect: Marline always stays on the process's CPUs.
 bool accept_modifier(Cursor& in) {
   static constexpr const char* kWords[] = {"noverbose", "warnings", "nowarnings", "respect",
                                            "norespect", "reset",    "noreset"};
   return in.accept_one_of(kWords) >= 0;
 }
 
-// What KMP_AFFINITY says of the order of places.
+// The order of places that KMP_AFFINITY gives.
 struct Order {
   int type = -1;
   int numbers = 0;
@@ -143,7 +143,7 @@ bool read_affinity_item(Cursor& in, Options& to, Order& order) {
   return order.type < 0 && read_word(in, kTypeWords, order.type);
 }
 
-// Permute and offset; `logical` and `physical`, old names, have an offset only.
+// Takes permute and offset; `logical` and `physical`, which are old names, have only an offset.
 void take_numbers(const Order& order, Options& to) {
   const bool old_name = order.type == kLogical || order.type == kPhysical;
   const int most = order.type == kCompact || order.type == kScatter ? 2 : old_name ? 1 : 0;
@@ -155,7 +155,7 @@ void take_numbers(const Order& order, Options& to) {
   if (most > 0) to.affinity.offset = order.number[most - 1];
 }
 
-// LLVM's runtime: [modifier,...]type[,permute[,offset]], in any order but for the numbers.
+// LLVM's runtime: [modifier,...]type[,permute[,offset]], in any order except for the numbers.
 bool read_kmp_affinity(Cursor& in, Options& to) {
   Order order;
   to.affinity.granularity = Granularity::kCore;
@@ -164,7 +164,7 @@ bool read_kmp_affinity(Cursor& in, Options& to) {
   } while (in.accept(','));
   const bool list = to.affinity.kind == AffinityKind::kList;
   if (!in.at_end() || (order.type == kExplicit && !list)) return false;
-  if (order.type < 0 && !list) return true;  // modifiers alone say nothing about places
+  if (order.type < 0 && !list) return true;  // modifiers alone have no places
   if (list && order.type >= 0 && order.type != kExplicit) return false;
   if (!list && !read_type(static_cast<Type>(order.type), to)) return false;
   if (order.type >= 0) take_numbers(order, to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Stateless.
+// Checks the names of environment variables, and suggests the ones that are probably meant. Stateless.
 #include "config/names.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace marline {
 namespace {
 
-constexpr size_t kLongest = 48;  // of the names that are compared
+constexpr size_t kLongest = 48;  // name that is compared
 
-// What they would do is not done here, and a user may count on it. `holds_anyway`: values that ask for nothing else
-// than what holds here, with `, ` in between, or * for all. tools/gen_options_doc.py reads the table.
+// Variables without an effect here on which a user may rely. `holds_anyway`: values that ask for what Marline does
+// anyway, separated by `, `, or * for all values. tools/gen_options_doc.py reads the table.
 constexpr struct {
   const char* name;
   const char* holds_anyway;
@@ -77,7 +77,8 @@ const Option* option_named(const Name& name) {
   return nullptr;
 }
 
-// Cuts _ALL, _DEV or _DEV_number off (OpenMP 5.1, 6 and 6.0, 4.3). What is only for other devices is theirs to read.
+// Cuts off _ALL, _DEV or _DEV_number (OpenMP 5.1, 6 and 6.0, 4.3). Variables for other devices are read by their
+// library.
 bool cut_device(Name& name) {
   size_t length = name.length;
   while (length > 0 && name.text[length - 1] >= '0' && name.text[length - 1] <= '9') --length;
@@ -92,7 +93,7 @@ bool cut_device(Name& name) {
   return true;
 }
 
-// Insertions, deletions and replacements from one to the other (Levenshtein).
+// The number of insertions, deletions and replacements between two names (Levenshtein).
 size_t distance(const Name& a, const char* b) {
   size_t row[kLongest + 1];
   const size_t width = strlen(b);
@@ -111,7 +112,7 @@ size_t distance(const Name& a, const char* b) {
 
 bool begins(const char* name, const char* prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 
-// The option that the name is probably meant to be, among those that begin so; or null.
+// The option, among the options with this prefix, that the name probably means; or null.
 const char* nearest_to(const Name& name, const char* prefix) {
   constexpr size_t kFar = 4;
   const char* nearest = nullptr;
@@ -126,7 +127,7 @@ const char* nearest_to(const Name& name, const char* prefix) {
   return nearest;
 }
 
-// An option's whole name and more: MARLINE_SPIN_US.
+// The option that the name begins with, followed by more, as in MARLINE_SPIN_US; or null.
 const char* beginning_of(const Name& name) {
   for (const Option& option : option_table()) {
     const size_t length = strlen(option.name);
@@ -138,8 +139,8 @@ const char* beginning_of(const Name& name) {
   return nullptr;
 }
 
-// Other parts of Marline, and what users build around it, have variables of their own (MARLINE_HOME): only what is
-// nearly one of ours.
+// Other parts of Marline, and programs around it, have their own variables (MARLINE_HOME): warns only of names that are
+// very similar to an option's.
 void warn_if_misspelt(const Name& name) {
   if (option_named(name) != nullptr) return;
   const char* nearest = beginning_of(name);
@@ -162,7 +163,7 @@ void warn_of_unknown(const Name& name) {
   }
 }
 
-// Of lists with `, ` in between. Words as in the options: case does not matter.
+// Whether the list, separated by `, `, contains the value. As in options, case does not matter.
 bool holds_anyway(const char* list, const char* value) {
   if (*list == '*') return true;
   for (const char* item = list; *item != '\0';) {
@@ -174,7 +175,7 @@ bool holds_anyway(const char* list, const char* value) {
   return false;
 }
 
-// True: the variable is one of the table.
+// True: the variable is in the table.
 bool is_explained(const Name& name, const char* value) {
   for (const auto& known : kNotObeyed) {
     if (!is(name, known.name)) continue;
@@ -184,7 +185,7 @@ bool is_explained(const Name& name, const char* value) {
   return false;
 }
 
-// Other runtimes', but for those that stand in the way of nothing here.
+// Warns of another runtime's variable, unless Marline reads it.
 void warn_unless_understood(const Name& name) {
   if (is(name, "KMP_HW_SUBSET")) return;  // platform/topology/hw_subset.hpp
   for (const ForeignOption& foreign : foreign_table()) {
@@ -198,7 +199,7 @@ void check(Name name, const char* value) {
   if (is_explained(name, value)) return;
   if (is_of_another_runtime(name.text)) return warn_unless_understood(name);
   if (begins(name.text, "MARLINE_")) return warn_if_misspelt(name);
-  if (is(name, "OMP_AVAILABLE_DEVICES")) return;  // libmarline-target's
+  if (is(name, "OMP_AVAILABLE_DEVICES")) return;  // libmarline-target reads it
   if (!begins(name.text, "OMP_") || option_named(name) != nullptr) return;
   Name base = name;
   if (!cut_device(base) || option_named(base) == nullptr) warn_of_unknown(name);
@@ -216,7 +217,7 @@ void check_names(const char* const* environment) {
   if (environment == nullptr) return;  // clearenv
   for (; *environment != nullptr; ++environment) {
     const char* equals = strchr(*environment, '=');
-    if (equals == nullptr || equals[1] == '\0') continue;  // blank counts as not given
+    if (equals == nullptr || equals[1] == '\0') continue;  // an empty value counts as not given
     check({*environment, static_cast<size_t>(equals - *environment)}, equals + 1);
   }
 }

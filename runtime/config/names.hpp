@@ -6,13 +6,13 @@
 
 namespace marline {
 
-// `environment`: NAME=VALUE strings, then null.
+// `environment`: strings NAME=VALUE, ended by a null pointer.
 void check_names(const char* const* environment);
 
-// The same for one.
+// The same for one variable.
 void check_name(const char* name, const char* value);
 
-// KMP_*, LIBOMP_*, GOMP_*.
+// Whether the name begins with KMP_, LIBOMP_ or GOMP_.
 bool is_of_another_runtime(const char* name);
 
 }  // namespace marline

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// THE option table. To add an option: a field in Options, an entry here, and `tools/gen_options_doc.py` for the page.
-// Each entry: name, default, accepted values, one line; then how it is read and shown. Constant.
+// The table of options. To add an option: a field in Options, an entry here, and `tools/gen_options_doc.py` for the
+// page. Each entry: name, default, accepted values, one line of description; then how it is read and shown. Constant.
 #include "config/option_table.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace marline {
 namespace {
 
-// The rest of the value, copied: a program may overwrite its environment.
+// Copies the rest of the value: a program may overwrite its environment.
 bool read_rest(Cursor& in, const char*& result) {
   result = strdup(in.rest());
   in.reset(in.rest() + strlen(in.rest()));
@@ -32,7 +32,7 @@ constexpr const char* kDisplayWords[] = {"false", "true", "verbose"};
 constexpr const char* kToolWords[] = {"disabled", "enabled"};
 constexpr const char* kPolicyWords[] = {"lifo", "fifo", "random"};
 constexpr const char* kConstraintWords[] = {"relaxed", "strict"};
-// Bit 0: at scheduling points and when idle, bit 1: the watchdog; the last is when idle only.
+// Bit 0: at scheduling points and when idle; bit 1: the watchdog. The last word is for idle workers only.
 constexpr const char* kProgressWords[] = {"none", "weak", "strong", "both", "idle"};
 constexpr int kProgressIdle = 4;
 constexpr const char* kHashWords[] = {"mix", "xor_6_2", "xor_0_32", "div_8", "lookup2"};
@@ -83,14 +83,14 @@ void show_proc_bind(Text& out, const Options& from) {
   }
 }
 
-// Also two of LLVM's kinds: what static_steal balances by taking from others, dynamic does.
+// Also accepts two of LLVM's kinds: static_steal balances the load between threads, as dynamic does.
 bool read_schedule_kind(Cursor& in, LoopSchedule& kind) {
   kind = in.accept_word("static_steal") ? LoopSchedule::kDynamic : LoopSchedule::kTrapezoidal;
   return kind == LoopSchedule::kDynamic || in.accept_word("trapezoidal") || read_word(in, kScheduleWords, kind, 1);
 }
 
-// Whether lists of numbers are well-formed is seen when the machine is known (platform/topology/places.hpp). An
-// abstract name holds without what is malformed behind it, and what is neither stands for cores.
+// Lists of numbers are checked only when the machine is known (platform/topology/places.hpp). An abstract name is used
+// even if the text after it is malformed; any other text means cores.
 bool read_places(Cursor& in, Options& to) {
   const char* whole = in.mark();
   const int word = in.accept_one_of(kPlaceWords);
@@ -109,7 +109,7 @@ bool read_places(Cursor& in, Options& to) {
   return true;
 }
 
-// OpenMP 6.0, 4.3.8. Whether a list is well-formed is seen when the devices are known (offload/base/selection.hpp).
+// OpenMP 6.0, 4.3.8. A list is checked only when the devices are known (offload/base/selection.hpp).
 bool read_default_device(Cursor& in, Options& to) {
   const char* whole = in.mark();
   to.default_device_list = nullptr;
@@ -147,7 +147,8 @@ void show_schedule(Text& out, const Options& from) {
   if (from.schedule_chunk > 0) out.add(",%d", from.schedule_chunk);
 }
 
-// What runs on the first thread's stack runs on another's too.
+// The first thread's stack size, within limits: code that runs on the first thread's stack should run on another
+// thread's.
 size_t usual_stacksize() {
   constexpr rlim_t kLeast = rlim_t{4} << 20, kMost = rlim_t{64} << 20;
   rlimit stack, memory;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// THE option table: one entry per environment variable. tools/gen_options_doc.py reads the strings of option_table.cpp.
+// The table of options: one entry per environment variable. tools/gen_options_doc.py reads the strings of
+// option_table.cpp.
 #pragma once
 
 #include <span>
@@ -12,10 +13,11 @@ namespace marline {
 
 struct Option {
   const char* name;
-  const char* default_value;  // in the form in which a user would write it; parsed like any other value
-  const char* accepted;       // completes "expected ..." in the message about a value that is none of it
+  const char* default_value;  // in the form in which a user writes it; parsed like any other value
+  const char* accepted;       // completes "expected ..." in the message about an unusable value
   const char* summary;
-  bool (*parse)(Cursor& in, Options& to);  // false: not acceptable; `to` may then hold anything in this option's fields
+  // False: the value is not acceptable; this option's fields of `to` are then undefined.
+  bool (*parse)(Cursor& in, Options& to);
   void (*show)(Text& out, const Options& from);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading the environment by the option table, and showing it. See options.hpp.
+// Reads the environment by the option table, and shows the options.
 #include "config/options.hpp"
 
 #include <cerrno>
@@ -21,19 +21,21 @@
 namespace marline {
 namespace {
 
-// Written by options_init, options_set_default_threads, options_change: before there are threads, but for one that asks
-// while another reads the environment (settle_options).
+// Written by options_init, options_set_default_threads and options_change. There are no other threads then, except one
+// that may ask for options while another thread reads the environment (settle_options).
 Options the_options;
-Options as_given;              // the same before resolve: what is said later may change what follows from it
+// The same before resolve: a later change of an option may change the values that resolve computes.
+Options as_given;
 int default_threads = 0;       // 0: not known yet
-uint64_t the_fingerprint = 0;  // of the variables that they were read from; by options_init
+uint64_t the_fingerprint = 0;  // of the variables' values when they were read; written by options_init
 
 bool parse_value(const Option& option, const char* value, Options& to) {
   Cursor in(value);
   return option.parse(in, to) && in.at_end();
 }
 
-// Read when the initial task starts, a thread starts or a thread idles, and nowhere kept.
+// These options are only read when the initial task starts, a thread starts or a thread idles; no other place keeps
+// their values.
 constexpr const char* kChangeable[] = {
     "OMP_NUM_THREADS",  "OMP_DYNAMIC",   "OMP_SCHEDULE",       "OMP_MAX_ACTIVE_LEVELS",
     "OMP_THREAD_LIMIT", "OMP_STACKSIZE", "OMP_DEFAULT_DEVICE", "OMP_WAIT_POLICY",
@@ -53,13 +55,13 @@ bool changeable(const char* name) {
   return false;
 }
 
-// An empty value counts as not given: `OMP_X= ./a.out` is how one takes a variable back.
+// An empty value counts as not given: with `OMP_X= ./a.out` a user removes a variable.
 bool is_blank(const char* value) { return value == nullptr || Cursor(value).at_end(); }
 
-// The variable itself or, for OpenMP's, OMP_X_ALL: of the host and all devices (OpenMP 6.0, section 4.3). `called`:
-// which of them.
+// The value of the variable or, for OpenMP's variables, of OMP_X_ALL, which is for the host and all devices (OpenMP
+// 6.0, section 4.3). `called`: the name of the one that is set.
 const char* given(const char* name, Lookup lookup, const char*& called) {
-  static char for_all[64];  // for the message about the value; one thread at a time reads the environment
+  static char for_all[64];  // for the message about the value; only one thread at a time reads the environment
   called = name;
   const char* value = lookup(name);
   if (!is_blank(value) || strncmp(name, "OMP_", 4) != 0) return value;
@@ -82,7 +84,7 @@ void parse_option(const Option& option, Options& result, Lookup lookup) {
          option.default_value);
   }
   if (!parse_value(option, option.default_value, result)) {
-    fatal("out of memory while reading %s", option.name);  // a default is well-formed; copying it can fail
+    fatal("out of memory while reading %s", option.name);  // defaults are well-formed, but copying one may fail
   }
 }
 
@@ -93,7 +95,7 @@ const ForeignOption* foreign_named(const char* name) {
   return nullptr;
 }
 
-// Whether `text` has `name` among its words, of which it is a list with `, ` in between.
+// Whether `name` is in the list `text`, which is separated by `, `.
 bool lists(const char* text, const char* name) {
   const size_t length = strlen(name);
   const char* found = strstr(text, name);
@@ -107,7 +109,7 @@ bool changeable(const ForeignOption& foreign) {
   return true;
 }
 
-// The variable by which the user has said what a foreign one would say, in our words; or null.
+// The given option that has the same meaning as the foreign variable; or null.
 const char* said_otherwise(const ForeignOption& foreign, Lookup lookup) {
   for (const Option& option : option_table()) {
     if (lists(foreign.stands_for, option.name) && is_given(option.name, lookup)) return option.name;
@@ -123,7 +125,7 @@ bool parse_foreign_value(const ForeignOption& foreign, const char* value, Option
   return true;
 }
 
-// What holds instead of a foreign variable that is malformed: the defaults of what it stands for.
+// Warns of a malformed foreign variable: the defaults of the options that it represents apply instead.
 void warn_of_foreign(const ForeignOption& foreign, const char* value) {
   char buffer[256];
   Text instead(buffer, sizeof buffer);
@@ -137,7 +139,8 @@ void warn_of_foreign(const ForeignOption& foreign, const char* value) {
 
 bool says_where(const ForeignOption& foreign) { return strstr(foreign.name, "AFFINITY") != nullptr; }
 
-// Threads that are not where a variable puts them are worth a line. What else it says holds.
+// Ignores a foreign variable for affinity, with a warning if threads would be at other places. Its display_affinity
+// still applies.
 void pass_over(const ForeignOption& foreign, const char* value, const char* instead, Options& result) {
   Options trial = result;
   if (!parse_foreign_value(foreign, value, trial)) return warn_of_foreign(foreign, value);
@@ -149,7 +152,7 @@ void pass_over(const ForeignOption& foreign, const char* value, const char* inst
   warn("%s=\"%s\" is ignored: %s holds", foreign.name, value, instead);
 }
 
-// In the table's order; of two variables that stand for the same, the first that can be used holds.
+// In the order of the table; of two variables with the same meaning, the first usable one applies.
 void parse_foreign_options(Options& result, Lookup lookup) {
   const ForeignOption* taken = nullptr;
   for (const ForeignOption& foreign : foreign_table()) {
@@ -169,7 +172,7 @@ void parse_foreign_options(Options& result, Lookup lookup) {
   }
 }
 
-// Before anything else is read, and so before any other warning.
+// Called before anything else is read, and so before any other warning.
 void parse_warnings(Options& result, Lookup lookup) {
   const char* value = lookup("KMP_WARNINGS");
   result.warnings = true;
@@ -180,7 +183,7 @@ void parse_warnings(Options& result, Lookup lookup) {
 void resolve_priority(Options& result) {
   auto& priority = result.priority;
   if (priority.given && result.max_task_priority == 0) result.max_task_priority = INT_MAX;
-  // Without the clause's values, there is nothing to propagate but the priorities of tasks that are known to send.
+  // If the clause's values are not used, only the priorities of tasks that are known to send propagate.
   priority.propagates = priority.propagation != Propagation::kNone;
   priority.lineage_bytes = priority.propagates ? Options::kLineageBytes : 0;
   priority.profiles = priority.value == PriorityValue::kZero && priority.propagates;
@@ -188,7 +191,7 @@ void resolve_priority(Options& result) {
   priority.exact = priority.value == PriorityValue::kCopy && result.max_task_priority < Options::kExactPriorities;
 }
 
-// Options whose default depends on others (OpenMP 5.1, 2.4.3 and 6.4).
+// Computes the options with a default that depends on other options (OpenMP 5.1, 2.4.3 and 6.4).
 void resolve(Options& result) {
   if (result.library == Options::kSerial && result.num_threads_count == 0) {
     result.num_threads[0] = result.num_threads_count = 1;
@@ -217,7 +220,8 @@ void take_default_threads(Options& to) {
   if (to.num_threads_count == 0 && default_threads > 0) to.num_threads[to.num_threads_count++] = default_threads;
 }
 
-// What kChangeable sets, and what follows from it; no other field: the watchdog may be reading its own.
+// Copies the fields that kChangeable sets, and the fields computed from them. No other field: the watchdog may be
+// reading its own.
 void take_changeable(Options& to, const Options& from) {
   memcpy(to.num_threads, from.num_threads, sizeof to.num_threads);
   to.num_threads_count = from.num_threads_count;
@@ -240,8 +244,9 @@ void take_changeable(Options& to, const Options& from) {
   to.settings = from.settings;
 }
 
-// Obeyed in every program, also in one that has rights that its user does not have: how many threads there are, and how
-// they share work and CPUs. Not the sizes of stacks, nor what prints, loads or writes.
+// Variables that are read in every program, even in one with rights that its user does not have: they set the number of
+// threads, and how threads share work and CPUs. Stack sizes are not among them, nor variables that make the program
+// print, load or write.
 constexpr const char* kHarmless[] = {
     "OMP_NUM_THREADS",       "OMP_DYNAMIC",     "OMP_SCHEDULE",          "OMP_NESTED", "OMP_MAX_ACTIVE_LEVELS",
     "OMP_THREAD_LIMIT",      "OMP_WAIT_POLICY", "OMP_PROC_BIND",         "OMP_PLACES", "OMP_CANCELLATION",
@@ -287,17 +292,18 @@ void options_parse(Options& result, Lookup lookup) {
 }
 
 bool options_init() {
-  const uint64_t fingerprint = fingerprint_of_environment() | 1;  // not 0, which is: never read
+  const uint64_t fingerprint = fingerprint_of_environment() | 1;  // not 0, which means: never read
   if (fingerprint == the_fingerprint) return false;
   Options fresh{};
   read_all(fresh, from_environment);
   as_given = fresh;
   resolve(fresh);
   if (default_threads != 0) take_default_threads(fresh);
-  the_options = fresh;  // whole: a thread that does not wait for this one finds each option as it was or as it will be
+  // Assigned as a whole: a thread that reads at the same time finds each option with its old or its new value.
+  the_options = fresh;
   the_fingerprint = fingerprint;
   if (environment_is_foreign()) {
-    drop_foreign_variables("HWLOC_");  // hwloc obeys them: files to read, plugins to load
+    drop_foreign_variables("HWLOC_");  // variables that hwloc obeys: files to read, plugins to load
     drop_foreign_variables("LTDL_");
     warn_of_foreign_environment();
   } else {
@@ -321,7 +327,7 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   const Option* option = option_named(name);
   const ForeignOption* foreign = foreign_named(name);
   if (option == nullptr && foreign == nullptr) return OptionChange::kUnknown;
-  // The one that nothing is prepared by: who meets a target construct reads it.
+  // The only option that is not used in advance: it is read by the thread that encounters a target construct.
   const bool any_time = strcmp(name, "OMP_TARGET_OFFLOAD") == 0;
   if (!(alone || any_time) || !(option != nullptr ? changeable(name) : changeable(*foreign)))
     return OptionChange::kTooLate;
@@ -330,7 +336,7 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   if (!(option != nullptr ? option->parse(in, trial) : foreign->parse(in, trial)) || !in.at_end()) {
     return OptionChange::kMalformed;
   }
-  // Said by the program, it holds over what the environment says of threads.
+  // The program's own call has precedence over the number of threads in the environment.
   if (strcmp(name, "KMP_LIBRARY") == 0 && trial.library == Options::kSerial) {
     trial.num_threads[0] = trial.num_threads_count = 1;
   }
@@ -382,7 +388,7 @@ void print(const char* block, size_t length) {
   for (size_t done = 0; done < length;) {
     const ssize_t written = write(STDERR_FILENO, block + done, length - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // stderr is closed: nobody reads it
+    if (written <= 0) return;  // stderr is closed
     done += static_cast<size_t>(written);
   }
 }

@@ -13,39 +13,43 @@
 
 namespace marline {
 
-// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as
-// kGuided.
+// The values of omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal is LLVM's, and here the same
+// as kGuided.
 enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kTrapezoidal = 101 };
 enum class ScheduleModifier : int { kNone, kMonotonic, kNonmonotonic };  // as given
 
-// Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
-// kInOrder, which no program sees: thread i at the i-th place, round and round (KMP_AFFINITY, GOMP_CPU_AFFINITY).
+// The values of omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true: threads are bound, and the runtime
+// chooses how. kInOrder is not visible to programs: thread i at the i-th place, cyclically (KMP_AFFINITY,
+// GOMP_CPU_AFFINITY).
 enum class ProcBind : int { kUnbound = 0, kBound = 1, kPrimary = 2, kClose = 3, kSpread = 4, kInOrder = 5 };
 
-// Where the list of places comes from: OMP_PLACES, or another runtime's variable (config/foreign_table.hpp).
+// The source of the list of places: OMP_PLACES, or another runtime's variable (config/foreign_table.hpp).
 enum class AffinityKind : int { kPlaces, kCompact, kScatter, kBalanced, kList };
-enum class Granularity : int { kThread, kCore, kCache, kNuma, kSocket };  // as Level (platform/topology/topology.hpp)
+// Corresponds to Level (platform/topology/topology.hpp).
+enum class Granularity : int { kThread, kCore, kCache, kNuma, kSocket };
 
 enum class WaitPolicy : int { kAuto, kActive, kPassive };
 enum class TargetOffload : int { kMandatory, kDisabled, kDefault };
 enum class DisplayEnv : int { kOff, kOn, kVerbose };
 enum class SchedulePolicy : int { kLifo, kFifo, kRandom };
-// What priorities mean: MARLINE_PRIORITY, its three parameters.
+// The meaning of priorities: the three parameters of MARLINE_PRIORITY.
 enum class PriorityValue : int { kZero, kInf, kCopy };
 enum class Propagation : int { kNone, kEqual, kDecrement };
 enum class BarrierKind : int { kAuto, kFlat, kTree };
-// Who shares a queue: nobody (the threads' own deques), or the threads within one such object.
+// The threads that share a queue: kCore: none (each thread has its own deque); otherwise the threads within one such
+// object.
 enum class QueueLevel : int { kCore, kCache, kNuma, kSocket, kMachine };
 inline constexpr int kPlaceableClasses = 3;  // new, successor, untied: the first of QueueClass (sched/locality.hpp)
 enum class HashFunction : int { kMix, kXor62, kXor032, kDiv8, kLookup2 };
 
-// As a device's number: the library that has the devices chooses it (task/default_device.hpp).
+// A special device number: the library that has the devices chooses the device (task/default_device.hpp).
 inline constexpr int kChosenByDevices = -3;
 
 struct Options {
-  static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
+  // Of the lists with one entry per nesting level; deeper levels use the last entry.
+  static constexpr int kMaxLevels = 16;
 
-  // Below it, each priority has its own place in the order (sched/priority_bucket.hpp).
+  // Up to this number of priorities, each has its own position in the order (sched/priority_bucket.hpp).
   static constexpr int kExactPriorities = 4096;
 
   static constexpr uint32_t kLineageBytes = 48;   // sizeof(Lineage)
@@ -53,9 +57,9 @@ struct Options {
 
   static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
 
-  // OpenMP's
+  // Options of OpenMP.
   int num_threads[kMaxLevels];
-  int num_threads_count;  // 0: not given, one thread per core (see options_set_default_threads)
+  int num_threads_count;  // 0: not given; then one thread per core (options_set_default_threads)
   bool dynamic;
   LoopSchedule schedule_kind;
   ScheduleModifier schedule_modifier;
@@ -63,19 +67,19 @@ struct Options {
   bool nested;
   int max_active_levels;  // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
   static constexpr int kNoThreadLimit = INT32_MAX;
-  int thread_limit;  // of each contention group; kNoThreadLimit: none
+  int thread_limit;  // of each contention group; kNoThreadLimit: no limit
   size_t stacksize;  // bytes
   WaitPolicy wait_policy;
   ProcBind proc_bind[kMaxLevels];
   int proc_bind_count;  // at least 1 once parsed
-  const char* places;   // as given; empty if not. platform/places reads it
+  const char* places;   // as given; empty if not given. Read by platform/topology/places
   DisplayEnv display_env;
   bool display_affinity;
   const char* affinity_format;
   bool cancellation;
   int max_task_priority;
   int default_device;               // or kChosenByDevices
-  const char* default_device_list;  // if so: the list of numbers and traits; null if nothing is given
+  const char* default_device_list;  // with kChosenByDevices: the list of numbers and traits; null if nothing is given
   TargetOffload target_offload;
   AllocatorChoice allocator;
   bool tool;
@@ -85,39 +89,41 @@ struct Options {
   int num_teams;           // 0: not given
   int teams_thread_limit;  // 0: not given
 
-  // Other runtimes'
-  int process_threads;  // KMP_DEVICE_THREAD_LIMIT: threads of the process, at most; 0: no limit
+  // Options of other runtimes.
+  int process_threads;  // KMP_DEVICE_THREAD_LIMIT: most threads of the process; 0: no limit
   bool warnings;        // KMP_WARNINGS
   bool settings;        // KMP_SETTINGS
   static constexpr int kSerial = 1;
-  int library;  // KMP_LIBRARY, as kmp_set_library has it: kSerial, 2 turnaround; 0: not given
+  // KMP_LIBRARY, with the values of kmp_set_library: kSerial, 2 turnaround; 0: not given.
+  int library;
   struct Affinity {
     AffinityKind kind;
-    Granularity granularity;  // of kCompact and kScatter, kBalanced
-    int permute;              // levels of the machine whose order of significance is reversed
+    Granularity granularity;  // of kCompact, kScatter and kBalanced
+    int permute;              // number of machine levels with reversed order of significance
     int offset;               // place of thread 0
-    const char* list;         // kList: its text, and perhaps more behind it (config/cpu_list.hpp)
+    // With kList: the list's text, perhaps followed by other text (config/cpu_list.hpp).
+    const char* list;
   } affinity;
 
-  // Marline's
+  // Marline's own options.
   struct Schedule {
     SchedulePolicy policy;
     uint64_t seed;
   } schedule;
   struct Priority {
-    bool given;  // MARLINE_PRIORITY is: it switches priorities on
+    bool given;  // MARLINE_PRIORITY is given: it switches priorities on
     PriorityValue value;
     Propagation propagation;
     bool asynchronous;
-    // Resolved, from these and OMP_MAX_TASK_PRIORITY:
-    bool on;                 // priorities count
+    // Resolved, from the fields above and OMP_MAX_TASK_PRIORITY:
+    bool on;                 // priorities have an effect
     bool exact;              // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
-    uint32_t lineage_bytes;  // of each task, for that; 0 if not
-    bool profiles;           // tasks that send are recognised (graph/profile.hpp)
+    uint32_t lineage_bytes;  // of each task, if priorities propagate; otherwise 0
+    bool profiles;           // the runtime recognises tasks that send (graph/profile.hpp)
     bool propagates;         // tasks keep their predecessors (graph/lineage.hpp)
   } priority;
   int64_t spin_us;  // -1: automatic
-  int max_ready;    // throttling (exec/worker/throttle.hpp); 0: no limit, also of the next two
+  int max_ready;    // throttling (exec/worker/throttle.hpp); 0: no limit, also in the next two fields
   int max_tasks;
   size_t max_bytes;
   bool strict_constraint;
@@ -129,47 +135,52 @@ struct Options {
   bool progress_strong;  // the watchdog polls
   BarrierKind barrier;
   QueueLevel queues[kPlaceableClasses];
-  int prefetch_lines;  // of each dependence; 0: no prefetch
-  bool shared_queues;  // one of `queues` at least is above kCore
+  // Cache lines to prefetch for each dependence; 0: no prefetch.
+  int prefetch_lines;
+  bool shared_queues;  // at least one of `queues` is above kCore
   struct EdgeFilters {
     bool duplicate;
     bool transitive;
     bool inoutset;
   } edges;
-  HashFunction hash;         // of addresses, in dependence tables
-  bool discover_first;       // MARLINE_DISCOVERY=first
-  bool simple_creation;      // resolved: none of what makes a new task more than queued or run
-  bool tool_started;         // explicit tasks have room for what tools ask of them (exec/worker/frames.hpp)
-  uint32_t task_tail_bytes;  // resolved: behind everything else of each task, for that and for priorities
-  bool counters;             // print them at exit
-  bool inspect;              // answer `marline ps`
+  HashFunction hash;     // of addresses, in dependence tables
+  bool discover_first;   // MARLINE_DISCOVERY=first
+  bool simple_creation;  // resolved: no option is set for which a new task needs more than being queued or run
+  // A tool has been started: explicit tasks have room for a tool's data (exec/worker/frames.hpp).
+  bool tool_started;
+  // Resolved: bytes at the end of each task, for tools and for priorities.
+  uint32_t task_tail_bytes;
+  bool counters;  // print the counters at exit
+  bool inspect;   // answer `marline ps`
 };
 
 // The options in force. All zero before options_init.
 const Options& options();
 
-// Reads the environment, if it is not as it was the last time; false: it is. Called when the library is loaded, and
-// once more before the runtime has its first thread: a program may set a variable at the beginning of main.
+// Reads the environment, unless it is the same as at the last call; then returns false. Called when the library is
+// loaded, and again before the runtime has its first thread: a program may set a variable at the beginning of main.
 bool options_init();
 
-// Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.
+// Sets the value of OMP_NUM_THREADS for the case that it is not given. Called right after options_init, by the same
+// thread.
 void options_set_default_threads(int threads);
 
-// A tool has been started: before the first task.
+// A tool has been started: called before the first task.
 void options_note_tool();
 
 // Gives one option another value, as if the environment had it. Only while the runtime has no thread but the caller's
-// (`alone`), and only options that nothing has acted on by then; else kTooLate.
+// (`alone`), and only for options that have had no effect by then; otherwise kTooLate.
 enum class OptionChange { kDone, kTooLate, kMalformed, kUnknown };
 [[nodiscard]] OptionChange options_change(const char* name, const char* value, bool alone);
 
-// Prints what KMP_SETTINGS asks for, on stderr: the variables that are set and the options in force.
+// Prints the variables that are set and the options in force, on stderr, for KMP_SETTINGS.
 void options_display_settings();
 
-// Prints the block that OMP_DISPLAY_ENV and omp_display_env ask for, on stderr; `verbose` adds Marline's own options.
+// Prints the block of OMP_DISPLAY_ENV and omp_display_env, on stderr; `verbose` adds Marline's own options.
 void options_display(bool verbose);
 
-// The pure functions beneath, for tests. `lookup` is getenv or a stand-in; the result refers to copies of its strings.
+// The pure functions used by the ones above, for tests. `lookup` is getenv or a test's function; the result refers to
+// copies of its strings.
 using Lookup = const char* (*)(const char* name);
 void options_parse(Options& result, Lookup lookup);
 size_t options_format(const Options& source, bool verbose, char* buffer, size_t size);

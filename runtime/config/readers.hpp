@@ -28,7 +28,7 @@ bool read_number(Cursor& in, int64_t low, int64_t high, Number& result) {
   return true;
 }
 
-// An enumeration whose values are the positions in `words`, from `first` on.
+// An enumeration with values that are the positions in `words`, counted from `first`.
 template <class Enum, size_t N>
 bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int first = 0) {
   const int word = in.accept_one_of(words);
@@ -36,7 +36,7 @@ bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int firs
   return word >= 0;
 }
 
-// OpenMP 5.1, 6.7: a number and B, K, M or G. `shift`: of a number without any, as the power of two of its unit.
+// OpenMP 5.1, 6.7: a number and B, K, M or G. `shift`: the unit of a number without a letter, as a power of two.
 inline bool read_bytes(Cursor& in, size_t& result, int shift = 10) {
   static constexpr const char* kUnits[] = {"b", "k", "m", "g"};
   int64_t number;

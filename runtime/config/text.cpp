@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers in, formatted text out. See text.hpp.
+// Reads numbers, and appends formatted text.
 #include "config/text.hpp"
 
 namespace marline {

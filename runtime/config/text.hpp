@@ -11,9 +11,9 @@
 
 namespace marline {
 
-// Reads a value from left to right. White space is allowed around every item, as the OpenMP specification has it, and
-// words are compared without regard to case. Each accept_ function moves on if it finds what it looks for, and stays
-// where it is and returns false if not.
+// Reads a value from left to right. White space is allowed around every item, as in the OpenMP specification, and words
+// are compared without regard to case. An accept_ function that finds its item moves the cursor past it; otherwise it
+// leaves the cursor and returns false.
 class Cursor {
  public:
   explicit Cursor(const char* text) : at_(text) { skip_space(); }
@@ -28,7 +28,7 @@ class Cursor {
     return true;
   }
 
-  // A whole word: `close` is not found in `closer`.
+  // Accepts a whole word: `close` is not found in `closer`.
   bool accept_word(const char* wanted) {
     const char* here = at_;
     for (; *wanted != '\0'; ++wanted, ++here) {
@@ -40,7 +40,7 @@ class Cursor {
     return true;
   }
 
-  // Any one of the words; its index, or -1.
+  // Accepts one of the words; returns its index, or -1.
   template <size_t N>
   int accept_one_of(const char* const (&words)[N]) {
     for (size_t i = 0; i < N; ++i) {
@@ -49,13 +49,13 @@ class Cursor {
     return -1;
   }
 
-  // A decimal number from `low` to `high`, with an optional sign.
+  // Accepts a decimal number from `low` to `high`, with an optional sign.
   bool accept_number(int64_t low, int64_t high, int64_t& result);
 
-  // An unsigned number, decimal or 0x hexadecimal.
+  // Accepts an unsigned number, decimal or 0x hexadecimal.
   bool accept_unsigned(uint64_t& result);
 
-  // For list positions: where we are, and back to there.
+  // For positions in lists: the cursor's position, and setting it again.
   [[nodiscard]] const char* mark() const { return at_; }
   void reset(const char* mark) { at_ = mark; }
 
@@ -69,7 +69,7 @@ class Cursor {
   const char* at_;
 };
 
-// Appends to a caller's buffer; what does not fit is cut. Always ended by a null byte.
+// Appends to a caller's buffer; text that does not fit is cut off. The text always ends with a null byte.
 class Text {
  public:
   Text(char* buffer, size_t size) : buffer_(buffer), size_(size) { buffer_[0] = '\0'; }

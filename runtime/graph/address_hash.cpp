@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hash functions of other runtimes. See the header.
+// The hash functions of other runtimes, from addresses to slots of a dependence table.
 #include "graph/address_hash.hpp"
 
 namespace marline {
@@ -24,7 +24,7 @@ Triple mix(Triple t) {
   return t;
 }
 
-// Of a key of eight bytes: one final block, with the key's length in `c`. The seed is uthash's.
+// Hashes a key of eight bytes: one final block, with the key's length in `c`. The seed is uthash's.
 uint32_t lookup2(uint64_t key) {
   constexpr uint32_t kGolden = 0x9e3779b9u, kSeed = 0xfeedbeefu, kBytes = 8;
   return mix({kGolden + static_cast<uint32_t>(key), kGolden + static_cast<uint32_t>(key >> 32), kSeed + kBytes}).c;

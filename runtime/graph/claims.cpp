@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Entering: the thread that runs the parent. Ends: any thread.
+// Edges to and from target tasks that a library has claimed. Tasks are entered by the thread that runs their parent;
+// any thread may complete a predecessor.
 #include "graph/claims.hpp"
 
 #include "graph/node.hpp"
@@ -20,7 +21,7 @@ Task* node_before(Worker* worker, Task* task) {
 
 }  // namespace
 
-// The edge lies in the task's memory, which outlives the node.
+// The edge is in the memory of the claimed task, which is freed after the node.
 bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
   Claiming& claiming = *linking.claiming;
   const bool is_claimed = is_of_claimed(predecessor);
@@ -39,7 +40,7 @@ bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge*
   return true;
 }
 
-// The guard gives way to the edges, the node's if it has any, and the creator's own.
+// Replaces the guard by the number of edges, plus one for the node if it has edges, plus one for the creator.
 void end_claimed_linking(Linking& linking) {
   const Claiming& claiming = *linking.claiming;
   if (options().priority.propagates) lineage_of(linking.task)->claimed = true;
@@ -57,7 +58,7 @@ void tell_left_ended(const Task* task) {
 
 void pass_claimed(Worker* worker, Task* node, TaskFifo& nodes) {
   if (!node->has(task_flag::kEmpty))
-    return tool::tell_ready(node->claimed_by);  // which may end on another thread, and be gone
+    return tool::tell_ready(node->claimed_by);  // the task may end on another thread at once, and be freed
   auto* task = static_cast<Task*>(node->block);
   const marline_target_observer_t* observer = tool::target_observer();
   if (observer->others_ended != nullptr) observer->others_ended(task->claimed_by);

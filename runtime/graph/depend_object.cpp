@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filtering a list of dependences: a temporary table from addresses to indices finds entries with the same address.
+// Merges the entries of a dependence list that have the same address. A temporary table from addresses to indices finds
+// them.
 #include "graph/depend_object.hpp"
 
 #include "base/check.hpp"
@@ -13,7 +14,7 @@ namespace marline {
 
 namespace {
 
-// Places in the filtered list, plus one; 0: free. Open addressing, at most half full.
+// Hash table of indices into the filtered list, plus one; 0: free slot. Open addressing, at most half full.
 class Places {
  public:
   explicit Places(size_t entries)

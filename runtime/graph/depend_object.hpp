@@ -14,7 +14,8 @@ struct DependObject {
   [[nodiscard]] const Dependence* list() const { return reinterpret_cast<const Dependence*>(this + 1); }
 };
 
-// Entries of one address become one: one access stays what it is, several become kOut. omp_all_memory stands for all.
+// Merges entries of one address: if all have the same access, it stays; otherwise it becomes kOut. An omp_all_memory
+// entry replaces all entries.
 DependObject* depend_object_create(const Dependence* list, size_t count);
 void depend_object_destroy(DependObject* object);
 

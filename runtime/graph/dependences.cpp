@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From locators to edges. The thread that runs the parent. Rules, for a task T with an access to an entry
-// (graph/table.hpp):
-//   kOut        waits for the members, or for the writer if there are none; becomes the writer
-//   kIn, sets   joins members of its own kind behind the writer; members of another kind are first gathered in one node
-//               without a body, the new writer: m writers and n readers cost m + n edges rather than m * n
-// A task that names one address twice in different ways is ordered as kOut.
+// Makes edges from the locators of depend clauses, and releases successors when a task ends. Tasks are entered by the
+// thread that runs the parent. Rules, for a task T with an access to an entry (graph/table.hpp):
+//   kOut        waits for the members, or for the writer if there are no members; becomes the writer
+//   kIn, sets   joins members of its own kind, ordered after the writer; members of another kind are first gathered in
+//               one node without a body, the new writer: m writers and n readers cost m + n edges rather than m * n
+// A task that names one address twice with different accesses is ordered as kOut.
 #include "graph/dependences.hpp"
 
 #include "base/check.hpp"
@@ -31,7 +31,7 @@ namespace {
 
 void finish_node(Worker* worker, Task* node, TaskFifo& ready);
 
-// The members become one writer.
+// Replaces the members by one writer: the only member, or a new gather node.
 void gather_members(Worker* worker, TableEntry* entry, GraphRecord* record) {
   if (entry->member_count == 1) {
     entry_set_writer(worker, entry, entry->members()[0]);
@@ -51,15 +51,16 @@ void gather_members(Worker* worker, TableEntry* entry, GraphRecord* record) {
     lineage_publish(node, linking.lineage);
   entry_set_writer(worker, entry, node);
   worker->discovery.nodes.add(1);
-  if (end_linking(linking)) {  // all members have completed: so has the node, which has no successor yet
+  if (end_linking(linking)) {  // all members have completed: the node completes too; it has no successor yet
     TaskFifo ready;
     finish_node(worker, node, ready);
   }
 }
 
-// Another set begins behind the members.
+// Begins another set, ordered after the members.
 [[gnu::noinline]] void end_set(Worker* worker, TableEntry* entry, GraphRecord* record) {
-  // A tool that asks for pairs of tasks is to see tasks only, no node between them; so is who sees target tasks.
+  // A tool that asks for pairs of dependent tasks, and an observer of target tasks, must see edges between tasks,
+  // without a node between them.
   if (options().edges.inoutset && !tool::on(tool::event::kTaskDependence | tool::event::kTargetTasks)) {
     gather_members(worker, entry, record);
   } else {
@@ -74,10 +75,11 @@ void link_members_or_writer(Linking& linking, TableEntry* entry) {
   }
   Task** members = entry->members();
   for (uint32_t i = 0; i < entry->member_count; ++i) link(linking, members[i]);
-  // A set of which this task is the only member: the writer before it was linked when it joined.
+  // If this task is the only member of its set, the loop makes no edge: the writer was linked when the task joined the
+  // set.
 }
 
-// What stands before the members.
+// Links the tasks that the members are ordered after.
 void link_before_members(Linking& linking, TableEntry* entry) {
   if (entry->writer != nullptr) {
     if (!link(linking, entry->writer)) entry_set_writer(linking.worker, entry, nullptr);
@@ -92,7 +94,7 @@ void become_writer(Linking& linking, TableEntry* entry) {
   entry_set_writer(linking.worker, entry, linking.task);
 }
 
-// The task has the set's exclusion already; later members must share it.
+// For a task that already holds the set's exclusion: stores the exclusion in the entry, so that later members share it.
 void share_recorded_exclusion(const GraphRecord* record, void* address, Exclusion*& exclusion) {
   if (exclusion != nullptr) return;
   exclusion = recorded_exclusion(record, address);
@@ -125,7 +127,7 @@ void exclude_others(Linking& linking, TableEntry* entry) {
   if (access == Access::kMutexinoutset) exclude_others(linking, entry);
 }
 
-// A writer behind a writer.
+// The common case of kOut: the entry has no members, and the task is ordered after the writer.
 [[gnu::always_inline]] inline void replace_writer(Linking& linking, TableEntry* entry) {
   Task* writer = entry->writer;
   if (writer == linking.task) return;
@@ -136,7 +138,7 @@ void exclude_others(Linking& linking, TableEntry* entry) {
   table_unreference(linking.worker, writer);
 }
 
-// One more reader, for which there is room.
+// The common case of kIn: adds a reader, for which the entry has room.
 [[gnu::always_inline]] inline void add_reader(Linking& linking, TableEntry* entry) {
   Task* writer = entry->writer;
   if (writer != nullptr && !link(linking, writer)) {
@@ -147,7 +149,7 @@ void exclude_others(Linking& linking, TableEntry* entry) {
   entry->few[entry->member_count++] = linking.task;
 }
 
-// The common accesses; access_any_entry does the others, and would do the same for these.
+// Handles the common accesses here, and all others in access_any_entry, which would also be right for these.
 [[gnu::always_inline]] inline void access_entry(Linking& linking, TableEntry* entry, Access access) {
   uint32_t members = entry->member_count;
   if (access == Access::kOut && (members | (entry->capacity ^ TableEntry::kFew)) == 0) {
@@ -160,13 +162,13 @@ void exclude_others(Linking& linking, TableEntry* entry) {
   access_any_entry(linking, entry, access);
 }
 
-// Of a task that takes no exclusions for its mutexinoutset dependences: it comes behind the others of the set, and
-// before those to come.
+// For a task that takes no exclusions for its mutexinoutset dependences: it is ordered after the earlier members of the
+// set, and before later ones.
 void access_in_order(Linking& linking, TableEntry* entry, Access access) {
   access_any_entry(linking, entry, access == Access::kMutexinoutset ? Access::kOut : access);
 }
 
-// What a task with this access would wait for, without entering it.
+// Links the tasks that a task with this access would wait for, without entering it.
 void look_at_entry(Linking& linking, TableEntry* entry, Access access) {
   // mutexinoutset: an undeferred task runs without the exclusion, so it waits for the whole set.
   if (access == Access::kOut || access == Access::kMutexinoutset ||
@@ -177,7 +179,7 @@ void look_at_entry(Linking& linking, TableEntry* entry, Access access) {
   }
 }
 
-// omp_all_memory: behind every task that the table knows, before every later one.
+// omp_all_memory: orders the task after every task that the table knows, and before every later one.
 void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
   for (uint32_t i = 0; i < table->capacity; ++i) {
     if (table->entries[i].address != nullptr) link_members_or_writer(linking, &table->entries[i]);
@@ -188,14 +190,14 @@ void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
   if (enters) table_restart_after(linking.worker, table, linking.task);
 }
 
-// The task that this access will most likely link is on its way while the other entries are looked up: the worker that
-// runs it has its line.
+// Prefetches the task that this access will probably link, while the other entries are looked up: its cache line is
+// with the worker that runs it.
 void prefetch_predecessor(const TableEntry* entry) {
   if (entry->writer != nullptr) prefetch_for_write(&entry->writer->successors);
 }
 
-// Accesses as many entries as one pass over the list finds, and returns how many. It stops before omp_all_memory, which
-// may restart the table.
+// Accesses up to kPass entries in one pass over the list; returns how many. Stops before omp_all_memory, which may
+// restart the table.
 template <auto access_one>
 size_t access_some(Linking& linking, DependenceTable* table, const Dependence* list, size_t count) {
   constexpr size_t kPass = 16;
@@ -219,7 +221,7 @@ template <auto access_one>
   for (size_t done = 0; done < count;) {
     done += access_some<access_one>(linking, table, list + done, count - done);
     if (done == count || list[done].address != nullptr) continue;
-    // A null address of another kind names nothing.
+    // A null address with another access has no meaning.
     if (list[done++].access == Access::kOut) access_all_memory(linking, table, enters);
   }
 }
@@ -258,8 +260,8 @@ void free_descriptor(Worker* worker, Task* task) {
   SlabPool::release(task, pool);
 }
 
-// Every count down would wait for its successor's line, and whoever makes a task ready mostly runs it. Of a few: of
-// more the first would be gone from the cache before they are counted down.
+// Without the prefetch each count_down would wait for its successor's cache line; also, the thread that makes a task
+// ready usually runs it. Limited to a few: with more, the first lines would be evicted before they are counted down.
 [[gnu::always_inline]] inline void prefetch_successors(const Edge* edge) {
   constexpr int kFew = 8;
   for (int i = 0; i < kFew && edge != nullptr; ++i, edge = edge->next) {
@@ -268,11 +270,13 @@ void free_descriptor(Worker* worker, Task* task) {
   }
 }
 
-// A task that becomes ready joins `ready`, a node joins `nodes`.
+// Closes the task's successor list and counts each successor down. A task that becomes ready is appended to `ready`, a
+// node to `nodes`.
 void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
   for (Edge* edge = transition_to_closed(task); edge != nullptr;) {
     Task* successor = edge->successor;
-    edge = edge->next;  // the edge is its successor's, which may run and go once it is notified
+    edge = edge->next;  // the edge is in its successor's memory, and the successor may run and be freed once it is
+                        // counted down
     if (!count_down(successor)) continue;
     if (successor->has(task_flag::kEmpty | task_flag::kClaimed)) {
       nodes.push_back(successor);
@@ -303,8 +307,9 @@ void finish_node(Worker* worker, Task* node, TaskFifo& ready) {
   finish_nodes(worker, ready, nodes);
 }
 
-// A task never waits for the producers that it descends from: to link(), they have an edge to it already. Afterwards
-// they have none, so that nobody takes the task for one that comes after them. Under the table's lock.
+// A task never waits for the producers that it descends from. While this object lives, link() finds that these
+// producers have an edge to the task already. Afterwards they have none again, so that no task is taken for their
+// successor. Under the table's lock.
 class PassOverProducers {
  public:
   PassOverProducers(Linking& linking, const DependenceTable* table, Task* parent)
@@ -338,17 +343,18 @@ template <auto access_one>
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;
   if (is_recorded(task)) [[unlikely]] {
-    task->references.fetch_add(1, relaxed);  // a graph's, with which climbers may still be busy (graph/lineage.hpp)
+    // The graph holds a reference, and a climber may still hold one (graph/lineage.hpp).
+    task->references.fetch_add(1, relaxed);
   } else {
-    task->references.store(2, relaxed);  // the execution, and the table
+    task->references.store(2, relaxed);  // one for the execution, one for the table
   }
-  table_reference(task);  // the creator's own, so that no entry's end frees it while edges are made
+  table_reference(task);  // held by the creator, so that no entry that drops the task frees it while edges are made
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_keep(worker, task, list, count);
   }
   Linking linking(worker, task);
   linking.record = table->record;
-  linking.filters.transitive &= count > 1;  // what one address leads to are tasks that are not ordered
+  linking.filters.transitive &= count > 1;  // the tasks that one address leads to are not ordered among themselves
   linking.claiming = claiming;
   if (shared) {
     access_shared<access_one>(linking, table, task->parent, list, count, true);
@@ -401,8 +407,8 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
 [[gnu::cold]] void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list,
                                  size_t count) {
   DependenceTable* table = worker->task->table;
-  task->references.fetch_add(1, relaxed);  // the table's
-  table_reference(task);                   // the creator's own, as above
+  task->references.fetch_add(1, relaxed);  // held by the table
+  table_reference(task);                   // held by the creator, as in enter_table
   Linking linking(worker, task, Linking::Life::kMayRun);
   linking.record = record;
   record->reentering = true;
@@ -444,7 +450,7 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   return kept;
 }
 
-// A node without a body enters the table for the task, and is ordered behind it.
+// Enters a node without a body into the table in place of the task; the node is ordered after the task.
 [[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;  // a climb may hold the task (graph/lineage.hpp)
@@ -470,7 +476,7 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
 Task* enter_after_all(Worker* worker, DependenceTable* table) {
   Task* node = new_node(worker, table->used + 1, nullptr);
   node->flags |= task_flag::kInTable;
-  node->references.store(2, relaxed);  // its completion, and the table that it gets into
+  node->references.store(2, relaxed);  // one for its completion, one for the table that it is put into
   table_reference(node);
   Linking linking(worker, node);
   access_all_memory(linking, table, false);
@@ -486,7 +492,8 @@ Task* enter_after_all(Worker* worker, DependenceTable* table) {
 
 namespace {
 
-// Newest first: the oldest is run next, and the others are queued so that the older are on top. `next`: newer than all.
+// `ready` lists the newest task first. Returns the oldest, to be run next, and queues the others so that older tasks
+// are on top. `next` is newer than all of them, or null.
 Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
   while (Task* older = ready.pop_front()) {
     if (next != nullptr) enqueue(worker, next);
@@ -562,14 +569,14 @@ void inherit_table(Task* task) {
 bool shares_own_table(const Task* task) { return task->table->sharer == task; }
 
 void release_task_from_table(Worker* worker, Task* task) {
-  // acquire, acq_rel: the last holder sees what the other did with the descriptor before it frees it. Until then the
-  // flags are not this thread's to read. One that finds itself the last has nobody to tell.
+  // acquire, acq_rel: the last holder sees what the other did with the descriptor before it frees it. Before that, this
+  // thread must not read the flags. If the count is 1, no other holder is left, and no atomic subtraction is needed.
   if (task->references.load(acquire) == 1 || task->references.fetch_sub(1, acq_rel) == 1) free_descriptor(worker, task);
 }
 
 namespace {
 
-// The descriptor stays, what this run of the task added to it goes.
+// Frees what this run has added to the descriptor; the descriptor stays.
 [[gnu::noinline]] void release_persistent_task(Worker* worker, Task* task) {
   if (task->has(task_flag::kOwnIcvs)) free_own_icvs(task, worker != nullptr ? worker->pool : nullptr, nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exclusion among the tasks of a mutexinoutset: see the header. Any thread that readies or completes such a task.
+// Mutual exclusion of the tasks of a mutexinoutset. Run by any thread that makes such a task ready or completes it.
 #include "graph/exclusion.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void sort(ExclusionList* list) {
   size_t kept = 0;
   for (size_t i = 0; i < list->count; ++i) {
     if (kept != 0 && items[kept - 1] == items[i]) {
-      items[i]->references.fetch_sub(1, relaxed);  // not the last: the list keeps one
+      items[i]->references.fetch_sub(1, relaxed);  // never the last reference: the list keeps one
     } else {
       items[kept++] = items[i];
     }
@@ -42,7 +42,7 @@ void sort(ExclusionList* list) {
   list->sorted = true;
 }
 
-// True: the task now holds it. False: it waits in its queue.
+// True: the task now holds the exclusion. False: the task waits in its queue.
 bool take_one(Exclusion* exclusion, Task* task) {
   Guard<SpinLock> guard(exclusion->lock);
   if (!exclusion->held) return exclusion->held = true;
@@ -50,7 +50,7 @@ bool take_one(Exclusion* exclusion, Task* task) {
   return false;
 }
 
-// Leaves it; the task that it is handed to, or null.
+// Leaves the exclusion; returns the task that now holds it, or null.
 Task* leave_one(Exclusion* exclusion) {
   Guard<SpinLock> guard(exclusion->lock);
   Task* next = exclusion->waiters.pop_front();
@@ -80,9 +80,10 @@ void exclusion_add(Worker* worker, Task* task, Exclusion* exclusion) {
 
 bool exclusions_take(Task* task) {
   ExclusionList* list = task->exclusions;
-  if (list != nullptr && !list->sorted) sort(list);  // nobody else has the task: it is in no queue yet
+  if (list != nullptr && !list->sorted) sort(list);  // no other thread can use the task: it is in no queue yet
   while (list != nullptr && list->held < list->count) {
-    // Counted first: the moment it is in a queue, another thread may hand it over and go on from here.
+    // `held` is raised first: once the task is in the queue, another thread may give it the exclusion and continue from
+    // here.
     Exclusion* next = list->items()[list->held++];
     if (!take_one(next, task)) return false;
   }

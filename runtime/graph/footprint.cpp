@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps addresses, and prefetches the data at them. See footprint.hpp.
+// Keeps the addresses of a task's dependences, and prefetches the data at them.
 #include "graph/footprint.hpp"
 
 #include "base/memory/prefetch.hpp"
@@ -13,9 +13,9 @@ namespace marline {
 namespace {
 
 constexpr size_t kKept = 8;    // locators of one task
-constexpr int kLookedAt = 16;  // successors among which the next task is looked for
+constexpr int kLookedAt = 16;  // successors that are examined for the next task
 
-// A locator is kept as an edge of nobody's: its address in place of the link.
+// A locator is kept in an Edge that belongs to no list: its address is in the field of the link.
 void prefetch(const Task* task) {
   const EdgeChunk* chunk = task->edge_chunks;
   while (chunk != nullptr && chunk->next != nullptr) chunk = chunk->next;
@@ -26,8 +26,8 @@ void prefetch(const Task* task) {
   }
 }
 
-// complete_task runs the oldest of those that become ready; the list has the newest first. The successors live, for
-// they wait for this task; and nobody but their creator writes to their chunks, before `predecessors` falls to 1.
+// complete_task runs the oldest task that becomes ready; the list has the newest first. The successors are alive,
+// because they wait for this task; and only their creator writes to their chunks, before `predecessors` falls to 1.
 const Task* successor_to_run(Task* task) {
   const Task* found = nullptr;
   Edge* edge = task->successors.load(acquire);  // pairs with transition_to_waiting_on
@@ -60,7 +60,7 @@ const Task* successor_to_run(Task* task) {
   }
   Member* member = worker->member;
   if (member == nullptr || options().schedule.policy != SchedulePolicy::kLifo) return;
-  // Taken and put back: what a thief could take meanwhile could be gone while we read it.
+  // Taken out and put back: otherwise a thief could take the task, and it could be freed while we read it.
   Task* next = member->deque.pop();
   if (next == nullptr) return;
   if (next->has(task_flag::kGraph)) prefetch(next);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Climbing from tasks to their predecessors. Creators (synchronous propagation) and idle workers (asynchronous).
+// Climbs from tasks to their predecessors and raises priorities. Run by creators (synchronous propagation) and by idle
+// workers (asynchronous).
 #include "graph/lineage.hpp"
 
 #include "graph/dependences.hpp"
@@ -13,8 +14,8 @@ namespace {
 
 constexpr uintptr_t kBusy = 1, kClosed = 2;
 
-// Of one climb: edges looked at, and tasks whose predecessors are still to be looked at. What goes beyond keeps the
-// priority that it has: a hint is lost, near predecessors first served.
+// Limits of one climb: edges that are examined, and tasks that wait for their predecessors to be examined. Tasks beyond
+// these limits keep their priority: only a hint is lost, and near predecessors come first.
 constexpr int kEdges = 1024;
 constexpr unsigned kFrontier = 128;
 
@@ -30,10 +31,11 @@ void drop(Worker* worker, PredecessorChunk* list) {
   }
 }
 
-// Null: empty, closed, or in another climber's hands.
+// Null: the list is empty or closed, or another climber has it.
 PredecessorChunk* transition_to_busy(Lineage* lineage) {
-  // seq_cst: the look comes after the raise of this task's priority, which the holder looks at after it has put the
-  // list back. Either it sees the new priority, or the list is back here.
+  // seq_cst: this load comes after this thread has raised the task's priority; the climber that has the list reads that
+  // priority after it has put the list back. Either the climber sees the new priority, or this thread finds the list
+  // here.
   uintptr_t word = lineage->list.load(seq_cst);
   while (word > kClosed) {
     // acquire pairs with lineage_publish.
@@ -44,7 +46,8 @@ PredecessorChunk* transition_to_busy(Lineage* lineage) {
 
 void transition_from_busy(Worker* worker, Lineage* lineage, PredecessorChunk* list) {
   uintptr_t word = kBusy;
-  // seq_cst: see above. It fails only if the task has completed meanwhile, which left the list to us.
+  // seq_cst: as in transition_to_busy. The exchange fails only if the task has completed meanwhile; then this climber
+  // must drop the list.
   if (!lineage->list.compare_exchange_strong(word, reinterpret_cast<uintptr_t>(list), seq_cst, relaxed)) {
     drop(worker, list);
   }
@@ -53,12 +56,14 @@ void transition_from_busy(Worker* worker, Lineage* lineage, PredecessorChunk* li
 bool raise(Task* task, int32_t priority) {
   int32_t now = task->priority.load(relaxed);
   while (now < priority) {
-    if (task->priority.compare_exchange_weak(now, priority, seq_cst, relaxed)) return true;  // seq_cst: see above
+    // Pairs with transition_to_busy.
+    if (task->priority.compare_exchange_weak(now, priority, seq_cst, relaxed)) return true;
   }
   return false;
 }
 
-// Breadth first, so that what is lost is far away. Holds a reference to each task of the frontier.
+// Climbs breadth first, so that the limits cut off distant predecessors. Holds a reference to each task of the
+// frontier.
 class Climb {
  public:
   explicit Climb(Worker* worker) : worker_(worker) {}
@@ -73,7 +78,7 @@ class Climb {
   }
 
  private:
-  // Again if the priority was raised while the list was here: who raised it found the list gone.
+  // Repeats if the priority was raised while the list was here: the thread that raised it did not find the list.
   void raise_predecessors(Task* task) {
     Lineage* lineage = lineage_of(task);
     for (int32_t done = 0, now = task->priority.load(relaxed); now > done && edges_left_ > 0;
@@ -102,7 +107,7 @@ class Climb {
 
   void follow(Task* task) {
     if (tail_ - head_ == kFrontier) return;
-    task->references.fetch_add(1, relaxed);  // the list, which is here, holds one
+    task->references.fetch_add(1, relaxed);  // the list, which this thread has, holds a reference, too
     frontier_[tail_++ % kFrontier] = task;
   }
 
@@ -112,12 +117,12 @@ class Climb {
   Task* frontier_[kFrontier];
 };
 
-// Asynchronous propagation: tasks to climb from, each referenced.
+// Asynchronous propagation: the tasks to climb from, each referenced.
 constexpr int kMostWaiting = 4096;
 MpscStack<Lineage, &Lineage::next> g_sources;  // pushed by creators, taken by the climber
-Atomic<int32_t> g_waiting{0};                  // how many there are; creators and the climber
-Atomic<uint32_t> g_climbing{0};                // 1: some worker is the climber
-Lineage* g_taken = nullptr;                    // the climber's: oldest first
+Atomic<int32_t> g_waiting{0};                  // length of that list; creators and the climber
+Atomic<uint32_t> g_climbing{0};                // 1: a worker is the climber
+Lineage* g_taken = nullptr;                    // only the climber's: oldest first
 
 bool become_climber() { return g_climbing.load(relaxed) == 0 && g_climbing.exchange(1, acquire) == 0; }
 void resign() { g_climbing.store(0, release); }  // pairs with become_climber: `g_taken`
@@ -134,7 +139,7 @@ void append_sources() {
   *last = reversed<Lineage, &Lineage::next>(g_sources.take_all());
 }
 
-// No worker has been idle for long. Forgets what has completed, and the older half of what has not.
+// Called when no worker has been idle for long. Drops the tasks that have completed, and the older half of the others.
 bool make_room(Worker* worker) {
   if (!become_climber()) return false;
   append_sources();
@@ -172,7 +177,7 @@ void lineage_add(Worker* worker, PredecessorChunk*& list, Task* predecessor) {
     fresh->used = 0;
     list = fresh;
   }
-  predecessor->references.fetch_add(1, relaxed);  // a table holds it
+  predecessor->references.fetch_add(1, relaxed);  // a table holds a reference, too
   list->tasks[list->used++] = predecessor;
 }
 
@@ -182,7 +187,7 @@ void lineage_publish(Task* task, PredecessorChunk* list) {
 }
 
 void lineage_close(Worker* worker, Task* task) {
-  // acquire: a list that a climber had and put back.
+  // acquire: for a list that a climber had and put back.
   uintptr_t word = lineage_of(task)->list.exchange(kClosed, acquire);
   if (word > kClosed) drop(worker, as_list(word));
 }
@@ -191,8 +196,8 @@ void propagate_priority(Worker* worker, Task* task) {
   if (task->priority.load(relaxed) == 0) return;
   if (!options().priority.asynchronous) return Climb(worker).from(task);
   if (g_waiting.load(relaxed) >= kMostWaiting && !make_room(worker)) return;
-  // A descriptor that is used again may come again before it was climbed from. acquire pairs with forget: `next` is
-  // free.
+  // A descriptor that is used again may come here again before a worker has climbed from it. acquire pairs with forget:
+  // `next` is free.
   if (lineage_of(task)->waits.exchange(1, acquire) != 0) return;
   task->references.fetch_add(1, relaxed);
   g_waiting.fetch_add(1, relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making an edge to a predecessor that has not completed. See linking.hpp.
+// Makes an edge to a task from a predecessor that has not completed.
 #include "graph/linking.hpp"
 
 #include "graph/claims.hpp"
@@ -19,13 +19,14 @@ uint64_t bit_of(const Task* task) { return uint64_t{1} << (reinterpret_cast<uint
   linking.bits |= bit_of(predecessor);
 }
 
-// Whether another one of the task's predecessors comes after `predecessor`, whose last successor is `last`. Only
-// addresses are compared, and a descriptor may have been given to another task since either was seen:
-//   - the last successor is gone, and a predecessor of the task's has its descriptor: then it has completed, hence so
-//     has `predecessor`, and the edge is as little needed
-//   - a predecessor that was remembered is gone, and a gather node that is made while the task's edges are has its
-//     descriptor. What it gathers is implied indeed, as the task is linked with it next. The node itself, which is its
-//     own last successor still, is not.
+// Whether another predecessor of the task is a successor of `predecessor`: then the edge from `predecessor` is implied.
+// `last` is the last successor of `predecessor`. Only addresses are compared, and a descriptor may have been freed and
+// given to another task in the meantime:
+//   - The last successor has been freed, and another predecessor of the task has its descriptor. Then the last
+//     successor has completed, so `predecessor` has completed, too, and needs no edge either.
+//   - A remembered predecessor has been freed, and a gather node that is made while the task's edges are made has its
+//     descriptor. The predecessors of the gather node are implied, because the task is linked with the node next. The
+//     node itself is not implied: it is its own last successor.
 [[gnu::always_inline]] inline bool is_implied(const Linking& linking, const Task* predecessor, const Task* last) {
   if ((linking.bits & bit_of(last)) == 0) return false;
   uint32_t count = linking.remembered < Linking::kRemembered ? linking.remembered : Linking::kRemembered;
@@ -51,7 +52,7 @@ Edge* new_edge(Linking& linking) {
   return linking.free_edge++;
 }
 
-// The edge to `predecessor` is not needed.
+// True: the edge from `predecessor` is not needed.
 [[gnu::always_inline]] inline bool passes_over(Linking& linking, const Task* predecessor, const Task* last) {
   if (!linking.filters.transitive) return false;
   if (is_implied(linking, predecessor, last)) {
@@ -73,8 +74,9 @@ Edge* new_edge(Linking& linking) {
   return true;
 }
 
-// Of no task: what stands for all tasks before a transparent one (enter_after_all). Tools do not see it. (With a tool
-// that asks, there are no other nodes without a parent in tables: graph/dependences.cpp, end_set.)
+// A node that belongs to no task: it represents all tasks before a transparent one (enter_after_all). Tools do not see
+// it. (With a tool that asks for dependences, tables have no other nodes without a parent: end_set in
+// graph/dependences.cpp.)
 bool is_anonymous(const Task* task) {
   return task->has(task_flag::kEmpty) && task->has(task_flag::kInTable) && task->parent == nullptr;
 }
@@ -99,7 +101,7 @@ void tell_edge(Task* predecessor, Task* task) {
 
 }  // namespace
 
-// Calls nothing, so that the common edge is made in registers.
+// Has no function calls on the common path, so that an edge is made in registers.
 [[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
   if (linking.free_edge == linking.free_end || options().priority.propagates ||
       tool::on(tool::event::kTaskDependence | tool::event::kTargetTasks)) [[unlikely]] {
@@ -109,8 +111,8 @@ void tell_edge(Task* predecessor, Task* task) {
   return push_edge(linking, predecessor, linking.free_edge++, head);
 }
 
-// The iteration of a graph: the edge is written down whatever has become of the predecessor, whose place in the table
-// stays. A task that is entered again is released already: it waits for nobody.
+// While an iteration of a graph is recorded, the edge is recorded even if the predecessor has completed, and the
+// predecessor stays in the table. A task that is entered again has been released already, and waits for no task.
 [[gnu::noinline]] bool link_recorded(Linking& linking, Task* predecessor) {
   if (linking.record->reentering || predecessor == linking.task) return true;
   record_edge(linking.record, predecessor, linking.task);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making the edges to one task from its predecessors. Used by the thread that runs the task's parent, after the task's
+// Makes the edges to one task from its predecessors. Used by the thread that runs the task's parent, after the task's
 // creation and before the task may run; under the table's lock if several threads share the table. Invariant: during a
 // Linking no thread sees the task's `predecessors` at zero. After end_linking, exactly one thread does: this one, or
 // the one that completes the last predecessor.
@@ -15,28 +15,30 @@ namespace marline {
 
 struct Claiming;  // graph/claims.hpp
 
-// While the creator makes edges, `predecessors` is biased by this: completions may already count it down, but nobody
-// sees zero before the creator has replaced the bias by the number of edges. A task has fewer edges than this: each is
-// from another task, and so many descriptors are 192 GiB.
+// While the creator makes edges, `predecessors` is biased by this value: completions may already count it down, but no
+// thread sees zero before the creator has replaced the bias by the number of edges. A task has fewer edges than this:
+// each is from another task, and the descriptors of that many tasks need 192 GiB.
 inline constexpr int32_t kGuard = 1 << 30;
 
-// Edges towards one task, being made.
+// The state of making the edges to one task.
 struct Linking {
   static constexpr uint32_t kRemembered = 8;
   Worker* worker;
   Task* task;
   Options::EdgeFilters filters;
-  Edge* free_edge;  // [free_edge, free_end): in-line, then of a chunk
+  Edge* free_edge;  // [free_edge, free_end): in the descriptor, then in a chunk
   Edge* free_end;
   int32_t edges = 0;
   uint32_t pruned = 0, duplicate = 0, transitive = 0;  // DiscoveryCounters
-  // The last predecessors that had not completed, in a ring, and a set of bits that contains those of all of them.
+  // The last predecessors that had not completed, in a ring, and a set of bits that includes the bit of each of them.
   uint32_t remembered = 0;
   uint64_t bits = 0;
-  const Task* predecessors[kRemembered];  // the first `remembered` places, at most all
-  PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
-  GraphRecord* record = nullptr;          // of the graph whose iteration is being recorded, or entered again
-  Claiming* claiming = nullptr;           // of a claimed task
+  // The first `remembered` entries are valid, at most all.
+  const Task* predecessors[kRemembered];
+  PredecessorChunk* lineage = nullptr;  // the list of predecessors, if priorities propagate
+  // Of the graph with an iteration that is being recorded, or entered again; or null.
+  GraphRecord* record = nullptr;
+  Claiming* claiming = nullptr;  // for a claimed task; or null
 
   enum class Life { kNew, kMayRun };
 
@@ -46,26 +48,28 @@ struct Linking {
         filters(options().edges),
         free_edge(its_task->edges),
         free_end(its_task->edges + its_task->inline_edges) {
-    // While edges are made, nobody may see zero. A task that runs may count its holds there (exec/worker/hold.hpp).
+    // For a new task: no thread may see zero while edges are made. A task that runs may count its holds in
+    // `predecessors` (exec/worker/hold.hpp).
     if (life == Life::kNew) task->predecessors.store(kGuard, relaxed);
   }
 };
 
-// An edge, unless another one of the task's makes it unnecessary. `last`: the predecessor's last successor before this
-// task; `head`: its list, which was not closed. False: the predecessor has completed meanwhile.
+// Adds an edge, unless another edge to the task makes it unnecessary. `last`: the predecessor's last successor before
+// this task; `head`: the predecessor's list of successors, which was not closed. False: the predecessor has completed
+// meanwhile.
 bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head);
 
-// In place of link_now while an iteration of a graph is recorded.
+// Replaces link_now while an iteration of a graph is recorded.
 bool link_recorded(Linking& linking, Task* predecessor);
 
-// The predecessor has the task as its last successor. A task is its own until it gets one.
+// Called if the task is the predecessor's last successor. A task without a successor is its own last successor.
 inline bool has_edge_already(Linking& linking, const Task* predecessor) {
   if (predecessor == linking.task) return true;
   linking.duplicate += linking.filters.duplicate;
   return linking.filters.duplicate;
 }
 
-// Orders the task behind `predecessor`. False: that one has completed, and nobody need wait for it any more.
+// Orders the task after `predecessor`. False: `predecessor` has completed, and no later task need wait for it.
 [[gnu::always_inline]] inline bool link_now(Linking& linking, Task* predecessor) {
   Edge* head = successors_of(predecessor);
   if (head == closed_list()) {
@@ -99,7 +103,8 @@ inline bool has_edge_already(Linking& linking, const Task* predecessor) {
   count_edges_not_made(linking);
   if (linking.edges == 0) return true;
   counters.edges.add(static_cast<uint64_t>(linking.edges));
-  // acq_rel: releases the task to the completion that brings it to zero; acquires theirs if it is zero here.
+  // acq_rel: releases the task to the completion that brings the count to zero; acquires the effects of the completions
+  // if it is zero here.
   return linking.task->predecessors.fetch_add(linking.edges - kGuard, acq_rel) + linking.edges == kGuard;
 }
 

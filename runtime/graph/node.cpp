@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Creates nodes of the graph that have no body.
 #include "graph/node.hpp"
 
 #include "graph/lineage.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of the graph without a body, and what a descriptor needs to be in the graph. The thread that runs the parent.
+// Nodes of the graph without a body, and the fields that a descriptor needs in the graph. Used by the thread that runs
+// the parent.
 #pragma once
 
 #include "sched/team.hpp"
@@ -16,8 +17,8 @@ inline void init_graph_fields(Task* task) {
   task->table_references = 0;
 }
 
-// `edges`: to it, for which there is room. `block` is its first word of business: the Event to fulfil when it is
-// reached, or null; of one with kClaimed, the claimed task (graph/claims.hpp).
+// Returns a node with room for up to `edges` edges to it. `block` is the Event to fulfil when the node is reached, or
+// null; with kClaimed, which the caller sets, the claimed task (graph/claims.hpp).
 [[nodiscard]] Task* new_node(Worker* worker, size_t edges, void* block);
 
 }  // namespace marline

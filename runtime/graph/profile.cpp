@@ -14,13 +14,13 @@ namespace {
 constexpr uint32_t kSlots = 1024;
 constexpr uint32_t kProbes = 16;  // a profile that finds no slot among these is not learnt
 
-Atomic<uint64_t> g_profiles[kSlots];  // 0: free. Written once, by whoever notes a send.
+Atomic<uint64_t> g_profiles[kSlots];  // 0: free. Written once, by a thread that notes a send.
 
-// The place of a profile: where it is (`*known`), or may be put; null: none.
+// The slot of a profile: the one that has it (`*known`) or a free one; null: neither.
 Atomic<uint64_t>* find(uint64_t profile, bool* known) {
   for (uint32_t i = 0; i < kProbes; ++i) {
     Atomic<uint64_t>& slot = g_profiles[(profile + i) % kSlots];
-    uint64_t there = slot.load(relaxed);  // the word is all there is to see
+    uint64_t there = slot.load(relaxed);  // relaxed: no other data depends on the word
     *known = there == profile;
     if (*known || there == 0) return &slot;
   }
@@ -50,7 +50,8 @@ void profile_note_send(Worker* worker) {
   bool known;
   Atomic<uint64_t>* slot = find(profile, &known);
   uint64_t free = 0;
-  // Another thread may take the slot first: with the same profile, or else this send is forgotten, and the next learnt.
+  // Another thread may take the slot first. If it stores another profile, this send is lost, and the next one is
+  // stored.
   if (slot != nullptr && !known) slot->compare_exchange_strong(free, profile, relaxed);
 }
 

@@ -10,13 +10,13 @@
 
 namespace marline {
 
-// Of a task that is being allocated; completed by the number of its dependences when it is spawned.
+// The hash for a task that is being allocated; profile_sends adds the number of dependences when the task is spawned.
 uint64_t profile_begin(const void* code, size_t block_bytes, uint32_t flags);
 
-// Creator, when the task is spawned: whether tasks like it are known to send.
+// Called by the creator when the task is spawned: whether a task with this profile is known to send.
 bool profile_sends(Task* task, size_t dependences);
 
-// The current task of the worker sends. Not the implicit tasks, which nobody schedules.
+// Called when the current task of the worker sends. Ignores implicit tasks, which are not scheduled.
 void profile_note_send(Worker* worker);
 
 }  // namespace marline

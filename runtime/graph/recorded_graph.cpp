@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording, building and replaying the nodes of a persistent graph: see the header for the threads that run each part.
+// Records, builds and replays the nodes of a persistent graph.
 #include "graph/recorded_graph.hpp"
 
 #include "config/options.hpp"
@@ -29,7 +29,7 @@ T* allocate_array(size_t count) {
 
 void mark(Task* task, uint32_t index) {
   task->record_index = uintptr_t{index} << 1 | 1;
-  task->inline_edges = 0;  // so they all go to chunks
+  task->inline_edges = 0;  // so all edges go to chunks
 }
 
 bool is_step(const RecordedNode& node) { return node.kind != NodeKind::kEmpty; }
@@ -55,18 +55,21 @@ bool iterations_alike(const GraphRecord* record) {
   return true;
 }
 
-// What record_build works with. Template: the last recorded iteration, with its predecessors in itself and in the one
-// before. Earlier iterations differ in what they found in the producer's table, the later ones do not.
+// The state of record_build. The template is the last recorded iteration, with its edges from itself and from the
+// iteration before. Earlier iterations also depend on what was in the producer's table; later ones do not.
 struct Builder {
   GraphRecord* record;
-  uint32_t* place;         // of each recorded node: the node that it stands for in each instance, or kNone
-  uint32_t* predecessors;  // of each node
-  uint32_t* crossing;      // those of them in the iteration before
+  // Of each recorded node: the index of its node in each instance, or kNone.
+  uint32_t* place;
+  // Of each node: the number of its predecessors.
+  uint32_t* predecessors;
+  // Of each node: how many of them are in the iteration before.
+  uint32_t* crossing;
 
   uint8_t last() const { return static_cast<uint8_t>(record->instances - 1); }
   bool crosses(const RecordedEdge& edge) const { return record->nodes[edge.from].iteration != last(); }
 
-  // A gather node that has no recorded predecessor stands for tasks of before the graph, which have ended.
+  // A gather node without a recorded predecessor represents tasks from before the graph, which have ended.
   bool is_dead(uint32_t node) const { return node >= record->steps[0].count && predecessors[node] == 0; }
 
   bool is_kept(const RecordedEdge& edge) const {
@@ -74,7 +77,7 @@ struct Builder {
   }
 };
 
-// The nodes of the steps are numbered as those, the gather nodes of the template follow.
+// Nodes of steps have the number of their step; the gather nodes of the template follow.
 void place_template(Builder& builder) {
   GraphRecord* record = builder.record;
   uint32_t count = record->steps[0].count;
@@ -85,8 +88,8 @@ void place_template(Builder& builder) {
   record->node_count = count;
 }
 
-// A gather node of the earlier iteration stands for the one that the same access made in the template. If there is
-// none, it gathers only tasks of before the graph. Both iterations' nodes lie in the order of their steps.
+// A gather node of the earlier iteration corresponds to the one that the same access made in the template. If there is
+// none, it gathers only tasks from before the graph. The nodes of both iterations are in the order of their steps.
 void place_earlier_gathers(Builder& builder) {
   Array<RecordedNode>& nodes = builder.record->nodes;
   uint32_t first = 0;
@@ -111,7 +114,7 @@ void count_predecessors(Builder& builder) {
   }
 }
 
-// Only gather nodes die, and their successors are tasks: one pass.
+// Only gather nodes are dead, and their successors are tasks, so one pass is enough.
 void discount_the_dead(Builder& builder) {
   GraphRecord* record = builder.record;
   for (const RecordedEdge& edge : record->edges) {
@@ -146,7 +149,7 @@ void make_nodes(Builder& builder, int instance) {
   }
 }
 
-// Newest successor first, as in the lists of edges that tasks have while nothing is recorded.
+// Newest successor first, as in the edge lists of tasks that are not recorded.
 void make_successors(Builder& builder) {
   GraphRecord* record = builder.record;
   size_t kept = 0;
@@ -172,7 +175,7 @@ void make_successors(Builder& builder) {
   }
 }
 
-// For the observer of target tasks. In the order in which the edges were made.
+// For the observer of target tasks: predecessors in the order in which the edges were made.
 void make_predecessors(Builder& builder) {
   GraphRecord* record = builder.record;
   uint32_t at = 0;
@@ -197,21 +200,22 @@ void make_predecessors(Builder& builder) {
   }
 }
 
-// The next iteration, of instance 0, comes after recorded ones that have ended: what waits for those is counted down.
+// The next iteration, of instance 0, follows recorded iterations that have ended: does not wait for their tasks.
 void apply_ended_iterations(Builder& builder) {
   GraphRecord* record = builder.record;
   GraphNode* nodes = record->instance[0];
   for (uint32_t n = 0; n < record->node_count; ++n) {
     nodes[n].waiting.store(nodes[n].required - static_cast<int32_t>(builder.crossing[n]), relaxed);
   }
-  for (uint32_t n = record->steps[0].count; n < record->node_count; ++n) {  // a gather node may be reached by that
+  for (uint32_t n = record->steps[0].count; n < record->node_count; ++n) {  // these may have reached a gather node
     if (builder.predecessors[n] == 0 || nodes[n].waiting.load(relaxed) != 0) continue;
     nodes[n].waiting.store(nodes[n].required, relaxed);
     for (uint32_t i = 0; i < nodes[n].successor_count; ++i) nodes[n].successors[i]->waiting.fetch_sub(1, relaxed);
   }
 }
 
-// One exclusion per address for all instances: the sets of one address that do not share one are ordered anyway.
+// Creates one exclusion per address for all instances. Sets of one address that used different exclusions are ordered
+// anyway.
 void unify_exclusions(Worker* worker, GraphRecord* record) {
   Array<AddressExclusion>& all = record->exclusions;
   for (const Dependence& d : record->dependences[0]) {
@@ -259,7 +263,7 @@ void record_gather(GraphRecord* record, Task* node, void* address) {
 void record_edge(GraphRecord* record, const Task* from, const Task* to) {
   uintptr_t index = from->record_index >> 1;
   if (!is_recorded(from) || index >= record->nodes.count || record->nodes[static_cast<uint32_t>(index)].task != from) {
-    return;  // of before the graph
+    return;  // from before the graph
   }
   RecordedEdge edge{static_cast<uint32_t>(index), static_cast<uint32_t>(to->record_index >> 1)};
   uint32_t& last = record->nodes[edge.from].last_successor;
@@ -336,15 +340,17 @@ Exclusion* recorded_exclusion(const GraphRecord* record, void* address) {
 
 namespace {
 
-// Nobody counts the node down before what is made ready here has ended (the header's invariant): a plain store.
+// A plain store: no thread counts the node down before the task that is made ready here has ended (invariant in the
+// header).
 void rearm(GraphNode* node) { node->waiting.store(node->required, relaxed); }
 
 void count_down_successors(GraphNode* node, TaskFifo& ready, NodeFifo& reached) {
-  // Locked subtractions wait for one another; the loads of the lines need not.
+  // Locked subtractions wait for one another; the loads of the cache lines need not.
   for (uint32_t i = 0; i < node->successor_count; ++i) __builtin_prefetch(node->successors[i], 1);
   for (uint32_t i = 0; i < node->successor_count; ++i) {
     GraphNode* successor = node->successors[i];
-    // acq_rel: the predecessor's effects are released; whoever makes it ready has acquired those of all.
+    // acq_rel: releases the predecessor's effects; the thread that makes the successor ready acquires the effects of
+    // all predecessors.
     if (successor->waiting.fetch_sub(1, acq_rel) != 1) continue;
     rearm(successor);
     if (successor->kind != NodeKind::kTask) {
@@ -369,16 +375,17 @@ void finish_reached(Worker* worker, NodeFifo& reached, TaskFifo& ready) {
 }  // namespace
 
 bool release_guard(GraphNode* node) {
-  // Only the guard is left: nobody else touches the node, and no atomic subtraction is needed. acquire, acq_rel: what
-  // the predecessors did is visible (count_down_successors), and what the producer did to whoever reaches it.
+  // If only the guard is left, no other thread touches the node, and no atomic subtraction is needed. acquire, acq_rel:
+  // the predecessors' effects are visible here (count_down_successors), and the producer's to the thread that reaches
+  // the node.
   if (node->waiting.load(acquire) != 1 && node->waiting.fetch_sub(1, acq_rel) != 1) return false;
   rearm(node);
   return true;
 }
 
-// Until then the task has a predecessor: who ends it looks (exec/worker/completion.cpp).
+// Until this call the task has a predecessor, which the thread that ends the task checks (exec/worker/completion.cpp).
 void tell_recorded_ready(Task* task) {
-  task->predecessors.store(0, release);  // pairs with the acquire there
+  task->predecessors.store(0, release);  // pairs with the acquire in completion.cpp
   tool::tell_ready(task->claimed_by);
 }
 

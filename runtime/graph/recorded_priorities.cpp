@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Priorities of a persistent graph: passed on once, when the graph is built, from the tasks' own priorities as
-// recorded. Run by the producer while no task of the graph is unfinished.
+// Propagates the priorities of a persistent graph, once, when the graph is built, starting from the tasks' own
+// priorities as recorded. Run by the producer while no task of the graph is unfinished.
 #include "graph/recorded_graph.hpp"
 
 #include "base/check.hpp"
@@ -30,7 +30,7 @@ class Order {
 
   uint32_t operator[](uint32_t place) const { return order_[place]; }
 
-  // Edges to the next iteration are not of the graph that one iteration is.
+  // Edges to the next iteration are not part of the graph of one iteration.
   bool inside(const GraphNode* node) const { return node >= nodes_ && node < nodes_ + count_; }
 
  private:
@@ -58,10 +58,10 @@ class Order {
   GraphNode* nodes_;
   uint32_t count_;
   uint32_t* order_;
-  uint32_t* missing_;  // predecessors that have no place yet
+  uint32_t* missing_;  // of each node: predecessors that are not in `order_` yet
 };
 
-// What the node's task had when it was recorded, or what it gets.
+// The priority of the node's task when it was recorded, or the propagated one if that is higher.
 int32_t whole_priority(const GraphNode& node) {
   return node.task == nullptr ? node.priority : std::max(node.priority, node.task->priority.load(relaxed));
 }
@@ -75,7 +75,8 @@ void record_propagate(GraphRecord* record) {
     Order order(nodes, record->node_count);
     for (uint32_t place = record->node_count; place-- > 0;) {
       GraphNode& node = nodes[order[place]];
-      int32_t step = decrement && node.kind == NodeKind::kTask ? 1 : 0;  // to what stands for no task, none
+      // Nodes without a task are not counted as a step.
+      int32_t step = decrement && node.kind == NodeKind::kTask ? 1 : 0;
       for (uint32_t i = 0; i < node.successor_count; ++i) {
         if (!order.inside(node.successors[i])) continue;
         node.priority = std::max(node.priority, whole_priority(*node.successors[i]) - step);

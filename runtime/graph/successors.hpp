@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The successor list of a task: producers add, the completion closes.
+// The successor list of a task: producers add edges, the completion closes the list.
 //
 // Invariant: `successors` goes from a list of edges to `closed` once, by the one exchange at completion. An edge is
 // added by a compare-and-swap that fails once the list is closed, so each edge is either added before (and the
@@ -13,7 +13,7 @@
 
 namespace marline {
 
-// Lies in the successor's allocation, which lives at least until its last predecessor has taken the edge.
+// An edge is in the memory of its successor, which lives at least until its last predecessor has taken the edge.
 struct Edge {
   Edge* next;
   Task* successor;
@@ -21,41 +21,43 @@ struct Edge {
 
 static_assert(sizeof(Edge) == kEdgeBytes);
 
-// Edges of a task beyond those in its descriptor. The creator's, until the task's memory goes.
+// Edges of a task beyond the edges in its descriptor. Used by the creator, until the task's memory is freed.
 struct EdgeChunk {
   static constexpr int kEdges = 30;
   EdgeChunk* next;
-  int locators;  // the first so many are no edges, and no others follow (graph/footprint.hpp); only in a task's first
-                 // chunk
+  // So many entries at the start hold locators, not edges, and then no entry of the chunk holds an edge
+  // (graph/footprint.hpp). Only in a task's first chunk.
+  int locators;
   Edge edges[kEdges];
 };
 
 inline Edge* closed_list() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
 
-// The list as it is. acquire: a closed one means that the predecessor's effects are visible.
+// Reads the list. acquire: if the list is closed, the predecessor's effects are visible.
 inline Edge* successors_of(const Task* predecessor) { return predecessor->successors.load(acquire); }
 
-// `head`: the list as successors_of saw it, not closed. False: `predecessor` has completed in between; the edge was not
-// added, and the caller does not count it.
+// `head`: the list as successors_of read it, not closed. False: `predecessor` has completed in between; the edge was
+// not added, and the caller does not count it.
 [[nodiscard]] inline bool transition_to_waiting_on(Task* predecessor, Edge* edge, Edge* head) {
   do {
     if (head == closed_list()) return false;
     edge->next = head;
-    // release: the completion sees the edge and the successor; acquire as in successors_of when it has closed
-    // meanwhile.
+    // release: the completion sees the edge and the successor. acquire: as in successors_of, if the list has been
+    // closed meanwhile.
   } while (!predecessor->successors.compare_exchange_weak(head, edge, release, acquire));
   return true;
 }
 
-// The completion's side: all edges, newest first.
+// Called by the completion. Returns all edges, newest first.
 [[nodiscard]] inline Edge* transition_to_closed(Task* task) {
   // acquire pairs with the producer's release; release with the load of a producer that finds the list closed.
   return task->successors.exchange(closed_list(), acq_rel);
 }
 
-// One predecessor fewer. True: that was the last.
+// Counts one predecessor down. True: it was the last.
 inline bool count_down(Task* successor) {
-  // acq_rel: the predecessor's effects are released; whoever makes it ready has acquired those of all.
+  // acq_rel: releases the predecessor's effects; the thread that makes the successor ready acquires the effects of all
+  // predecessors.
   return successor->predecessors.fetch_sub(1, acq_rel) == 1;
 }
 

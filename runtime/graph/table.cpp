@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependence table: open addressing with linear probing over cache-line entries. Single entries are never deleted;
-// when the table is half full, it is rebuilt without its dead entries.
+// The dependence table: open addressing with linear probing over entries of one cache line. Single entries are never
+// deleted; when the table is half full, it is rebuilt without its dead entries.
 #include "graph/table.hpp"
 
 #include "base/memory/shared_pool.hpp"
@@ -16,8 +16,10 @@ namespace {
 
 constexpr uint32_t kFirstCapacity = 64;
 constexpr uint32_t kShrink = 2;
-constexpr uint32_t kFirstSpilled = 8;        // members that a spilled entry has room for, at least
-constexpr uint32_t kMostEntries = 1u << 31;  // 128 GiB; also of an entry's members, whose descriptors are 384 GiB
+// The least room for members in a spilled entry.
+constexpr uint32_t kFirstSpilled = 8;
+// 128 GiB of entries; also the most members of an entry: that many descriptors need 384 GiB.
+constexpr uint32_t kMostEntries = 1u << 31;
 
 TableEntry* allocate_entries(uint32_t capacity) {
   return static_cast<TableEntry*>(shared_allocate_zeroed(size_t{capacity} * sizeof(TableEntry)));
@@ -29,7 +31,7 @@ void set_entries(DependenceTable* table, uint32_t capacity) {
   table->most = capacity / 2;
 }
 
-// The slot of `address`, or the free one that it would get, from `entry` on.
+// Searches from `entry` on: returns the slot of `address`, or the free slot where it belongs.
 TableEntry* slot_from(Worker* worker, const DependenceTable* table, const void* address, TableEntry* entry) {
   if (entry->address == address || entry->address == nullptr) return entry;
   TableEntry* end = table->entries + table->capacity;
@@ -59,7 +61,7 @@ void drop_completed_members(Worker* worker, TableEntry* entry) {
   entry->member_count = kept;
 }
 
-// Gives up what the entry holds.
+// Drops all references that the entry holds.
 void entry_close(Worker* worker, TableEntry* entry) {
   entry_clear_members(worker, entry);
   entry_set_writer(worker, entry, nullptr);
@@ -67,7 +69,7 @@ void entry_close(Worker* worker, TableEntry* entry) {
   entry->capacity = TableEntry::kFew;
 }
 
-// Whether nothing that the entry names is still to be waited for. Drops what has completed.
+// Drops the completed tasks of the entry; returns whether no task is left to wait for.
 bool entry_is_dead(Worker* worker, TableEntry* entry) {
   drop_completed_members(worker, entry);
   if (entry->writer != nullptr && has_completed(entry->writer)) entry_set_writer(worker, entry, nullptr);
@@ -89,8 +91,8 @@ uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
   return live;
 }
 
-// Half full at most, so that a search ends in the first slot or the next. A table gets smaller in steps: where as many
-// addresses come in again and again, it keeps its size.
+// At most half full, so that a search mostly ends in the first or the next slot. A table shrinks in steps: a table that
+// repeatedly gets the same number of addresses keeps its size.
 uint32_t capacity_for(const DependenceTable* table, size_t addresses) {
   size_t capacity = table->capacity / kShrink < kFirstCapacity ? kFirstCapacity : table->capacity / kShrink;
   while (capacity < addresses * 3) capacity *= 2;
@@ -124,7 +126,8 @@ void import_members(Worker* worker, TableEntry* from, TableEntry* to) {
   to->kind = from->kind;
 }
 
-// A graph's table meets an address for the first time: what the producer's own says of it stands before.
+// An address is used for the first time in the table of a graph: later tasks are also ordered after the tasks in the
+// entry of the producer's own table.
 [[gnu::noinline]] void import_entry(Worker* worker, DependenceTable* outer, TableEntry* entry) {
   TableEntry* from = slot_for(worker, outer, entry->address);
   if (from->address == nullptr) {
@@ -171,7 +174,7 @@ void table_rebuild(Worker* worker, DependenceTable* table, size_t count) {
   table->used = live;
   worker->discovery.rebuilds.add(1);
   uint32_t capacity = capacity_for(table, live + count);
-  if (live == 0 && capacity <= old_capacity) return;  // every slot is free again
+  if (live == 0 && capacity <= old_capacity) return;  // every slot is free
   set_entries(table, capacity);
   for (uint32_t i = 0; i < old_capacity; ++i) {
     TableEntry* entry = &old[i];
@@ -199,7 +202,7 @@ void table_restart_after(Worker* worker, DependenceTable* table, Task* task) {
   table->used = 0;
   if (table->all_memory != nullptr) table_unreference(worker, table->all_memory);
   table->all_memory = task;
-  table->outer = nullptr;  // all its tasks stand before `task`
+  table->outer = nullptr;  // all tasks of the outer table are ordered before `task`
 }
 
 void entry_widen(Worker* worker, TableEntry* entry) {
@@ -230,7 +233,7 @@ void entry_push_back_set(Worker* worker, TableEntry* entry) {
   auto* set = static_cast<TableEntry*>(worker->pool->allocate(sizeof(TableEntry)));
   *set = *entry;
   set->spilled.before = nullptr;
-  TableEntry* earlier = entry->spilled.before;  // each member of the set has waited for it
+  TableEntry* earlier = entry->spilled.before;  // not needed any more: each member of the set has waited for it
   entry->writer = nullptr;
   entry->member_count = 0;
   entry->capacity = kFirstSpilled;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependence table of one generating task: for each address, which tasks the next one must wait for. Only the
-// thread that runs the generating task accesses it, so it needs no lock. An exception is a task that shares its table
+// The dependence table of one generating task: for each address, the tasks that the next task must wait for. Only the
+// thread that runs the generating task accesses it, so it needs no lock. The exception is a task that shares its table
 // with its descendants (marline_depend_share): then all of them take the table's lock. A table is shared before the
 // first descendant exists, and freed when the last one has ended.
 //
-// An entry is in one of two states. No members: the next task waits for `writer`. Otherwise the members are the tasks
-// of one set that are not ordered among themselves (readers, an inoutset, a mutexinoutset), all ordered after `writer`:
-// a task of the same kind joins them behind `writer`, any other waits for all of them. The last member, or without
-// members the writer, is the task that came last, so a task that names an address twice finds itself there.
+// An entry is in one of two states. Without members: the next task waits for `writer`. With members: they are the tasks
+// of one set that are not ordered among themselves (readers, an inoutset, a mutexinoutset), all ordered after `writer`.
+// A task of the same kind joins the set, ordered after `writer`; any other task waits for all members. The newest task
+// of an entry is its last member or, without members, the writer; so a task that names an address twice finds itself
+// there.
 //
-// Tasks in entries are referenced (Task::table_references). Entries whose tasks have all completed are removed when the
-// table would grow, so its size follows the number of unfinished tasks, not the number of addresses ever used.
+// An entry holds references to its tasks (Task::table_references). Entries with only completed tasks are removed when
+// the table would grow, so its size depends on the number of unfinished tasks, not on the number of addresses ever
+// used.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -33,8 +35,9 @@ struct alignas(kCacheLine) TableEntry {
     Task* few[kFew];  // the members, while `capacity` is kFew
     struct {
       Task** many;
-      Exclusion* exclusion;  // of the mutexinoutset that the members are
-      TableEntry* before;    // without gathering (MARLINE_EDGES): the set before this one, which stands for `writer`
+      Exclusion* exclusion;  // of the members, if they are a mutexinoutset
+      // Without gathering (MARLINE_EDGES): the set before this one, used instead of `writer`.
+      TableEntry* before;
     } spilled;
   };
   uint32_t member_count;
@@ -52,20 +55,28 @@ struct DependenceTable {
   TableEntry* entries;
   uint32_t capacity;  // a power of two
   uint32_t used;
-  uint32_t most;                 // of `used`, before the table is rebuilt: half of the capacity
-  Task* all_memory;              // the last omp_all_memory task: stands before every address that has no entry; or null
-  HashFunction hash;             // as the options say; here, as it is used with the table
-  const Task* sharer = nullptr;  // the task that shares it with its descendants; null: only one task uses it
-  SpinLock lock{};               // with a sharer: everything above, and the graph side of all tasks in it
-  PersistentGraph* graph = nullptr;  // of whose iterations this is the table, or null
-  GraphRecord* record = nullptr;     // while an iteration is recorded: every edge is, so nothing is evicted; or null
-  DependenceTable* outer = nullptr;  // the producer's own, whose tasks stand before the graph's; or null
+  // The largest `used`, half of the capacity; beyond it the table is rebuilt.
+  uint32_t most;
+  // The last omp_all_memory task, a predecessor for every address without an entry; or null.
+  Task* all_memory;
+  // A copy of the option, kept in the same cache line as the table.
+  HashFunction hash;
+  // The task that shares the table with its descendants; null: only one task uses it.
+  const Task* sharer = nullptr;
+  // With a sharer: guards all fields above, and the graph fields of all tasks in the table.
+  SpinLock lock{};
+  // The persistent graph, if the table is that of its iterations; or null.
+  PersistentGraph* graph = nullptr;
+  // Set while an iteration is recorded; every edge is recorded then, so no entry is removed. Or null.
+  GraphRecord* record = nullptr;
+  // The producer's own table: its tasks are ordered before the tasks of the graph. Or null.
+  DependenceTable* outer = nullptr;
 };
 
 DependenceTable* table_create(Worker* worker);
 void table_destroy(Worker* worker, DependenceTable* table);
 
-// Makes room for `count` addresses more. Until then, entries stay where they are.
+// Makes room for `count` more addresses. Entries do not move until the next rebuild.
 void table_rebuild(Worker* worker, DependenceTable* table, size_t count);
 inline void table_reserve(Worker* worker, DependenceTable* table, size_t count) {
   if (table->used + count > table->most) [[unlikely]] {
@@ -78,10 +89,10 @@ inline TableEntry* first_slot(const DependenceTable* table, const void* address)
   return &table->entries[static_cast<uint32_t>(hash_address(table->hash, address)) & (table->capacity - 1)];
 }
 
-// The rest of table_find, where the first slot is not that of `address`.
+// Continues table_find if the first slot is not that of `address`.
 TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* address, TableEntry* first);
 
-// The entry of `address`, which is not null; made if there is none, for which there must be room.
+// The entry of `address`, which is not null. Creates it if there is none; the table must have room for it.
 inline TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
   TableEntry* first = first_slot(table, address);
   if (first->address == address) [[likely]]
@@ -89,22 +100,22 @@ inline TableEntry* table_find(Worker* worker, DependenceTable* table, void* addr
   return table_find_further(worker, table, address, first);
 }
 
-// Forgets everything: all addresses are as never used, but come after `task`.
+// Removes all entries. All addresses are as if never used, except that their next tasks come after `task`.
 void table_restart_after(Worker* worker, DependenceTable* table, Task* task);
 
-// Turns the entry to its spilled form, in which it has room for the rarer fields.
+// Changes the entry to its spilled form, which has room for the rarer fields.
 void entry_spill(Worker* worker, TableEntry* entry);
 
-// The set that the entry's members are becomes one that stands before the entry.
+// Moves the entry's members to a set that is ordered before the entry.
 void entry_push_back_set(Worker* worker, TableEntry* entry);
 
 // Makes room for one more member.
 void entry_widen(Worker* worker, TableEntry* entry);
 
-// Gives up what a spilled entry has beside its members.
+// Drops the exclusion and the earlier set of a spilled entry.
 void entry_clear_extras(Worker* worker, TableEntry* entry);
 
-// References from tables.
+// References from tables, counted without atomics.
 inline void table_reference(Task* task) { ++task->table_references; }
 inline void table_unreference(Worker* worker, Task* task) {
   if (--task->table_references == 0) release_task_from_table(worker, task);
@@ -125,7 +136,7 @@ inline void entry_add_member(Worker* worker, TableEntry* entry, Task* task) {
   entry->members()[entry->member_count++] = task;
 }
 
-// The members go, after `each` has been called on every one.
+// Removes all members, after calling `each` on every one.
 template <class Each>
 void entry_clear_members(Worker* worker, TableEntry* entry, Each each) {
   Task** members = entry->members();

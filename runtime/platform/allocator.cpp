@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One count says how many bytes a pool has given out. It is changed by compare-and-swap, so a request
-// that does not fit is never counted, not even for a moment, and cannot make another request fail. A block counts
-// together with the header before it, as in the other runtimes.
+// Allocates, frees and moves blocks. One counter per pool has the number of bytes that the pool has given out. It is
+// changed by compare-and-swap, so a request that does not fit is never counted, not even for a moment, and cannot make
+// another request fail. A block counts together with the header before it, as in the other runtimes.
 #include "platform/allocator.hpp"
 
 #include <bit>
@@ -31,33 +31,35 @@ struct alignas(kCacheLine) Allocator {
   uintptr_t fallback = kDefaultMemoryFallback;
   AllocatorHandle fallback_allocator = kNullAllocator;
   uintptr_t partition = kEnvironment;
-  uintptr_t target = 0;  // a device's space; its memory is the host's where there is no device
-  NodeSet space;         // if `placed`
-  bool placed = false;   // to nodes of its own
-  bool spread = false;   // by `partition`
+  // A device's space; without a device, its memory is the host's.
+  uintptr_t target = 0;
+  NodeSet space;        // the nodes, if `placed`
+  bool placed = false;  // blocks are placed on the nodes of `space`
+  bool spread = false;  // blocks are distributed by `partition`
   bool pinned = false;
-  Allocator* next = nullptr;                   // while it is free
-  alignas(kCacheLine) Atomic<size_t> used{0};  // of the pool: allocating and freeing threads
+  Allocator* next = nullptr;                   // link in the list of free structures
+  alignas(kCacheLine) Atomic<size_t> used{0};  // bytes given out of the pool; allocating and freeing threads
 };
 
 struct alignas(kLeastAlignment) BlockHead {
   AllocatorHandle handle;
   uint64_t bytes : 56;
   uint64_t alignment_shift : 6;
-  uint64_t own_pages : 1;  // these two; else malloc's
+  uint64_t own_pages : 1;  // from own_pages or device_pages; otherwise from malloc
   uint64_t device_pages : 1;
 
-  // What malloc or mmap gave begins so many bytes before the block.
+  // The distance from the begin of the memory of malloc or mmap to the block.
   [[nodiscard]] size_t offset() const { return size_t{1} << alignment_shift; }
   [[nodiscard]] size_t total() const { return offset() + bytes; }
 };
 static_assert(sizeof(BlockHead) == kLeastAlignment);
-constexpr size_t kSpreadFrom = 4096;  // bytes; less lies on one page anyway
+constexpr size_t kSpreadFrom = 4096;  // bytes; a smaller block is on one page anyway
 constexpr size_t kLargestBlock = (size_t{1} << 55) - 1;
 
 struct Request {
   AllocatorHandle handle;
-  size_t alignment;  // a power of two from kLeastAlignment on: the head fits before the block
+  // A power of two, at least kLeastAlignment, so that the header fits before the block.
+  size_t alignment;
   size_t bytes;
   bool zeroed;
 
@@ -71,8 +73,8 @@ struct Subspace {
 
 Allocator* g_free = nullptr;      // under g_free_allocators_lock
 Subspace* g_subspaces = nullptr;  // under g_allocators_lock
-Atomic<Allocator*>
-    g_predefined[kGccPinnedMemory + 1];  // made when first used, under g_allocators_lock; any thread reads
+// Made at the first use, under g_allocators_lock; any thread reads.
+Atomic<Allocator*> g_predefined[kGccPinnedMemory + 1];
 
 BlockHead* head_of(void* memory) { return static_cast<BlockHead*>(memory) - 1; }
 char* base_of(void* memory) { return static_cast<char*>(memory) - head_of(memory)->offset(); }
@@ -93,7 +95,7 @@ const NodeSet* nodes_of(uintptr_t space) {
   return known ? &memory_space(kDefaultSpace) : nullptr;
 }
 
-// Each checks a trait's value and takes it over; false: refused.
+// Each of these functions checks a trait's value and stores it; false: the value is invalid.
 bool set_alignment(Allocator& allocator, uintptr_t value) {
   if (value > allocator.alignment) allocator.alignment = value;
   return std::has_single_bit(value) && value <= kLargestBlock;
@@ -114,7 +116,7 @@ bool set_partition(Allocator& allocator, uintptr_t value) {
   return value >= kEnvironment && value <= kInterleaved;
 }
 
-// Traits with no meaning on a host are only checked: every thread can reach all memory, and malloc knows how to serve
+// Traits without a meaning on a host are only checked: every thread can access all memory, and malloc can serve several
 // threads at once.
 bool set_trait(Allocator& allocator, const AllocatorTrait& trait) {
   uintptr_t value = trait.value;
@@ -133,7 +135,7 @@ bool set_trait(Allocator& allocator, const AllocatorTrait& trait) {
   }
 }
 
-// Asks hwloc for the machine's nodes only where they matter.
+// Asks hwloc for the machine's nodes only if they matter.
 bool set_space(Allocator& allocator, uintptr_t space) {
   if (space >= kTargetHostSpace && space <= kTargetDeviceSpace) allocator.target = space;
   bool anywhere = space == kDefaultSpace || space == kDefaultSpace60 || space == kConstantSpace;
@@ -157,7 +159,8 @@ Allocator* new_chunk() {
   return first;
 }
 
-// Clang 14 hands C's allocator of an allocate clause over as an int that it extends again. So handles are such.
+// Clang 14 passes C's allocator of an allocate clause as an int, which it extends again. So handles must fit into an
+// int.
 Allocator* make_allocator() {
   Guard guard(g_free_allocators_lock);
   Allocator* allocator = g_free;
@@ -175,10 +178,10 @@ void end_allocator(Allocator* allocator) {
   g_free = allocator;
 }
 
-// The numbers that mean more than malloc's memory; null for the others. These three spaces have an allocator of their
-// own.
+// For the numbers that need more than malloc's memory; null for the others. Each of these spaces has its own allocator.
 Allocator* make_predefined(AllocatorHandle number) {
-  static constexpr AllocatorTrait kPinnedTraits[] = {{kPinned, kTrue}, {kFallback, kNullFallback}};  // as GCC has them
+  // The traits that GCC uses.
+  static constexpr AllocatorTrait kPinnedTraits[] = {{kPinned, kTrue}, {kFallback, kNullFallback}};
   uintptr_t space = number - kLargeCapacityMemory + kLargeCapacitySpace;
   bool pinned = number == kGccPinnedMemory14 || number == kGccPinnedMemory;
   return reinterpret_cast<Allocator*>(pinned ? memory_allocator_create(kDefaultSpace, 2, kPinnedTraits)
@@ -197,7 +200,7 @@ Allocator* predefined(AllocatorHandle number) {
   return known;
 }
 
-// Null: malloc's memory, without end.
+// Null: malloc's memory, without a limit.
 Allocator* allocator_of(AllocatorHandle handle) {
   if (handle == kDefaultMemory) return nullptr;
   return handle > kLastNumber ? reinterpret_cast<Allocator*>(handle) : predefined(handle);
@@ -242,13 +245,14 @@ void* block_of_device_pages(const Request& request) {
   return request.zeroed ? std::memset(block, 0, request.bytes) : block;
 }
 
-// Where memory goes is a wish, what the system refuses is said once; that it stays there is a promise.
+// Placement is only a wish: a refusal by the system is reported once. Pinning is a promise: without it there is no
+// block.
 void* block_of_own_pages(const Allocator& allocator, const Request& request) {
   char* base = own_pages_map(request.total(), request.alignment);
   if (base == nullptr) return nullptr;
   bool place = allocator.placed || allocator.spread;
   if (place && !memory_place(base, request.total(), allocator.space, allocator.partition)) {
-    static Atomic<bool> said{false};  // by any thread
+    static Atomic<bool> said{false};  // set by any thread
     if (!said.exchange(true, relaxed)) {
       warn(
           "the system does not put memory to the nodes of its space (%s): it goes anywhere; a container needs leave "
@@ -297,7 +301,7 @@ void* fall_back(const Allocator& allocator, const Request& request) {
   return allocator != nullptr ? fall_back(*allocator, request) : nullptr;
 }
 
-// Where both allocators are one and the block is malloc's, whose realloc may not have to copy. Null: it did not work.
+// For a block from malloc that stays with its allocator: realloc may not have to copy. Null: it did not work.
 void* resize_in_heap(void* memory, size_t bytes, Allocator* allocator) {
   const size_t before = head_of(memory)->bytes;
   if (bytes > before && !reserve(allocator, bytes - before)) return nullptr;
@@ -340,7 +344,7 @@ void memory_allocator_destroy(AllocatorHandle handle) {
 AllocatorHandle memory_allocator_initial() {
   const AllocatorChoice& choice = options().allocator;
   if (choice.handle != kNullAllocator) return choice.handle;
-  static Atomic<AllocatorHandle> made{kNullAllocator};  // once, under the lock; any thread reads
+  static Atomic<AllocatorHandle> made{kNullAllocator};  // made once, under the lock; any thread reads
   AllocatorHandle known = made.load(acquire);           // pairs with the release below
   if (known != kNullAllocator) return known;
   Guard guard(g_allocators_lock);
@@ -358,7 +362,7 @@ uintptr_t memory_allocator_target(AllocatorHandle handle) {
 }
 
 void* memory_allocate(AllocatorHandle handle, size_t alignment, size_t bytes, bool zeroed) {
-  // What nearly every call asks for. 0 bytes are more than the largest block here.
+  // The request of nearly every call. The subtraction also excludes 0 bytes.
   if (handle == kDefaultMemory && alignment == 0 && bytes - 1 < kLargestBlock) {
     return block_from_heap({kDefaultMemory, kLeastAlignment, bytes, zeroed});
   }

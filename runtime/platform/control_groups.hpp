@@ -8,7 +8,7 @@
 
 namespace marline {
 
-// Calls visit(controllers, path) for each line of the file `membership`, which is NUMBER:CONTROLLERS:PATH. Of version 2
+// Calls visit(controllers, path) for each line of the file `membership`, which is NUMBER:CONTROLLERS:PATH. In version 2
 // the controllers are empty. Does nothing if there is no such file.
 template <class Visit>
 void for_control_groups(const char* membership, Visit visit) {

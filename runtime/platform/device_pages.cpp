@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Calls the functions that the library with the devices has registered.
 #include "platform/device_pages.hpp"
 
 #include "base/atomic.hpp"

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinned memory of the library that has the devices: memory of the host that devices copy from and to directly, which
-// mlock alone does not make of it. Any thread.
+// Pinned memory from the library that has the devices: host memory that devices copy from and to directly. mlock alone
+// does not make memory accessible to devices. Any thread.
 #pragma once
 
 #include <cstddef>
 
 namespace marline {
 
-// allocate: null if no device has such memory. Blocks begin on a page.
+// allocate: null if no device has such memory. Blocks begin at a page.
 struct DevicePages {
   void* (*allocate)(size_t bytes);
   void (*release)(void* pages);
 };
 
-// By that library, once, when it is loaded. The structure stays.
+// Called once by that library, when it is loaded. The structure must stay.
 void set_device_pages(const DevicePages* pages);
 
-// Null: there are none, and the system's own pages must do.
+// Null: there is no such memory, and the caller uses the system's own pages.
 [[nodiscard]] char* device_pages_allocate(size_t bytes, size_t alignment);
 void device_pages_release(void* pages);
 

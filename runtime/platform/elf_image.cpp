@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a loaded object's dynamic section. See elf_image.hpp; layouts are those of elf(5), the GNU hash table's is
-// the one that every linker of the last fifteen years writes (DT_GNU_HASH).
+// Reads a loaded object's dynamic section. Layouts are from elf(5); the GNU hash table's layout is the one that every
+// linker of the last fifteen years writes (DT_GNU_HASH).
 #include "platform/elf_image.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace marline {
 namespace {
 
-// Relocations that leave a symbol's address in memory.
+// Relocations that store a symbol's address in memory.
 #if defined(__x86_64__)
 constexpr uint32_t kCallSlot = R_X86_64_JUMP_SLOT;
 constexpr uint32_t kDataSlot = R_X86_64_GLOB_DAT;
@@ -54,7 +54,7 @@ bool ElfImage::read(const dl_phdr_info& info) {
   return true;
 }
 
-// The dynamic linker has turned some of these entries into addresses in place; others still hold the file's own.
+// The dynamic linker has replaced some of these entries by addresses; others still have the file's value.
 template <class T>
 T ElfImage::at(ElfW(Addr) value) const {
   return reinterpret_cast<T>(value < base_ ? base_ + value : value);
@@ -113,7 +113,7 @@ bool ElfImage::gnu_hash_finds(const char* symbol) const {
   for (;; ++index) {
     const uint32_t entry = chains[index - first_hashed];
     if ((entry | 1) == (hash | 1) && is_definition(index, symbol)) return true;
-    if ((entry & 1) != 0) return false;  // the chain's last
+    if ((entry & 1) != 0) return false;  // the last entry of the chain
   }
 }
 

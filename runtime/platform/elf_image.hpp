@@ -12,23 +12,24 @@
 
 namespace marline {
 
-// What one relocation of an object against a named symbol came to.
+// The result of one relocation of an object against a named symbol.
 struct Binding {
   const char* symbol;
-  uintptr_t value;  // the address in the slot now; of a call that was never made, an address in the object's own PLT
-  uintptr_t own;    // the object's own definition of the symbol, or 0
+  // The address in the slot now; for a call that has not been made, an address in the object's own PLT.
+  uintptr_t value;
+  uintptr_t own;  // the object's own definition of the symbol, or 0
 };
 
 class ElfImage {
  public:
-  // False for what has no dynamic section or is no object of ours to judge (the kernel's vDSO).
+  // False: the object has no dynamic section, or must not be judged (the kernel's vDSO).
   bool read(const dl_phdr_info& info);
 
   const char* path() const { return path_; }      // "" for the program itself
   const char* soname() const { return soname_; }  // null if it has none
   const char* rpath() const { return rpath_; }    // the DT_RPATH in force (searched before LD_LIBRARY_PATH), or null
   bool contains(uintptr_t address) const;
-  bool needs_prefixed(const char* prefix) const;  // a library whose name starts with that
+  bool needs_prefixed(const char* prefix) const;  // whether it needs a library with such a name
   bool defines(const char* symbol) const;
 
   // Calls visit(const Binding&) -> bool for each slot that holds a symbol's address, until one call returns true.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floating-point control: rounding, denormals, exception masks. A region's threads start with the creator's, as under
-// LLVM's runtime (programs built with -ffast-math set FTZ/DAZ in the initial thread and rely on it); a suspended task
-// gets its own settings back when it is resumed. Reading the register costs about a nanosecond if nothing waits for the
-// result, writing costs tens, so it is written only when the value differs.
+// Floating-point control: rounding, denormals, exception masks. A region's threads start with the creator's settings,
+// as with LLVM's runtime (programs built with -ffast-math set FTZ/DAZ in the initial thread and rely on it); a
+// suspended task gets its own settings back when it is resumed. Reading the register takes about a nanosecond if no
+// instruction waits for the result. Writing takes tens of nanoseconds, so it is written only if the value differs.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct FpControl {
   uint64_t fpcr = 0;
 #endif
 
-  // Takes over the calling thread's.
+  // Reads the calling thread's settings.
   void read() {
 #if defined(__x86_64__)
     asm volatile("stmxcsr %0" : "=m"(mxcsr));
@@ -34,10 +34,10 @@ struct FpControl {
     return control;
   }
 
-  // Makes this the thread's, which is known to be `now` at the moment.
+  // Makes these settings the thread's, which has the settings `now` at the moment.
   void install(const FpControl& now) const {
 #if defined(__x86_64__)
-    // The low six bits of MXCSR are sticky exception flags: state of the thread's past, not control.
+    // The low six bits of MXCSR are sticky exception flags: a record of past exceptions, not control.
     constexpr uint32_t kFlags = 0x3f;
     if (((mxcsr ^ now.mxcsr) & ~kFlags) == 0 && x87 == now.x87) return;
     uint32_t control = mxcsr & ~kFlags;

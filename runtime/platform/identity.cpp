@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check behind `marline run`: it compares the relocations of each loaded object with the addresses of this library.
-// The values that the dynamic linker wrote there decide where the calls go, whatever search paths, versions or loading
-// flags led to them. The check runs in the thread that loads the library, and again in the thread that exits; between
-// the two it keeps only the file's name.
+// The check for `marline run`: it compares the relocations of each loaded object with the addresses of this library.
+// The values that the dynamic linker has written there decide where calls go, whatever search paths, versions or
+// loading flags have led to them. The check runs in the thread that loads the library, and again in the thread that
+// exits; between the two it keeps only the file's name.
 #include "platform/identity.hpp"
 
 #include <cerrno>
@@ -27,7 +27,7 @@ constexpr int kRefused = 125;
 constexpr size_t kReasonBytes = 2048;
 constexpr const char* kOwnSoname = "libmarline.so";  // a version may follow
 constexpr const char* kCallPrefixes[] = {"GOMP_", "__kmpc_", "omp_", "ompc_", "kmp_set_", "kmp_get_", "kmpc_"};
-// Each parallel region starts at one of these: what defines one is a runtime (or contains it).
+// Each parallel region starts at one of these functions: an object that defines one is a runtime, or contains one.
 constexpr const char* kRuntimeMarks[] = {"GOMP_parallel", "__kmpc_fork_call"};
 constexpr const char* kRuntimeNames[] = {"libgomp", "libomp", "libiomp5", "libmarline"};
 
@@ -57,13 +57,13 @@ bool contains_runtime(const ElfImage& image) {
   return false;
 }
 
-// A library whose business is to be an OpenMP runtime, as opposed to one that has a runtime linked into it.
+// Whether the library is meant as an OpenMP runtime, rather than having a runtime linked into it.
 bool is_named_as_runtime(const ElfImage& image) {
   const char* name = image.soname() != nullptr ? image.soname() : file_name(image.path());
   return starts_with_one_of(name, kRuntimeNames);
 }
 
-// This library, and the stand-ins that lead to it.
+// This library, or a library with a runtime's name that leads to it.
 bool is_ours(const ElfImage& image) {
   return is_this_library(image) || (is_named_as_runtime(image) && image.needs_prefixed(kOwnSoname));
 }
@@ -87,7 +87,7 @@ bool find_object(uintptr_t address, ElfImage* found) {
   return any_object(holds);
 }
 
-// Writes the path of `image` into `path`, which for the program itself the dynamic linker does not know.
+// Writes the path of `image` into `path`; the dynamic linker does not know the program's own path.
 void name_object(const ElfImage& image, char (&path)[PATH_MAX]) {
   if (image.path()[0] != '\0') {
     snprintf(path, sizeof path, "%s", image.path());
@@ -102,7 +102,7 @@ class Auditor {
   Auditor(AuditTime time, char* reason, size_t reason_bytes)
       : time_(time), reason_(reason), reason_bytes_(reason_bytes) {}
 
-  // Both return true, with the reason written, at the first fault.
+  // Both functions return true, with the reason written, at the first fault.
   bool finds_earlier_definition();
   bool operator()(const ElfImage& image);
 
@@ -121,7 +121,8 @@ bool Auditor::finds_earlier_definition() {
     ElfImage provider;
     const void* address = dlsym(RTLD_DEFAULT, mark);
     if (address == nullptr || !find_object(reinterpret_cast<uintptr_t>(address), &provider)) continue;
-    if (is_ours(provider) || is_named_as_runtime(provider)) continue;  // who uses another library is judged below
+    // Objects that use another library are judged below.
+    if (is_ours(provider) || is_named_as_runtime(provider)) continue;
     explain(provider, provider, mark);
     return true;
   }
@@ -130,7 +131,8 @@ bool Auditor::finds_earlier_definition() {
 
 bool Auditor::operator()(const ElfImage& image) {
   if (is_ours(image)) return false;
-  if (contains_runtime(image) && is_named_as_runtime(image)) return false;  // its users are judged, not itself
+  // The objects that use it are judged, not the runtime itself.
+  if (contains_runtime(image) && is_named_as_runtime(image)) return false;
   return image.any_binding([&](const Binding& binding) { return is_foreign(image, binding); });
 }
 
@@ -140,7 +142,7 @@ bool Auditor::is_foreign(const ElfImage& user, const Binding& binding) {
   const bool unresolved = user.contains(target) && target != binding.own;
   if (unresolved) {
     if (time_ == AuditTime::kExit) return false;  // the call was never made
-    // By name alone, whatever version the object asks for: this library's definitions have none and answer to all.
+    // By name alone, whatever version the object asks for: this library's definitions have no version, and match all.
     target = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, binding.symbol));
   }
   ElfImage provider;
@@ -150,8 +152,8 @@ bool Auditor::is_foreign(const ElfImage& user, const Binding& binding) {
   return true;
 }
 
-// At the start only a preloaded library can come before Marline; later, RTLD_DEEPBIND puts an object's own libraries,
-// as its RPATH finds them, before all others.
+// At the start only a preloaded library can come before Marline. Later, RTLD_DEEPBIND puts an object's own libraries,
+// which its RPATH may find, before all others.
 void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char* symbol) {
   char user_path[PATH_MAX];
   char provider_path[PATH_MAX];
@@ -193,7 +195,8 @@ void refuse(const char* reason) {
   char line[kReasonBytes + 32];
   const int length = snprintf(line, sizeof line, "marline: refused: %s\n", reason);
   record("refused", reason);
-  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) != length) return;  // stderr is closed; the record stands
+  // Stderr is closed; the line in the file remains.
+  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) != length) return;
 }
 
 __attribute__((constructor)) void prove_at_start() {
@@ -210,7 +213,7 @@ __attribute__((constructor)) void prove_at_start() {
   record("loaded", self.path());
 }
 
-// The exit status is the program's by now, and its buffered output is not written yet: reporting is all that is left.
+// The exit status is already the program's, and its buffered output is not written yet: this can only report.
 __attribute__((destructor)) void confirm_at_exit() {
   char reason[kReasonBytes];
   if (proof_path[0] != '\0' && !is_only_runtime(AuditTime::kExit, reason, sizeof reason)) refuse(reason);

@@ -8,9 +8,9 @@
 // one write:
 //   loaded <TAB> path of libmarline
 //   refused <TAB> reason
-// Without MARLINE_PROOF, the only cost is one look at the environment.
+// Without MARLINE_PROOF, the only cost is reading this variable.
 //
-// Limits: objects in another dlmopen(3) namespace, and those closed again before the exit, are not seen.
+// Limits: objects in another dlmopen(3) namespace, and objects that are closed before the exit, are not checked.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,13 @@
 namespace marline {
 
 enum class AuditTime {
-  kStart,  // calls not yet made are judged by where they would go: right while nothing has been dlopened
-  kExit,   // only calls that were made count
+  // Calls that have not been made are judged by their future target: correct while nothing has been dlopened.
+  kStart,
+  kExit,  // only calls that have been made count
 };
 
-// Whether each OpenMP entry point that an object of this process calls is bound to this library. If not, `reason` says
-// which object, which runtime it uses instead, and what to do. Takes the dynamic linker's lock.
+// Whether each OpenMP entry point that an object of this process calls is bound to this library. If not, `reason` names
+// the object, the runtime that it uses instead, and what to do. Takes the dynamic linker's lock.
 [[nodiscard]] bool is_only_runtime(AuditTime time, char* reason, size_t reason_bytes);
 
 }  // namespace marline

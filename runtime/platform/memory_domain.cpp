@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks the kernel on which nodes pages are. See memory_domain.hpp.
+// Asks the kernel on which nodes pages are.
 #include "platform/memory_domain.hpp"
 
 #include <cerrno>
@@ -14,7 +14,7 @@
 namespace marline {
 namespace {
 
-constexpr int kSampled = 16;  // pages of one piece that are looked at
+constexpr int kSampled = 16;  // most pages of one piece that are examined
 constexpr size_t kRemembered = 1024;
 constexpr int kUnknown = -1;
 
@@ -22,12 +22,13 @@ constexpr int kUnknown = -1;
 int domain_count = 1;
 bool described = false;
 int page_shift = 12;
-int16_t domain_of_node[Topology::kNodes];  // of a single domain: all in it
+int16_t domain_of_node[Topology::kNodes];  // with a single domain, all nodes are in it
 
-Atomic<uint64_t> remembered[kRemembered];  // page << 8 | domain, 0: none; any thread, each entry for itself
+// page << 8 | domain, 0: none. Any thread; entries are independent.
+Atomic<uint64_t> remembered[kRemembered];
 
-// The node of each page by move_pages, which with no nodes given moves nothing, and unlike get_mempolicy does not make
-// a page that nobody has touched.
+// The node of each page, by move_pages. Without target nodes it moves nothing and, unlike get_mempolicy, does not
+// allocate a page that has not been touched.
 void ask_system(void** pages, int count, int* domains) {
   int status[kSampled] = {};
   static Atomic<int> refused{0};
@@ -79,7 +80,7 @@ void look_up(const uint64_t* pages, int count, int* domains) {
 void memory_domains_init(const Topology& topology) {
   while (1L << page_shift < sysconf(_SC_PAGESIZE)) ++page_shift;
   const int count = topology.level[static_cast<int>(Level::kNumaDomains)].count;
-  // What stays as it was is not written: where threads run already, each page that is written first costs up to 25 us.
+  // Writes nothing if the defaults are right: once threads run, the first write to each page costs up to 25 us.
   if (count == 1 && topology.this_system) return;
   memcpy(domain_of_node, topology.domain_of_node, sizeof domain_of_node);
   described = !topology.this_system;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory nodes, as hwloc and the kernel know them. See memory_space.hpp.
+// Reads memory nodes through hwloc, chooses the nodes of each space, and places memory through the kernel.
 #include "platform/memory_space.hpp"
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ void take(hwloc_topology_t topology, MemoryNodes& result) {
   }
 }
 
-// The whole value of a property over all nodes, to compare with.
+// The largest value of a property over all nodes.
 template <class Of>
 uint64_t most(const MemoryNodes& machine, Of of) {
   uint64_t result = 0;
@@ -63,8 +63,8 @@ uint64_t most(const MemoryNodes& machine, Of of) {
   return result;
 }
 
-// The nodes that stand out are well apart from the others: HBM has several times the bandwidth of DRAM, persistent or
-// attached memory several times its size and latency. Sockets that were fitted differently are not.
+// Thresholds that separate kinds of memory: HBM has several times the bandwidth of DRAM; persistent or attached memory
+// has several times its size and latency. Sockets with different amounts of DRAM are not separated.
 bool belongs(const MemoryNode& node, const MemoryNodes& machine, PredefinedSpace space) {
   uint64_t bandwidth = most(machine, [](const MemoryNode& n) { return n.bandwidth; });
   switch (space) {
@@ -78,7 +78,7 @@ bool belongs(const MemoryNode& node, const MemoryNodes& machine, PredefinedSpace
   }
 }
 
-// Without asking hwloc, which takes milliseconds: most machines have one node, node 0.
+// Avoids hwloc, which takes milliseconds: most machines have only one node, node 0.
 bool has_one_node() {
   if (trusted_variable("HWLOC_XMLFILE") != nullptr || trusted_variable("HWLOC_SYNTHETIC") != nullptr) return false;
   char online[3] = {};
@@ -114,7 +114,7 @@ const Spaces& spaces() {
 }
 
 bool set_policy(void* pages, size_t bytes, int policy, const NodeSet& nodes) {
-  // The kernel takes one bit less than it is told.
+  // The kernel uses one bit less than the given number.
   return syscall(SYS_mbind, pages, bytes, policy, nodes.words(), static_cast<unsigned long>(NodeSet::kNodes) + 1, 0) ==
          0;
 }
@@ -125,7 +125,7 @@ bool prefer_node(void* pages, size_t bytes, int node) {
   return set_policy(pages, bytes, kPreferred, one);
 }
 
-// Kernels before 5.15 know of one preferred node only.
+// Kernels before 5.15 accept only one preferred node.
 bool prefer(void* pages, size_t bytes, const NodeSet& space) {
   return set_policy(pages, bytes, kPreferredMany, space) || prefer_node(pages, bytes, space.next(0));
 }
@@ -136,7 +136,7 @@ bool place_near(void* pages, size_t bytes, const NodeSet& space) {
   return known ? prefer_node(pages, bytes, static_cast<int>(node)) : prefer(pages, bytes, space);
 }
 
-// As many pages to each node, give or take one, in the nodes' order.
+// The same number of pages on each node, plus or minus one, in the nodes' order.
 bool place_in_blocks(void* pages, size_t bytes, const NodeSet& space) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const auto nodes = static_cast<size_t>(space.count());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP's memory spaces (5.2, section 6.1) as sets of the machine's memory nodes, and memory put into them. Which
-// nodes a space has follows from what hwloc knows of bandwidth, latency and size; if no node differs from the others, a
-// space is the whole memory (the standard leaves this to the implementation). The machine is examined once, when the
-// program first asks for a space other than the default one. Any thread.
+// OpenMP's memory spaces (5.2, section 6.1) as sets of the machine's memory nodes, and the placement of memory on them.
+// The nodes of a space follow from the bandwidth, latency and size that hwloc reports; if no node differs from the
+// others, a space is the whole memory (the standard leaves this to the implementation). The machine is examined once,
+// when the program first asks for a space other than the default one. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace marline {
 
-extern SpinLock g_memory_spaces_lock;  // of the look at the machine; held across fork
+extern SpinLock g_memory_spaces_lock;  // held while the machine is examined; held across fork
 
-// A set of the system's numbers of memory nodes. A value.
+// A set of memory nodes, by the system's numbers. A value.
 class NodeSet {
  public:
-  static constexpr int kNodes = 256;  // those beyond are not used
+  static constexpr int kNodes = 256;  // nodes with higher numbers are not used
   static constexpr int kWordBits = 64;
 
   void add(int node) { words_[node / kWordBits] |= uint64_t{1} << (node % kWordBits); }
@@ -38,31 +38,32 @@ struct MemoryNode {
   int number;  // the system's
   uint64_t bytes;
   uint64_t bandwidth;  // MB/s from the nearest CPUs; 0: unknown
-  uint64_t latency;    // ns, likewise
+  uint64_t latency;    // ns from the nearest CPUs; 0: unknown
   bool fast_by_name;   // hwloc calls it HBM or MCDRAM
 };
 
-// What a machine has, without what belongs to a GPU. A value.
+// The memory nodes of a machine, without a GPU's memory. A value.
 struct MemoryNodes {
   MemoryNode nodes[NodeSet::kNodes];
   int count;
-  bool this_system;  // false: a description, where nothing can be bound
+  bool this_system;  // false: read from a description, and memory cannot be bound
 };
 
-// This machine or the one that hwloc's environment variables describe, or, with a path, the one of an XML export.
+// Reads this machine, or the machine that hwloc's environment variables describe, or, with a path, the machine of an
+// XML export.
 bool memory_nodes_read(const char* xml_path, MemoryNodes& result, const char*& reason);
 
 // The nodes of one of the predefined spaces.
 NodeSet memory_space_among(const MemoryNodes& machine, allocators::PredefinedSpace space);
 
-// Those of the process's machine. At least one node; unknown numbers are kDefaultSpace.
+// The nodes of a space on the process's machine. At least one node; unknown numbers mean kDefaultSpace.
 const NodeSet& memory_space(allocators::PredefinedSpace space);
 
-// Whether there is a choice of nodes: several, and this machine's.
+// Whether memory can be placed: there are several nodes, and they are this machine's.
 bool memory_can_be_placed();
 
-// Where pages that nobody has touched yet go: to the nodes of `space` as `partition` (an omp_alloctrait_value_t) says,
-// elsewhere if these are full. False if the system refuses.
+// Sets the placement of untouched pages: on the nodes of `space`, distributed by `partition` (an
+// omp_alloctrait_value_t), and on other nodes if these are full. False: the system refuses.
 [[nodiscard]] bool memory_place(void* pages, size_t bytes, const NodeSet& space, uintptr_t partition);
 
 }  // namespace marline

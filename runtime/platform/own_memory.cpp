@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads this process's memory through /proc/self/mem.
 #include "platform/own_memory.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ bool OwnMemory::read(const void* from, void* to, size_t bytes) const {
 }
 
 bool OwnMemory::read_string(const char* from, char* to, size_t bytes) const {
-  constexpr size_t kPiece = 64;  // aligned pieces: the string may end right before memory that is not mapped
+  constexpr size_t kPiece = 64;  // aligned pieces, because the string may end right before memory that is not mapped
   size_t have = 0;
   while (have + 1 < bytes) {
     size_t piece = kPiece - (reinterpret_cast<uintptr_t>(from) + have) % kPiece;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads this process's memory while other threads change it and give it back, through /proc/self/mem: memory that is no
-// longer mapped gives an error instead of a fault, and threads that write need not know of the reader. The copy may be
+// Reads this process's memory through /proc/self/mem while other threads change and free it. Memory that is no longer
+// mapped gives an error instead of a fault, and threads that write need not know of the reader. The copy may be
 // inconsistent, so the caller must check it. One thread per object.
 #pragma once
 
@@ -21,7 +21,7 @@ class OwnMemory {
   bool is_open() const { return fd_ >= 0; }
   bool read(const void* from, void* to, size_t bytes) const;
 
-  // A string of at most `bytes` - 1 characters, cut where it is longer.
+  // Copies a string of at most `bytes` - 1 characters; cuts a longer one.
   bool read_string(const char* from, char* to, size_t bytes) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Maps, unmaps and pins pages.
 #include "platform/own_pages.hpp"
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ size_t page_size() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) & ~(page_size() - 1); }
 
 void say_not_pinned(size_t bytes, int error) {
-  static Atomic<bool> said{false};  // by any thread
+  static Atomic<bool> said{false};  // set by any thread
   if (said.exchange(true, relaxed)) return;
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
@@ -52,7 +52,7 @@ char* own_pages_map_low(size_t bytes) {
 #else
   constexpr int kLow = 0;
 #endif
-  void* wished = reinterpret_cast<void*>(uintptr_t{1} << 30);  // above programs that are linked at fixed addresses
+  void* wished = reinterpret_cast<void*>(uintptr_t{1} << 30);  // above programs linked at fixed addresses
   void* mapped = mmap(wished, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kLow, -1, 0);
   return mapped == MAP_FAILED ? own_pages_map(bytes, 1) : static_cast<char*>(mapped);
 }

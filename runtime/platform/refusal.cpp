@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A refusal is rare and said once, so files of the system are read each time.
+// Finds the cause of a refusal. It is rare and reported once, so the system's files are read each time.
 #include "platform/refusal.hpp"
 
 #include <dirent.h>
@@ -21,9 +21,9 @@ namespace marline {
 
 namespace {
 
-constexpr size_t kPath = 512;  // groups whose path is longer count as the mount point's
+constexpr size_t kPath = 512;  // for groups with a longer path, the mount point is used
 
-// -1: no such file, or no number ("max").
+// -1: no such file, or it has no number ("max").
 long number_in(const char* directory, const char* name) {
   char path[kPath + 32];
   snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -35,7 +35,7 @@ long number_in(const char* directory, const char* name) {
   return value;
 }
 
-// Of the groups from mount/group up to the mount point.
+// The smallest limit that is reached, among the groups from mount/group up to the mount point; 0: none.
 long least_reached(const char* mount, const char* group) {
   char directory[kPath];
   const size_t root = strlen(mount);
@@ -51,7 +51,7 @@ long least_reached(const char* mount, const char* group) {
   }
 }
 
-// The number in the line NAME of a process's status, or -1.
+// The number in the line NAME of a process's status file, or -1.
 long status_number(const char* status, const char* name) {
   const char* line = strstr(status, name);
   return line != nullptr ? strtol(line + strlen(name), nullptr, 10) : -1;
@@ -88,7 +88,7 @@ long threads_of_user(const char* proc, unsigned user) {
     char path[kPath], status[4096];
     snprintf(path, sizeof path, "%s/%s/status", proc, process->d_name);
     FILE* file = fopen(path, "re");
-    if (file == nullptr) continue;  // it has ended, or is not for us to see
+    if (file == nullptr) continue;  // the process has ended, or must not be read by us
     status[fread(status, 1, sizeof status - 1, file)] = '\0';
     fclose(file);
     if (status_number(status, "\nUid:") == static_cast<long>(user)) {
@@ -99,8 +99,9 @@ long threads_of_user(const char* proc, unsigned user) {
   return threads;
 }
 
-// The limit of the user (setrlimit(2)) holds for the real user's threads on the whole system, but not for root's. It is
-// finite nearly everywhere, so it is blamed only where the user's threads are that many; some may have ended since.
+// The limit of the user (setrlimit(2)) applies to the real user's threads on the whole system, but not to root's. It is
+// finite on nearly every system, so it is blamed only if the user has about that many threads; some may have ended
+// since.
 void Refusal::blame_number() {
   of_number_ = true;
   rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
@@ -114,7 +115,7 @@ void Refusal::blame_number() {
   } else if (is_bound && static_cast<unsigned long long>(threads_of_user("/proc", user)) >= most - most / 8) {
     snprintf(cause_, sizeof cause_, "this user may have %llu processes and threads (`ulimit -u`), and has them", most);
     help_ = "raise this limit, end other processes of the user, or use fewer threads";
-  } else {  // or the user has threads that are not to be seen from this container
+  } else {  // or the user has threads that are not visible from this container
     int length = snprintf(cause_, sizeof cause_, "the system has as many processes and threads as it allows");
     if (is_bound) snprintf(cause_ + length, sizeof cause_ - length, " (`ulimit -u` is %llu)", most);
     help_ = "raise kernel.threads-max and kernel.pid_max, or use fewer threads";

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why the system refuses a thread or a process, and what helps. It gives one error, EAGAIN, for a limit on the number
-// of threads and, from pthread_create, for a stack that finds no memory. Any thread, right after the refusal.
+// Finds out why the system refuses a thread or a process, and what helps. The error EAGAIN may mean a limit on the
+// number of threads or, from pthread_create, no memory for a stack. Any thread, right after the refusal.
 #pragma once
 
 #include <cstddef>
 
 namespace marline {
 
-// `error`: from pthread_create or fork; `stack_bytes`: of the thread, 0: nobody has said, or a process.
+// `error`: from pthread_create or fork; `stack_bytes`: of the thread; 0: the default, or for a process.
 class Refusal {
  public:
   Refusal(int error, size_t stack_bytes);
 
-  // The number of threads is what is limited: a smaller stack would not help.
+  // True: the number of threads is limited, and a smaller stack would not help.
   [[nodiscard]] bool is_of_number() const { return of_number_; }
-  // What the cause is, with the limit where it is known.
+  // The cause, with the limit if it is known.
   [[nodiscard]] const char* cause() const { return cause_; }
-  // What to do, without the program's own settings.
+  // Advice that does not mention the program's own settings.
   [[nodiscard]] const char* help() const { return help_; }
 
  private:
@@ -28,11 +28,12 @@ class Refusal {
   const char* help_ = "";
 };
 
-// How many threads the processes below `proc` (/proc, or a test's) have whose real user is `user`.
+// The number of threads with the real user `user`, in the processes below `proc` (/proc, or a test's folder).
 long threads_of_user(const char* proc, unsigned user);
 
-// The pure function beneath, for tests: the least pids.max of the control groups of a process that have reached it,
-// where they are mounted at `mount` and the file `membership` is its /proc/PID/cgroup; 0: none has.
+// The pure function used by the one above, for tests: the smallest pids.max that has been reached, among the control
+// groups of a process. They are mounted at `mount`, and the file `membership` is the process's /proc/PID/cgroup; 0:
+// none has been reached.
 long reached_pids_limit(const char* mount, const char* membership);
 
 }  // namespace marline

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernel threads by pthreads; counts by sched_getaffinity, cgroups and the launchers' variables. See thread.hpp.
+// Starts kernel threads by pthreads; counts CPUs and processes by sched_getaffinity, control groups and the launchers'
+// variables.
 #include "platform/thread.hpp"
 
 #include <cerrno>
@@ -23,7 +24,7 @@
 namespace marline {
 namespace {
 
-// What the new thread needs; in memory of its own because its creator may be gone first. The new thread releases it.
+// The data of a new thread. It is a separate block because the creator may end first. The new thread releases it.
 struct Start {
   ThreadMain main;
   void* argument;
@@ -38,7 +39,7 @@ void* thread_main(void* raw) {
   return nullptr;
 }
 
-// Faults stay deliverable: a blocked SIGSEGV would kill the process without the program's handler.
+// Signals of faults stay unblocked: a blocked SIGSEGV would kill the process without calling the program's handler.
 void block_asynchronous_signals() {
   sigset_t blocked;
   sigfillset(&blocked);
@@ -80,7 +81,7 @@ bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument
   return false;
 }
 
-constexpr size_t kPath = 512;  // groups whose path is longer count as the mount point's
+constexpr size_t kPath = 512;  // for groups with a longer path, the mount point is used
 
 // The first line of a file, or an empty string.
 void read_line(const char* path, char* line, int size) {
@@ -98,7 +99,7 @@ int64_t read_number(const char* path) {
   return Cursor(line).accept_number(INT64_MIN, INT64_MAX, value) ? value : -1;
 }
 
-// The group's own quota in CPUs; 0: none. `version` 1 or 2 of the interface.
+// The group's own quota in CPUs; 0: none. `version`: 1 or 2, of the interface.
 int quota_of_group(const char* directory, int version) {
   char path[kPath];
   if (version == 2) {
@@ -114,7 +115,8 @@ int quota_of_group(const char* directory, int version) {
   return quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
 }
 
-// The least quota of the groups from `mount`/`group` up to the mount point, which in a container is the container's.
+// The smallest quota of the groups from `mount`/`group` up to the mount point, which in a container is the container's
+// group.
 int least_quota(const char* mount, const char* group, int version) {
   char directory[kPath];
   const size_t root = strlen(mount);
@@ -190,14 +192,14 @@ int quota_cpus(const char* cpu_max_text) {
   int64_t quota;
   int64_t period;
   if (!in.accept_number(1, INT64_MAX / 2, quota) || !in.accept_number(1, INT64_MAX / 2, period)) return 0;
-  // Rounded up: 1.5 CPUs are worth two threads.
+  // Rounded up: a quota of 1.5 CPUs means two threads.
   const int64_t cpus = (quota + period - 1) / period;
   return cpus < CpuMask::kCpus ? static_cast<int>(cpus) : CpuMask::kCpus;
 }
 
 int local_processes_from(const char* (*lookup)(const char* name)) {
-  // Open MPI and its PMIx; MPICH's Hydra and Intel MPI; MVAPICH2; Slurm ("4(x2),3": this node's is not told apart, the
-  // first is taken); Cray PALS; Flux has none.
+  // Open MPI and its PMIx; MPICH's Hydra and Intel MPI; MVAPICH2; Slurm ("4(x2),3": the entry of this node is not
+  // known, so the first one is used); Cray PALS; Flux has no such variable.
   static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
                                            "MV2_COMM_WORLD_LOCAL_SIZE",  "PALS_LOCAL_SIZE",
                                            "SLURM_NTASKS_PER_NODE",      "SLURM_STEP_TASKS_PER_NODE"};
@@ -206,7 +208,7 @@ int local_processes_from(const char* (*lookup)(const char* name)) {
     const char* value = lookup(name);
     if (value != nullptr && Cursor(value).accept_number(1, CpuMask::kCpus, ranks)) break;
   }
-  // `marline run` starts a program and its workers on one machine, of which a rank may have some for itself.
+  // `marline run` starts a program and its worker processes on one machine; a rank may have some of them for itself.
   int64_t job = 1;
   const char* value = lookup("MARLINE_JOB_COUNT");
   if (value != nullptr) (void)Cursor(value).accept_number(1, CpuMask::kCpus, job);
@@ -216,19 +218,19 @@ int local_processes_from(const char* (*lookup)(const char* name)) {
 
 int local_processes() { return local_processes_from(from_environment); }
 
-// A launcher that binds its ranks leaves each with fewer CPUs than the node has: they are this process's own. If it
-// binds nothing, all ranks see the same CPUs and share them.
+// A launcher that binds its ranks gives each fewer CPUs than the node has: they are only this process's. If it binds
+// nothing, all ranks see the same CPUs and share them.
 int share_of_node(int usable, int online, int ranks) {
   if (usable < online || ranks <= 1) return usable > 0 ? usable : 1;
   return usable / ranks > 0 ? usable / ranks : 1;
 }
 
-// Bound ones have CPUs of their own, but for more processes than there are CPUs: then some share one, however they are
-// bound.
+// Bound processes have their own CPUs, unless there are more processes than CPUs: then some share a CPU, however they
+// are bound.
 bool shares_cores(int bound, int online, int usable, int ranks) { return ranks > (bound >= online ? usable : online); }
 
 bool shares_cores() {
-  // Below 0 until asked for. Threads that race store the same value.
+  // Below 0 until the first call. Threads that race store the same value.
   static Atomic<int> cached{-1};
   int shares = cached.load(relaxed);
   if (shares < 0) {
@@ -240,7 +242,7 @@ bool shares_cores() {
 }
 
 int cores_per_process() {
-  // 0 until asked for. Threads that race store the same value.
+  // 0 until the first call. Threads that race store the same value.
   static Atomic<int> cached{0};
   int cores = cached.load(relaxed);
   if (cores == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernel threads, and how many of them make sense here. Any thread may call these.
+// Kernel threads, and how many of them this process should have. Any thread may call these functions.
 #pragma once
 
 #include <cstddef>
@@ -12,49 +12,49 @@ namespace marline {
 
 using ThreadMain = void (*)(void* argument);
 
-// Which signals a new thread takes. kFaultsOnly: those of its own faults, for threads that run no code of the
-// program's.
+// The signals that a new thread receives. kFaultsOnly: only signals of its own faults, for threads that run no code of
+// the program.
 enum class Signals { kFaultsOnly, kAsTheCreator };
 
-// Starts a thread that runs main(argument). `name` (cut to 15 characters by the kernel) is what ps and gdb show;
-// `stack_bytes` 0 is the system's default; `mask` null inherits the caller's. False, with errno as the reason, if the
-// system refuses. `thread`, if not null, becomes its name, good while the thread is known to live. A thread's start
-// takes nothing from malloc: the first time costs address space (base/memory/shared_pool.hpp).
+// Starts a thread that runs main(argument). `name` (cut to 15 characters by the kernel) is shown by ps and gdb;
+// `stack_bytes` 0 is the system's default; `mask` null inherits the caller's. False: the system refuses, and errno is
+// the reason. `thread`, if not null, gets the thread's handle, which is valid while the thread is known to live.
+// Starting a thread uses no malloc: its first use in a thread costs address space (base/memory/shared_pool.hpp).
 [[nodiscard]] bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes = 0,
                                          const CpuMask* mask = nullptr, Signals signals = Signals::kFaultsOnly,
                                          pthread_t* thread = nullptr);
 
-// The same; to be ended by thread_join.
+// The same; the thread must be ended by thread_join.
 [[nodiscard]] bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument,
                                 size_t stack_bytes = 0, const CpuMask* mask = nullptr);
 void thread_join(pthread_t thread);
 
-// Binds the calling thread. False if the system refuses (a CPU outside the process's cpuset, say).
+// Binds the calling thread. False: the system refuses (for example a CPU outside the process's cpuset).
 [[nodiscard]] bool thread_bind_self(const CpuMask& mask);
 
 // The CPUs that the calling thread may run on.
 CpuMask thread_affinity();
 
-// CPUs worth of time that the process may use: those of its affinity, cut by the quota of its control group.
+// The CPU time that the process may use, in CPUs: the CPUs of its affinity, limited by the quota of its control group.
 int usable_cpus();
 
-// Processes of this job on this node, MPI's ranks and their workers, from what the launchers put into the environment;
-// 1 if there is no launcher.
+// The number of processes of this job on this node, MPI's ranks and their worker processes, from the launchers'
+// environment variables; 1 if there is no launcher.
 int local_processes();
 
-// Threads that this process should have if nobody says how many: all usable CPUs if the launcher has bound the
-// process to a part of the node, else its share of them. At least 1. Constant after the first call.
+// The number of threads that this process should have by default: all usable CPUs if the launcher has bound the process
+// to a part of the node, otherwise its share of them. At least 1. Constant after the first call.
 int cores_per_process();
-// Whether the node has more processes of this job than CPUs: than it may use, if the launcher has bound none. Constant
-// after the first call, as the above; that is to come before threads are bound.
+// Whether the node has more processes of this job than CPUs (or, if the launcher has not bound them, than usable CPUs).
+// Constant after the first call, like the function above; the first call must come before threads are bound.
 bool shares_cores();
 
-// The pure functions beneath, for tests. The quota file is "MAX PERIOD" in microseconds, MAX may be the word max
-// (cgroup v2, cpu.max); 0 means no limit.
+// The pure functions used by the ones above, for tests. The quota file is "MAX PERIOD" in microseconds, MAX may be the
+// word max (cgroup v2, cpu.max); 0 means no limit.
 int quota_cpus(const char* cpu_max_text);
 
-// The least quota, in CPUs, of the control groups that a process is in, where they are mounted at `mount` and the file
-// `membership` is its /proc/PID/cgroup; 0 means no limit.
+// The smallest quota, in CPUs, of the control groups of a process. They are mounted at `mount`, and the file
+// `membership` is the process's /proc/PID/cgroup; 0 means no limit.
 int control_group_cpus_in(const char* mount, const char* membership);
 int local_processes_from(const char* (*lookup)(const char* name));
 int share_of_node(int usable, int online, int ranks);

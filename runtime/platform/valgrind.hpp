@@ -38,7 +38,7 @@ inline uintptr_t valgrind_request(uintptr_t request, uintptr_t first, uintptr_t 
 #endif
 }
 
-// Valgrind: [low, high) is a stack. Returns its number, for valgrind_stack_deregister.
+// Tells Valgrind that [low, high) is a stack. Returns its number, for valgrind_stack_deregister.
 inline unsigned valgrind_stack_register(const void* low, const void* high) {
   return static_cast<unsigned>(
       valgrind_request(0x1501, reinterpret_cast<uintptr_t>(low), reinterpret_cast<uintptr_t>(high)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task scheduling constraint: see the header. Strict mode is for programs that rely on the constraint (a tied task
-// that holds a lock over a task scheduling point), so it is kept simple: each question walks the fibers that the worker
-// has left, and the deferred tasks of the team.
+// Checks the task scheduling constraint. Strict mode is for programs that rely on the constraint (a tied task that
+// holds a lock over a task scheduling point), so it is kept simple: each check walks the fibers that the worker has
+// left, and the deferred tasks of the team.
 #include "sched/constraint.hpp"
 
 #include "sched/idle.hpp"
@@ -12,7 +12,8 @@ namespace marline {
 namespace {
 
 // The ancestors' descriptors live as long as the task's (task/task.hpp). The initial task of a league's team has no
-// parent: the league was encountered by the implicit task of the team around (OpenMP 5.2, section 10.2).
+// parent: for it, this returns the implicit task of the team around, which encountered the league (OpenMP 5.2, section
+// 10.2).
 const Task* parent_of(const Task* task) {
   if (task->parent != nullptr || !task->has(task_flag::kImplicit)) return task->parent;
   const Member* encountering = task->team->parent_member;
@@ -29,17 +30,19 @@ bool is_within(const Task* task, const Team* team) {
   return task != nullptr;
 }
 
-// The innermost one on the fiber that has `task` on top. An untied task lies over a tied one only if it is undeferred:
-// then over its creator (exec/fiber/fiber.hpp).
+// The innermost tied task on the fiber that has `task` on top. An untied task is above a tied one on a fiber only if it
+// is undeferred: then it is above its creator (exec/fiber/fiber.hpp).
 TiedFrame innermost_tied(const Task* task) {
   while (task != nullptr && !task->tied()) task = task->has(task_flag::kUndeferred) ? task->parent : nullptr;
   if (task == nullptr || !task->has(task_flag::kImplicit)) return {task, nullptr};
   return {task, static_cast<const Member*>(task->block)};
 }
 
-// Tasks that are made after the barrier can start before the thread has noticed that it is over.
+// The epoch decides: tasks that are created after the barrier may start before the thread has noticed the barrier's
+// end.
 bool is_in_barrier(const Member* member) {
-  // acquire: who finds such a task sees the barrier over. Pairs with release_all (exec/team/barrier.cpp).
+  // acquire: a thread that finds such a task sees that the barrier is over. Pairs with release_all
+  // (exec/team/barrier.cpp).
   return member->at_barrier != AtBarrier::kNot && member->team->epoch.load(acquire) == member->barrier_epoch;
 }
 
@@ -79,7 +82,7 @@ bool allowed_by_constraint(const Worker* worker, const Task* task) {
 
 namespace {
 
-// A suspended task in the list waits to create.
+// A suspended task in the list waits until it may start a child.
 bool may_take(const Worker* worker, const Task* entry) {
   if (entry->fiber == nullptr) return allowed_by_constraint(worker, entry);
   return (entry->home == nullptr || entry->home == worker) && may_start_child(worker, entry);
@@ -94,7 +97,7 @@ void defer(Task* task) {
     team->deferred.push_back(task);
     team->deferred_count.fetch_add(1, seq_cst);  // before the look at the sleepers (sched/idle.hpp)
   }
-  wake_all(team);  // one would not do: it may be another one that must not start the task
+  wake_all(team);  // waking one member is not enough: it may be one that must not start the task
 }
 
 Task* take_deferred(Worker* worker, Member* member) {

@@ -37,21 +37,21 @@ class Deque {
     int64_t bottom = bottom_.load(relaxed);
     if (ring_owner_ == nullptr || bottom - top_cached_ >= ring_owner_->capacity) make_room(bottom);
     ring_owner_->slot(bottom).store(task, relaxed);
-    // seq_cst: releases the slot to thieves, and orders the push before the pusher's look at the sleepers.
+    // seq_cst: releases the slot to thieves, and orders the push before the pusher's load of the sleepers' mask.
     bottom_.store(bottom + 1, seq_cst);
   }
 
   // Owner only: the newest task, or null.
   Task* pop() {
     int64_t bottom = bottom_.load(relaxed) - 1;
-    if (bottom < top_cached_) return nullptr;  // top_ only grows: empty for sure
+    if (bottom < top_cached_) return nullptr;  // top_ only grows, so the deque is empty
     Ring* ring = ring_owner_;
-    bottom_.store(bottom, seq_cst);  // before the load of top_: a thief that saw the old bottom is seen here
+    bottom_.store(bottom, seq_cst);  // before the load of top_: a thief that has read the old bottom is seen here
     int64_t top = top_.load(seq_cst);
     top_cached_ = top;
     if (top < bottom) return ring->slot(bottom).load(relaxed);
     Task* task = nullptr;
-    if (top == bottom) {  // the last one: race with the thieves for it
+    if (top == bottom) {  // the last task: compete with the thieves for it
       task = ring->slot(bottom).load(relaxed);
       if (!top_.compare_exchange_strong(top, top + 1, seq_cst, relaxed)) task = nullptr;
       top_cached_ = bottom + 1;
@@ -60,7 +60,7 @@ class Deque {
     return task;
   }
 
-  // Anybody: the oldest task, or null if there is none or another thread was faster (`*lost` then becomes true).
+  // Any thread: the oldest task, or null if there is none or another thread was faster (`*lost` then becomes true).
   Task* steal(bool* lost) {
     int64_t top = top_.load(seq_cst);
     int64_t bottom = bottom_.load(seq_cst);  // pairs with push: the slot's content is visible
@@ -73,13 +73,13 @@ class Deque {
     return task;
   }
 
-  // A snapshot, for anybody; seq_cst as the re-check of the sleep protocol.
+  // A snapshot, for any thread; seq_cst as the re-check of the sleep protocol.
   bool empty() const { return bottom_.load(seq_cst) <= top_.load(seq_cst); }
 
   // Owner only: how many tasks are queued, at most (thieves may have taken some).
   int64_t size_hint() const { return bottom_.load(relaxed) - top_cached_; }
 
-  // Owner only: the exact number as of now.
+  // Owner only: the exact number at this moment.
   int64_t size() {
     top_cached_ = top_.load(relaxed);
     return bottom_.load(relaxed) - top_cached_;
@@ -89,7 +89,8 @@ class Deque {
   static constexpr int64_t kFirstCapacity = 256;
 
   struct Ring {
-    Ring* older;  // outgrown; thieves may still read it, so it lives as long as the deque
+    // An outgrown ring. Thieves may still read it, so it lives as long as the deque.
+    Ring* older;
     int64_t capacity;
     Atomic<Task*>& slot(int64_t index) { return reinterpret_cast<Atomic<Task*>*>(this + 1)[index & (capacity - 1)]; }
   };

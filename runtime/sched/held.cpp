@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of holding back. See the header.
+// Queues the tasks that were held back (MARLINE_DISCOVERY=first).
 #include "sched/held.hpp"
 
 namespace marline {

@@ -12,7 +12,7 @@ namespace marline {
 
 inline void hold_back(Worker* worker, Task* task) { worker->held.push_back(task); }
 
-// Queues what `parent` has created, or, without a parent, what all tasks on this stack have.
+// Queues the tasks that `parent` has created or, without a parent, the tasks that all tasks on this stack have created.
 void release_held_slowly(Worker* worker, const Task* parent);
 
 inline void release_held(Worker* worker, const Task* parent) {

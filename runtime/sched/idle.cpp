@@ -14,7 +14,8 @@ namespace {
 uint64_t bit_of(const Member* member) { return uint64_t{1} << (member->index % 64); }
 Atomic<uint64_t>& word_of(Member* member) { return member->team->sleepers[member->index / 64]; }
 
-// Step 1. Returns the first place that is out of reach, where it is not announced; null: all are within.
+// Step 1. Returns the worker's first place out of its reach, where it does not announce itself; null: all places are
+// within.
 const Member* announce(Worker* worker) {
   worker->announced.store(1, seq_cst);
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
@@ -30,14 +31,15 @@ const Member* first_out_of_reach(const Worker* worker) {
   return m != nullptr ? m->next_membership : nullptr;
 }
 
-// Whether the bit was still there: else somebody has claimed it, and it was a wake-up.
+// Whether the bit was still set. If not, another thread has claimed it, which means a wake-up.
 bool take_back(Member* m) {
   if ((word_of(m).load(relaxed) & bit_of(m)) == 0) return false;
   return (word_of(m).fetch_and(~bit_of(m), relaxed) & bit_of(m)) != 0;
 }
 
 void withdraw(Worker* worker, const Member* end) {
-  worker->announced.store(0, relaxed);  // a waker that still sees 1 leaves a notification: one early return, no harm
+  // A waker that still sees 1 leaves a notification, which makes one sleep return early and does no harm.
+  worker->announced.store(0, relaxed);
   bool reach_may_shrink = false;
   for (Member* m = worker->memberships; m != end; m = m->next_membership) {
     if (!take_back(m) && reach_may_shrink) worker->nesting.owes_wakeup = true;
@@ -55,7 +57,7 @@ int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
   return -1;
 }
 
-// Awake only because it polls, or because several frames wait in place on it.
+// Whether the worker is awake only because it polls, or because several frames wait in place on it.
 bool only_waits(const Worker* worker) {
   return progress_has_idle_role(worker) || worker->nesting.goes_round.load(seq_cst) != 0;
 }
@@ -103,9 +105,10 @@ void wake_all(Team* team) {
 
 void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit) {
   const Member* end = announce(worker);
-  // Steps 2 and 3. Who has got a wider reach since step 1 is not announced, who has got a smaller one has not looked.
+  // Steps 2 and 3. If the reach has grown since step 1, the worker is not announced there; if it has shrunk, it has not
+  // looked everywhere.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
-    if (!progress_has_idle_role(worker)) tell_primaries(worker);  // who takes that role has told them
+    if (!progress_has_idle_role(worker)) tell_primaries(worker);  // a worker that takes that role has done so
     limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);
   }
   withdraw(worker, end);

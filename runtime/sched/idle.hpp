@@ -14,36 +14,37 @@
 // Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) runs tasks of the surrounding teams only
 // while all other members of its team sleep. It announces itself, and looks for work, only in the teams whose tasks it
 // may run: its reach. When other members fall asleep its reach grows, and the last of them wakes it. By the argument
-// above, with the other members' bits in the place of the work, member 0 either sees these bits in 2 or is seen. If it
-// gets a wake-up for a team that is no longer in its reach, it passes the wake-up on (WorkerNesting::owes_wakeup). A
-// worker does not announce itself in a team out of its reach, so it gets such a wake-up at most once.
+// above, with the other members' bits in the place of the work, either member 0 sees these bits in 2 or it is seen in
+// b. If it gets a wake-up for a team that is no longer in its reach, it passes the wake-up on
+// (WorkerNesting::owes_wakeup). A worker does not announce itself in a team out of its reach, so it gets such a wake-up
+// at most once.
 #pragma once
 
 #include "sched/team.hpp"
 
 namespace marline {
 
-// Whether all members but number 0 sleep, or are about to; or are awake without any work (the idle poller of
+// Whether all members but number 0 sleep, are about to sleep, or are awake without any work (the idle poller of
 // sched/progress.hpp, WorkerNesting::goes_round).
 bool others_sleep(const Team* team);
 
-// The worker has announced that (seq_cst): the members 0 whose reach it widens are woken.
+// Called when the worker has announced that it sleeps (seq_cst): wakes each member 0 with a reach that grows by that.
 void tell_primaries(const Worker* worker);
 
-// Whether the worker must not work for teams around this one, its own place.
+// Whether the worker with this place must not work for teams around the place's team.
 inline bool bounds_reach(const Member* place) {
   return place->index == 0 && place->team->nesting.bounds_reach.load(relaxed) && !others_sleep(place->team);
 }
 
-// The worker's next place outwards, as far as it may work; from Worker::memberships on.
+// The worker's next place outwards within its reach; start with Worker::memberships.
 inline Member* next_in_reach(const Member* place) { return bounds_reach(place) ? nullptr : place->next_membership; }
 
-// Wakes one sleeping member of a set (bits as in Team::sleepers; null: of all). False: none of them sleeps.
+// Wakes one sleeping member of a set (bits as in Team::sleepers; null: all members). False: none of them sleeps.
 bool wake_one_of(Team* team, const uint64_t* members);
 
-// Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation. The work
-// may be done by then, and the team be another region's, of another size: so all that it has room for are looked at,
-// and perhaps one is woken for nothing.
+// Wakes one sleeping member, if any. Called after a seq_cst operation has made work for any member visible. By then the
+// work may be done, and the team may belong to another region, with another size: so this looks at all members that the
+// team has room for, and may wake one in vain.
 inline void wake_one(Team* team) {
   int words = (team->capacity + 63) / 64;
   for (int i = 0; i < words; ++i) {
@@ -57,15 +58,14 @@ inline void wake_one(Team* team) {
 // Wakes every sleeping member (barrier release).
 void wake_all(Team* team);
 
-// Wakes this worker if it sleeps or is about to. Called after something for it was made visible.
+// Wakes this worker if it sleeps or is about to sleep. Called after work for it was made visible.
 inline void wake_worker(Worker* worker) {
   if (worker->announced.load(seq_cst) != 0) worker->parker.unpark();
 }
 
 inline constexpr uint64_t kNoLimit = ~uint64_t{0};
 
-// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` says that there is something
-// to do. Owner only.
+// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` returns true. Owner only.
 void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit = kNoLimit);
 
 }  // namespace marline

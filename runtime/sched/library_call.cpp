@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The thread-local is reached by functions that are not inlined: no caller keeps its address, as a task
-// may go on another thread.
+// Enters and leaves calls of libraries. The thread-local is reached by functions that are not inlined, so that no
+// caller keeps its address: a task may continue on another thread.
 #include "sched/library_call.hpp"
 
 extern "C" {
-// Of sched/this_worker.cpp: without a call, as every call of MPI comes by here.
+// From sched/this_worker.cpp: accessed without a call, because every MPI call comes through here.
 [[gnu::visibility("hidden"),
   gnu::tls_model("initial-exec")]] extern constinit thread_local marline::Worker* marline_this_worker;
 }
@@ -29,7 +29,8 @@ struct InLibrary {
   ++inside.depth;
   if (worker == nullptr) return;
   inside.caller = worker;
-  fence_signal();  // a handler finds the thread inside, or with its worker: never as one that the runtime has not seen
+  // A signal handler finds the thread inside a library, or with its worker: never as an unknown thread.
+  fence_signal();
   marline_this_worker = nullptr;
 }
 
@@ -38,7 +39,7 @@ struct InLibrary {
     end_callback(worker);
   }
   if (call->worker != nullptr) marline_this_worker = call->worker;
-  fence_signal();  // likewise
+  fence_signal();  // for signal handlers, as in library_enter
   InLibrary& inside = t_inside;
   --inside.depth;
   inside.caller = call->caller;

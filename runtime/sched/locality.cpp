@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared queues and the order of stealing: see the header.
+// Creates shared queues and the order of stealing, and serves the queues.
 #include "sched/locality.hpp"
 
 #include "base/check.hpp"
@@ -34,7 +34,7 @@ void free_queues(Locality* locality) {
   *locality = {};
 }
 
-// A team about to be given its queues.
+// A team that is getting its queues.
 struct Placement {
   Team* team;
   const PlaceMap* map;
@@ -65,7 +65,7 @@ struct Placement {
   }
 };
 
-// kAffinity is at the level of NUMA domains where there are several, else nowhere.
+// kAffinity has queues per NUMA domain if the team is in several domains, and otherwise no queues.
 QueueLevel level_for(int kind, bool several_domains) {
   if (kind == kAffinityAt) return several_domains ? QueueLevel::kNuma : QueueLevel::kCore;
   return options().queues[kind];
@@ -166,7 +166,7 @@ void locality_set(Team* team, const PlaceMap* map) {
 Member* nth_victim(const Member* thief, int i) {
   Team* team = thief->team;
   if (thief->victims != nullptr) return &team->members[thief->victims[i]];
-  // Unbound: with places bound in order, the nearest index is the nearest core.
+  // Without places: if the program has bound the threads in order, the nearest index is the nearest core.
   return &team->members[(thief->index + 1 + i) % team->size];
 }
 

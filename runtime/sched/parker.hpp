@@ -14,13 +14,13 @@ namespace marline {
 
 class Parker {
  public:
-  // Owner: sleeps until notified; returns at once if it has been already.
+  // Owner: sleeps until notified; returns at once if a notification is there.
   void park() {
     uint32_t expected = kEmpty;
     if (state_.compare_exchange_strong(expected, kParked, acq_rel, acquire)) {
       while (state_.load(acquire) == kParked) futex_wait(state_, kParked);
     }
-    state_.store(kEmpty, relaxed);  // it was kNotified, which only the owner leaves; its acquire is above
+    state_.store(kEmpty, relaxed);  // it was kNotified, which only the owner leaves; the acquire is above
   }
 
   // Owner: the same, for at most `nanoseconds`.
@@ -28,10 +28,11 @@ class Parker {
     uint32_t expected = kEmpty;
     if (state_.compare_exchange_strong(expected, kParked, acq_rel, acquire))
       futex_wait_for(state_, kParked, nanoseconds);
-    state_.exchange(kEmpty, acq_rel);  // a notification that came as the time ran out is taken with it: acquire
+    // acquire: takes a notification that came just as the time ran out.
+    state_.exchange(kEmpty, acq_rel);
   }
 
-  // Anybody. What was written before is visible to the owner after park().
+  // Any thread. The owner sees the waker's earlier writes after park().
   void unpark() {
     if (state_.exchange(kNotified, acq_rel) == kParked) futex_wake(state_, 1);
   }

@@ -5,9 +5,9 @@
 // both operations take a constant time, however many priorities there are. Any thread, under the queue's lock.
 //
 // The order is relaxed. A worker takes a task from the highest of its own buckets, and from other members' buckets only
-// if its own are empty. So a task is overtaken by a task of lower priority only if this one is in the same bucket or in
-// another member's queue (docs/design/priorities.md). Within a bucket the order is that of MARLINE_SCHEDULE: newest
-// first, except with fifo, so that the task that became ready last finds its data in the cache.
+// if its own are empty. So a task of lower priority overtakes another task only in the same bucket, or from another
+// member's queue (docs/design/priorities.md). The order within a bucket is that of MARLINE_SCHEDULE: newest first,
+// except with fifo, so that the task that became ready last finds its data in the cache.
 //
 // Invariant, under the lock: bit b of words_[w] is set iff buckets_[64 w + b] is not empty; bit w of summary_ is set
 // iff words_[w] is not zero.
@@ -26,7 +26,7 @@ namespace marline {
 
 class PriorityQueue {
  public:
-  // The bucket of a task, which no later change of its priority moves.
+  // The bucket for a task's present priority. A task that is queued stays in its bucket if its priority changes.
   static int bucket_of(const Task* task) {
     return priority_bucket_of(task->priority.load(relaxed), options().priority.exact);
   }
@@ -68,7 +68,7 @@ class PriorityQueue {
   bool empty() const { return summary_.load(seq_cst) == 0; }
   int64_t size() const { return size_.load(relaxed); }
 
-  // The highest bucket in use, or -1. A snapshot, too, unless the lock is held.
+  // The highest bucket in use, or -1. Also a snapshot, unless the lock is held.
   int highest() const {
     uint64_t summary = summary_.load(relaxed);
     if (summary == 0) return -1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Priorities to buckets: a pure, monotone function. With few levels (OMP_MAX_TASK_PRIORITY below kPriorityBuckets) each
-// priority has a bucket of its own. With all of [0, INT_MAX] the buckets are exact at both ends, because programs use
+// Maps priorities to buckets: a pure, monotone function. With few levels (OMP_MAX_TASK_PRIORITY below kPriorityBuckets)
+// each priority has its own bucket. With all of [0, INT_MAX] the buckets are exact at both ends, because programs use
 // 1, 2, 3 and heuristics count down from INT_MAX, and they grow towards the middle: up to 2^30 the bucket is the
-// priority as a floating-point number with a fraction of 6 bits, above it the mirror image. Two priorities of one
+// priority as a floating-point number with a fraction of 6 bits, above it the mirror image. Two priorities in one
 // bucket differ by less than 1/64 of their distance from the nearer end.
 #pragma once
 
@@ -35,7 +35,7 @@ static_assert(2 * kHalf <= kPriorityBuckets);
 
 }  // namespace priority_bucket
 
-// exact: no priority is as high as kPriorityBuckets. Not for negative priorities.
+// exact: all priorities are below kPriorityBuckets. Not for negative priorities.
 constexpr int priority_bucket_of(int32_t priority, bool exact) {
   using namespace priority_bucket;
   auto value = static_cast<uint32_t>(priority);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress hooks: the table, the one poller, the idle poller's role, the watchdog.
+// Progress hooks: the table of hooks, the one poller at a time, the idle poller's role, the watchdog.
 #include "sched/progress.hpp"
 
 #include "base/check.hpp"
@@ -32,30 +32,33 @@ Atomic<int64_t> g_pending_operations{0};
 
 namespace {
 
-constexpr int kHooks = 16;          // libraries that poll; one more is refused (marline_progress_register)
+constexpr int kHooks = 16;          // libraries that poll; further ones are refused (marline_progress_register)
 constexpr uint32_t kPollEvery = 4;  // scheduling points between two polls
 
-// Back-off, of polls at scheduling points only: after so many in vain, the next comes no sooner than after a pause,
-// which doubles. The longest is short against a task for which it is worth waiting, and long against a poll.
+// Back-off, only for polls at scheduling points: after kPatience polls in vain, the next poll comes after a pause,
+// which doubles each time. The longest pause is short compared with a task that is worth waiting for, and long compared
+// with a poll.
 constexpr uint32_t kPatience = 16;
 constexpr uint64_t kFirstPause = 1000;  // nanoseconds
 constexpr uint64_t kLongestPause = 16 * kFirstPause;
 
 marline_hook g_hooks[kHooks];
-SpinLock g_poll_lock;              // held by the one poller, and to change the table
-uint32_t g_in_vain = 0;            // polls at scheduling points, since one found something; under g_poll_lock
-uint64_t g_pause = kFirstPause;    // likewise
-Atomic<uint64_t> g_not_before{0};  // when the next poll at a scheduling point is due, 0: now; hint, relaxed
-Atomic<uint32_t> g_polls{0};       // written by pollers, wraps; the watchdog sees whether anybody polled
+SpinLock g_poll_lock;            // held by the one poller, and to change the table
+uint32_t g_in_vain = 0;          // polls at scheduling points since one found an operation finished; under g_poll_lock
+uint64_t g_pause = kFirstPause;  // under g_poll_lock
+// Time of the next poll at a scheduling point; 0: poll at once. A hint, relaxed.
+Atomic<uint64_t> g_not_before{0};
+Atomic<uint32_t> g_polls{0};  // incremented by pollers, wraps; tells the watchdog whether any thread has polled
 Atomic<Worker*> g_idle_poller{nullptr};
-Atomic<Worker*> g_idle_heir{nullptr};   // the last to go to sleep while another worker polled
-Atomic<uint32_t> g_watchdog_asleep{0};  // futex: 1 from the watchdog's announcement until somebody wakes it
+Atomic<Worker*> g_idle_heir{nullptr};  // the worker that last went to sleep while another worker polled
+// Futex: 1 from the watchdog's announcement until another thread wakes it.
+Atomic<uint32_t> g_watchdog_asleep{0};
 
 SpinLock g_watchdog_lock;             // taken where the watchdog starts and ends
 bool g_watchdog_there = false;        // under g_watchdog_lock
 Atomic<uint32_t> g_watchdog_kept{0};  // written under g_watchdog_lock; futex of the watchdog's naps
 
-// Hooks of devices call nothing of the program's (devices.h).
+// Hooks of devices never call the program (devices.h), so they need no library_enter.
 int call(marline_hook& hook) {
   if (hook.may_rest.load(relaxed)) return hook.poll(hook.arg);
   LibraryCall library;
@@ -97,8 +100,8 @@ int poll(Worker* worker, bool paced) {
   return finished;
 }
 
-// Whoever posts the first operation comes to start_watchdog after that: if before this, the operation is seen here; if
-// after it, another watchdog is started there.
+// A thread that posts the first operation then calls start_watchdog. If it posts before the check here, the check sees
+// the operation; if after, start_watchdog starts another watchdog.
 bool watchdog_ends() {
   Guard<SpinLock> guard(g_watchdog_lock);
   if (g_watchdog_kept.load(relaxed) != 0 || progress_pending()) return false;
@@ -106,9 +109,9 @@ bool watchdog_ends() {
   return true;
 }
 
-// How long the watchdog naps. Where processes share cores, no thread of this one polls while others have the cores. A
-// watchdog that wakes then takes a core from a process that computes. So its naps grow while its polls find nothing.
-// Where it is the only poller (MARLINE_PROGRESS=strong), they do not.
+// How long the watchdog naps. If processes share cores, no thread of this process polls while other processes use the
+// cores. A watchdog that wakes then takes a core from a process that computes. So its naps grow while its polls find
+// nothing. If the watchdog is the only poller (MARLINE_PROGRESS=strong), they do not.
 uint64_t next_nap(uint64_t nap, int found) {
   constexpr uint64_t kMostPeriods = 16;
   const uint64_t period = static_cast<uint64_t>(options().watchdog) * 1000;
@@ -120,8 +123,8 @@ void watchdog_main(void*) {
   uint64_t nap = next_nap(0, 1);
   uint32_t seen = 0;
   for (;;) {
-    // As in sched/idle.hpp: announced before the last look, so that either the look sees the operation or its poster
-    // sees the announcement; both seq_cst.
+    // As in sched/idle.hpp: announced before the last look, so either the look sees the operation or the thread that
+    // posts it sees the announcement; both seq_cst.
     g_watchdog_asleep.store(1, seq_cst);
     if (g_pending_operations.load(seq_cst) > 0) g_watchdog_asleep.store(0, relaxed);
     while (g_watchdog_asleep.load(acquire) != 0) {
@@ -150,8 +153,8 @@ void start_watchdog() {
   }
 }
 
-// Neither the watchdog nor an idle poller lives on in a forked child: the one is started anew when operations become
-// pending there, the other's role is free, and so are the locks: they may be held by threads that are not there.
+// A forked child has neither the watchdog nor an idle poller. A new watchdog starts when operations become pending
+// there. The role becomes free, and so do the locks: threads that do not exist in the child may have held them.
 void after_fork_in_child() {
   const Worker* worker = acting_worker();
   if (worker == nullptr || !worker->in_hook) g_poll_lock.unlock();
@@ -184,15 +187,15 @@ bool progress_has_idle_role(const Worker* worker) { return g_idle_poller.load(se
 
 bool progress_drop_idle_role(Worker* worker) {
   if (g_idle_poller.load(relaxed) != worker) return false;
-  g_idle_poller.store(nullptr, seq_cst);  // before the look at who sleeps
+  g_idle_poller.store(nullptr, seq_cst);  // before the look at the sleepers
   if (!progress_pending()) return true;
   Worker* heir = g_idle_heir.exchange(nullptr, seq_cst);  // pairs with progress_wants_poller
   if (heir != nullptr && heir != worker) wake_worker(heir);
   return true;
 }
 
-// Whoever polls may give the role up in a team that this worker is not in, as it leaves its last region. Either the
-// worker sees that here, or it is seen as the heir (both seq_cst), and woken.
+// The poller may give the role up in a team that this worker is not in, as it leaves its last region. Either this
+// worker sees that the role is free, or the poller sees this worker as the heir (both seq_cst) and wakes it.
 bool progress_wants_poller(Worker* worker) {
   if (worker->called_back || g_pending_operations.load(seq_cst) <= 0 || !options().progress_idle) return false;
   if (g_idle_poller.load(seq_cst) == nullptr) return true;
@@ -228,7 +231,7 @@ marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg)
 }
 
 void progress_unregister(marline_hook* hook) {
-  Guard<SpinLock> guard(g_poll_lock);  // no poll is under way
+  Guard<SpinLock> guard(g_poll_lock);  // so no poll is under way
   hook->poll = nullptr;
   g_pending_operations.fetch_sub(hook->pending.exchange(0, relaxed), relaxed);
 }

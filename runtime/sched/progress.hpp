@@ -18,10 +18,11 @@ namespace marline {
 extern Atomic<int64_t> g_pending_operations;
 
 inline bool progress_pending() { return g_pending_operations.load(relaxed) > 0; }
-inline int64_t progress_operations() { return g_pending_operations.load(seq_cst); }  // in the last look before a sleep
+// seq_cst: for the last look before a sleep.
+inline int64_t progress_operations() { return g_pending_operations.load(seq_cst); }
 
-// Of a worker that has nothing else to do: calls the hooks that have operations pending, unless another thread is at
-// it. Returns how many operations the hooks found finished.
+// Called by a worker without work: calls the hooks that have operations pending, unless another thread is polling.
+// Returns how many operations the hooks found finished.
 int progress_when_idle(Worker* worker);
 
 void progress_paced(Worker* worker);
@@ -33,33 +34,33 @@ inline void progress_at_scheduling_point(Worker* worker) {
   }
 }
 
-// Of a worker that has only tasks that yield. That is idleness, too: what they wait for may be what a poll brings.
-// Where scheduling points poll, the taskyield has done so.
+// Called by a worker that has only yielding tasks. That is idleness, too: the tasks may wait for something that a poll
+// completes. If scheduling points poll, the taskyield has polled already.
 inline void progress_when_all_yield(Worker* worker) {
   if (progress_pending() && !options().progress_points) [[unlikely]] {
     progress_when_idle(worker);
   }
 }
 
-// The role of the one idle worker that polls while operations are pending. True: the caller has it (now or since
-// earlier) and must not sleep for good.
+// The role of the one idle worker that polls while operations are pending. True: the caller has the role (from now on
+// or already) and must not sleep without a time limit.
 bool progress_take_idle_role(Worker* worker);
-bool progress_drop_idle_role(Worker* worker);  // whether it had it
+bool progress_drop_idle_role(Worker* worker);  // whether it had the role
 
-// Whether operations are pending and nobody has the role, which the worker could take: part of the last look before
+// Whether operations are pending and the role is free, so that the worker could take it: part of the last look before a
 // sleep.
 bool progress_wants_poller(Worker* worker);
-bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: for others_sleep (sched/idle.hpp)
+bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking the role: for others_sleep (sched/idle.hpp)
 
-// Whether there is a thread of the program's that the runtime knows. While there is none, the watchdog must not keep
-// the process alive: it ends whenever nothing is pending, and the next operation starts another one.
+// `keep`: whether the runtime knows a thread of the program. Without one, the watchdog must not keep the process alive:
+// it ends as soon as nothing is pending, and the next operation starts another watchdog.
 void progress_keep_watchdog(bool keep);
 
-// Whether all operations that are pending belong to hooks that let who polls for them rest (devices.h).
+// Whether all pending operations belong to hooks that allow their poller to rest (devices.h).
 bool progress_may_rest();
 void progress_let_rest(marline_hook* hook);
 
-// marline.h
+// For marline.h.
 marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg);
 void progress_unregister(marline_hook* hook);
 void progress_add(marline_hook* hook, int n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queues: pushing ready tasks, choosing the next one, stealing.
+// Queues ready tasks, chooses the next task, and steals.
 #include "sched/queue.hpp"
 
 #include "base/check.hpp"
@@ -70,20 +70,20 @@ Task* pop_yielded(Member* victim) {
   return task;
 }
 
-// Own deque, by policy.
+// From the own deque, by the scheduling policy.
 Task* pop_own_deque(Worker* worker, Member* member) {
   switch (options().schedule.policy) {
     case SchedulePolicy::kLifo: return member->deque.pop();
     case SchedulePolicy::kFifo: return steal_from(member);
     case SchedulePolicy::kRandom: break;
   }
-  // One time in two it is another thread's turn, so that tasks of no length meet, too.
+  // Every second time another thread gets its turn, so that even very short tasks run on several threads.
   uint32_t drawn = next_random(worker) >> 8;
   if ((drawn & 2) != 0 && member->team->size > 1) return nullptr;
   return (drawn & 1) != 0 ? steal_from(member) : member->deque.pop();
 }
 
-// A task that a thread outside the team made ready; the rest of the chain moves to the own deque.
+// A task that a thread outside the team made ready; moves the rest of the chain to the own deque.
 Task* take_injected(Worker* worker, Member* member) {
   Task* chain = reversed<Task, &Task::next>(member->team->injected.take_all());
   if (chain == nullptr) return nullptr;
@@ -96,13 +96,13 @@ Task* take_injected(Worker* worker, Member* member) {
   return first;
 }
 
-// What a thief finds at one victim.
+// The task that a thief gets from one victim, or null.
 Task* steal_at(Member* victim) {
   if (Task* task = steal_from(victim)) return task;
   return victim->shared != nullptr ? take_shared(victim) : nullptr;
 }
 
-// The nearest first.
+// Tries the nearest victim first.
 Task* steal(Worker* worker, Member* thief) {
   Team* team = thief->team;
   int size = team->size;
@@ -114,7 +114,7 @@ Task* steal(Worker* worker, Member* thief) {
   return nullptr;
 }
 
-// The own urgent tasks, then the others'.
+// The own urgent tasks, then the other members'.
 Task* take_urgent(Member* member) {
   if (Task* task = member->urgent->pop()) return task;
   for (int i = 0; i + 1 < member->team->size; ++i) {
@@ -138,8 +138,8 @@ Task* find_in_team(Worker* worker, Member* member) {
 Task* find_yielded(Worker* worker) {
   worker->yielded_turn = !worker->yielded_turn;
   if (worker->yielded_turn && !worker->yielded.empty()) return worker->yielded.pop_front();
-  // From anywhere, not from the nearest first: who yields wants all others to have their turn, and two untied tasks
-  // that yield to each other's condition may each have to move to the other's thread.
+  // Starts anywhere, not with the nearest member: a task that yields wants all others to have their turn, and if two
+  // untied tasks wait for each other's condition, each may have to move to the other's thread.
   for (Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
     int size = m->team->size;
     int start = size == 1 ? 0 : static_cast<int>(next_random(worker) % static_cast<uint32_t>(size));
@@ -150,7 +150,7 @@ Task* find_yielded(Worker* worker) {
   return worker->yielded.pop_front();
 }
 
-// It has looked at all teams within reach: a wake-up for another one is for somebody else.
+// The worker has looked at all teams within its reach, so a wake-up for a team out of its reach is passed on.
 [[gnu::noinline]] void settle_wakeup(Worker* worker, const Member* bound) {
   worker->nesting.owes_wakeup = false;
   if (bound == nullptr) return;
@@ -181,7 +181,8 @@ Found find_next(Worker* worker) {
 
 bool team_has_work(Worker* worker, Member* member) {
   Team* team = member->team;
-  const bool priorities = g_priorities_in_use.load(seq_cst);  // as the queues: it is set before a task enters one
+  // seq_cst, as for the queues: it is set before a task enters one.
+  const bool priorities = g_priorities_in_use.load(seq_cst);
   if (!team->injected.empty()) return true;
   if (options().strict_constraint && deferred_in_sight(worker, member)) return true;
   for (int i = 0; i < team->size; ++i) {
@@ -200,7 +201,7 @@ void let_go(Worker* worker, Waiter waiter) {
     case WaiterKind::kTask: enqueue(worker, static_cast<Task*>(waiter.who)); return;
     case WaiterKind::kThread: {
       auto* word = static_cast<Atomic<uint32_t>*>(waiter.who);
-      word->store(1, release);  // pairs with the sleeper's acquire; the word may be gone right after
+      word->store(1, release);  // pairs with the sleeper's acquire; the word may be freed right after
       futex_wake(*word, 1);
       return;
     }
@@ -214,16 +215,16 @@ void let_go(Worker* worker, Waiter waiter) {
 
 // Whether the task goes to the member's priority queue.
 bool is_urgent(const Member* member, const Task* task) {
-  return task->priority.load(relaxed) > 0 && member->urgent != nullptr;  // without one, the clause means nothing
+  return task->priority.load(relaxed) > 0 && member->urgent != nullptr;  // without that queue, the clause has no effect
 }
 
-// Of a task that is not new: what made it ready.
+// The class of a task that is not new, from what made it ready.
 QueueClass class_of(const Task* task) {
   if (task->fiber != nullptr) return QueueClass::kUntied;
   return task->has(task_flag::kGraph) ? QueueClass::kSuccessor : QueueClass::kNew;
 }
 
-// The task may complete, and be gone, as soon as its event is fulfilled: the tool hears of it before.
+// Notifies the tool before the event is fulfilled: after that the task may complete and be freed at once.
 Waiter announce_fulfilment(Event* event) {
   Guard<SpinLock> guard(g_detach_lock);
   auto* task = reinterpret_cast<Task*>(reinterpret_cast<char*>(event) - offsetof(Task, event));
@@ -241,7 +242,7 @@ void enqueue(Worker* worker, Task* task) {
     if (g_measures_tied_waits.load(relaxed)) [[unlikely]]
       home->tied_waits.count_ready();
     home->inbox.push(task);
-    fence_seq_cst();  // the push is before the look at `announced` (sched/idle.hpp)
+    fence_seq_cst();  // the push is before the load of `announced` (sched/idle.hpp)
     wake_worker(home);
     return;
   }
@@ -274,7 +275,7 @@ void give_back(Member* member, Task* task) {
   } else {
     member->deque.push(task);
   }
-  wake_one(member->team);  // who looked in between saw nothing
+  wake_one(member->team);  // a worker that looked in between has not found the task
 }
 
 bool is_overtaken(Worker* worker, Task* task) {
@@ -317,7 +318,7 @@ bool work_in_sight(Worker* worker) {
   return false;
 }
 
-// Not in line: it would cost the completion of every task registers.
+// Not inlined: that would cost the completion of every task registers.
 [[gnu::noinline]] void fulfil(Worker* worker, Event* event) { let_go(worker, event->transition_to_fulfilled()); }
 
 SpinLock g_detach_lock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the thread-local of sched/this_worker.hpp lives. It is named in assembly, hence the C name.
+// Defines the thread-local variable of sched/this_worker.hpp. Assembly names it, hence the C name.
 #include "sched/this_worker.hpp"
 
 extern "C" {

@@ -10,8 +10,8 @@ namespace marline {
 
 struct Worker;
 
-// The calling thread's worker, or null if the runtime has not seen the thread. Never cached across a point where the
-// current task may suspend: call it again.
+// The calling thread's worker, or null if the runtime does not know the thread. Never keep the result across a point
+// where the current task may suspend: call this again.
 inline Worker* this_worker_or_null() {
   Worker* worker;
 #if defined(__x86_64__)
@@ -32,7 +32,7 @@ inline Worker* this_worker_or_null() {
 
 void set_this_worker(Worker* worker);
 
-// For a thread that the runtime has not seen: makes it a root worker (exec/worker/worker.cpp).
+// For a thread that the runtime does not know: makes it a root worker (exec/worker/worker.cpp).
 Worker* register_root_worker();
 
 inline Worker* this_worker() {

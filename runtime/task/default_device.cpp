@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Calls the function that the library with the devices has registered.
 #include "task/default_device.hpp"
 
 #include "base/atomic.hpp"

@@ -21,11 +21,11 @@ namespace marline {
 
 struct Task;
 
-// What a fulfilled event's waiter was.
+// The kind of a fulfilled event's waiter.
 enum class WaiterKind : uintptr_t {
   kNone = 0,
   kTask = 2,        // a suspended task, to be resumed
-  kCompletion = 3,  // a detached task whose body has ended, to be completed
+  kCompletion = 3,  // a detached task after the end of its body, to be completed
   kThread = 4,      // a thread outside the runtime, asleep on a futex word
 };
 
@@ -36,11 +36,11 @@ struct Waiter {
 
 class Event {
  public:
-  // Waiter side. False: the event had been fulfilled already, nothing was published.
+  // Waiter side. False: the event was already fulfilled, and nothing was published.
   [[nodiscard]] bool transition_to_waiting(WaiterKind kind, void* who) {
     MARLINE_ASSERT((reinterpret_cast<uintptr_t>(who) & kTagMask) == 0);
     uintptr_t expected = state_.load(relaxed) == kDetachPending ? kDetachPending : kPending;
-    // release: the waiter's saved context is visible to whoever takes it; acquire: pairs with the fulfilment seen.
+    // release: the fulfiller sees the waiter's saved context; acquire: pairs with the fulfilment if it has come first.
     if (state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(who) | static_cast<uintptr_t>(kind),
                                        acq_rel, acquire)) {
       return true;
@@ -51,7 +51,7 @@ class Event {
     return false;
   }
 
-  // Fulfiller side. The caller must act on the waiter that comes back.
+  // Fulfiller side. The caller must act on the returned waiter.
   [[nodiscard]] Waiter transition_to_fulfilled() {
     // acquire pairs with the waiter's publish; release with the waiter's resumption and is_fulfilled.
     uintptr_t old = state_.exchange(kFulfilled, acq_rel);
@@ -60,15 +60,16 @@ class Event {
   }
 
   bool is_fulfilled() const { return state_.load(acquire) == kFulfilled; }  // acquire pairs with the fulfilment
-  Task* waiting_task() const {                                              // null: none waits
+  Task* waiting_task() const {                                              // null: no task waits
     uintptr_t state = state_.load(acquire);                                 // pairs with the waiter's publish
     return (state & kTagMask) == static_cast<uintptr_t>(WaiterKind::kTask) ? reinterpret_cast<Task*>(state & ~kTagMask)
                                                                            : nullptr;
   }
   void reset() { state_.store(kPending, relaxed); }               // before the event is shared
-  void reset_detach() { state_.store(kDetachPending, relaxed); }  // the same for a detach clause's
+  void reset_detach() { state_.store(kDetachPending, relaxed); }  // the same for the event of a detach clause
 
-  // For tools, of a detach clause's event: nobody has fulfilled it, and the task's body has not ended; or it has.
+  // For tools, about the event of a detach clause. is_pending_detach: it is not fulfilled, and the task's body has not
+  // ended. holds_completion: it is not fulfilled, and the body has ended.
   bool is_pending_detach() const { return state_.load(relaxed) == kDetachPending; }
   bool holds_completion() const {
     return (state_.load(relaxed) & kTagMask) == static_cast<uintptr_t>(WaiterKind::kCompletion);

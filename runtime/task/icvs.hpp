@@ -20,16 +20,17 @@ struct Icvs {
   int32_t thread_limit;
   uintptr_t allocator;       // def-allocator-var, an omp_allocator_handle_t
   bool dynamic;              // dyn-var
-  bool run_sched_monotonic;  // the modifier's bit 0x80000000
-  // Regions without a num_threads clause have one thread, whatever num_threads says
+  bool run_sched_monotonic;  // the modifier's bit, 0x80000000
+  // Regions without a num_threads clause have one thread, whatever `num_threads` is
   // (construct/device/short_kernels.hpp).
   bool one_thread = false;
-  // bind-var where a proc_bind clause around, of GCC's, has set it (construct/parallel/parallel.cpp), as ProcBind; 0:
-  // OMP_PROC_BIND's element for the level.
+  // bind-var as a surrounding proc_bind clause of GCC's code has set it (construct/parallel/parallel.cpp), as ProcBind;
+  // 0: OMP_PROC_BIND's element for the level applies.
   int8_t clause_bind = 0;
   int32_t team_num = 0;   // in a teams region (construct/parallel/teams.hpp): the team's number in the league
-  int32_t num_teams = 1;  // and the league's size
-  // In a target region that a library runs for a device (marline_target_region_run): its number; else kNoDevice.
+  int32_t num_teams = 1;  // in a teams region: the number of teams
+  // In a target region that a library runs for a device (marline_target_region_run): the device's number; otherwise
+  // kNoDevice.
   static constexpr int32_t kNoDevice = -1;
   int32_t device_num = kNoDevice;
 };

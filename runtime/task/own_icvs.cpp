@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies form a chain from the newest to the oldest; task_flag::kOwnIcvs says that task->icvs points into the first
-// link.
+// A task's copies form a chain from the newest to the oldest. With task_flag::kOwnIcvs, task->icvs points into the
+// newest copy.
 #include "task/own_icvs.hpp"
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct OwnIcvs {
 };
 static_assert(offsetof(OwnIcvs, values) == 0);
 
-// No living child shares the values with the task.
+// True: no living child shares the values with the task.
 bool unshared(const Task* task) {
   return task->created == 0 && task->children.load(acquire) == 0;  // acquire pairs with the children's last reads
 }

@@ -10,10 +10,10 @@
 
 namespace marline {
 
-// The task's values, to be written to. `pool`: the calling worker's.
+// The task's values, for writing. `pool`: the calling worker's.
 Icvs& writable_icvs(Task* task, SlabPool* pool);
 
-// With the descriptor, or when an implicit task ends. `base`: what task->icvs points to from then on.
+// Called when the descriptor is freed, or when an implicit task ends. `base`: the new value of task->icvs.
 void free_own_icvs(Task* task, SlabPool* pool, Icvs* base);
 
 }  // namespace marline

@@ -4,20 +4,20 @@
 // then the compiler's own block (kmp_task_t or GCC's argument block), then inline edges. Implicit tasks use the same
 // descriptor, inside Member.
 //
-// Who may touch what:
+// Which thread may access which fields:
 //   creator, until the task is made ready      every field
 //   graph side (the thread that runs the parent)   `table_references`, `last_successor`
-//   any thread that completes a predecessor    `predecessors`, which any thread that releases a hold has later
+//   any thread that completes a predecessor    `predecessors`; later any thread that releases a hold
 //   any thread that completes a child          `children`
 //   the thread that runs the task              `created`, `icvs`, `table`, `label`-to-be of children, `flags`
-//   whoever popped it from a queue             `next`, `fiber`
+//   the thread that popped it from a queue     `next`, `fiber`
 //
-// The word `children` counts, in one atomic, the children that have not completed (what taskwait waits for) and those
-// whose whole subtree has not ended (what barriers wait for). The running task counts the children that it creates in
-// `created`, without an atomic, and adds them to the word ("settles") only when it must know the count. Until then
-// completions may drive the word below zero. This is harmless: a thread acts on the word only if a flag is set, and
-// only the settling operation sets a flag. Exactly one completion brings a settled count to zero, and the thread that
-// makes it acts.
+// The word `children` has two counts in one atomic: the children that have not completed (taskwait waits for them), and
+// the children with a subtree that has not ended (barriers wait for them). The running task counts the children that it
+// creates in `created`, without an atomic, and adds them to the word ("settles") only when it must know the count.
+// Until then completions may drive the word below zero. This is harmless: a thread acts on the word only if a flag is
+// set, and only the settling operation sets a flag. Exactly one completion brings a settled count to zero, and the
+// thread of that completion acts.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -56,35 +56,38 @@ inline constexpr uint32_t kUndeferred = 1u << 2;  // its creator waits for it
 inline constexpr uint32_t kImplicit = 1u << 3;
 inline constexpr uint32_t kEmpty = 1u << 4;     // a node of the graph without a body (graph/dependences.cpp)
 inline constexpr uint32_t kDetach = 1u << 5;    // completes when its body has ended and `event` is fulfilled
-inline constexpr uint32_t kBodyDone = 1u << 6;  // only its completion is left
-inline constexpr uint32_t kRequeued = 1u << 7;  // Clang's untied task asked to be run for its next part
-inline constexpr uint32_t kInTable = 1u << 8;   // a dependence table knows it: `references` counts
-inline constexpr uint32_t kGraph = 1u << 9;     // has the graph fields below initialised
+inline constexpr uint32_t kBodyDone = 1u << 6;  // the body has ended; the completion is still to come
+inline constexpr uint32_t kRequeued = 1u << 7;  // Clang's untied task has asked to be run again, for its next part
+inline constexpr uint32_t kInTable = 1u << 8;   // the task is in a dependence table, and `references` counts
+inline constexpr uint32_t kGraph = 1u << 9;     // the graph fields below are initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
-inline constexpr uint32_t kHolds = 1u << 11;    // `predecessors` counts the holds on it (exec/worker/hold.hpp)
-inline constexpr uint32_t kPinned = 1u << 12;   // holds a copy of a reduction, and so stays on its thread
-inline constexpr uint32_t kOwnIcvs = 1u << 13;  // `icvs` is its own copy (task/own_icvs.hpp)
+inline constexpr uint32_t kHolds = 1u << 11;    // `predecessors` counts the holds on the task (exec/worker/hold.hpp)
+inline constexpr uint32_t kPinned = 1u << 12;   // the task holds a copy of a reduction, and so stays on its thread
+inline constexpr uint32_t kOwnIcvs = 1u << 13;  // `icvs` points to the task's own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
-inline constexpr uint32_t kSharesTable = 1u << 15;  // `table` has many producers (graph/table.hpp)
-inline constexpr uint32_t kLeft = 1u << 21;  // it went to its end from a cancellation point; only while a tool is on
+inline constexpr uint32_t kSharesTable = 1u << 15;  // several tasks enter dependences in `table` (graph/table.hpp)
+// The task left its body at a cancellation point; only while a tool is on.
+inline constexpr uint32_t kLeft = 1u << 21;
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
-inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
-inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
-inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target region (construct/device/target.hpp)
-// Without kImplicit, the same bit. Until its creation: a target task that an observer is to be told of. Then: it is
-// claimed (graph/claims.hpp), also if the library has left it to the runtime.
+inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, only destroys these objects
+inline constexpr uint32_t kDomainShift = 24;  // the highest byte: 1 + the NUMA domain of the task's affinity; 0: none
+// With kImplicit: the initial task of a target region (construct/device/target.hpp).
+inline constexpr uint32_t kInitial = 1u << 20;
+// The same bit without kImplicit. Until the task's creation (kObserved): a target task of which an observer must be
+// notified. After it (kClaimed): the task is claimed (graph/claims.hpp), also if the library has left it to the
+// runtime.
 inline constexpr uint32_t kObserved = kInitial, kClaimed = kInitial;
-// Until its creation, of a task that is no target task: it is transparent (construct/task/transparent.hpp).
+// The same bit in other tasks, until their creation: the task is transparent (construct/task/transparent.hpp).
 inline constexpr uint32_t kTransparent = kInitial;
 // Persistent graphs (construct/task/persistent.hpp).
-inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph
-inline constexpr uint32_t kPersistent = 1u << 17;  // the descriptor is a graph's, which frees it
-inline constexpr uint32_t kReplayed = 1u << 18;    // `node` is set, and its successors wait for this task
-inline constexpr uint32_t kObjects = 1u << 19;     // its block cannot be copied byte by byte
+inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that this task creates belong to its graph
+inline constexpr uint32_t kPersistent = 1u << 17;  // a graph owns the descriptor, and frees it
+inline constexpr uint32_t kReplayed = 1u << 18;    // `node` is set, and the node's successors wait for this task
+inline constexpr uint32_t kObjects = 1u << 19;     // the block cannot be copied byte by byte
 }  // namespace task_flag
 
-// The two counts and two flags in Task::children. Each count has 31 bits: it is of descriptors in use, and 2^31 of them
-// are 384 GiB.
+// The two counts and two flags in Task::children. Each count has 31 bits: it counts descriptors in use, and 2^31 of
+// them need 384 GiB.
 namespace children_word {
 inline constexpr uint64_t kWaitingForChildren = 1;  // the task is suspended in taskwait
 inline constexpr uint64_t kWaitingForSubtree = 2;  // the body has ended (or is at a barrier): act when the subtree ends
@@ -96,61 +99,73 @@ constexpr uint32_t alive(uint64_t word) { return static_cast<uint32_t>(word >> 3
 }  // namespace children_word
 
 struct alignas(kCacheLine) Task {
-  // First line: what running it needs.
+  // First cache line: what running the task needs.
   void (*invoke)(Task*);  // calls the compiler's function on `block`
   void* block;            // kmp_task_t, or GCC's argument block
-  Task* parent;           // alive as long as this task is (counted by the parent's `children`); once this task has
-                          // ended, perhaps a farther ancestor (exec/worker/ended_ancestors.hpp)
+  // Alive as long as this task (counted in the parent's `children`). Once this task has ended, perhaps a more distant
+  // ancestor (exec/worker/ended_ancestors.hpp).
+  Task* parent;
   Team* team;
-  Taskgroup* taskgroup;  // innermost one that it belongs to, or null
-  Fiber* fiber;          // the fiber that it is suspended on; null: start it rather than resume it
+  Taskgroup* taskgroup;  // the innermost group that the task belongs to, or null
+  Fiber* fiber;          // the fiber on which the task is suspended; null: start the task rather than resume it
   union {
-    Task* next;  // link of the one queue that it is in
-    const DependenceLengths*
-        lengths;  // with kObserved, until it is created; null: not known (construct/task/observed.hpp)
+    Task* next;  // link of the one queue that the task is in
+    // With kObserved, until the task is created; null: not known (construct/task/observed.hpp).
+    const DependenceLengths* lengths;
   };
   uint32_t flags;
-  Atomic<int32_t> priority;  // the clause's, or what successors raised it to (graph/lineage.hpp)
+  // From the clause, or raised to that of a successor (graph/lineage.hpp).
+  Atomic<int32_t> priority;
 
-  // Second line: relations to other tasks.
+  // Second cache line: relations to other tasks.
   Atomic<uint64_t> children;  // children_word
-  uint64_t created;           // children since `children` was last settled
+  uint64_t created;           // children created since `children` was last settled
   Atomic<Edge*> successors;   // graph/successors.hpp
-  const Task*
-      last_successor;      // the last task that was ordered behind this one, at first itself: drops duplicates in O(1)
-  DependenceTable* table;  // of its children; null until a child has a dependence
+  // The last task that was ordered after this one, at first this task itself: finds duplicate edges in O(1).
+  const Task* last_successor;
+  DependenceTable* table;  // of this task's children; null until a child has a dependence
   Icvs* icvs;
   Atomic<int32_t> predecessors;
-  Atomic<int32_t> references;  // execution (1) + dependence table (1), and of living tasks: the descriptor goes at zero
-  uint32_t table_references;   // entries of the dependence table that name this task, 64 bytes each; graph side
-  uint32_t serial;             // in a taskgroup: its place in the order of creation (exec/worker/cancellation.hpp)
+  // One for the execution, one for the dependence table, one per unfinished task that refers to it (graph/lineage.hpp);
+  // at zero the descriptor is freed.
+  Atomic<int32_t> references;
+  // Number of references from entries of the dependence table, which have 64 bytes each; graph side.
+  uint32_t table_references;
+  // In a taskgroup: the task's number in the order of creation (exec/worker/cancellation.hpp).
+  uint32_t serial;
 
-  // Third line: an independent task without a name, in a program without a tool, never touches it.
+  // Third cache line: never touched by an independent task without a name, in a program without a tool.
   const char* label;   // only with task_flag::kLabelled
   uint64_t tool_data;  // ompt_data_t of the task; only while a tool is on
   union {
-    Event event{};        // `detach`: only with task_flag::kDetach
-    void* device_handle;  // of target tasks, which have no such clause (construct/device/device_wait.hpp)
-    void (*describe)(Task*, marline_target_task&);  // with kObserved: the face's, tells the observer what the task is
-    uint64_t number;  // with kOfClaimed, to its end: among those that the observer was told of
+    Event event{};  // for the detach clause: only with task_flag::kDetach
+    // Of target tasks, which have no detach clause (construct/device/device_wait.hpp).
+    void* device_handle;
+    // With kObserved: a function of the face, describes the task to the observer.
+    void (*describe)(Task*, marline_target_task&);
+    // With kOfClaimed, until the task ends: its number in the reports to the observer.
+    uint64_t number;
   };
   union {
-    Worker* home;           // only while suspended: the worker that must resume it, or null for any
-    int64_t target_device;  // with kObserved, of Clang's code: the device clause's
-    void* claimed_by;  // with kClaimed: what the library knows it by, until it ends the task, which may then suspend
+    Worker* home;           // only while suspended: the worker that must resume the task, or null for any
+    int64_t target_device;  // with kObserved, in Clang's code: from the device clause
+    // With kClaimed: the library's handle of the task, until the library ends the task; then the task may suspend.
+    void* claimed_by;
   };
-  EdgeChunk* edge_chunks;  // from here on with task_flag::kGraph: edges beyond the in-line ones
+  // Edges beyond the in-line ones. This and the following fields are valid with task_flag::kGraph.
+  EdgeChunk* edge_chunks;
   union {
-    ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
-    KeptDependences* kept;  // of an undeferred task with kDetach, until its block ends (graph/dependences.hpp); or null
+    ExclusionList* exclusions;  // of its mutexinoutset dependences (graph/exclusion.hpp); null: none
+    // Of an undeferred task with kDetach, until its block ends (graph/dependences.hpp); or null.
+    KeptDependences* kept;
   };
   union {
     Edge* edges;             // in-line edges, after the block
     GraphNode* node;         // only with task_flag::kReplayed
-    uintptr_t record_index;  // odd: while a graph is recorded (graph/recorded_graph.hpp)
+    uintptr_t record_index;  // odd while a graph is recorded (graph/recorded_graph.hpp)
   };
-  uint32_t inline_edges;  // graph side; of a claimed task that has its edges: kOfClaimed
-  uint32_t look;          // color, and in the highest byte the node; only with task_flag::kLabelled
+  uint32_t inline_edges;  // graph side; for a claimed task with edges: the bit kOfClaimed
+  uint32_t look;          // color, and in the highest byte the cluster node; only with task_flag::kLabelled
 
   static constexpr uint32_t kOfClaimed = 1u << 31;
   static constexpr uint32_t kColor = 0xffffff, kNodeShift = 24;
@@ -169,32 +184,33 @@ struct alignas(kCacheLine) Task {
 
 static_assert(sizeof(Task) == 3 * kCacheLine);
 
-// What running any task needs is its creator's, or its predecessors'. Asked for together, the lines come in the time of
-// one. The third one, which graphs use, is left out.
+// The cache lines that running a task needs are in the cache of its creator, or of its predecessors' threads.
+// Prefetched together, they arrive in the time of one. The third line, which graphs use, is left out.
 inline void prefetch_task(const Task* task) {
   prefetch_for_write(&task->children);
   prefetch_for_write(task);
   prefetch_for_write(task + 1);
 }
 
-// A taskgroup region: counts the tasks generated in it and their descendants. Owned by the task that opened it, on its
-// stack or heap; alive until its end, which waits for the count.
+// A taskgroup region: counts the tasks generated in it and their descendants. Owned by the task that opened it; alive
+// until its end, which waits for the count.
 struct Taskgroup {
   static constexpr int64_t kWaiting = 1, kOne = 2;
   Taskgroup* outer;
   Task* owner;
-  Atomic<int64_t>
-      count;         // kOne per unfinished task, settled by the owner like Task::children; kWaiting: owner suspended
-  int64_t created;   // by the owner since the last settling
+  // kOne per unfinished task, settled by the owner like Task::children; kWaiting: the owner is suspended.
+  Atomic<int64_t> count;
+  int64_t created;   // tasks created by the owner since the last settling
   void* reductions;  // construct/task/task_reduction.hpp; null: none
-  // Cancelling what is created later (exec/worker/cancellation.hpp).
+  // For cancelling tasks that are created later (exec/worker/cancellation.hpp).
   static constexpr uint32_t kAll = UINT32_MAX, kLastSerial = kAll - 1;
-  Taskgroup* order;              // the group in whose order of creation its tasks have their serials
-  bool is_construct;             // the program has written it: it can be cancelled
-  uint32_t last_serial;          // owner only: of what was created last
-  uint32_t place;                // its own serial in the group around
-  Atomic<uint32_t> last_to_run;  // any task of it lowers this; tasks with a higher serial are not run
-  Atomic<Task*> kept;            // detachable tasks that were not run, by `next`: their events may yet be fulfilled
+  Taskgroup* order;              // the group in which this group's tasks get their serial numbers
+  bool is_construct;             // the program has written the construct: it can be cancelled
+  uint32_t last_serial;          // owner only: serial number of the last task or group created
+  uint32_t place;                // this group's serial number in the group around
+  Atomic<uint32_t> last_to_run;  // lowered by any task of the group; tasks with a higher serial number are not run
+  // Detachable tasks that were not run, linked by `next`: their events may still be fulfilled.
+  Atomic<Task*> kept;
 };
 
 }  // namespace marline

@@ -11,24 +11,25 @@ struct marline_wait;  // marline.h
 
 namespace marline {
 
-// The names stand in kWaitKinds (exec/view/inspect_tasks.cpp) and tools/gdb/marline.py.
+// The names of the kinds are in kWaitKinds (exec/view/inspect_tasks.cpp) and tools/gdb/marline.py.
 enum class WaitKind : uint8_t {
   kNone,
   kEvent,        // object: the Event
-  kTaskwait,     // its children
-  kDependences,  // taskwait with depend clauses, or an undeferred task's
+  kTaskwait,     // for the task's children
+  kDependences,  // for a taskwait with depend clauses, or for the dependences of an undeferred task
   kTaskgroup,    // object: the Taskgroup
   kLock,         // object: the LockWord, of a lock or a critical construct
-  kTurn,         // object: a word that others advance, of an ordered loop for one
-  kYield,        // ready: it has let others go first
-  kPermission,   // to start a tied task at once, by MARLINE_TASK_CONSTRAINT=strict
-  kDetach,       // object: the Event of the detach clause of an undeferred task, or that task, for its holds
+  kTurn,         // object: a word that other threads advance, for example of an ordered loop
+  kYield,        // the task is ready: it lets other tasks run first
+  kPermission,   // to start a tied task at once, with MARLINE_TASK_CONSTRAINT=strict
+  // object: the Event of an undeferred task's detach clause, or that task, for its holds.
+  kDetach,
 };
 
 struct WaitReason {
   WaitKind kind;
   const void* object;
-  const marline_wait* call;  // what the caller of marline_event_wait_for says of it, else null
+  const marline_wait* call;  // the description by the caller of marline_event_wait_for; otherwise null
 };
 
 }  // namespace marline

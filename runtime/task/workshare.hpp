@@ -2,12 +2,12 @@
 //
 // The shared part of one worksharing construct (a dynamic loop, sections, a scope with task reductions), and one
 // thread's place in a loop. A Team holds a ring of shared parts: its threads may be up to kWorkshares constructs apart
-// (nowait). Construct number k of a team uses slot k % kWorkshares for the slot's use number u = k / kWorkshares;
-// numbers go on from region to region (Team::first_workshare).
+// (nowait). Construct number k of a team uses slot k % kWorkshares, as the slot's use number u = k / kWorkshares;
+// numbers continue from region to region (Team::first_workshare).
 //
-// Invariant: `phase` is 2u while the slot is free for use u and 2u + 1 from the claim by the first thread that arrives
-// until the last thread of the team has left. The claimer fills the fields and publishes k + 1 in `ready`
-// (construct/workshare/workshare.cpp).
+// Invariant: `phase` is 2u while the slot is free for use u. It is 2u + 1 from the time when the first thread to arrive
+// claims the slot until the last thread of the team has left. The claimer fills the fields and publishes k + 1 in
+// `ready` (construct/workshare/workshare.cpp).
 #pragma once
 
 #include "base/atomic.hpp"
@@ -17,40 +17,44 @@
 
 namespace marline {
 
-inline constexpr int kWorkshares = 8;  // a thread that is further ahead waits for the last one
+inline constexpr int kWorkshares = 8;  // a thread that is further ahead waits for the slowest thread
 
-// ...Simd: chunks, but for the last, have a multiple of as many iterations as the chunk size says.
+// kGuidedSimd and kRuntimeSimd: the size of each chunk but the last is a multiple of the given chunk size.
 enum class LoopKind : int32_t { kStatic, kDynamic, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };
 
 struct alignas(kCacheLine) Workshare {
   Atomic<uint64_t> phase{0};
   Atomic<uint64_t> ready{0};
   Atomic<int32_t> left{0};  // threads that have left this use
-  // Loops: iterations are counted from 0, the face maps them to the program's bounds. The claimer's, then read-only.
+  // For loops: iterations are counted from 0, the face maps them to the program's bounds. Written by the claimer, then
+  // read-only.
   LoopKind kind = LoopKind::kStatic;
   uint64_t iterations = 0;
   uint64_t chunk = 0;
   void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/task_reduction.hpp)
-  void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last to leave
-  alignas(kCacheLine) Atomic<uint64_t> next{0};          // first iteration that nobody has taken
-  alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};  // first iteration of the chunk whose `ordered` regions may run
+  void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
+  alignas(kCacheLine) Atomic<uint64_t> next{0};  // first iteration that no thread has taken
+  // The first iteration of the chunk that has the turn for its `ordered` regions.
+  alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};
 };
 
-// One thread's way through the loop (or sections) that it is in. Its own.
+// The state of one thread in the loop (or sections) that it is in. Its own.
 struct LoopPlace {
-  Workshare* shared = nullptr;  // null: a static loop, which needs nobody
+  Workshare* shared = nullptr;  // null: a static loop without shared data
   LoopKind kind = LoopKind::kStatic;
   bool ordered = false;
-  tool::Work announced = tool::Work::kNone;  // as what a tool has heard of its begin
-  Atomic<uint64_t>* adds_to = nullptr;       // shared->next, if that is all it takes to get a chunk; else null
+  // The kind of construct that was reported to a tool at the beginning.
+  tool::Work announced = tool::Work::kNone;
+  // shared->next, if one addition is enough to take a chunk; otherwise null.
+  Atomic<uint64_t>* adds_to = nullptr;
   uint64_t iterations = 0;
   uint64_t chunk = 0;
   uint64_t position = 0;  // static: first iteration of the thread's next chunk
-  uint64_t step = 0;      // static: from one of its chunks to the next
+  uint64_t step = 0;      // static: distance between two chunks of the thread
   uint64_t first = 0;     // the current chunk: [first, end)
   uint64_t end = 0;
   uint64_t lower = 0, upper = 0, stride = 0;  // the program's bounds, as the face keeps them
-  const void* codeptr = nullptr;              // where the program entered it, for tools
+  const void* codeptr = nullptr;              // return address into the program where it entered the loop, for tools
 };
 
 }  // namespace marline

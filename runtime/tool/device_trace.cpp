@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header; and the functions that a tool finds by a device's lookup function (OpenMP 5.2, section 19.6.2). The
-// time of all devices is CLOCK_MONOTONIC in nanoseconds, which is also omp_get_wtime's clock. Native records say what
-// devices did besides kernels and copies; all of them have the abstract form.
+// The traces of devices, and the functions that a tool finds by a device's lookup function (OpenMP 5.2, section
+// 19.6.2). The time of all devices is CLOCK_MONOTONIC in nanoseconds, which is also omp_get_wtime's clock. Native
+// records describe the activity of devices other than kernels and copies; all of them have the abstract form.
 #include "tool/device_trace.hpp"
 
 #include "base/clock.hpp"
@@ -22,10 +22,10 @@ DeviceTrace g_device_traces[kMaxDevices];
 
 namespace {
 
-// Its address names the calling thread. Nothing suspends in a callback: a plain thread-local will do.
+// Its address identifies the calling thread. No task suspends in a callback, so a plain thread-local is enough.
 [[gnu::tls_model("initial-exec")]] thread_local char t_self;
 
-// In a buffer that has no record, as it is given back unused.
+// The cursor for a buffer without a record, which is given back unused.
 constexpr uint64_t kNoRecord = ~uint64_t{0};
 
 }  // namespace
@@ -118,7 +118,7 @@ bool DeviceTrace::take_turn() {
 }
 
 void DeviceTrace::end_turn() {
-  if (turn_ == &t_self) turn_ = nullptr;  // else the callback has forked, and this is the child
+  if (turn_ == &t_self) turn_ = nullptr;  // otherwise the callback has forked, and this is the child
 }
 
 void DeviceTrace::hand_over(ompt::BufferComplete call, char* buffer, size_t bytes, uint64_t first) {
@@ -134,7 +134,7 @@ void DeviceTrace::give_back() {
   hand_over(complete_, full.begin, full.bytes, full.first);
 }
 
-// The trace may have been stopped, and even started again, in the callback: the buffer is not for that one.
+// The callback may stop the trace, and even start another one: then the buffer is not used for it.
 void DeviceTrace::ask_for_buffer() {
   ompt::BufferRequest request = request_;
   ompt::BufferComplete call = complete_;
@@ -151,7 +151,7 @@ void DeviceTrace::ask_for_buffer() {
     buffer_ = {static_cast<char*>(given), bytes, first, first};
     return;
   }
-  if (is_for_this) end();  // OpenMP 5.2, section 19.5.2.23: none until the next start
+  if (is_for_this) end();  // OpenMP 5.2, section 19.5.2.23: no records until the next start
   if (given != nullptr && bytes != 0) hand_over(call, static_cast<char*>(given), bytes, kNoRecord);
 }
 
@@ -159,10 +159,10 @@ bool DeviceTrace::has_room() const {
   return buffer_.begin != nullptr && buffer_.used + sizeof(Record) <= buffer_.bytes;
 }
 
-// False: the calling thread is in a callback of this trace, which gets no buffer meanwhile.
+// False: the calling thread is in a callback of this trace, which gets no buffer during the callback.
 bool DeviceTrace::renew() {
   if (!take_turn()) return false;
-  if (running_ && !has_room()) {  // others may have done it while this thread waited
+  if (running_ && !has_room()) {  // another thread may have done it while this thread waited
     give_back();
     if (running_) ask_for_buffer();
   }
@@ -199,14 +199,14 @@ namespace {
 
 DeviceTrace* trace_of(void* device) { return static_cast<DeviceTrace*>(device); }
 
-int get_device_num_procs(void*) { return -1; }  // of no value that is known
+int get_device_num_procs(void*) { return -1; }  // not known
 uint64_t get_device_time(void*) { return nanoseconds_now(); }
 double translate_time(void*, uint64_t time) { return static_cast<double>(time) * 1e-9; }
 
 int set_trace_ompt(void* device, unsigned enable, unsigned type) {
   unsigned what = 0;
   switch (static_cast<Callback>(type)) {
-    case Callback::kNone: what = DeviceTrace::kAll; break;  // all that there are
+    case Callback::kNone: what = DeviceTrace::kAll; break;  // all kinds of records
     case Callback::kTargetDataOp:
     case Callback::kTargetDataOpEmi: what = DeviceTrace::kData; break;
     case Callback::kTargetSubmit:
@@ -217,7 +217,7 @@ int set_trace_ompt(void* device, unsigned enable, unsigned type) {
   return static_cast<int>(SetResult::kAlways);
 }
 
-// There are records for two of the flags.
+// Only two of the flags have records.
 int set_trace_native(void* device, int enable, int flags) {
   auto what = static_cast<unsigned>(flags) & DeviceTrace::kNative;
   if (what == 0) return static_cast<int>(SetResult::kNever);
@@ -233,7 +233,7 @@ int pause_trace(void* device, int begin) { return trace_of(device)->pause(begin 
 int flush_trace(void* device) { return trace_of(device)->flush() ? 1 : 0; }
 int stop_trace(void* device) { return trace_of(device)->stop() ? 1 : 0; }
 
-// Null: there is none.
+// Null: there is no record.
 Record* record_at(void* buffer, uint64_t cursor) {
   if (cursor == kNoRecord) return nullptr;
   return reinterpret_cast<Record*>(static_cast<char*>(buffer) + cursor);
@@ -265,7 +265,7 @@ Record* get_record_ompt(void* buffer, uint64_t cursor) {
   return is_native(record) ? nullptr : record;
 }
 
-// Of no operation of the host's.
+// A native record belongs to no operation of the host.
 void* get_record_native(void* buffer, uint64_t cursor, uint64_t* host_operation) {
   Record* record = record_at(buffer, cursor);
   if (!is_native(record)) return nullptr;

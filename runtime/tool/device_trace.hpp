@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace of one device: buffers of the tool's that are filled with records, one at a time. A cursor is a record's
-// place in bytes. What is left of a buffer behind the last record begins with an empty one.
+// The trace of one device: fills buffers of the tool with records, one buffer at a time. A cursor is the offset of a
+// record in bytes. If a buffer has room after its last record, an empty record follows there.
 //
-// The tool is called without the lock, so that its callbacks may take locks that are held around the functions here.
-// The thread that calls it has the turn, and the trace has no buffer until the turn ends: threads that need a buffer
-// wait for that, as do flush and stop. In a callback these two find nothing to give back and do not wait.
+// The tool is called without the lock, so its callbacks may take locks that are held around the functions here. The
+// thread that calls the tool has the turn, and the trace has no buffer until the turn ends. Threads that need a buffer
+// wait for the end of the turn, and so do flush and stop. If a callback calls flush or stop, these have no buffer to
+// give back, and do not wait.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -13,33 +14,35 @@
 
 namespace marline::tool {
 
-inline constexpr int kMaxDevices = 256;  // with higher numbers: no events
+inline constexpr int kMaxDevices = 256;  // devices with higher numbers have no events
 
 class DeviceTrace {
  public:
-  // Bits of what is recorded.
+  // Bits for the kinds of records.
   static constexpr unsigned kData = 1, kKernels = 2, kAll = kData | kKernels;
-  // Of native records, which are not recorded unless the tool asks: ompt_native_overhead, ompt_native_idleness.
+  // Native records, which are recorded only if the tool asks for them: ompt_native_overhead, ompt_native_idleness.
   static constexpr unsigned kOverhead = 0x40, kIdleness = 0x80, kNative = kOverhead | kIdleness;
 
+  // The device begins.
   void enter();
-  // Gives back what is recorded. False: it was not there.
+  // The device ends: gives its records back. False: the device had not begun.
   [[nodiscard]] bool leave();
-  // In the only thread of a fork, or of a process without a tool: what is recorded is the parent's.
+  // Called by the only thread of a forked process, or in a process without a tool: drops the records, which are the
+  // parent's.
   void forget();
 
   void enable(unsigned what, bool on);
-  // False: there is one already, there are no callbacks, or the tool has heard of the device's end.
+  // False: a trace is running already, a callback is missing, or the tool has been notified of the device's end.
   [[nodiscard]] bool start(ompt::BufferRequest request, ompt::BufferComplete complete);
-  // False: there is none.
+  // False: no trace is running.
   [[nodiscard]] bool pause(bool begin);
-  // These two return when callbacks that are under way have returned.
+  // Both return after all callbacks that are under way have returned.
   [[nodiscard]] bool flush();
   [[nodiscard]] bool stop();
 
   void add(const ompt::Record& record);
 
-  // Around a fork.
+  // Take and release the locks of all traces, around a fork.
   static void lock_all();
   static void unlock_all();
 
@@ -47,24 +50,24 @@ class DeviceTrace {
   struct Buffer {
     char* begin = nullptr;
     size_t bytes = 0;
-    size_t first = 0;  // the first record's place
+    size_t first = 0;  // offset of the first record
     size_t used = 0;
   };
 
-  // All of them with the lock held.
+  // Call all of these with the lock held.
   [[nodiscard]] int number() const;
   void end();
-  // False: the calling thread has it, and is in a callback. Leaves the lock while it waits.
+  // False: the calling thread has the turn, and is in a callback. Releases the lock while it waits.
   [[nodiscard]] bool take_turn();
   void end_turn();
   [[nodiscard]] bool has_room() const;
-  // These have the turn, and leave the lock while they call the tool; but renew takes the turn itself.
+  // Called with the turn; they release the lock while they call the tool. But renew takes the turn itself.
   void hand_over(ompt::BufferComplete call, char* buffer, size_t bytes, uint64_t first);
   void give_back();
   void ask_for_buffer();
   [[nodiscard]] bool renew();
 
-  SpinLock lock_;       // over all of these
+  SpinLock lock_;       // guards the members below
   bool there_ = false;  // between device_begin and device_end
   bool running_ = false;
   bool paused_ = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Of an event with two callbacks the newer one (_emi, OpenMP 5.1) gets it if the tool has registered
-// both. The older ones hear of an operation's end, and of a kernel's begin (OpenMP 5.2, sections 5.8.3 and 13.8).
+// Passes events of devices to the tool's callbacks and traces. If the tool has registered both callbacks of an event,
+// only the newer one (_emi, OpenMP 5.1) is called. An older callback is called at an operation's end, and at a kernel's
+// begin (OpenMP 5.2, sections 5.8.3 and 13.8).
 #include "tool/devices.hpp"
 
 #include "tool/device_trace.hpp"
@@ -13,7 +14,7 @@ using ompt::Data;
 
 namespace {
 
-// The host's number: stored by device_begin, read by operations of that device, which come later.
+// The host's number. Stored by device_begin, read by later operations of that device.
 Atomic<int> g_host{0};
 
 template <class... Parameters>
@@ -128,7 +129,7 @@ void device_begin(int device, const char* type, int host) {
   }
 }
 
-// The image came from no file that could be named, and where the device keeps it is its own.
+// The image has no file name, and its address on the device is not known.
 void device_load(int device, const void* image, size_t bytes, uint64_t module) {
   void* const none = reinterpret_cast<void*>(~uintptr_t{0});  // ompt_addr_none
   if (auto call = callback<int, const char*, int64_t, void*, size_t, void*, void*, uint64_t>(Callback::kDeviceLoad)) {
@@ -152,7 +153,7 @@ void forget_devices() {
   for (DeviceTrace& trace : g_device_traces) trace.forget();
 }
 
-// The registration lock is taken by who holds a trace's.
+// The order of the locks: a thread may take the registration lock while it holds a trace's lock.
 void before_fork() {
   DeviceTrace::lock_all();
   registration_lock();

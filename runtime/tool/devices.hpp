@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of devices (OpenMP 5.2, sections 19.5.2.19 to 19.5.2.28): what a library that drives devices tells
+// Events of devices (OpenMP 5.2, sections 19.5.2.19 to 19.5.2.28). What a library that drives devices reports
 // (include/marline/devices.h) goes to the tool's callbacks, and to the buffers of traces that the tool has started
 // (section 19.6.2). Any thread.
 #pragma once
@@ -10,29 +10,29 @@
 
 namespace marline::tool {
 
-// A number that no other event has: ompt_get_unique_id, target ids, operations.
+// A number that no other event has, for ompt_get_unique_id, target ids and operations.
 uint64_t unique_id();
 
-// construct->id is set before the begin.
+// construct->id is set before the begin is reported.
 void target(Endpoint endpoint, marline_construct_t* construct);
 void target_maps(marline_construct_t* construct, unsigned count, void** host, void** device, size_t* bytes,
                  unsigned* flags);
 
-// A copy, an allocation or a kernel, by its kind. operation->id is set before the begin.
+// A copy, an allocation or a kernel, by its kind. operation->id is set before the begin is reported.
 void operation(Endpoint endpoint, marline_operation_t* operation);
-// Into the device's buffer, if there is a trace of it.
+// Adds a record of the operation to the device's trace, if one is running.
 void operation_done(const marline_operation_t& operation);
 
-// A native record there, likewise. `kind`: DeviceTrace::kOverhead or kIdleness.
+// Adds a native record to the device's trace, if one is running. `kind`: DeviceTrace::kOverhead or kIdleness.
 void activity(int device, unsigned kind, const char* what, uint64_t begin, uint64_t end);
 
 void device_begin(int device, const char* type, int host);
 void device_load(int device, const void* image, size_t bytes, uint64_t module);
 void device_unload(int device, uint64_t module);
 void device_end(int device);
-// The tool is about to end: those that have not ended.
+// The tool is about to end: reports the end of all devices that have not ended.
 void end_devices();
-// In a process that has no tool.
+// Called in a process that has no tool.
 void forget_devices();
 
 }  // namespace marline::tool

@@ -33,7 +33,7 @@ struct Dependence {
   int type;
 };
 
-// ompt_interface_fn_t and ompt_callback_t: to be cast to what the name or the number says.
+// ompt_interface_fn_t and ompt_callback_t: to be cast to the type that belongs to the name or number.
 using Function = void (*)();
 using Lookup = Function (*)(const char* name);
 
@@ -52,7 +52,7 @@ struct DispatchChunk {
   uint64_t iterations;
 };
 
-// ompt_callbacks_t: those that Marline has a place for.
+// ompt_callbacks_t: the callbacks that Marline can store.
 enum class Callback : int {
   kNone = 0,
   kThreadBegin = 1,
@@ -92,7 +92,7 @@ enum class Callback : int {
   kTargetSubmitEmi = 35,
   kTargetMapEmi = 36,
   kError = 37,
-  kNative = 100,  // ours: marks a native record (Record)
+  kNative = 100,  // not in OMPT: marks a native record (Record)
 };
 inline constexpr int kLastCallback = 37;  // ompt_callback_error
 
@@ -118,7 +118,7 @@ enum class State : int {
   kUndefined = 0x102,
 };
 
-// The two members of ompt_record_ompt_t's union that are used here.
+// The members of ompt_record_ompt_t's union that are used here.
 struct DataOpRecord {
   uint64_t host_op_id;
   int optype;
@@ -146,7 +146,7 @@ struct AbstractRecord {
   static constexpr int kEvent = 2;
   static constexpr uint64_t kNone = 0;  // ompt_hwid_none
 };
-// ompt_record_ompt_t. Native records lie in the buffers in the same form, with a type that no callback has: kNative.
+// ompt_record_ompt_t. Native records have the same form in the buffers, with a type that is no callback's: kNative.
 struct Record {
   Callback type;
   uint64_t time;

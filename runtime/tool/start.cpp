@@ -63,7 +63,7 @@ class Log {
 };
 
 ompt::StartToolResult* g_tool = nullptr;
-bool g_has_left = false;  // before the runtime starts, or by the only thread of a fork
+bool g_has_left = false;  // written before the runtime starts, or by the only thread of a forked process
 
 ompt::StartToolResult* ask(void* handle, Log& log) {
   auto start = reinterpret_cast<ompt::StartTool>(dlsym(handle, "ompt_start_tool"));
@@ -122,7 +122,7 @@ void initialize() {
     return;
   }
   accept_callbacks();
-  constexpr int kInitialDevice = 0;  // the host's number where there are no other devices
+  constexpr int kInitialDevice = 0;  // the host's number if there are no other devices
   if (tool->initialize(inquiry, kInitialDevice, &tool->tool_data) == 0) {
     log.line("tool search: the tool's initialize returned 0, it stays off");
     forget_callbacks();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Any thread.
+// Calls the functions of the observer of target tasks. Any thread.
 #include "tool/target_observer.hpp"
 
 namespace marline::tool {

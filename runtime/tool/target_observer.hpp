@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the library is told that sees target tasks as they are created (devices.h), besides the tasks themselves. While
-// there is none, each costs one load and one branch.
+// Reports to the library that is notified of target tasks as they are created (devices.h); the tasks themselves are
+// reported elsewhere. Without such a library, each report costs one load and one branch.
 #pragma once
 
 #include "marline/devices.h"
@@ -18,7 +18,7 @@ inline void tell_wait(marline_wait_kind_t kind) {
 }
 
 void tell_cancellation();
-// While there is an observer:
+// Call these only while there is an observer:
 void tell_ready(void* claimed_by);
 void tell_raise(uint64_t number, int32_t priority);
 void tell_iterates(uint64_t graph, bool is_behind);

@@ -20,20 +20,22 @@ namespace {
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
 Atomic<const marline_target_observer*> g_target_observer{nullptr};
-SpinLock g_registration_lock;  // taken where a tool sets a callback
-int g_traces = 0;              // of devices; under that lock
+// Taken when a tool sets a callback.
+SpinLock g_registration_lock;
+int g_traces = 0;  // number of traced devices; under g_registration_lock
 
-// The task of the task_create callback that the thread is in. Nothing suspends in there: a plain thread-local will do.
+// The task of the task_create callback that the thread is in. No task suspends there, so a plain thread-local is
+// enough.
 struct CreatedTask {
   const char* label;
   uint32_t color;
 };
 [[gnu::tls_model("initial-exec")]] thread_local const CreatedTask* t_created = nullptr;
 
-// A callback, the bit that stands for it in g_enabled, and how often a tool hears of its event. Compilers open some
-// constructs in line, out of sight of any runtime: GCC static loops and masked, both most atomics. GCC calls nothing at
-// the end of a single. Reductions, the ends of threads and what happens to a mutex are complete but for that; Archer
-// wants no less than "always" of them.
+// A callback, the bit for it in g_enabled, and how often a tool is notified of its event. Compilers generate some
+// constructs in line, without a call of any runtime: GCC for static loops and masked, both compilers for most atomics.
+// GCC calls nothing at the end of a single. Apart from that, reductions, the ends of threads and the events of a mutex
+// are complete; Archer requires "always" for them.
 struct Known {
   Callback callback;
   uint32_t event;
@@ -88,10 +90,10 @@ const Known* known(int number) {
 
 Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
 
-// The registered callback as a function of these parameters, or null.
+// The registered callback as a function with these parameters, or null.
 template <class... Parameters>
 auto callback(Callback number) {
-  // acquire: what the tool wrote before it registered the function is visible to it.
+  // acquire: what the tool wrote before it registered the function is visible to the function.
   ompt::Function function = g_callbacks[static_cast<int>(number)].load(acquire);
   return reinterpret_cast<void (*)(Parameters...)>(function);
 }
@@ -103,7 +105,7 @@ void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* 
   }
 }
 
-// What is told without a callback of the tool's.
+// The bits of events that are reported without a callback.
 uint32_t observed() {
   return (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) |
          (g_traces > 0 ? event::kDeviceTimes : 0) |
@@ -116,7 +118,8 @@ SetResult set_callback(int number, ompt::Function function) {
   if (number < 1 || number > ompt::kLastCallback) return SetResult::kError;
   const Known* entry = known(number);
   if (entry == nullptr) return SetResult::kNever;
-  Guard<SpinLock> guard(g_registration_lock);  // or one of two who register at once could leave out the other's bit
+  // Otherwise one of two threads that register at the same time could omit the other one's bit.
+  Guard<SpinLock> guard(g_registration_lock);
   g_callbacks[number].store(function, release);
   uint32_t enabled = event::kTool | observed();
   for (const Known& other : kKnown) {
@@ -142,7 +145,8 @@ bool observe_target_tasks(const marline_target_observer* observer) {
   return true;
 }
 
-const marline_target_observer* target_observer() { return g_target_observer.load(acquire); }  // pairs with the above
+// Pairs with observe_target_tasks.
+const marline_target_observer* target_observer() { return g_target_observer.load(acquire); }
 
 void trace_runs(int more) {
   Guard<SpinLock> guard(g_registration_lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OMPT emitters (OpenMP 5.2, chapter 19): the events that the runtime reports to a performance tool. Without a tool, or
-// if the tool has not asked for an event, an event costs one load and one branch. The rooms above call an emitter;
+// if the tool has not asked for an event, an event costs one load and one branch. The layers above call an emitter;
 // tool.cpp calls the tool. `data` words are ompt_data_t; the object that they describe owns them.
 #pragma once
 
@@ -15,12 +15,12 @@ struct marline_target_observer;  // devices.h
 
 namespace marline::tool {
 
-// One bit per kind of event that a tool has registered a callback for. Written by ompt_set_callback and
+// One bit per kind of event for which a tool has registered a callback. Written by ompt_set_callback and
 // marline_suspend_observe, read everywhere.
 extern Atomic<uint32_t> g_enabled;
 
-// 1 once a task was given a label or a colour: a tool asks for them only then (marline_names_used). Written by whoever
-// gives them, in the thread that then creates the task.
+// 1 once any task has been given a label or a colour: only then a tool asks for them (marline_names_used). Written by
+// the thread that sets a label or colour, and then creates the task.
 extern Atomic<uint32_t> g_names_used;
 
 namespace event {
@@ -43,8 +43,8 @@ inline constexpr uint32_t kMutex = 1u << 15;  // mutex_acquire, mutex_acquired, 
 inline constexpr uint32_t kCancel = 1u << 17;
 inline constexpr uint32_t kFlush = 1u << 19;
 inline constexpr uint32_t kError = 1u << 20;
-inline constexpr uint32_t kTool = 1u << 16;    // there is a tool: it may ask for states
-inline constexpr uint32_t kTarget = 1u << 21;  // these six as include/marline/devices.h has them
+inline constexpr uint32_t kTool = 1u << 16;    // a tool is present, and may ask for states
+inline constexpr uint32_t kTarget = 1u << 21;  // these six are the same in include/marline/devices.h
 inline constexpr uint32_t kTargetData = 1u << 22;
 inline constexpr uint32_t kTargetSubmit = 1u << 23;
 inline constexpr uint32_t kTargetMap = 1u << 24;
@@ -52,13 +52,14 @@ inline constexpr uint32_t kDevice = 1u << 25;
 inline constexpr uint32_t kDeviceTimes = 1u << 26;  // a device is traced
 inline constexpr uint32_t kOfDevices = 63u << 21;
 inline constexpr uint32_t kTargetByTask = 1u << 28;  // no event (MARLINE_ON_BY_TASK)
-inline constexpr uint32_t kTargetTasks = 1u << 27;   // Marline's own: a library sees them (tool/target_observer.hpp)
+// Marline's own: a library is notified of target tasks (tool/target_observer.hpp).
+inline constexpr uint32_t kTargetTasks = 1u << 27;
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
-// Events that may come before the runtime has started, which looks for the tool: until then somebody may want them.
+// Events that may come before the runtime starts and looks for a tool: until then they count as wanted.
 inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
 }  // namespace event
 
-// relaxed: a callback that is registered while events happen may miss some.
+// relaxed: a callback that is registered while events happen may miss some of them.
 inline bool on(uint32_t events) { return (g_enabled.load(relaxed) & events) != 0; }
 inline bool present() { return on(event::kTool); }
 
@@ -123,7 +124,7 @@ inline constexpr int kActivated = 0x10, kDetected = 0x20, kDiscardedTask = 0x40;
 
 // A dependence as tools see it (ompt_dependence_t with ompt_dependence_type_t values).
 struct DependenceRecord {
-  uint64_t variable;  // an address; of a doacross dependence, the iteration in one of the loops
+  uint64_t variable;  // an address; for a doacross dependence, the iteration of one of the loops
   int type;  // in 1, out 2, inout 3, mutexinoutset 4, source 5, sink 6, inoutset 7, all-memory out 34, inout 35
 };
 enum class DoacrossDependence : int { kSource = 5, kSink = 6 };
@@ -135,21 +136,22 @@ void parallel_begin(uint64_t* task_data, const ompt::Frame* task_frame, uint64_t
 void parallel_end(uint64_t* parallel_data, uint64_t* task_data, int flags, const void* codeptr);
 void implicit_task(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, unsigned team_size, unsigned index,
                    int flags);
-// label, color: what marline_task_label/_color gave this task; a tool may ask for them during the callback.
+// label, color: from marline_task_label and marline_task_color; a tool may ask for them during the callback.
 void task_create(uint64_t* parent_data, const ompt::Frame* parent_frame, uint64_t* task_data, int flags,
                  bool has_dependences, const void* codeptr, const char* label, uint32_t color);
 void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count);
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
-// next_data is null when the prior task was not replaced by another (a fulfilment, the end of a dependent taskwait).
+// next_data is null if no other task replaces the prior task (a fulfilment, the end of a dependent taskwait).
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
-// The current task is about to leave its thread; on its own stack, before anything else can run there.
+// The current task is about to leave its thread. Called on the task's own stack, before any other task can run on the
+// thread.
 void suspending();
-// flags: cancel_bits, what is cancelled and how the task is concerned.
+// flags: cancel_bits: the construct that is cancelled, and whether the task activates or detects the cancellation.
 void cancel(uint64_t* task_data, int flags, const void* codeptr);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
-// Both, for a region that is nothing but a wait: the region's begin comes first and its end last.
+// Both events, for a region that only waits: the region's begin comes first and its end last.
 void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
 
@@ -162,7 +164,7 @@ void dispatch_section(uint64_t* parallel_data, uint64_t* task_data, const void* 
 void masked(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void reduction(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 
-// wait_id: the address of what is waited for. hint: omp_sync_hint_t.
+// wait_id: the address of the lock. hint: omp_sync_hint_t.
 void lock_init(Mutex kind, unsigned hint, uint64_t wait_id, const void* codeptr);
 void lock_destroy(Mutex kind, uint64_t wait_id, const void* codeptr);
 void mutex_acquire(Mutex kind, unsigned hint, uint64_t wait_id, const void* codeptr);
@@ -170,41 +172,44 @@ void mutex_acquired(Mutex kind, uint64_t wait_id, const void* codeptr);
 void mutex_released(Mutex kind, uint64_t wait_id, const void* codeptr);
 void nest_lock(Endpoint endpoint, uint64_t wait_id, const void* codeptr);
 
-// The one way in which Marline's locks wait, as mutex_acquire and lock_init name it (ompt_enumerate_mutex_impls).
+// The only way in which Marline's locks wait, by the name that mutex_acquire and lock_init use
+// (ompt_enumerate_mutex_impls).
 inline constexpr unsigned kMutexImplementation = 1;
 inline constexpr const char* kMutexImplementationName = "marline_mutex_impl_spin_then_suspend";
 
 void flush(uint64_t* thread_data, const void* codeptr);
-// An error directive; severity as omp_severity_t and ompt_severity_t have it.
+// An error directive; the values of severity are the same in omp_severity_t and ompt_severity_t.
 void error(int severity, const char* message, size_t length, const void* codeptr);
 
-// omp_control_tool: the tool's answer, or what omp_control_tool_result_t has for its absence.
+// omp_control_tool: returns the tool's answer or, without a tool or callback, the value of omp_control_tool_result_t.
 int control_tool(uint64_t command, uint64_t modifier, void* argument, const void* codeptr);
 
-// Looks for a tool and starts it (OpenMP 5.2, section 19.2); at the runtime's start and end. start.cpp.
+// In start.cpp: looks for a tool and starts it (OpenMP 5.2, section 19.2), and ends it; called at the runtime's start
+// and end.
 void initialize();
 void finalize();
 
-// What a tool may ask for. The inquiries that need the rooms above are found by `inquiry`, which abi/ompt/inquiry.cpp
-// provides; these by tool.cpp.
+// The functions that a tool may look up. abi/ompt/inquiry.cpp provides `inquiry`, for functions that need the layers
+// above; tool.cpp provides the others.
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
-void observe_suspensions(void (*observer)());  // null: no more
-// The library that sees target tasks; false: there is one already. Then that library; null: none, or only just coming.
+void observe_suspensions(void (*observer)());  // null: no observer any more
+// Registers the library that is notified of target tasks; false: there is one already. target_observer returns it;
+// null: there is none, or it is just being registered.
 [[nodiscard]] bool observe_target_tasks(const marline_target_observer* observer);
 [[nodiscard]] const marline_target_observer* target_observer();
-void trace_runs(int more);  // as many more devices are traced
-void accept_callbacks();    // a tool initialises itself
+void trace_runs(int more);  // changes the number of traced devices by `more`
+void accept_callbacks();    // a tool is initialising itself
 void forget_callbacks();
 void leave();  // the process has no tool from now on
-// Around a fork: no other thread registers a callback or is within the trace of a device. The child has no traces, and
-// its devices are not the tool's: the parent gives back the buffers.
+// Called around a fork, so that no other thread is registering a callback or is within the trace of a device. The child
+// has no traces, and its devices have no events for the tool: the parent gives back the buffers.
 void before_fork();
 void after_fork_in_parent();
 void after_fork_in_child();
-void registration_lock();  // the part of these three in tool.cpp
+void registration_lock();  // the part of these three functions that is in tool.cpp
 void registration_unlock();
-bool created_task_info(const char** label, uint32_t* color);  // of the task whose task_create callback is under way
+bool created_task_info(const char** label, uint32_t* color);  // for the task with a task_create callback under way
 ompt::Function inquiry(const char* name);
 
 }  // namespace marline::tool

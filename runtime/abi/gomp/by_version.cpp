@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Routines with the same name and other arguments in GCC's ABI and LLVM's: lists of omp_depend_t, which is two words
-// with GCC and a pointer with LLVM, and Fortran text whose length is not known before. They are defined at libgomp's
-// version nodes only (runtime/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's. They are
-// not the default version of their names, so dlsym and references without a version find libomptarget's, too. Any
-// thread.
+// with GCC and a pointer with LLVM, and Fortran text of a length that the caller does not know. They are defined at
+// libgomp's version nodes only (runtime/abi/exports.map): code of GCC finds these, code of Clang finds libomptarget's.
+// They are not the default version of their names, so dlsym and references without a version find libomptarget's, too.
+// Any thread.
 #include "abi/gomp/task_block.hpp"
 
 #include "base/check.hpp"
@@ -53,7 +53,7 @@ struct Fill {
   int value, device;
 };
 
-// The call has long returned when the copy runs: nobody else could hear that it failed.
+// The call has long returned when the copy runs, so a failure cannot be returned to the program.
 void must_succeed(const char* routine, int code, int to, int from) {
   if (code == 0) return;
   fatal("%s: cannot copy to device %d from device %d (%d is the host): %s", routine, to, from, omp_get_initial_device(),

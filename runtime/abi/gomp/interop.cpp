@@ -10,8 +10,8 @@ namespace marline::gomp {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Objects to make, to use and to destroy; by address where they change. What is asked of the new ones, in between, does
-// not matter. With nowait it waits all the same: the objects are the program's once it returns.
+// Gets objects to make, to use and to destroy, by address if they change. The arguments that describe the new objects
+// are ignored. Waits for the dependences even with nowait: the program may use the objects once this returns.
 void GOMP_interop(int device, int made, void*** make, const void*, const void*, int, void**, int destroyed,
                   void*** destroy, unsigned, void** depend) {
   Worker* worker = this_worker();

@@ -61,7 +61,8 @@ void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   if (owner) gcc_reduction_free(chain);
 }
 
-// Returns the number of threads, over whose copies the compiler's code goes. The block's first word leads to them.
+// Returns the number of threads: the compiler's code goes over the copies of all of them. The block's first word leads
+// to the copies.
 unsigned GOMP_parallel_reductions(Function function, void* data, unsigned num_threads, unsigned flags) {
   auto* chain = *static_cast<GccReduction**>(data);
   int most = num_threads != 0 ? static_cast<int>(num_threads) : std::max(this_worker()->task->icvs->num_threads, 1);

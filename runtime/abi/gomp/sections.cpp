@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sections and scope, as GCC calls them. Sections are the iterations of a dynamic loop, numbered from 1; 0: none is
-// left.
+// sections and scope, as GCC calls them. Sections are the iterations of a dynamic loop, numbered from 1. A result of 0
+// means that no section is left.
 #include "abi/gomp/loop/loop.hpp"
 #include "construct/workshare/workshare.hpp"
 #include "exec/team/barrier.hpp"

@@ -13,7 +13,8 @@ namespace marline::gomp {
 
 namespace {
 
-// An undeferred task needs no copy of its arguments, unless they have copy constructors, whose effects must be its own.
+// An undeferred task needs no copy of its arguments, unless they have copy constructors: then the task gets copies of
+// its own.
 void run_in_place(Worker* worker, Function function, void* data, CopyFunction copy, size_t bytes, size_t align,
                   unsigned flags, const DependenceBuffer& dependences, const void* codeptr) {
   if (dependences.count() != 0) {
@@ -35,7 +36,7 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
   end_undeferred(task);
 }
 
-// The arguments of GOMP_task behind `flags`.
+// The arguments of GOMP_task after `flags`.
 struct Clauses {
   void** depend;
   int priority;
@@ -72,8 +73,8 @@ struct Clauses {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Arguments behind `flags` are there only if their flag is set (older GCC passes fewer). A deferred task without
-// clauses goes the short way.
+// Arguments after `flags` are there only if their flag is set (older GCC passes fewer). A deferred task without clauses
+// goes the short way.
 void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
                void** depend, int priority, void* detach) {
   const void* codeptr = __builtin_return_address(0);

@@ -46,15 +46,16 @@ void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
 
 namespace {
 
-// Last first: GCC has the locators of a kind in the reverse order of the program. So the task that was created last
-// tends to be linked first, as with Clang, and others need no edge because of it (graph/linking.cpp, is_implied).
+// Last first: GCC has the locators of a kind in the reverse order of the program. So the predecessor that was created
+// last tends to be linked first, as with Clang, and this edge often makes others unnecessary (graph/linking.cpp,
+// is_implied).
 Dependence* copy(Dependence* to, void* const* locators, size_t count, Access access) {
   for (void* const* at = locators + count; at != locators;) *to++ = {*--at, access};
   return to;
 }
 
-// {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects. If
-// iterators have left no locator at all, the first form begins with 0, too: {0, 0}.
+// {0, count, out, mutexinoutset, in, locators...}, in that order, and then pointers to depend objects. If iterators
+// have left no locator at all, the first form begins with 0, too: {0, 0}.
 [[gnu::noinline]] void decode_second_form(DependenceBuffer& buffer, void* const* depend) {
   size_t count = reinterpret_cast<size_t>(depend[1]);
   if (count == 0) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GCC's task: a function, and an argument block that the runtime copies. Marline's block has the function in front of
-// the copy.
+// GCC's task: a function, and an argument block that the runtime copies. Marline's block has the function before the
+// copy.
 #pragma once
 
 #include "construct/task/dependence_buffer.hpp"
@@ -49,14 +49,14 @@ inline void invoke(Task* task) {
   call_of(task, block->function, block->arguments);
 }
 
-// The arguments lie `offset` bytes behind the block's begin.
+// The arguments lie `offset` bytes after the block's begin.
 inline void fill_block(Task* task, Function function, size_t offset) {
   auto* block = static_cast<TaskBlock*>(task->block);
   block->function = function;
   block->arguments = static_cast<char*>(task->block) + offset;
 }
 
-// A descriptor whose `arguments` has room for `bytes` bytes with that alignment; the caller fills them.
+// A task with room for `bytes` bytes of arguments, aligned to `align`; the caller fills them.
 Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences);
 
 inline void* arguments_of(Task* task) { return static_cast<TaskBlock*>(task->block)->arguments; }
@@ -85,7 +85,7 @@ inline void copy_bytes(void* to, const void* from, size_t bytes) {
 // Copies the creator's block, with the compiler's function if the variables need more than their bytes.
 void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy);
 
-// omp_depend_t as GCC lays it out, which is also how it passes single locators of later kinds.
+// omp_depend_t as GCC lays it out. GCC also passes single locators of later kinds in this form.
 struct DependObject {
   void* address;
   uintptr_t kind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// taskloop, as GCC calls it: each task gets its own copy of the argument block, whose first two words are its bounds
-// (the end excluded). With reductions, the third word leads to their description.
+// taskloop, as GCC calls it: each task gets its own copy of the argument block. The first two words of the copy are the
+// task's bounds (the end excluded). With reductions, the third word leads to their description.
 #include "construct/task/taskloop.hpp"
 
 #include "abi/gomp/loop/loop.hpp"

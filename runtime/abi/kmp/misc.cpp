@@ -17,7 +17,7 @@ namespace {
 // kmp_cancel_kind_t, from 1 on.
 CancelKind kind_of(int32_t kind) { return static_cast<CancelKind>(kind - 1); }
 
-// Clang's code goes from here to behind the loop, and does not ask for further chunks.
+// After this, Clang's code jumps out of the loop and does not ask for further chunks.
 int32_t leave_if(bool cancelled, CancelKind kind, const void* codeptr) {
   if (cancelled && (kind == CancelKind::kLoop || kind == CancelKind::kSections)) loop_leave(this_worker(), codeptr);
   return cancelled ? 1 : 0;

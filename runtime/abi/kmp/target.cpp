@@ -19,7 +19,7 @@ namespace marline::kmp {
 
 namespace {
 
-// A claimed task that was left to the runtime keeps its number in that place.
+// A claimed task that was left to the runtime keeps the library's pointer (claimed_by) where device_handle is.
 void run_target_task(Task* task) {
   if (task->has(task_flag::kClaimed)) [[unlikely]] {
     run_task(task);
@@ -47,7 +47,7 @@ void describe_entry(Task* task, marline_target_task_t& told) {
 
 void complete_proxy(TaskBlock* block) { fulfil_for_program(acting_worker(), &task_of(block)->event); }
 
-// Of the calling thread, which does not suspend while it is set.
+// The calling thread's handle. The thread's task does not suspend while it is set.
 [[gnu::tls_model("initial-exec")]] thread_local void** t_target_handle = nullptr;
 
 }  // namespace
@@ -87,7 +87,7 @@ TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t t
   return block;
 }
 
-// libomptarget asks first whether the current task can be put back, then where its handle is.
+// libomptarget asks first whether the current task can be queued again, then where its handle is.
 bool __kmpc_omp_has_task_team(int32_t) { return t_target_handle != nullptr || current_target_task() != nullptr; }
 
 void** __kmpc_omp_get_target_async_handle_ptr(int32_t) {

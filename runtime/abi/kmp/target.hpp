@@ -7,14 +7,15 @@
 
 namespace marline::kmp {
 
-// The current task, if it is a target task that can be put back while a device works for it; else null. Not if its
-// creator waits for it in any case.
+// The current task, if it is a target task that can be queued again while a device works for it; else null. Null, too,
+// if its creator waits for it in any case.
 Task* current_target_task();
 
 // Whether it is a target task, deferred or not.
 [[nodiscard]] bool is_target_task(const Task* task);
 
-// What libomptarget gets as the word of its operations on this thread instead of the task's own; null: nothing.
+// Sets the word that libomptarget gets for its operations on this thread, instead of the task's own word. Null: the
+// task's own.
 void set_target_handle(void** handle);
 
 }  // namespace marline::kmp

@@ -23,7 +23,7 @@ struct Ident {
 inline constexpr int32_t kIdentAtomicReduce = 0x10;
 inline constexpr int32_t kIdentSections = 0x400;
 inline constexpr int32_t kIdentDistribute = 0x800;
-inline constexpr int32_t kIdentImplicitBarrier = 0x40;  // and more bits for the construct that it ends
+inline constexpr int32_t kIdentImplicitBarrier = 0x40;  // with more bits for the construct that the barrier ends
 
 inline tool::SyncRegion barrier_kind(const Ident* where) {
   bool implicit = (where->flags & kIdentImplicitBarrier) != 0;
@@ -51,7 +51,7 @@ inline constexpr int32_t kTaskTied = 0x1;
 inline constexpr int32_t kTaskFinal = 0x2;
 inline constexpr int32_t kTaskMergedIf0 = 0x4;
 inline constexpr int32_t kTaskDestructors = 0x8;
-inline constexpr int32_t kTaskProxy = 0x10;  // completes when its completion is called for
+inline constexpr int32_t kTaskProxy = 0x10;  // completes when a library calls __kmpc_proxy_task_completed
 inline constexpr int32_t kTaskPriority = 0x20;
 inline constexpr int32_t kTaskDetachable = 0x40;
 inline constexpr int32_t kTaskTransparent = 0x100;  // Clang 23, whatever the clause's value is
@@ -80,7 +80,7 @@ inline constexpr uint8_t kDependAllMemory = 0x80;
 
 using Microtask = void (*)(int32_t* gtid, int32_t* bound_tid, ...);
 
-// The block's descriptor: allocate_task puts blocks of default alignment right behind it.
+// The block's descriptor: allocate_task puts blocks of default alignment right after it.
 inline Task* task_of(TaskBlock* block) { return reinterpret_cast<Task*>(block) - 1; }
 
 }  // namespace marline::kmp

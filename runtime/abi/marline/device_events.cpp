@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of include/marline/devices.h through which libraries tell of what devices do. Each starts the
-// runtime, which looks for a tool, before it asks again whether anybody wants the event. Any thread.
+// The entry points of include/marline/devices.h through which libraries report the events of devices. Each starts the
+// runtime, which looks for a tool, before it asks again whether a tool wants the event. Any thread.
 #include "exec/worker/frames.hpp"
 #include "exec/worker/worker.hpp"
 #include "tool/device_trace.hpp"
@@ -24,7 +24,7 @@ static_assert(tool::DeviceTrace::kOverhead == MARLINE_ACTIVITY_OVERHEAD &&
 
 constexpr int kNowait = 8;  // of ompt_target_t
 
-// Whether somebody wants one of these events, also if the runtime has only now looked for a tool.
+// Whether a tool wants one of these events, also if the runtime has only now looked for a tool.
 bool wanted(uint32_t events) {
   (void)this_worker();
   return tool::on(events);

@@ -51,8 +51,9 @@ MARLINE_EXPORT int marline_target_can_suspend() {
   return marline::can_suspend() && !worker->task->has(marline::task_flag::kPinned) ? 1 : 0;
 }
 
-// A region that is not deferred has an undeferred task of its own if it takes part in a reduction. Nobody can tell that
-// from an ordinary undeferred task that does, and has a region inside; but that one's region names the task's own copy.
+// A region that is not deferred has an undeferred task of its own if it takes part in a reduction. The flags cannot
+// tell that task from an ordinary undeferred task that takes part in a reduction and has a region inside. But a region
+// inside such a task names that task's own copy.
 MARLINE_EXPORT int marline_target_region_reduces(void* const* addresses, int count) {
   const marline::Worker* worker = marline::this_worker_or_null();
   const marline::Task* task = worker != nullptr ? worker->task : nullptr;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The begin of the program, before main and behind the constructors, on the first thread. Workers of a program on other
-// nodes stay here if what is loaded so far uses devices; the others run main up to its first question about devices.
-// Devices that are processes of their own are forked here, from a process that has one thread and the values that the
-// program's variables begin with.
-// Not earlier, from a constructor: the loader may hold a lock then, and libraries are yet to be initialised.
+// Starts devices at the begin of the program, before main and after the constructors, on the first thread. Worker
+// processes on other nodes stay here if the libraries loaded so far use devices; other worker processes run main up to
+// its first question about devices. Devices that are processes of their own are forked here, from a process that has
+// one thread and the values that the program's variables begin with. Not earlier, from a constructor: the loader may
+// hold a lock then, and libraries are yet to be initialised.
 //
 // The startup code of every program calls __libc_start_main. Ours answers references to all versions of it (GLIBC_2.2.5
-// and 2.34: see abi/exports.map) if this library stands in front of the C library in the loader's order, as it does
-// preloaded; by the name of libgomp, abi/compat/compat.c leads here. Elsewhere the devices start with their first use.
+// and 2.34: see abi/exports.map) if this library is before the C library in the loader's order, as it is when
+// preloaded. When it is loaded by the name of libgomp, abi/compat/compat.c leads here. Elsewhere the devices start with
+// their first use.
 #include "../common/environment.h"
 #include "construct/device/provider.hpp"
 #include "platform/elf_image.hpp"
@@ -29,7 +30,7 @@ using Main = int (*)(int, char**, char**);
 using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
 Main g_main;
-Atomic<bool> g_has_begun{false};  // by the first thread, read by those that ask for devices; orders nothing else
+Atomic<bool> g_has_begun{false};  // set by the first thread, read by threads that ask for devices; orders nothing else
 
 bool begins_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
 
@@ -68,9 +69,9 @@ bool any_program_code() {
   return dladdr(reinterpret_cast<const void*>(&begins_with), &own) != 0 && dl_iterate_phdr(look, &own) != 0;
 }
 
-// Shells and the like that a job is started by, or that a program starts, use no OpenMP, and are no workers: they have
-// to run in each process. `marline devices` uses none either, and asks all the same. A program without target
-// constructs has workers all the same, for its device routines, and so that `main` runs once.
+// Shells and similar programs that start a job, or that a program starts, use no OpenMP and are no workers: they have
+// to run in each process. `marline devices` uses no OpenMP either, but asks for devices all the same. A program without
+// target constructs has workers all the same, for its device routines, and so that `main` runs once.
 bool wants_devices_early() {
   const char* text = trusted_variable("MARLINE_DEVICES");
   if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Finds the member and the control variables of threads outside of regions.
 #include "abi/omp/current.hpp"
 
 #include "exec/worker/runtime.hpp"
@@ -14,7 +14,7 @@ namespace {
 Team g_outside_team;
 Member g_outside_member;
 
-// Before the first signal: while the library is loaded.
+// Runs while the library is loaded: before the first signal.
 [[gnu::constructor]] void join_outside_team() {
   g_outside_member.team = &g_outside_team;
   g_outside_team.members = &g_outside_member;

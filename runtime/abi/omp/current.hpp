@@ -5,8 +5,8 @@
 //
 // Inquiry routines are called by signal handlers (sampling profilers), at any instruction of any thread: when it starts
 // or ends, between two regions, between two tasks, or when the runtime has never seen it. So they take no lock, make no
-// worker of a thread, and expect neither a member nor a task: a thread without these is an initial thread outside of
-// regions. The other side of that: code that changes Worker::task or Worker::member leaves both valid at each
+// worker of a thread, and expect neither a member nor a task: a thread without a member or a task is an initial thread
+// outside of regions. In return, code that changes Worker::task or Worker::member must leave both valid at each
 // instruction (fence_signal).
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace marline {
 
-// As many as there are threads for.
+// No limit but the number of threads.
 inline constexpr int kSupportedActiveLevels = INT_MAX;
 
-// Of a thread that is in no team: number 0 of a team of one.
+// The member for a thread that is in no team: number 0 of a team of one.
 const Member* outside_member();
 
 inline const Member* current_member() {
@@ -34,12 +34,11 @@ inline const Task* current_task_or_null() {
   return worker != nullptr ? worker->task : nullptr;
 }
 
-// Of a thread inside a library's call: that of the caller, before the first construct of what is called back as after
-// it.
+// For a thread inside a library's call this is the caller's level, before the callback's first construct as after it.
 int current_active_level();
 
 // The control variables of a thread that has no task and is in no team. Inside a library's call they are the caller's,
-// which the regions of what is called back will have (exec/team/callback.cpp).
+// which the regions of a callback will have (exec/team/callback.cpp).
 Icvs outside_icvs();
 
 // read(icvs) of the current task; of the implicit one while the thread looks for a task.
@@ -59,7 +58,7 @@ inline Icvs& own_current_icvs() {
   return writable_icvs(worker->task, worker->pool);
 }
 
-// The place of the current task's ancestor in the region at `level`; null if there is no such region around.
+// The member that the current task's ancestor is in the region at `level`; null if there is no such enclosing region.
 inline const Member* ancestor_member(int level) {
   const Member* member = current_member();
   if (level < 0 || level > member->team->level) return nullptr;

@@ -23,7 +23,7 @@ namespace marline::omp {
 namespace {
 
 constexpr int kSerial = 1, kThroughput = 3;  // between them, turnaround: the kinds of kmp_set_library
-Atomic<int> g_library{0};                    // what any thread has set last; 0: none has
+Atomic<int> g_library{0};                    // the mode that any thread has set last; 0: none has
 
 // kmp_affinity_mask_t is a pointer to the runtime's own kind of mask.
 using MaskHandle = CpuMask*;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory spaces of devices, and their resources (OpenMP 6.0, sections 27.1 to 27.4): here those of the host, whose
-// numbers are omp_initial_device and the number of the other devices. The memory of libomptarget's devices is not
+// Memory spaces of devices, and their resources (OpenMP 6.0, sections 27.1 to 27.4): here only for the host, which has
+// two numbers: omp_initial_device and the number of the other devices. The memory of libomptarget's devices is not
 // known: their spaces are omp_null_mem_space. In the headers that have these routines the null space is 0. Any thread.
 #include "platform/allocator.hpp"
 
@@ -54,7 +54,7 @@ SpaceHandle omp_get_device_memspace_(const int* device, const SpaceHandle* space
   return space_of(1, device, *space);
 }
 
-// The host is among the devices that are asked for, or they are none of ours.
+// The same routines, with the host as one more device: the given devices must all be the host anyway.
 [[gnu::alias("omp_get_devices_memspace")]] SpaceHandle omp_get_devices_and_host_memspace(int count, const int* devices,
                                                                                          SpaceHandle space);
 [[gnu::alias("omp_get_devices_memspace_")]] SpaceHandle omp_get_devices_and_host_memspace_(const int* count,
@@ -64,7 +64,7 @@ SpaceHandle omp_get_device_memspace_(const int* device, const SpaceHandle* space
 [[gnu::alias("omp_get_device_memspace_")]] SpaceHandle omp_get_device_and_host_memspace_(const int* device,
                                                                                          const SpaceHandle* space);
 
-// Where there are other devices, no memory is known to be all devices' own.
+// If there are other devices, no memory is known to belong to all devices.
 SpaceHandle omp_get_devices_all_memspace(SpaceHandle space) {
   const int host = 0;
   return space_of(1, &host, space);

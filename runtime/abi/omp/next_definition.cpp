@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Looks up device routines in libomptarget, and loads it if the program is to have devices.
 #include "abi/omp/next_definition.hpp"
 
 #include "construct/device/provider.hpp"
@@ -24,7 +24,7 @@ const void* library_of(const void* address) {
 }
 
 struct Path {
-  char text[PATH_MAX];  // a copy: the loader's own goes when another thread closes the library
+  char text[PATH_MAX];  // a copy: the loader frees its own when another thread closes the library
 };
 
 int note_libomptarget(dl_phdr_info* info, size_t, void* path) {
@@ -35,8 +35,8 @@ int note_libomptarget(dl_phdr_info* info, size_t, void* path) {
   return 1;
 }
 
-// Came with a library that the program has opened, out of sight of the others; what it asks itself comes here all the
-// same.
+// Looks into a libomptarget that came with a library that the program has opened in a local scope, which other look-ups
+// do not see. Its own references to OpenMP lead to Marline all the same.
 void* in_local_libomptarget(const char* name) {
   Path path;
   if (dl_iterate_phdr(note_libomptarget, &path) == 0) return nullptr;
@@ -49,10 +49,10 @@ void* in_local_libomptarget(const char* name) {
 
 }  // namespace
 
-// By libomptarget's version node: definitions without one match, too, but not those of other OpenMP runtimes, which
-// know no devices of libomptarget's (it loads libomp.so itself, to connect tools; that may be LLVM's). Preloaded, this
-// library stands in front of libomptarget in the loader's order; reached by the name of another runtime, it may stand
-// behind.
+// Looks up by libomptarget's version node. Definitions without a node match, too, but not the definitions of other
+// OpenMP runtimes, which know no devices of libomptarget's (it loads libomp.so itself, to connect tools; that may be
+// LLVM's). A preloaded Marline is before libomptarget in the loader's order; a Marline that is loaded by the name of
+// another runtime may be after it.
 static void* find_definition(const char* name) {
   static const char own = 0;
   if (void* found = dlvsym(RTLD_NEXT, name, kNode)) return found;
@@ -61,7 +61,7 @@ static void* find_definition(const char* name) {
   return found != nullptr && library_of(found) != library_of(&own) ? found : nullptr;
 }
 
-// A program that has brought no such library along gets Marline's, if it is to have devices.
+// A program without such a library gets Marline's, if it is to have devices.
 void* next_definition(const char* name) {
   void* found = find_definition(name);
   return found == nullptr && load_devices() ? find_definition(name) : found;

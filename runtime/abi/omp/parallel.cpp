@@ -27,7 +27,7 @@ void set_max_active_levels(int64_t levels) {
   own_current_icvs().max_active_levels = static_cast<int>(std::min<int64_t>(levels, kSupportedActiveLevels));
 }
 
-// OpenMP 5.1, 3.2.9: deprecated in favour of the above.
+// OpenMP 5.1, 3.2.9: deprecated in favour of omp_set_max_active_levels.
 void set_nested(bool nested) { set_max_active_levels(nested ? kSupportedActiveLevels : 1); }
 
 // Null: there is no such level.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The number of processors is written once, while the library is loaded, then read by any thread.
+// Counts processors and lists the processors of places. The number of processors is written once, while the library is
+// loaded, then read by any thread.
 #include "abi/omp/place_query.hpp"
 
 #include "platform/topology/hw_subset.hpp"

@@ -7,7 +7,7 @@
 namespace marline {
 
 // Processors that the process may use: as when the library was loaded, so that binding this thread does not change it.
-// Where a library has given the thread a share of them, these.
+// If a library has given the thread a share of them, the processors of the share.
 int processors();
 
 int place_count();

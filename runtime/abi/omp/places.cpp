@@ -25,8 +25,9 @@ int proc_bind() {
   return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
 }
 
-// A thread that the runtime has not seen is on no place; the program's first one is made known if it is to be bound.
-// One that is inside a library's call is where the caller is: it gets no worker here, as a handler may ask.
+// A thread that the runtime has not seen is on no place; the program's first thread gets a worker here if it is to be
+// bound. A thread inside a library's call is on the caller's place: it gets no worker here, because a signal handler
+// may ask.
 int place_num() {
   const bool is_unknown = this_worker_or_null() == nullptr && !is_inside_library();
   const bool binds = is_unknown && getpid() == gettid() && (settle_options(), binding_wanted());
@@ -42,7 +43,7 @@ void store_partition(Integer* places) {
   for (int i = 0; i < partition.count; ++i) places[i] = partition.first + i;
 }
 
-// The numbers go through an array of ints: the caller's may be wider.
+// The numbers go through an array of ints: the caller's integers are wider.
 void store_processors_wide(int64_t place, int64_t* ids) {
   int count = place_processors(place);
   auto* narrow = static_cast<int*>(std::malloc(static_cast<size_t>(count) * sizeof(int) + 1));

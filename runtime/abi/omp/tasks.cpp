@@ -45,7 +45,7 @@ int omp_get_max_task_priority() { return options().max_task_priority; }
 [[gnu::alias("omp_get_max_task_priority")]] int omp_get_max_task_priority_();
 
 void omp_fulfill_event(uintptr_t handle) { fulfil_handle(handle); }
-// The one argument of a Fortran routine that is passed by value: so GCC's and LLVM's omp_lib declare it.
+// The only argument of a Fortran routine here that is passed by value, as GCC's and LLVM's omp_lib declare it.
 [[gnu::alias("omp_fulfill_event")]] void omp_fulfill_event_(uintptr_t handle);
 
 int omp_control_tool(int command, int modifier, void* argument) {

@@ -27,7 +27,7 @@ namespace {
 
 Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
 
-// The calling thread's worker, for the tool that there is; inside a library's call the caller's.
+// The calling thread's worker, if there is a tool. Inside a library's call: the caller's worker.
 Worker* known_worker() { return options().tool_started ? acting_worker() : nullptr; }
 
 // The same if it runs a task.
@@ -71,7 +71,7 @@ constexpr NamedState kStates[] = {{State::kWorkSerial, "ompt_state_work_serial"}
                                   {State::kUndefined, "ompt_state_undefined"}};
 constexpr int kStateCount = sizeof kStates / sizeof kStates[0];
 
-// The first call passes ompt_state_undefined, so the walk starts behind the last entry, which is that.
+// The first call passes ompt_state_undefined, which is the last entry: the walk starts after it, at the first.
 int enumerate_states(int current, int* next, const char** name) {
   int i = 0;
   if (current != static_cast<int>(State::kUndefined)) {
@@ -84,7 +84,7 @@ int enumerate_states(int current, int* next, const char** name) {
   return 1;
 }
 
-// There is one, behind ompt_mutex_impl_none, which is 0.
+// There is one implementation; it comes after ompt_mutex_impl_none, which is 0.
 int enumerate_mutex_impls(int current, int* next, const char** name) {
   if (current != 0) return 0;
   *next = static_cast<int>(tool::kMutexImplementation);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps mappings by size class, and limits their total size.
 #include "base/memory/large_cache.hpp"
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace marline {
 namespace {
 
-constexpr size_t kFineUnits = 16;  // up to here a class per unit
+constexpr size_t kFineUnits = 16;  // up to here, there is one class per unit
 
-Atomic<size_t> g_cached{0};  // bytes; added before a mapping is kept, subtracted after it was taken
+Atomic<size_t> g_cached{0};  // bytes; added before a mapping is kept, subtracted after it has been taken
 
 size_t most_cached() {
-  static Atomic<size_t> known{0};  // 0 until asked for. Threads that race store the same value.
+  static Atomic<size_t> known{0};  // 0 until the first call. Threads that race store the same value.
   size_t most = known.load(relaxed);
   if (most == 0) {
     const size_t limit = address_space_limit();
@@ -27,7 +27,7 @@ size_t most_cached() {
   return most;
 }
 
-// Units of the class that holds so many.
+// The size, in units, of the class for so many units.
 size_t round_units(size_t units) {
   if (units <= kFineUnits) return units;
   const size_t step = std::bit_floor(units - 1) / 4;

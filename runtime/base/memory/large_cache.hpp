@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mappings of ended tasks' large blocks, kept for the next ones: to map, to touch for the first time and to unmap 24
-// KiB costs 13 us. One cache per SlabPool, for the blocks that were asked of it: the creator of tasks finds again what
-// others have released. Any thread may call anything; a lock of the cache's own is held for a few instructions, which
-// is nothing beside the copying of what such a block holds.
+// Keeps the mappings of ended tasks' large blocks for new blocks: mapping, first touch and unmapping of 24 KiB cost 13
+// us. There is one cache per SlabPool, for the blocks allocated from this pool: so the creator of tasks reuses blocks
+// that other threads have released. Any thread may call any function. The cache's own lock is held for a few
+// instructions, which is little compared with copying the content of such a block.
 //
-// What all caches hold together is bounded (kMostCached, and a part of the limit on address space): beyond it `put`
+// The total of all caches is limited (kMostCached, and a fraction of the limit on address space): above it `put`
 // refuses. A worker without a region evicts all but kMostWhileIdle.
 #pragma once
 
@@ -20,8 +20,8 @@ class LargeCache {
  public:
   static constexpr size_t kUnit = 64 * 1024;
   static constexpr size_t kLargest = 8 << 20;        // larger mappings are not kept
-  static constexpr size_t kMostCached = 256 << 20;   // of all caches
-  static constexpr size_t kMostWhileIdle = 4 << 20;  // the same
+  static constexpr size_t kMostCached = 256 << 20;   // total of all caches
+  static constexpr size_t kMostWhileIdle = 4 << 20;  // total of all caches
   static constexpr size_t kShareOfLimit = 32;
 
   struct Mapping {
@@ -29,20 +29,20 @@ class LargeCache {
     size_t bytes;
   };
 
-  // The size of the mapping for so many bytes: whole units, and a fourth of a power of two above 1 MiB, so that blocks
-  // of about the same size find each other's.
+  // The size of the mapping for so many bytes: whole units, and above 1 MiB a multiple of a fourth of a power of two,
+  // so that blocks of similar size can use each other's mappings.
   static size_t mapping_bytes(size_t bytes);
 
-  // A mapping of exactly so many bytes, a result of mapping_bytes. Its memory is not zero.
+  // A mapping of exactly `bytes`, which is a result of mapping_bytes; null: there is none. Its memory is not zeroed.
   [[nodiscard]] void* take(size_t bytes);
 
-  // False: it is not kept, and the caller's to unmap.
+  // False: the mapping is not kept, and the caller must unmap it.
   [[nodiscard]] bool put(void* memory, size_t bytes);
 
-  // Takes a mapping out, one of the largest, to be unmapped.
+  // Takes out one of the largest mappings, for the caller to unmap.
   [[nodiscard]] Mapping evict();
 
-  // Bytes that all caches hold.
+  // The total of all caches, in bytes.
   static size_t cached_bytes();
 
   SpinLock& lock() { return lock_; }  // held across fork
@@ -59,7 +59,7 @@ class LargeCache {
 
   SpinLock lock_;
   Free* free_[kClasses] = {};
-  Atomic<size_t> count_{0};  // mappings; written under the lock, read without it as a hint
+  Atomic<size_t> count_{0};  // number of mappings; written under the lock, read without it as a hint
 };
 
 }  // namespace marline

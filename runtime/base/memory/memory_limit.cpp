@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads the limit on address space, and reserves memory for the time when it is reached.
 #include "base/memory/memory_limit.hpp"
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 namespace marline {
 namespace {
 
-Atomic<uintptr_t> kept{
-    0};  // the first byte of what is kept back that nobody has taken, a multiple of kKeptUnit; 0: none
+// The first reserved byte that has not been taken, a multiple of kKeptUnit; 0: none.
+Atomic<uintptr_t> kept{0};
 Atomic<uintptr_t> kept_end{0};
 
 uintptr_t units_of(uintptr_t bytes) { return (bytes + kKeptUnit - 1) & ~(kKeptUnit - 1); }
@@ -32,7 +32,7 @@ size_t address_space_limit() {
   return limit.rlim_cur;
 }
 
-// The first number of statm is the size in pages. No stdio: it would take a buffer from malloc.
+// The first number of statm is the size in pages. Without stdio, which would allocate a buffer by malloc.
 size_t address_space_left() {
   const size_t limit = address_space_limit();
   const int file = limit != 0 ? open("/proc/self/statm", O_RDONLY | O_CLOEXEC) : -1;

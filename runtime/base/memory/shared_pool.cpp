@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The owner of a pool's lock is the pool's owner. A block is released without any lock, as by a thread
-// that has no pool, and comes back when its pool runs short.
+// Pools that threads share. The thread that holds a pool's lock is the pool's owner. A block is released without a
+// lock, as by a thread that has no pool, and is used again when its pool runs short.
 #include "base/memory/shared_pool.hpp"
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct alignas(kCacheLine) Shared {
   SlabPool* pool = nullptr;
 };
 
-constexpr size_t kPools = 16;  // threads beyond share, and wait for one another's allocations
+constexpr size_t kPools = 16;  // with more threads, some share a pool, and wait for one another's allocations
 Shared pools[kPools];
 
-// Each thread has a control block of its own.
+// The thread pointer is the address of the thread's control block, so it differs between threads.
 Shared& pool_of_thread() { return pools[mix64(reinterpret_cast<uintptr_t>(__builtin_thread_pointer())) % kPools]; }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The slow paths of SlabPool. See slab.hpp.
+// The slow paths of SlabPool: new slabs, large blocks, blocks of other owners, and blocks under a sanitizer.
 #include "base/memory/slab.hpp"
 
 #include <new>
@@ -16,11 +16,12 @@ namespace {
 
 static_assert(SlabPool::kSlabBytes == kKeptUnit);
 
-SlabPool* retired_pools = nullptr;       // linked by next_retired_; under g_slab_pools_lock
-uint32_t pools_made = 0;                 // the same
-Atomic<SlabPool*> newest_pool{nullptr};  // all, linked by made_before_; written under the same, read by anybody
+SlabPool* retired_pools = nullptr;  // linked by next_retired_; under g_slab_pools_lock
+uint32_t pools_made = 0;            // under g_slab_pools_lock
+// All pools, linked by made_before_; written under g_slab_pools_lock, read by any thread.
+Atomic<SlabPool*> newest_pool{nullptr};
 
-// Freed blocks of watched slabs, of one size class, oldest first.
+// Freed blocks of slabs under a sanitizer, of one size class, oldest first.
 struct Quarantine {
   void* first = nullptr;
   void* last = nullptr;
@@ -42,7 +43,7 @@ void join(Quarantine& quarantine, void* block, size_t bytes) {
   quarantine.bytes += bytes;
 }
 
-// The oldest block, once there are enough.
+// Takes the oldest block, if there are enough blocks.
 void* leave(Quarantine& quarantine, size_t bytes) {
   if (quarantine.bytes < kQuarantineBytes) return nullptr;
   void* block = quarantine.first;
@@ -52,7 +53,7 @@ void* leave(Quarantine& quarantine, size_t bytes) {
   return block;
 }
 
-// Null: the system has no more, even without the mappings that are kept for large blocks.
+// Null: the system has no memory left, even after all mappings kept for large blocks were unmapped.
 void* map(size_t bytes) {
   do {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -61,7 +62,7 @@ void* map(size_t bytes) {
   return nullptr;
 }
 
-// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size; 0: there are none. The
+// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size; 0: there is no memory. The
 // kernel usually puts a mapping next to the last one, so that the plain attempt succeeds and neighbours merge into one
 // mapping.
 uintptr_t map_aligned(size_t bytes) {
@@ -78,8 +79,8 @@ uintptr_t map_aligned(size_t bytes) {
   return base;
 }
 
-// As many bytes as there are of `*bytes`, which is halved down to `least`; from what is left elsewhere if there are
-// none.
+// Maps `*bytes` bytes, or half of them, and so on down to `least`. If the system has no memory, takes `least` bytes of
+// the last memory.
 uintptr_t find_aligned(size_t* bytes, size_t least) {
   for (; *bytes >= least; *bytes /= 2) {
     if (const uintptr_t base = map_aligned(*bytes)) return base;
@@ -97,7 +98,7 @@ uintptr_t find_aligned(size_t* bytes, size_t least) {
 
 }  // namespace
 
-// The first is taken once per thread; the second for each block, but only in programs that ThreadSanitizer watches.
+// g_slab_pools_lock is taken once per thread; g_quarantine_lock for each block, but only in programs with a sanitizer.
 SpinLock g_slab_pools_lock, g_quarantine_lock;
 
 bool SlabPool::reserve(Place* place) {
@@ -111,7 +112,7 @@ bool SlabPool::reserve(Place* place) {
       return true;
     }
   }
-  place->bytes = 2 * kFirstChunkBytes;  // the pool's own part, and the first chunk
+  place->bytes = 2 * kFirstChunkBytes;  // the pool itself, and the first chunk
   place->memory = find_aligned(&place->bytes, 2 * kSlabBytes);
   return place->memory != 0;
 }
@@ -175,9 +176,9 @@ void* SlabPool::allocate_watched(unsigned size_class) {
     block = leave(quarantines[size_class], bytes);
   }
   if (block == nullptr) block = cut(size_class);
-  slab_of(block)->payer->large_bytes_.fetch_add(bytes, relaxed);  // to whom release_watched gives it back
+  slab_of(block)->payer->large_bytes_.fetch_add(bytes, relaxed);  // release_watched subtracts it again
   asan_unpoison(block, bytes);
-  tsan_acquire(block);  // what happened to it before it was freed
+  tsan_acquire(block);  // orders this after what happened to the block before it was freed
   return block;
 }
 
@@ -190,14 +191,14 @@ void SlabPool::release_watched(FreeBlock* block, const Slab* slab) {
   join(quarantines[slab->size_class], block, bytes);
 }
 
-// Sorts one returned block into free_. Null: there is none.
+// Takes one returned block, and puts it into free_. Null: there is none.
 SlabPool::FreeBlock* SlabPool::take_back_one() {
   if (pending_ == nullptr) pending_ = remote_.take_all();
   FreeBlock* block = pending_;
   if (block == nullptr) return nullptr;
   pending_ = block->next;
   const unsigned size_class = slab_of(block)->size_class;
-  prefetch_block(pending_, size_class);  // most likely of the same class
+  prefetch_block(pending_, size_class);  // probably of the same class
   --used_[size_class];
   push_free(block, size_class);
   return block;
@@ -214,8 +215,8 @@ size_t SlabPool::bytes_in_use() const {
   return bytes;
 }
 
-// Takes blocks back until one of `size_class` is there. One by one: to follow the links means to wait for one cache
-// line after the other, unless the next was asked for an allocation ago.
+// Takes blocks back until one of `size_class` is there, one by one: following the links waits for one cache line after
+// the other, unless the next line was prefetched by the allocation before.
 bool SlabPool::refill(unsigned size_class) {
   for (;;) {
     FreeBlock* block = take_back_one();
@@ -224,7 +225,7 @@ bool SlabPool::refill(unsigned size_class) {
   }
 }
 
-// A block that was never used. Cut one by one, so that only touched pages are ever backed by memory.
+// A block that was never used. Cut one by one, so that only touched pages use memory.
 SlabPool::FreeBlock* SlabPool::cut(unsigned size_class) {
   const size_t bytes = class_bytes(size_class);
   if (fresh_end_[size_class] - fresh_[size_class] < bytes) open_slab(size_class);
@@ -256,7 +257,7 @@ void* SlabPool::allocate_large(size_t bytes) {
   constexpr size_t kHeader = kColours * kCacheLine;  // room for the header at any colour
   if (bytes > SIZE_MAX / 2) fatal("a task with %zu bytes of private data was asked for", bytes);
   static_assert(LargeCache::kUnit == kSlabBytes);
-  const size_t total = LargeCache::mapping_bytes(bytes + kHeader);  // what is above is never touched
+  const size_t total = LargeCache::mapping_bytes(bytes + kHeader);  // the memory after the block is never touched
   auto base = reinterpret_cast<uintptr_t>(large_cache_.take(total));
   if (base == 0) base = map_aligned(total);
   if (base == 0) base = reinterpret_cast<uintptr_t>(kept_memory(total));
@@ -266,7 +267,7 @@ void* SlabPool::allocate_large(size_t bytes) {
   return slab + 1;
 }
 
-// Where a sanitizer watches, a block that is used after its end must not be another's.
+// Under a sanitizer, a block must not be used for another task after its end.
 void SlabPool::release_large(Slab* slab) {
   auto* base = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1));
   const size_t bytes = slab->bytes;

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for task descriptors. A SlabPool belongs to one worker, its owner, and only the owner allocates from it; any
+// Memory for task descriptors. A SlabPool belongs to one worker, its owner, and only the owner allocates from it. Any
 // thread may release a block, and the block then returns to the pool that it came from. Blocks of one size class are
-// cut from slabs, 64 KiB at a 64 KiB-aligned address, whose header names the owner: a block finds its pool by its
-// address.
+// cut from slabs of 64 KiB at 64 KiB-aligned addresses. A slab's header names the owner, so a block's address leads to
+// its pool.
 //
-//   owner, allocate        pop from free_[class]; if empty, pop from pending_, which is what remote_ held when it was
-//   last
-//                          taken back, with one exchange; else cut a new block
-//   owner, release         push on free_[class]
-//   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS; what
-//                          it holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
+//   owner, allocate        pops from free_[class]; if it is empty, takes blocks from pending_, which has the blocks
+//                          that remote_ held when it was last taken, with one exchange; otherwise cuts a new block
+//   owner, release         pushes on free_[class]
+//   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS. The
+//                          number of collected blocks is bounded (kBatches x kBatchBlocks); flush_remote sends them all
 //   a thread without pool  pushes the block on the owner's remote_
 //
 // If the program has a sanitizer and this library was built without it, the sanitizer treats an ended task's block like
 // any memory of the program. Then slabs have no owner, all operations take the slow paths, and a freed block waits in a
 // common quarantine until there are many blocks. So an access to an ended task's data is reported, and an access to a
-// new task's data is not mistaken for one.
+// new task's data is not taken for one.
 //
 // Invariant: a free block is in exactly one of these: free_[class] or pending_ (used by the owner), a batch (used by
 // the releasing worker), remote_ (any thread may push, only the owner takes). Slabs are never unmapped. If a worker
@@ -40,20 +39,22 @@
 
 namespace marline {
 
-// Of the list of pools without an owner, and of the blocks that sanitizers keep back. Held across fork.
+// Guard the list of pools without an owner, and the blocks in quarantine. Held across fork.
 extern SpinLock g_slab_pools_lock, g_quarantine_lock;
 
 class SlabPool {
  public:
-  static constexpr size_t kStep = 64;           // blocks are aligned to this
-  static constexpr size_t kStepLimit = 512;     // size classes in steps of kStep up to here,
-  static constexpr size_t kClassLimit = 16384;  // two per power of two up to here, a mapping of its own above, which
-                                                // waits for the next block (base/memory/large_cache.hpp)
+  static constexpr size_t kStep = 64;  // blocks are aligned to this
+  // Size classes in steps of kStep up to here,
+  static constexpr size_t kStepLimit = 512;
+  // then two classes per power of two up to here; a larger block is a mapping of its own, which is kept for the next
+  // block (base/memory/large_cache.hpp).
+  static constexpr size_t kClassLimit = 16384;
   static constexpr unsigned kClasses = 18;
   static constexpr size_t kSlabBytes = 64 * 1024;
 
-  // Room for a pool, found before its thread is started: a pool that an ended worker left, or memory for a new one and
-  // its first blocks, which the owner is the first to touch.
+  // Memory for a pool, allocated before its thread is started: a pool that an ended worker has left, or memory for a
+  // new pool and its first blocks. The owner is the first thread to touch that memory.
   struct Place {
     SlabPool* left = nullptr;
     uintptr_t memory = 0;
@@ -63,11 +64,11 @@ class SlabPool {
   // False: no memory is left.
   [[nodiscard]] static bool reserve(Place* place);
 
-  // The pool at that place, for the calling thread, which becomes its owner.
+  // Makes the calling thread the owner of the pool at that place.
   static SlabPool* acquire(const Place& place);
   static SlabPool* acquire();
 
-  // Gives the pool up; blocks of it may still be in use. Called by the owner, last.
+  // Gives up the pool; blocks of it may still be in use. The owner's last call.
   void retire();
 
   // At least `bytes` bytes, aligned to 64. Never null. Owner only.
@@ -78,7 +79,7 @@ class SlabPool {
     return allocate_of_class(step_class_of(bytes), bytes);
   }
 
-  // Gives `block` back. `mine`: the pool that the calling thread owns, or null if it owns none.
+  // Frees `block`. `mine`: the pool that the calling thread owns, or null if it owns none.
   static void release(void* block, SlabPool* mine) {
     Slab* slab = slab_of(block);
     if (slab->owner == mine && mine != nullptr) [[likely]] {
@@ -89,13 +90,13 @@ class SlabPool {
     }
   }
 
-  // The bytes that a block offers, at least what was asked for.
+  // The usable bytes of a block, at least the requested number.
   static size_t usable_bytes(const void* block) {
     const Slab* slab = slab_of(const_cast<void*>(block));
     return slab->size_class != kLarge ? class_bytes(slab->size_class) : large_bytes(slab);
   }
 
-  // Sends the blocks of other owners that this worker still holds back. Owner only; a worker calls it before it sleeps.
+  // Sends other owners' blocks that this worker has collected. Owner only; a worker calls it before it sleeps.
   void flush_remote();
 
   // The usable size of a block that allocate(bytes) returns.
@@ -106,21 +107,21 @@ class SlabPool {
   // Bytes that this pool has mapped for slabs so far. Owner only.
   [[nodiscard]] size_t mapped_bytes() const { return mapped_bytes_; }
 
-  // Bytes of mappings of their own, for large blocks of this pool's that are in use. Owner only.
+  // Bytes of mappings for large blocks of this pool that are in use. Owner only.
   [[nodiscard]] size_t large_bytes_in_use() const { return large_bytes_.load(relaxed); }
 
-  // Bytes of all blocks of this pool's that are in use, and of those that others released and the owner has not yet
+  // Bytes of all blocks of this pool that are in use, or that other threads have released and the owner has not yet
   // taken back. Owner only.
   [[nodiscard]] size_t bytes_in_use() const;
 
-  // Takes back, at once, all blocks that others released. Owner only.
+  // Takes back all blocks that other threads have released. Owner only.
   void collect();
 
-  // For a thread that has no work: unmaps one of the large mappings that pools keep. False: they hold at most `most`
-  // bytes. Thread-safe.
+  // For a thread that has no work: unmaps one of the large mappings that the caches keep. False: the caches hold at
+  // most `most` bytes. Thread-safe.
   static bool shrink(size_t most = LargeCache::kMostWhileIdle);
 
-  // Held across fork, after g_slab_pools_lock: the locks of all pools' large mappings.
+  // Held across fork, taken after g_slab_pools_lock: the locks of all pools' large caches.
   static void lock_all();
   static void unlock_all();
 
@@ -131,10 +132,13 @@ class SlabPool {
   using RemoteStack = MpscStack<FreeBlock, &FreeBlock::next>;
 
   struct alignas(kCacheLine) Slab {
-    SlabPool* owner;      // null: of a large block and of watched slabs
-    uint32_t size_class;  // kLarge: a mapping of its own, of `bytes` bytes, for one block
+    // Null: the slab of a large block, or a slab under a sanitizer.
+    SlabPool* owner;
+    // kLarge: a mapping of `bytes` bytes for one block.
+    uint32_t size_class;
     size_t bytes;
-    SlabPool* payer;  // without an owner: the pool that it was asked of
+    // Without an owner: the pool from which the block was allocated.
+    SlabPool* payer;
   };
 
   struct Batch {
@@ -148,7 +152,8 @@ class SlabPool {
   static constexpr unsigned kBatches = 4;
   static constexpr unsigned kBatchBlocks = 32;
   static constexpr unsigned kColours = 16;
-  static constexpr size_t kFirstChunkBytes = 2 * kSlabBytes;  // doubled each time, up to kChunkBytes
+  // Doubled for each chunk, up to kChunkBytes.
+  static constexpr size_t kFirstChunkBytes = 2 * kSlabBytes;
   static constexpr size_t kChunkBytes = 1024 * 1024;
 
   SlabPool() = default;
@@ -170,8 +175,8 @@ class SlabPool {
     return base + base / 2 * (1 + (size_class - 8) % 2);
   }
 
-  // Headers at the same offset of every slab would fall into the same few cache sets; the slab's own address colours
-  // it.
+  // Headers at the same offset of every slab would share few cache sets, so the offset depends on the slab's own
+  // address.
   static Slab* slab_at(uintptr_t base) {
     return reinterpret_cast<Slab*>(base + (base / kSlabBytes % kColours) * kCacheLine);
   }
@@ -179,9 +184,10 @@ class SlabPool {
     return slab_at(reinterpret_cast<uintptr_t>(block) & ~static_cast<uintptr_t>(kSlabBytes - 1));
   }
 
-  // What the next allocation returns may lie in the cache of the core that used it last: a descriptor of four lines,
-  // with arguments or edges of five. Nothing for null: a prefetch of an address that is not mapped walks the page
-  // tables each time. Nor a line behind the block, another task's: few blocks have less than four.
+  // The next block to be allocated may be in the cache of the core that used it last: a descriptor of four lines, with
+  // arguments or edges of five. Does nothing for null: a prefetch of an address that is not mapped walks the page
+  // tables each time. Does not prefetch lines after the block, which are another task's: few blocks have less than four
+  // lines.
   static void prefetch_block(const FreeBlock* block, unsigned size_class) {
     if (block == nullptr) return;
     const char* line = reinterpret_cast<const char*>(block);
@@ -192,7 +198,7 @@ class SlabPool {
     if (size_class >= 4) prefetch_for_write(line + 4 * kStep);
   }
 
-  // Under ASan a free block is poisoned but for its link.
+  // Under AddressSanitizer a free block is poisoned, except for its link.
   static void mark_used([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #if MARLINE_ASAN
     ASAN_UNPOISON_MEMORY_REGION(block, block_bytes(bytes));
@@ -239,25 +245,26 @@ class SlabPool {
   void open_chunk();
   void send(Batch& batch);
 
-  // The owner's.
+  // Only the owner's.
   FreeBlock* free_[kClasses] = {};
   FreeBlock* pending_ = nullptr;    // taken back from remote_, classes mixed, not yet sorted into free_
-  uint32_t used_[kClasses] = {};    // blocks that are out; 2^32 of the smallest are 256 GiB
+  uint32_t used_[kClasses] = {};    // blocks in use; 2^32 of the smallest are 256 GiB
   uintptr_t fresh_[kClasses] = {};  // the uncut rest of the newest slab of each class: [fresh_, fresh_end_)
   uintptr_t fresh_end_[kClasses] = {};
-  uintptr_t chunk_ = 0;  // mapped, not yet slabs: [chunk_, chunk_end_)
+  uintptr_t chunk_ = 0;  // mapped, but not yet slabs: [chunk_, chunk_end_)
   uintptr_t chunk_end_ = 0;
   size_t next_chunk_bytes_ = kFirstChunkBytes;
   size_t mapped_bytes_ = 0;
-  Batch batches_[kBatches];  // by owner's number
+  Batch batches_[kBatches];  // by the number of their owner
   uint32_t number_ = 0;
   SlabPool* next_retired_ = nullptr;
   SlabPool* made_before_ = nullptr;
 
-  // Everybody's: on a line of its own, so that releases do not slow the owner's fast path.
+  // For all threads: on its own line, so that releases do not slow the owner's fast path.
   alignas(kCacheLine) RemoteStack remote_;
-  LargeCache large_cache_;         // anybody's
-  Atomic<size_t> large_bytes_{0};  // of what has no owner; this pool adds, releasers subtract; the owner reads
+  LargeCache large_cache_;  // any thread
+  // Of blocks without an owner. This pool adds, releasers subtract; the owner reads.
+  Atomic<size_t> large_bytes_{0};
 };
 
 }  // namespace marline

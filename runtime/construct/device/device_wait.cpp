@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A waiting task is in no queue, so Task::next links it here. Any thread puts tasks into g_started; the
-// one poller at a time (sched/progress.hpp) moves them to g_waiting, queries them, and releases the tasks whose
-// operations have ended.
+// Waits for operations of libomptarget. A waiting task is in no queue, so Task::next links it here. Any thread puts
+// tasks into g_started; the one poller at a time (sched/progress.hpp) moves them to g_waiting, queries them, and
+// releases the tasks when their operations have ended.
 #include "construct/device/device_wait.hpp"
 
 #include "base/check.hpp"
@@ -23,24 +23,24 @@ constexpr int kMostPerPoll = 64;  // so that thousands of tasks do not hold up o
 
 using Query = void (*)(void** handle);  // sets the handle to null once the operations have ended
 
-Atomic<Query> g_query{nullptr};  // any thread that finds it sets it, to the same value
+Atomic<Query> g_query{nullptr};  // set by any thread that finds the function, always to the same value
 Atomic<marline_hook*> g_hook{nullptr};
-SpinLock g_hook_lock;  // taken until there is a hook
+SpinLock g_hook_lock;  // held while the hook is created
 TaskStack g_started;
-TaskFifo g_waiting;  // of the poller
+TaskFifo g_waiting;  // only the poller's
 int g_waiting_count = 0;
 
 constexpr const char* kQueryName = "__tgt_target_nowait_query";
 
-// Above a number of vain queries libomptarget blocks the thread that asks, the poller of all hooks here.
+// After a number of unsuccessful queries libomptarget blocks the calling thread, which is here the poller of all hooks.
 void never_block_in_queries() { setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0); }
 
-// While there is one thread only, as setenv wants it; libraries that come by dlopen later are met in can_poll_devices.
+// Runs while there is only one thread, as setenv requires; can_poll_devices handles libraries that dlopen loads later.
 [[gnu::constructor]] void on_load() {
   if (dlsym(RTLD_DEFAULT, kQueryName) != nullptr) never_block_in_queries();
 }
 
-// Of the library that calls, if it is out of sight of the program.
+// Looks in the calling library, for a library that the program's global scope does not contain.
 void* find_in_library_of(const void* caller) {
   Dl_info info;
   if (caller == nullptr || dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return nullptr;
@@ -108,8 +108,8 @@ bool can_poll_devices(const void* caller) {
 
 void wait_for_device(Task* task) {
   marline_hook* devices = hook();
-  (void)hold_current_task();  // that of hold_of(task)
-  progress_add(devices, 1);   // first: whoever sees the task may find it ended
+  (void)hold_current_task();  // the hold that poll_devices releases
+  progress_add(devices, 1);   // before the push: a thread that sees the task may find that it has ended
   g_started.push(task);
 }
 

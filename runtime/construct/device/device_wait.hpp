@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target tasks whose work LLVM's libomptarget runs on a device (docs/design/target-tasks.md). With `nowait`
+// Target tasks with work that LLVM's libomptarget runs on a device (docs/design/target-tasks.md). With `nowait`
 // libomptarget starts the operations, stores a handle in the task and returns. Then the body has ended, but a hold
-// keeps the task from completing until the operations have ended: a progress hook asks libomptarget, and no thread
+// keeps the task from completing until the operations have ended: a progress hook queries libomptarget, and no thread
 // waits.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace marline {
 
-// Whether libomptarget can be asked. `caller`: an address in the code that wants to know, libomptarget's own.
+// Whether libomptarget can be queried. `caller`: an address in the calling code, which is libomptarget's.
 [[nodiscard]] bool can_poll_devices(const void* caller);
 
-// The body of `task`, the current one, has ended with a handle in Task::device_handle.
+// Called when the body of `task`, the current one, has ended with a handle in Task::device_handle.
 void wait_for_device(Task* task);
 
 }  // namespace marline

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The open target data constructs are a list, newest first, under a lock: there are few at a time, and
-// each has moved data before.
+// Loads the library of devices, and keeps the open target data constructs. They are in a list, newest first, under a
+// lock: there are few at a time, and each has just moved data, which takes longer than the search.
 #include "construct/device/provider.hpp"
 
 #include "../common/environment.h"
@@ -22,7 +22,7 @@ namespace marline {
 
 namespace {
 
-constexpr const char* kLibrary = "marline/libmarline-target.so";  // beside libmarline.so
+constexpr const char* kLibrary = "marline/libmarline-target.so";  // in a folder next to libmarline.so
 
 struct TargetData {
   const Task* task;
@@ -32,8 +32,8 @@ struct TargetData {
 
 Atomic<const marline_device_provider_t*> g_provider{nullptr};  // set once, by the library's constructor
 enum : int { kNotAsked, kNone, kNamed };
-Atomic<int> g_asked{
-    kNotAsked};  // whether MARLINE_DEVICES names devices; released by the first thread that has loaded the library
+// Whether MARLINE_DEVICES names devices; released by the first thread that has loaded the library.
+Atomic<int> g_asked{kNotAsked};
 SpinLock g_data_lock;
 TargetData* g_data = nullptr;
 
@@ -58,8 +58,9 @@ void load_library() {
 
 }  // namespace
 
-// Without a lock: another thread may be inside dlopen, with the loader's lock, and ask from a library's constructor. So
-// several threads may load the library, which is the same one, and the first says so.
+// Takes no lock: another thread may be inside dlopen, holding the loader's lock, and call this from a library's
+// constructor. So several threads may load the library, which is the same one, and the first one to finish returns
+// true.
 bool load_devices() {
   if (g_asked.load(acquire) != kNotAsked) return false;  // pairs with the exchange below
   bool named = are_devices_named();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where code of GCC finds devices: a table of functions that libmarline-target registers (devices.h). The library is
-// loaded when MARLINE_DEVICES names devices, and then at the first question about them. Any thread.
+// Finds the devices for code of GCC: a table of functions that libmarline-target registers (devices.h). If
+// MARLINE_DEVICES names devices, the library is loaded at the first question about devices. Any thread.
 #pragma once
 
 #include "marline/devices.h"
@@ -10,17 +10,17 @@ namespace marline {
 
 struct Task;
 
-// Null: the program has no devices for code of GCC. Loads the library at the first call.
+// Null: the program has no devices for code of GCC. The first call loads the library.
 [[nodiscard]] const marline_device_provider_t* device_provider();
 
-// False: there is another table already, or this one is too short.
+// False: another table is registered already, or this one is too short.
 [[nodiscard]] bool provide_devices(const marline_device_provider_t* provider);
 
-// Loads the library, if MARLINE_DEVICES asks for it. True: it has been loaded during this call.
+// Loads the library if MARLINE_DEVICES asks for it. True: this call has loaded it.
 bool load_devices();
 
-// GCC's end of a target data construct says nothing of its begin: the task's innermost one is meant. `data` is what
-// the provider gave, or null.
+// Keeps the open target data constructs of each task. GCC's call at the end of a target data construct does not name
+// the construct: the task's innermost one ends. `data` is the provider's value, or null.
 void push_target_data(const Task* task, void* data);
 [[nodiscard]] void* pop_target_data(const Task* task);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Splits a rectangular copy into runs of bytes.
 #include "construct/device/rectangle.hpp"
 
 namespace marline {
@@ -15,7 +15,7 @@ size_t bytes_below(const size_t* extents, const marline_rectangle_t& r) {
 
 }  // namespace
 
-// One dimension less at each step; the innermost is one run.
+// Handles one dimension per level of recursion; the innermost dimension is one run.
 void rectangle_runs(const marline_rectangle_t& r, size_t to, size_t from, CopyRun copy, void* data) {
   size_t to_slice = bytes_below(r.to_extents, r), from_slice = bytes_below(r.from_extents, r);
   to += r.to_offsets[0] * to_slice;

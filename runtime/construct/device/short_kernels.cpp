@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Measures kernels, and decides which ones run with one thread.
 #include "construct/device/short_kernels.hpp"
 
 #include "base/hash.hpp"
@@ -11,7 +11,7 @@ namespace marline {
 
 namespace {
 
-// Two kernels at one place of the table each begin anew when they follow each other: they keep their threads.
+// Two kernels may share a place of the table. If they alternate, each resets the place, and both keep their threads.
 constexpr uint64_t kPlaces = 256;
 
 KernelTimes g_times[kPlaces];
@@ -51,7 +51,7 @@ void KernelTimes::note_alone(uint64_t nanoseconds) {
   const uint32_t before = runs_alone_.load(relaxed);
   add_to_average(alone_, nanoseconds, before == 0);
   runs_alone_.store(before + 1, relaxed);
-  if (before + 1 == kMostRuns) return begin_anew(kFirstRuns);  // the cores may be free now
+  if (before + 1 == kMostRuns) return begin_anew(kFirstRuns);  // try threads again: cores may be free now
   if ((before + 1) % kTrial != 0 || alone_.load(relaxed) <= with_threads_.load(relaxed)) return;
   begin_anew(std::min(4 * needed_.load(relaxed), kMostRuns));
 }

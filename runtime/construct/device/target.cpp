@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Runs target regions on the host, and the teams constructs in them.
 #include "construct/device/target.hpp"
 
 #include "base/clock.hpp"
@@ -26,10 +26,10 @@ void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
 
 void run_body(const TargetRegion& region) {
   region.body(region.data);
-  team_barrier(this_worker());  // the same: an implicit task stays on its thread
+  team_barrier(this_worker());  // the worker has not changed: an implicit task stays on its thread
 }
 
-// With as many threads as it is the fastest with, if it is short.
+// Runs the region with one thread or with all, whichever is faster if the kernel is short.
 void run_measured(Worker* worker, const TargetRegion& region) {
   KernelTimes& times = times_of_kernel(region.kernel);
   const bool alone = times.begin(region.kernel);
@@ -47,7 +47,7 @@ void target_region(Worker* worker, const TargetRegion& region) {
   team_describe_initial(team, initial_icvs(), worker->member);
   team->parent_task = worker->task;
   if (worker->share != nullptr) team->icvs.num_threads = worker->share->threads;
-  // As in teams regions, the clause lowers OMP_THREAD_LIMIT and does not raise it.
+  // As in teams regions, the clause can lower OMP_THREAD_LIMIT, but not raise it.
   if (region.thread_limit > 0) team->icvs.thread_limit = std::min(region.thread_limit, team->icvs.thread_limit);
   team->icvs.device_num = region.device;
   team_start(team);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Calls the allocators with the current task's values, and libomptarget for target memory.
 #include "construct/environment/allocator.hpp"
 
 #include "base/check.hpp"
@@ -17,8 +17,9 @@ using namespace allocators;
 
 namespace {
 
-// What libomptarget has for one of LLVM's target spaces. Looked up at each call: it may be loaded at any time, and a
-// call is slow anyway. Its blocks have no head: the host may not reach them.
+// libomptarget's functions for one of LLVM's target spaces. Looked up at each call: the library may be loaded at any
+// time, and a call is slow anyway. These blocks have no header of ours, because the host may not be able to access
+// them.
 struct TargetMemory {
   void* (*allocate)(size_t bytes, int device);
   void (*free)(void* memory, int device);
@@ -82,7 +83,7 @@ void* allocator_reallocate(void* memory, size_t bytes, AllocatorHandle handle, A
     allocator_free(memory, from);
     return nullptr;
   }
-  if (is_target(handle) || is_target(from)) return nullptr;  // nobody knows how long the old block is
+  if (is_target(handle) || is_target(from)) return nullptr;  // the length of the old block is not known
   return memory_reallocate(memory, bytes, handle);
 }
 

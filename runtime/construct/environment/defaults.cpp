@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Run by the calling thread, which is the only thread when options change.
+// Sets options in a running program. Run by the calling thread, which is the only thread when options change.
 #include "construct/environment/defaults.hpp"
 
 #include "base/check.hpp"
@@ -21,17 +21,17 @@ namespace marline {
 namespace {
 
 constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
-constexpr int kLlvmBlocktime = 200;  // what kmp_get_blocktime says in libomp if nobody has set another
+constexpr int kLlvmBlocktime = 200;  // the result of libomp's kmp_get_blocktime if no block time has been set
 
 template <class T>
 void take_if_changed(Icvs& icvs, const Icvs& before, const Icvs& after, T Icvs::* field) {
   if (before.*field != after.*field) icvs.*field = after.*field;
 }
 
-// The current task has the values that the process began with, or its own: those whose options changed are renewed.
+// The current task has the initial values or its own. Sets the values that depend on a changed option.
 void renew_icvs(const Icvs& before) {
   Worker* worker = this_worker_or_null();
-  if (worker == nullptr) return;  // it will read the options when the runtime first sees it
+  if (worker == nullptr) return;  // the worker reads the options when it is created
   Icvs after = initial_icvs();
   Icvs& icvs = writable_icvs(worker->task, worker->pool);
   take_if_changed(icvs, before, after, &Icvs::num_threads);
@@ -45,20 +45,21 @@ void renew_icvs(const Icvs& before) {
 }
 
 OptionChange change(const char* name, const char* value) {
-  runtime_start();  // which would take the environment's values for later ones
+  runtime_start();  // first: it would replace the new value by the environment's
   Icvs before = initial_icvs();
   OptionChange result = options_change(name, value, worker_count() <= 1);
   if (result != OptionChange::kDone) return result;
   renew_icvs(before);
   for (const char* one : {"KMP_BLOCKTIME", "GOMP_SPINCOUNT", "MARLINE_SPIN", "OMP_WAIT_POLICY", "KMP_LIBRARY"}) {
-    if (std::strcmp(name, one) == 0) set_idle_spin(-1);  // said after kmp_set_blocktime, it holds
+    // This setting is newer than a call of kmp_set_blocktime, and replaces it.
+    if (std::strcmp(name, one) == 0) set_idle_spin(-1);
   }
   return result;
 }
 
 bool blank(char c) { return c == ' ' || c == '\t'; }
 
-// One setting, in a copy that is taken apart.
+// Applies one setting, in a copy that may be modified.
 void set_default(char* setting) {
   while (blank(*setting)) ++setting;
   if (*setting == '\0') return;

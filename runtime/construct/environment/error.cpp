@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// The error directive: writes the message and the position, and ends the program if the error is fatal.
 #include "construct/environment/error.hpp"
 
 #include "base/check.hpp"
@@ -21,11 +21,11 @@ struct Field {
   int length;
 };
 
-// Takes what stands before the next semicolon off.
+// Removes the text up to the next semicolon from `rest`, and returns it.
 Field cut(const char*& rest) {
   size_t length = std::strcspn(rest, ";");
   size_t shown = std::min(length, kMostOfPlace / 2);
-  Field field{rest + length - shown, static_cast<int>(shown)};  // of a path, its end
+  Field field{rest + length - shown, static_cast<int>(shown)};  // a long path keeps its end
   rest += length + (rest[length] == ';' ? 1 : 0);
   return field;
 }

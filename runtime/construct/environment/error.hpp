@@ -13,11 +13,11 @@ struct ErrorDirective {
   int severity;
   const char* message;  // null: no clause; need not end with a null byte
   size_t length;
-  const char* source = nullptr;   // where it stands, as Clang has it: ";file;function;line;column;;"
+  const char* source = nullptr;   // position in the source, in Clang's format ";file;function;line;column;;"
   const void* codeptr = nullptr;  // for tools
 };
 
-// Returns if it is a warning; else the program ends with status 1, as if it had called exit.
+// Returns if the severity is a warning; otherwise the program ends with status 1, as if it had called exit.
 void error_directive(const ErrorDirective& error);
 
 }  // namespace marline

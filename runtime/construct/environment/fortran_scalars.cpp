@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash set of addresses with open addressing, half full at most, under one lock: programs allocate scalars rarely. It
-// is as large as the most scalars that were allocated at the same time, and never shrinks.
+// A hash set of addresses with open addressing, at most half full, under one lock: programs rarely allocate scalars.
+// Its size follows the largest number of scalars that were allocated at the same time; it never shrinks.
 #include "construct/environment/fortran_scalars.hpp"
 
 #include "base/check.hpp"
@@ -29,7 +29,8 @@ class AddressSet {
     if (slot == nullptr) return false;
     *slot = nullptr;
     --used_;
-    // The addresses after it, up to the next free slot, may have been put there because this one was taken.
+    // Inserts the addresses after the slot again, up to the next free slot: a search must not stop at the free slot
+    // before it reaches them.
     for (size_t i = after(static_cast<size_t>(slot - slots_)); slots_[i] != nullptr; i = after(i)) {
       const void* moved = slots_[i];
       slots_[i] = nullptr;

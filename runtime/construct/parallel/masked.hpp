@@ -9,8 +9,8 @@
 
 namespace marline {
 
-// Whether the calling thread runs the block. codeptr: for tools; by default where the entry point that calls it returns
-// to.
+// Whether the calling thread runs the block. codeptr: for tools; by default the return address of the calling entry
+// point.
 [[nodiscard]] inline bool masked_enter(Worker* worker, int filter, const void* codeptr = __builtin_return_address(0)) {
   bool executes = worker->member->index == filter;
   if (executes && tool::on(tool::event::kMasked)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parallel construct: how many threads, which team, begin and end. Run by the thread that encounters it.
+// The parallel construct: chooses the number of threads and the team, begins and ends the region. Run by the thread
+// that encounters it.
 #include "construct/parallel/parallel.hpp"
 
 #include "config/options.hpp"
@@ -22,40 +23,40 @@ namespace marline {
 
 namespace {
 
-// What the program asked for, before any limit.
+// The number that the program asked for, before any limit.
 unsigned requested_threads(const Worker* worker, const ParallelRequest& request) {
   if (!request.if_clause) return 1;
   return static_cast<unsigned>(request.num_threads > 0 ? request.num_threads : worker->task->icvs->num_threads);
 }
 
-// A target region, on the host, begins to count levels anew.
+// A target region on the host starts counting levels from 0, so the regions around it are checked, too.
 [[gnu::noinline]] bool is_inside_active_region(const Team* team) {
   while (team->active_level == 0 && team->parent_member != nullptr) team = team->parent_member->team;
   return team->active_level > 0;
 }
 
-// With dyn-var: no more threads than there are cores for. An outermost region has all of them, an inner one what the
-// threads in other regions leave.
+// With dyn-var: at most as many threads as there are cores for. An outermost region can use all cores, an inner one the
+// cores that threads in other regions leave free.
 int threads_with_cores(const Team* outer) {
   int cores = cores_per_process();
   return !is_inside_active_region(outer) ? cores : std::max(1, cores - busy_worker_count() + 1);
 }
 
-// num_threads(strict: n): dyn-var must not make it fail.
+// num_threads(strict: n): dyn-var must not reduce the number.
 bool is_strict(const ParallelRequest& request) {
   return request.thread_counts != nullptr && request.thread_counts->severity != ThreadCounts::Severity::kNone;
 }
 
 [[gnu::noinline]] int most_for(int wanted) {
-  static Atomic<bool> said{false};  // by any thread
+  static Atomic<bool> said{false};  // set by any thread
   if (!said.exchange(true, relaxed)) {
     warn("a region asks for %d threads: Marline's teams have at most %d", wanted, kMaxTeam);
   }
   return kMaxTeam;
 }
 
-// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, a region gets what others of its
-// contention group leave of it (take_from_group).
+// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). take_from_group then applies thread-limit-var: a region
+// gets the threads that other regions of its contention group leave.
 int number_of_threads(const Worker* worker, const ParallelRequest& request) {
   const Team* outer = worker->member->team;
   const Icvs* icvs = worker->task->icvs;
@@ -71,16 +72,16 @@ Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   if (threads <= 1) return nullptr;
   if (worker->member->team->active_level == 0) {
     if (Team* team = team_hot(worker, threads, request.proc_bind)) return team;
-    // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
-    // A thread of the pool, in a teams region, has none at all.
+    // Another task of this thread uses the hot team. While the initial task has a region open, regions in its child
+    // tasks have one thread. A pool thread in a teams region has no hot team.
     bool bounds_reach = worker->hot_team != nullptr && worker->hot_team->nesting.bounds_reach.load(relaxed);
     if (worker->root && !bounds_reach && !is_inside_active_region(worker->member->team)) return nullptr;
   }
   return team_inner(worker, threads, request.proc_bind);
 }
 
-// thread-limit-var is the limit of all regions of a contention group together (OpenMP 5.2, section 2.4): of those of
-// one thread of the program's, of one team of a league, or of one target region.
+// thread-limit-var limits all regions of a contention group together (OpenMP 5.2, section 2.4). A group is all regions
+// of one thread of the program, of one team of a league, or of one target region.
 bool is_group_limited(const Worker* worker) { return worker->task->icvs->thread_limit != Options::kNoThreadLimit; }
 
 Team* initial_team_of(Team* team) {
@@ -88,10 +89,10 @@ Team* initial_team_of(Team* team) {
   return team;
 }
 
-// Of `threads`, as many as the group has left, besides the one that asks.
+// Takes up to `threads` - 1 more threads from the group's limit; returns the number with the calling thread.
 [[gnu::noinline]] int take_from_group(const Worker* worker, int threads) {
   Atomic<int>& taken = initial_team_of(worker->member->team)->nesting.group_threads;
-  int limit = worker->task->icvs->thread_limit - 1;  // the initial thread
+  int limit = worker->task->icvs->thread_limit - 1;  // without the initial thread
   int before = taken.load(relaxed), more;
   do {
     more = std::clamp(limit - before, 0, threads - 1);
@@ -99,12 +100,12 @@ Team* initial_team_of(Team* team) {
   return 1 + more;
 }
 
-// The region was opened by `outer`.
+// Returns threads of a region that a thread of `outer` opened.
 [[gnu::noinline]] void give_back_to_group(Team* outer, int threads) {
   initial_team_of(outer)->nesting.group_threads.fetch_sub(threads, relaxed);
 }
 
-// The region's team may be smaller than asked for; null: serialised.
+// Returns threads that the region's team does not use: it may be smaller than asked for, or null (serialised).
 [[gnu::noinline]] void settle_with_group(Worker* worker, Team* team, int threads) {
   int used = team == nullptr ? 0 : team->size - 1;
   if (used < threads - 1) give_back_to_group(worker->member->team, threads - 1 - used);
@@ -118,10 +119,10 @@ void set_icvs(Team* team, const Worker* worker) {
   if (team->level < o.num_threads_count) team->icvs.num_threads = o.num_threads[team->level];
 }
 
-// bind-var inside a region with a proc_bind clause.
+// Sets bind-var inside a region with a proc_bind clause.
 [[gnu::noinline]] void set_bind_var(Icvs& icvs, int level, const ParallelRequest& request) {
   const Options& o = options();
-  const bool listed = level < o.proc_bind_count;  // as ever, each level takes the first element off the list
+  const bool listed = level < o.proc_bind_count;  // each level removes the first element of the list, as always
   if (listed || (request.proc_bind & kLeavesBindVar) != 0 || o.proc_bind[0] == ProcBind::kUnbound) return;
   icvs.clause_bind = static_cast<int8_t>(request.proc_bind);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions: a single thread uses the compiler's code for a reduction under a lock, which has no atomics, and takes no
-// lock. The initial tasks of a league reduce with one another.
+// Reductions. A thread that reduces alone uses the compiler's code for a reduction under a lock, which has no atomics,
+// but takes no lock. The initial tasks of a league reduce with one another.
 #include "construct/parallel/reduction.hpp"
 
 #include "base/sanitizer.hpp"
@@ -16,8 +16,9 @@ namespace {
 bool beside_others(const Worker* worker) { return worker->member->team->size > 1 || is_beside_other_teams(worker); }
 
 ReductionWay way(const Worker* worker, bool atomic_possible) {
-  // A tool would not hear of updates that are the compiler's. ThreadSanitizer sees those; told of a reduction, Archer
-  // makes it look away from what else the thread does there.
+  // Tools are not notified of updates in the compiler's code, so with a tool the lock is used. ThreadSanitizer sees
+  // these updates itself; if Archer is notified of a reduction, it makes ThreadSanitizer ignore the thread's other
+  // accesses there.
   bool atomic = atomic_possible && (!options().tool_started || tsan_present());
   return atomic && beside_others(worker) ? ReductionWay::kAtomic : ReductionWay::kUnderLock;
 }

@@ -36,15 +36,18 @@ void set(Atomic<int>& variable, int64_t value) {
 
 struct League {
   const LeagueRequest* request;
-  Icvs icvs;  // that the initial tasks start with, but for team_num
+  // The initial tasks start with these values, except team_num.
+  Icvs icvs;
   int threads_at_once;
   uint64_t tool_data = 0;
-  Atomic<int> next{0};  // the first team that no thread has taken; added to by the league's threads
+  // The first team that no thread has taken; incremented by the league's threads.
+  Atomic<int> next{0};
 };
 
-// As many teams run at once as there are threads for them, and each has an even share of the threads, up to its limit.
-// The teams of a league are many, and each may ask for many threads: together they get no more than there are cores,
-// whatever their limit (OpenMP 5.2, section 13.3: it is an upper bound). A team alone is bound by its limit only.
+// Runs as many teams at once as there are threads for them, and gives each an even share of the threads, up to its
+// limit. A league may have many teams, and each may ask for many threads: together they get no more threads than there
+// are cores, whatever their limit (OpenMP 5.2, section 13.3: it is an upper bound). For a single team, only its limit
+// applies.
 void divide_threads(League& league, int threads, int limit) {
   const int teams = league.icvs.num_teams;
   if (teams > 1) threads = std::min(threads, cores_per_process());
@@ -73,7 +76,7 @@ void run_team(Worker* worker, const League& league, int number) {
   implicit_task_begin(worker, &team->members[0]);
   announce_team(worker, team, tool::Endpoint::kBegin);
   call_of(worker->task, league.request->run, league.request->context);
-  worker = this_worker();  // the same: an implicit task is tied
+  worker = this_worker();  // the worker has not changed: an implicit task is tied
   team_barrier(worker);
   announce_team(worker, team, tool::Endpoint::kEnd);
   implicit_task_end(worker, &team->members[0], task, member);
@@ -88,18 +91,18 @@ void run_teams(League& league) {
   }
 }
 
-// Null: the league is not to be run by several threads. Where each of its teams has one thread, no region inside needs
-// more of them. Then these are the threads that regions outside of leagues have, if they are as many: they are awake if
-// there has been a region just now. With threads of the pool there would be more than cores, and threads that wait
+// Null: one thread runs the league. If each team has one thread, no region inside needs the hot team. So the league
+// uses the hot team if it has the right number of threads, or if there is none yet: its threads are awake if a region
+// has ended just now. With threads of the pool in addition there would be more threads than cores, and waiting threads
 // would soon sleep.
 Team* team_for_league(Worker* worker, const League& league) {
-  // OpenMP leaves to us which part of the place list each team has: as different ones as there are.
+  // OpenMP does not say which part of the place list each team gets: choose parts that differ as much as possible.
   constexpr int kSpread = static_cast<int>(ProcBind::kSpread);
   const Team* hot = worker->hot_team;
   if (league.icvs.thread_limit == 1 && (hot == nullptr || hot->size == league.threads_at_once)) {
     Team* team = team_hot(worker, league.threads_at_once, binding_wanted() ? kSpread : 0);
     if (team != nullptr) {
-      team->nesting.bounds_reach.store(true, relaxed);  // as that of a team of the pool's threads
+      team->nesting.bounds_reach.store(true, relaxed);  // as for a team of the pool's threads
       return team;
     }
   }
@@ -110,7 +113,7 @@ void release(Worker* worker, Team* team) {
   team == worker->hot_team ? team_hot_release(team) : team_inner_release(worker, team);
 }
 
-// Several threads. They have implicit tasks that neither the program nor a tool gets to see.
+// Runs the league with several threads. Their implicit tasks are visible neither to the program nor to a tool.
 bool run_side_by_side(Worker* worker, League& league) {
   Team* team = team_for_league(worker, league);
   if (team == nullptr) return false;
@@ -123,20 +126,21 @@ bool run_side_by_side(Worker* worker, League& league) {
   team_start(team);
   implicit_task_begin(worker, &team->members[0]);
   run_teams(league);
-  team_withdraw(team);  // a thread that was not in time would only be waited for
+  team_withdraw(team);  // a thread that has not started yet is not needed any more
   team_barrier(this_worker());
   implicit_task_end(worker, &team->members[0], task, member);
   release(worker, team);
   return true;
 }
 
-// Inside an active region (a target region there, on the host) the other threads are busy already.
+// Whether one thread must run the league. Inside an active region (also a target region there, on the host) the other
+// threads are busy already.
 bool is_alone(const Worker* worker) { return worker->member->team->active_level > 0 || worker->task->icvs->one_thread; }
 
 void announce_begin(Task* task, League& league) {
   using namespace tool::parallel_bits;
   ompt::Frame* frame = frame_of(task);
-  set_enter_frame(frame, &league);  // in the frame of whoever called this
+  set_enter_frame(frame, &league);  // in the frame of the calling entry point
   tool::parallel_begin(&task->tool_data, frame, &league.tool_data, static_cast<unsigned>(league.icvs.num_teams),
                        kLeague | kCalledByRuntime, league.request->codeptr);
 }
@@ -170,7 +174,7 @@ void teams(const LeagueRequest& request) {
   if (tool::present()) [[unlikely]] {
     announce_begin(worker->task, league);
   }
-  // Tools expect what a thread tells to belong to tasks that they have been told of.
+  // Tools expect the events of a thread to belong to tasks of which they have been notified.
   bool one_by_one = league.threads_at_once == 1 || tool::present();
   if (one_by_one || !run_side_by_side(worker, league)) run_teams(league);
   if (tool::present()) [[unlikely]] {

@@ -10,10 +10,11 @@
 namespace marline {
 
 struct LeagueRequest {
-  void (*run)(
-      void* context);  // the construct's body, called once per team in its initial task, by several threads at a time
-  void* context;       // alive until the construct ends
-  int lower = 0, upper = 0;       // num_teams, both or the upper only; 0: not given
+  // The construct's body, called once per team in its initial task, by several threads at a time.
+  void (*run)(void* context);
+  void* context;  // alive until the construct ends
+  // From num_teams: both bounds or only the upper one; 0: not given.
+  int lower = 0, upper = 0;
   int thread_limit = 0;           // 0: not given
   const void* codeptr = nullptr;  // return address into the program, for tools
 };
@@ -21,17 +22,17 @@ struct LeagueRequest {
 // Returns when all teams have ended.
 void teams(const LeagueRequest& request);
 
-// How many teams the clause, or else nteams-var, asks for.
+// The number of teams that the clause asks for, or else nteams-var.
 int league_size(const Worker* worker, int lower, int upper);
 
-// nteams-var and teams-thread-limit-var, which are the device's: any thread. 0: not set. Setting to less than 1 does
-// nothing.
+// nteams-var and teams-thread-limit-var of the device, for any thread. 0: not set. A value below 1 is ignored.
 int max_teams();
 int teams_thread_limit();
 void set_max_teams(int64_t count);
 void set_teams_thread_limit(int64_t limit);
 
-// The current task is one of a league whose teams may run at the same time, and belongs to no parallel region in it.
+// Whether the current task is the initial task of a team that may run at the same time as other teams of its league,
+// and is in no parallel region of that team.
 inline bool is_beside_other_teams(const Worker* worker) {
   return worker->member->team->level == 0 && worker->task->icvs->num_teams > 1;
 }

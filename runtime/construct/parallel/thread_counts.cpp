@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Run by the thread that encounters the region.
+// Keeps the thread counts of num_threads clauses, and enforces `strict`. Run by the thread that encounters the region.
 #include "construct/parallel/thread_counts.hpp"
 
 #include "base/check.hpp"
@@ -13,7 +13,7 @@ namespace marline {
 
 namespace {
 
-// Kept as long as its owner, which is never freed.
+// Allocates the record at first use. It is kept as long as its owner, which is never freed.
 ThreadCounts* kept_in(ThreadCounts*& place) {
   if (place == nullptr) place = static_cast<ThreadCounts*>(std::calloc(1, sizeof(ThreadCounts)));
   if (place == nullptr) fatal("no memory (%zu bytes) for a num_threads clause", sizeof(ThreadCounts));
@@ -25,7 +25,7 @@ ThreadCounts* kept_in(ThreadCounts*& place) {
 ThreadCounts* thread_counts_of(Worker* worker) { return kept_in(worker->own_thread_counts); }
 
 void thread_counts_adopt(Team* team, const ThreadCounts& counts) {
-  if (counts.count <= 1) return;  // one number says nothing about regions inside
+  if (counts.count <= 1) return;  // a single number does not apply to regions inside
   ThreadCounts* own = kept_in(team->thread_counts.own);
   *own = counts;
   own->level = team->level;

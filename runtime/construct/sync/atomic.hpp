@@ -3,16 +3,18 @@
 // The atomic construct (OpenMP 5.2, section 15.8.4) on objects of the program, for compilers that leave it to the
 // runtime. Any thread. Integers and reals of up to eight bytes are updated without a lock, as compilers do it inline.
 // All other objects are updated under g_atomic_lock. GCC's code takes the same lock (GOMP_atomic_start) where it has no
-// instruction, so that the code of several compilers can share an object. These are: what is longer than eight bytes
-// (16 at once need an instruction and an alignment that neither the processor nor the program promises), complex
-// numbers of eight (the program aligns them to four, so GCC locks), and what is not aligned where the processor wants
-// it to be. What has an instruction is updated by it under the lock, too: __kmpc_atomic_8 is not told that its eight
-// bytes are a complex number.
+// instruction, so that code of several compilers can share an object. The objects under the lock are:
+//   - objects longer than eight bytes: an instruction for 16 needs support by the processor and an alignment by the
+//     program, and neither is certain;
+//   - complex numbers of eight bytes: the program aligns them to four, so GCC locks;
+//   - objects that are not aligned as the processor requires.
+// Under the lock, an object is still updated by an instruction where there is one: __kmpc_atomic_8 cannot know that its
+// eight bytes are a complex number.
 //
-// Memory order: the entry points are not told the construct's clause, so they provide the strongest. `seq_cst` requires
-// one order of all such constructs; with acquire and release, two threads could each miss the other's write. Hence each
-// lock-free access is seq_cst, and pairs with every other. Programs of locks and seq_cst atomics alone are sequentially
-// consistent (C++20, [atomics.order]), so what is done under the lock needs no more than the lock.
+// Memory order: the entry points do not know the construct's clause, so they provide the strongest order. `seq_cst`
+// requires one order of all such constructs; with acquire and release, two threads could each miss the other's write.
+// Hence each lock-free access is seq_cst, and pairs with every other one. Programs with only locks and seq_cst atomics
+// are sequentially consistent (C++20, [atomics.order]), so accesses under the lock need nothing beyond the lock.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -23,7 +25,7 @@
 
 namespace marline {
 
-// Holds the lock of atomics, if `needed`.
+// Holds the lock of atomics during its life, if `needed`.
 class [[nodiscard]] AtomicSection {
  public:
   AtomicSection(bool needed, const void* codeptr) : codeptr_(codeptr), needed_(needed) {
@@ -53,7 +55,7 @@ template <class T>
 inline bool has_instructions(const T* address) {
 #if defined(__x86_64__)
   static_cast<void>(address);
-  return kFitsWord<T>;  // locked instructions are, at any address (Intel SDM 3A, section 9.1.2.2)
+  return kFitsWord<T>;  // locked instructions are atomic at any address (Intel SDM 3A, section 9.1.2.2)
 #else
   return kFitsWord<T> && is_aligned(address);
 #endif
@@ -64,7 +66,7 @@ inline bool needs_lock(const T* address) {
   return !std::is_arithmetic_v<T> || !has_instructions(address);
 }
 
-// An object as the processor's instructions take it: they move bits, whatever the type.
+// Accesses an object by the processor's instructions, which move bits of any type.
 template <class T>
 class AtomicBits {
   using Word = std::conditional_t<
@@ -77,7 +79,7 @@ class AtomicBits {
 
   T load() const {
     if (is_aligned(address_)) return value_of(word().load(seq_cst));
-    return compare_exchange(T{}, T{});  // a plain load could come in two parts; this one is a locked instruction
+    return compare_exchange(T{}, T{});  // a plain load could be split in two; this is a locked instruction
   }
   T exchange(T value) const { return value_of(word().exchange(bits_of(value), seq_cst)); }
   T fetch_add(T value) const { return value_of(word().fetch_add(bits_of(value), seq_cst)); }
@@ -92,7 +94,8 @@ class AtomicBits {
   // Replaces the value by function(value). Returns the value before.
   template <class Function>
   T update(Function function) const {
-    Word seen = word().load(relaxed);  // relaxed, as in a failed attempt: what is taken for the value is compared again
+    // relaxed, as after a failed attempt: the exchange compares the value again.
+    Word seen = word().load(relaxed);
     while (!word().compare_exchange_weak(seen, bits_of(function(value_of(seen))), seq_cst, relaxed)) {
     }
     return value_of(seen);
@@ -115,8 +118,8 @@ class AtomicBits {
   T* address_;
 };
 
-// The functions below return the value before. They are inlined into the entry point, for tools: to these, the atomic
-// construct is where the entry point returns to.
+// The functions below return the value before. They are inlined into the entry point so that tools get its return
+// address as the position of the atomic construct.
 
 template <class T>
 [[gnu::always_inline]] inline T atomic_read(T* address) {
@@ -138,7 +141,7 @@ template <class T>
   return before;
 }
 
-// The new value is function(the value before), which may be called several times.
+// The new value is function(the value before); the function may be called several times.
 template <class T, class Function>
 [[gnu::always_inline]] inline T atomic_update(T* address, Function function) {
   AtomicSection section(needs_lock(address), __builtin_return_address(0));
@@ -150,7 +153,7 @@ template <class T, class Function>
   return before;
 }
 
-// Integers, which wrap around.
+// For integers, which wrap around.
 template <class T>
 [[gnu::always_inline]] inline T atomic_add(T* address, T value) {
   AtomicSection section(needs_lock(address), __builtin_return_address(0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cancel and cancellation point: the state of each kind, what a thread leaves behind, and the events for tools. Run by
-// the thread that encounters the construct.
+// cancel and cancellation point: the state of each kind, how a thread leaves a cancelled construct, and the events for
+// tools. Run by the thread that encounters the construct.
 #include "construct/sync/cancel.hpp"
 
 #include "config/options.hpp"
@@ -24,15 +24,15 @@ int kind_for_tools(CancelKind kind) {
   return kTaskgroup;
 }
 
-// seq_cst, also in stays_away: who changes a word for which others wait, to a value that this member should move on
-// from, looks at the member afterwards; so it finds that the member stays away, or those who wait are interrupted after
-// the change.
+// seq_cst, also in stays_away. A thread that changes a word for which others wait, to a value that only this member
+// would change further, reads the member's `absence` after the change. Either it sees that the member stays away, or
+// the interruption comes after the change, and the waiting threads see the change.
 void stay_away(Member* member, uint32_t how) {
   member->absence.store(how, seq_cst);
   interrupt(member->team->departures);
 }
 
-// The current task goes to the end of what is cancelled.
+// The current task leaves the cancelled construct.
 void leave(Worker* worker, CancelKind kind, int how, const void* codeptr) {
   if (kind == CancelKind::kParallel) stay_away(worker->member, Member::kLeft);
   if (!tool::present()) return;
@@ -60,7 +60,7 @@ bool is_cancellation_active(const Worker* worker, CancelKind kind) {
     case CancelKind::kSections: return is_workshare_cancelled(team);
     case CancelKind::kTaskgroup: break;
   }
-  // A region's tasks are cancelled with it.
+  // If a region is cancelled, its tasks are cancelled, too.
   return is_region_cancelled(team) || is_group_cancelled(worker->task);
 }
 
@@ -79,24 +79,26 @@ bool cancellation_point(Worker* worker, CancelKind kind, const void* codeptr) {
 
 bool cancellable_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
   Member* member = worker->member;
-  // The others are not waited for here: they may be on their way to the region's end, and will be met there.
+  // In a cancelled region the thread does not wait for the others here: they may be on their way to the region's end,
+  // where they meet.
   if (!is_region_cancelled(member->team)) {
     team_barrier(worker, kind, codeptr);
     worker = this_worker();
     if (!member->team->another_round) return false;
-  } else if (member->copies) {  // others do, as well, from this thread's data or with it
+  } else if (member->copies) {  // copyprivate is not over: other threads copy this thread's data, or copy the same data
+                                // as it
     member->copies = false;
     team_barrier(worker, kind, codeptr);
     worker = this_worker();
   }
-  // Clang calls this also on the way from a cancellation point, which tools have heard of.
+  // Clang also calls this on the way from a cancellation point, of which tools have been notified.
   if (member->absence.load(relaxed) != Member::kLeft) {
     leave(worker, CancelKind::kParallel, tool::cancel_bits::kDetected, codeptr);
   }
   return true;
 }
 
-// acquire pairs with interrupt: who sees the count moved on sees why.
+// acquire pairs with interrupt: a thread that sees a new count sees the reason.
 Interruption departures_of(const Team* team) { return {&team->departures, team->departures.load(acquire)}; }
 
 void skip_workshares(Member* member) { stay_away(member, Member::kSkips); }

@@ -11,27 +11,28 @@ namespace marline {
 
 enum class CancelKind { kParallel, kLoop, kSections, kTaskgroup };
 
-// The cancel construct, its if clause being true.
+// The cancel construct, if its if clause is true.
 [[nodiscard]] bool cancel(Worker* worker, CancelKind kind, const void* codeptr);
 
-// Also a cancel construct whose if clause is false.
+// A cancellation point, or a cancel construct with a false if clause.
 [[nodiscard]] bool cancellation_point(Worker* worker, CancelKind kind, const void* codeptr);
 
-// Whether a cancellation point of that kind would say true.
+// Whether a cancellation point of that kind would return true.
 bool is_cancellation_active(const Worker* worker, CancelKind kind);
 
-// A barrier in a parallel construct that may be cancelled. True: it is, and the thread goes to its end.
+// A barrier in a parallel construct that may be cancelled. True: the construct is cancelled, and the thread goes to its
+// end.
 [[nodiscard]] bool cancellable_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr);
 
-// A thread may wait in a worksharing construct for others of its team that stay away from it, once the region is
-// cancelled. Such a wait takes the interruption first, then looks whether what it waits for can still come, and waits
-// until it has, or until the next thread stays away: then it looks again. Only where options().cancellation is set.
+// In a cancelled region, a thread may wait in a worksharing construct for threads that never come to it. Such a wait
+// first gets the Interruption from this function, then checks whether the awaited change can still come, and waits
+// until it has come or until another thread stays away; then it checks again. Only where options().cancellation is set.
 Interruption departures_of(const Team* team);
 
-// The calling thread, in a cancelled region, takes no slot for worksharing constructs any more.
+// From now on the calling thread, in a cancelled region, takes no slot for worksharing constructs.
 void skip_workshares(Member* member);
 
-// Whether the thread will not come to worksharing constructs that others may be in.
+// Whether the thread will not come to worksharing constructs that other threads may be in.
 bool stays_away(const Member& member);
 
 }  // namespace marline

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks. The word: free -> locked by an uncontended acquire; any state -> contended by a task that is about to wait,
-// under its parking bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the
-// waiter sees the free word. It frees the word and wakes the task that has waited longest, which then competes for the
-// lock again. Handing the lock from waiter to waiter would cost a wake-up per entry as long as any task waits. But a
-// task that has waited long is handed the lock. A task that takes the word after a wait leaves it `contended`, because
-// others may still be parked.
+// Locks. The states of the word: free -> locked by an uncontended acquire; any state -> contended by a task that is
+// about to wait, under its parking bucket's lock. A releaser that finds `contended` takes the bucket's lock too, so
+// either it sees the waiter or the waiter sees the free word. It frees the word and wakes the task that has waited
+// longest, which then competes for the lock again. Passing the lock directly from waiter to waiter would cost a wake-up
+// per entry as long as any task waits. Only a task that has waited long gets the lock directly. A task that takes the
+// word after a wait leaves it `contended`, because other tasks may still be parked.
 #include "construct/sync/lock.hpp"
 
 #include "base/check.hpp"
@@ -23,22 +23,22 @@ namespace {
 
 enum : uint32_t { kFree, kLocked, kContended };
 
-constexpr uint64_t kPatience = 1'000'000;  // ns; then a waiter is handed the lock
+constexpr uint64_t kPatience = 1'000'000;  // ns; after that a waiter gets the lock directly
 
 struct Waiter : Parked {
-  uint64_t since = 0;  // when it began to wait, in ns
-  bool owns = false;   // woken with the lock; written before its event
+  uint64_t since = 0;  // start of the wait, in ns
+  bool owns = false;   // woken as the owner of the lock; written before its event is fulfilled
 };
 
-// The calling task has the lock, or waited for it and was woken.
+// True: the calling task has the lock. False: it has waited for the lock and was woken without it.
 bool take_or_park(LockWord& word, uint64_t since) {
   ParkingBucket& bucket = parking_bucket(&word);
   Waiter self;
   self.key = &word;
   self.since = since;
   bucket.lock.lock();
-  // acquire pairs with the store of kFree in release_contended. Free after all: it is ours, and `contended` costs the
-  // release one look.
+  // acquire pairs with the store of kFree in release_contended. If the word is free after all, the lock is ours, and
+  // `contended` makes the release look into the bucket once.
   bool parked = word.exchange(kContended, acquire) != kFree;
   if (parked) bucket.waiting.push(&self);
   bucket.lock.unlock();
@@ -49,14 +49,15 @@ bool take_or_park(LockWord& word, uint64_t since) {
 
 bool take(LockWord& word, uint32_t state) {
   uint32_t expected = kFree;
-  return word.compare_exchange_strong(expected, state, acquire, relaxed);  // pairs with the release of who had it
+  // Pairs with the release of the previous owner.
+  return word.compare_exchange_strong(expected, state, acquire, relaxed);
 }
 
-// For callers that ask again and again: a look leaves the cache line with the lock's holder.
+// For callers that try repeatedly: the load alone leaves the cache line with the lock's holder.
 bool try_as(LockWord& word, uint32_t state) { return word.load(relaxed) == kFree && take(word, state); }
 
-// Looks at growing intervals: whoever has the lock can then take it several times in a row, with all it protects in its
-// core's cache, which costs a tenth of a transfer each (Anderson, IEEE TPDS 1(1), 1990).
+// Tries at growing intervals: so the owner can take the lock several times in a row, with the protected data in its
+// core's cache; each time costs a tenth of a transfer (Anderson, IEEE TPDS 1(1), 1990).
 bool spin_for(LockWord& word, uint32_t state) {
   constexpr int kLongest = 8;
   int pauses = 1;
@@ -79,13 +80,13 @@ void release_contended(LockWord& word) {
   ParkingBucket& bucket = parking_bucket(&word);
   bool more;
   bucket.lock.lock();
-  // Only waiters of a lock have its word as their key.
+  // Only waiters for a lock are parked with its word as their key.
   auto* heir = static_cast<Waiter*>(bucket.waiting.take_first(&word, &more));
   if (heir != nullptr && nanoseconds_now() - heir->since > kPatience) {
     heir->owns = true;
-    word.store(more ? kContended : kLocked, relaxed);  // ours until the heir's event tells it
+    word.store(more ? kContended : kLocked, relaxed);  // relaxed: the word is ours until the heir's event is fulfilled
   } else {
-    word.store(kFree, release);  // pairs with the acquire of whoever takes it
+    word.store(kFree, release);  // pairs with the acquire of the task that takes the lock
   }
   bucket.lock.unlock();
   if (heir != nullptr) fulfil(this_worker_or_null(), &heir->event);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks, and their events for tools. If a task waits for a lock, the first event comes on the thread on which it asks
-// for the lock, the second on the thread on which it gets the lock. These may be two threads.
+// Locks, and their events for tools. If a task waits for a lock, the first event comes on the thread on which the task
+// asks for the lock, the second on the thread on which it gets the lock. These may be two threads.
 #include "construct/sync/mutex.hpp"
 
 #include "exec/worker/announce.hpp"
@@ -32,7 +32,7 @@ NestLock* nest_lock_in(const void* storage) {
 
 void store_nest_lock(void* storage, NestLock* lock) { std::memcpy(storage, &lock, sizeof lock); }
 
-// The task owns the lock, `depth` deep.
+// The task has acquired the lock, and now owns it `depth` times.
 void announce_nest_acquired(tool::Mutex kind, const void* storage, uint32_t depth, const void* codeptr) {
   if (depth == 1) {
     tool::mutex_acquired(kind, id(storage), codeptr);
@@ -43,16 +43,16 @@ void announce_nest_acquired(tool::Mutex kind, const void* storage, uint32_t dept
 
 }  // namespace
 
-// A program may have locks before anything else has started the runtime.
+// A program may initialise locks before any other call has started the runtime.
 void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, const void* codeptr) {
   runtime_start();
   if (!tool::on(tool::event::kLock)) return;
-  this_worker();  // the tool hears of the thread first
+  this_worker();  // the tool must be notified of the thread first
   tool::lock_init(kind, hint, id(storage), codeptr);
 }
 
 void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
-  this_worker();  // it may be the first of the runtime that the program calls
+  this_worker();  // this may be the program's first call of the runtime
   bool told = tool::on(tool::event::kMutex);
   if (told) tool::mutex_acquire(kind, hint, id(&word), codeptr);
   begin_wait(this_worker(), state_of(kind), &word);

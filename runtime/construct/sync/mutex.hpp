@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks and critical sections as the program uses them: those of construct/sync/lock.hpp, with events for tools (OpenMP
-// 5.2, section 19.5.2.13 and following). Any thread. Without a tool each costs what the lock costs, one load and one
-// branch. `codeptr` is for tools; the default is the return address of the entry point that calls the function. For
-// tools, the name of a lock (ompt_wait_id_t) is the address that the program uses for it.
+// Locks and critical sections as the program uses them: the locks of construct/sync/lock.hpp, with events for tools
+// (OpenMP 5.2, section 19.5.2.13 and following). Any thread. Without a tool, a call costs the lock's own cost, one load
+// and one branch. `codeptr` is for tools; the default is the return address of the entry point that calls the function.
+// For tools, the name of a lock (ompt_wait_id_t) is the address that the program uses for it.
 #pragma once
 
 #include "construct/sync/lock.hpp"
@@ -47,8 +47,8 @@ inline void mutex_destroy(const LockWord& word, const void* codeptr = __builtin_
   }
 }
 
-// Nestable ones. `storage` is the program's variable, whose first eight bytes hold a pointer to the lock: GCC's of
-// before 4.4 is aligned to 4. acquire and try return the depth, try 0 if another task owns the lock.
+// Nestable locks. `storage` is the program's variable; its first eight bytes hold a pointer to the lock, and may be
+// aligned to 4 only (GCC before 4.4). acquire and try return the depth, try returns 0 if another task owns the lock.
 void nest_mutex_init(void* storage, unsigned hint = 0, const void* codeptr = __builtin_return_address(0));
 void nest_mutex_destroy(void* storage, const void* codeptr = __builtin_return_address(0));
 uint32_t nest_mutex_acquire(void* storage, const void* codeptr = __builtin_return_address(0));

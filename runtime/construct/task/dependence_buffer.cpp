@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The slow half of DependenceBuffer: lists longer than the one on the stack (iterators).
+// The slow part of DependenceBuffer: lists longer than the one on the stack (iterators).
 #include "construct/task/dependence_buffer.hpp"
 
 #include "base/memory/shared_pool.hpp"

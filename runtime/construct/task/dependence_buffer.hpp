@@ -30,7 +30,7 @@ class DependenceBuffer {
     count_ += count;
   }
 
-  // To add up to `count` at once: written from room(count) on, then added up to where they end.
+  // To add up to `count` entries at once: write them from room(count) on, then call add_until with their end.
   Dependence* room(size_t count) {
     while (count_ + count > capacity_) [[unlikely]] {
       grow();

@@ -26,7 +26,7 @@ struct Place {
   uintptr_t offset;  // in a thread's part
 };
 
-// Where `address`, an original or anybody's copy, belongs. False: not in this chain.
+// Finds the block and offset of `address`, which is an original or any thread's copy. False: not in this chain.
 bool find(const GccReduction* chain, uintptr_t address, Place* place) {
   for (const GccReduction* block = chain; block != nullptr; block = next_block(block)) {
     for (size_t i = 0; i < block[kCount]; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps, takes and drops the properties set for the next task.
 #include "construct/task/next_task.hpp"
 
 #include "base/check.hpp"
@@ -14,7 +14,7 @@ namespace marline {
 namespace {
 
 void put_by(Worker* worker, NextTask* next) {
-  if (worker->spare_next_task != nullptr) {  // the task has come to another thread, which has one
+  if (worker->spare_next_task != nullptr) {  // the task has moved to another thread, which has a spare record
     next->~NextTask();
     SlabPool::release(next, worker->pool);
     return;
@@ -53,7 +53,7 @@ void drop_stale_next_task(Worker* worker) {
         "a task called marline_task_depend or marline_task_depend_object, then did not create a task before it "
         "suspended, waited or ended: call it right before the task construct");
   }
-  worker->next_task = nullptr;  // a name that its task did not use is lost
+  worker->next_task = nullptr;  // a name that its task did not use is dropped
   put_by(worker, next);
 }
 

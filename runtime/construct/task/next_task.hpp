@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Properties that the current task has set for the next task that it creates: name, colour, affinity, node, dependences
-// (marline.h). Used by the thread that runs the current task. The worker has a record from the first such call to the
-// task construct: allocate_task takes the name, spawn_task the dependences, and the function that takes the last
+// (marline.h). Used by the thread that runs the current task. The worker has a record from the first such call until
+// the task construct: allocate_task takes the name, spawn_task the dependences, and the function that takes the last
 // property keeps the record for reuse. A program without such calls pays one branch on a null pointer.
 #pragma once
 
@@ -13,21 +13,22 @@
 namespace marline {
 
 struct NextTask {
-  Task* owner = nullptr;  // that said it; the rest is empty in a record that is put by
+  Task* owner = nullptr;  // the task that made the calls; in a spare record, all other fields are empty
   const char* label = nullptr;
   uint32_t color = 0;
-  int node = 0;     // of a cluster; 0: any
-  int domain = -1;  // of its affinity, with so many bytes; -1: none
+  int node = 0;  // a node of the cluster; 0: any
+  // The NUMA domain with most bytes of its affinity, and the number of bytes; -1: none.
+  int domain = -1;
   size_t domain_bytes = 0;
-  const DependObject* object = nullptr;  // its list stands for all dependences; null: they are in the buffer
+  const DependObject* object = nullptr;  // not null: its list is all dependences; null: they are in `dependences`
   DependenceBuffer dependences;
 
   void add_object(const DependObject* added);
-  DependenceBuffer& buffer();  // to add to
+  DependenceBuffer& buffer();  // the buffer, for adding
   [[nodiscard]] size_t count() const { return object != nullptr ? object->count : dependences.count(); }
 };
 
-// Looks for what another task has left behind.
+// Drops a record that another task left. Ends the program if the record has dependences.
 void drop_stale_next_task(Worker* worker);
 NextTask* make_next_task(Worker* worker);
 
@@ -39,20 +40,21 @@ inline NextTask* next_task(Worker* worker) {
   return make_next_task(worker);
 }
 
-// With a record: how many dependences the current task's holds; moving its name to the task.
+// Call these with a record. next_dependences: the number of dependences in the current task's record. take_next_name:
+// moves the name to the task.
 size_t next_dependences(Worker* worker);
 void take_next_name(Worker* worker, Task* task);
 
-// marline_task_affinity: of several pieces, the largest decides.
+// marline_task_affinity: of several calls, the one with most bytes decides.
 void next_task_affinity(Worker* worker, const void* address, size_t bytes);
 
-// For a target construct of the current task: the record's node, taken from it, or else the task's own.
+// For a target construct of the current task: takes the node from the record; without one, returns the task's own node.
 [[nodiscard]] int take_next_node(Worker* worker);
 
-// With a record: the object that is all that it holds, taken from the worker; null: there is more.
+// With a record: if an object is all of its dependences, takes it from the worker; null: there are other dependences.
 const DependObject* take_sole_object(Worker* worker);
 
-// With a record: its dependences, taken from the worker, and those of the construct.
+// With a record: its dependences, taken from the worker, followed by the dependences of the construct.
 class NextDependences {
  public:
   NextDependences(Worker* worker, const Dependence* list, size_t count);

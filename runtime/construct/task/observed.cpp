@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reports target tasks to the observer as they are created, and enters the claimed ones in the graph.
 #include "construct/task/observed.hpp"
 
 #include "base/small_array.hpp"
@@ -14,7 +14,7 @@ namespace marline {
 
 namespace {
 
-Atomic<uint64_t> g_last_number{0};  // any creator
+Atomic<uint64_t> g_last_number{0};  // incremented by any creator
 
 marline_depend_type_t type_of(Access access) {
   switch (access) {
@@ -26,10 +26,10 @@ marline_depend_type_t type_of(Access access) {
   return MARLINE_INOUT;
 }
 
-// What any observer hears of a task that is about to be created.
+// Fills the fields that are the same for every reported task, whether it is created or not.
 marline_target_task_t describe(const Worker* worker, Task* task, const void* codeptr) {
   marline_target_task_t told;
-  // Of a size that it knows GCC makes `rep stos`, which takes 30 cycles to begin; the C library's takes 10.
+  // For a known size GCC emits `rep stos`, which takes 30 cycles to start; the C library's memset takes 10.
   size_t bytes = sizeof told;
   asm("" : "+r"(bytes));
   std::memset(&told, 0, bytes);
@@ -45,13 +45,13 @@ marline_target_task_t describe(const Worker* worker, Task* task, const void* cod
   return told;
 }
 
-// What the observer answers.
+// Reports the task to the observer; returns the observer's answer.
 void* tell_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
                    size_t count, const void* codeptr) {
   SmallArray<marline_dependence_t> dependences("dependences of a target task");
   for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
   marline_target_task_t told = describe(worker, task, codeptr);
-  // With marline_task_depend there are others among them.
+  // With marline_task_depend the list has other dependences, too.
   if (task->lengths != nullptr && task->lengths->count == count) told.dependence_bytes = task->lengths->bytes;
   told.handle = reinterpret_cast<marline_claimed_t*>(task);
   told.number = g_last_number.fetch_add(1, relaxed) + 1;
@@ -61,7 +61,7 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
   told.name = task->name();
   worker->shows_task = true;
   void* claimed = observer->created(&told);
-  worker->shows_task = false;  // it does not suspend
+  worker->shows_task = false;  // `created` does not suspend
   if (claimed == nullptr) return nullptr;
   task->claimed_by = claimed;
   task->number = told.number;

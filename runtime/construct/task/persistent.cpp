@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The producer's side of persistent task graphs: see the header.
+// The producer's side of persistent task graphs: records iterations, and replays them.
 //
 // Two sequences describe an iteration: the descriptors in the order of their allocation, and the constructs (tasks,
 // waits) in the order of their execution. The orders differ: a compiler allocates a taskloop's pattern first and spawns
@@ -23,7 +23,7 @@ namespace marline {
 namespace {
 
 constexpr uint32_t kCompared = task_flag::kTied | task_flag::kFinal | task_flag::kDetach | task_flag::kMergeable;
-// Flags whose tasks cannot be copied byte by byte; and all that a task starts with.
+// Flags of tasks that cannot be copied byte by byte; and all flags that a task may start with.
 constexpr uint32_t kUncopied = task_flag::kObjects | task_flag::kDestroys;
 constexpr uint32_t kKept = kCompared | kUncopied | task_flag::kLabelled | ~0u << task_flag::kDomainShift;
 
@@ -32,15 +32,16 @@ bool same_shape(const TaskShape& a, const TaskShape& b) {
          ((a.flags ^ b.flags) & kCompared) == 0;
 }
 
-// The group is as new afterwards: it may be waited for again before the instance's next iteration.
+// Waits for the instance's tasks. Then resets the group, which may be waited for again before the instance's next
+// iteration.
 void wait_for_iteration(PersistentGraph* graph, int instance) {
   Taskgroup* group = &graph->groups[instance];
   taskgroup_wait(graph->producer, group);
-  tsan_acquire(group);  // pairs with the end of each task of it (exec/worker/completion.cpp)
+  tsan_acquire(group);  // pairs with the end of each task of the group (exec/worker/completion.cpp)
   taskgroup_init(group, graph->producer, graph->producers_group, false);
 }
 
-// The graph needs the descriptor no more. A cancelled taskgroup around the iterations may.
+// The graph does not need the descriptor any more. A cancelled taskgroup around the iterations may still need it.
 void free_task(Worker* worker, PersistentGraph* graph, Task* task) {
   constexpr uint32_t kMayBeFulfilled = task_flag::kDetach | task_flag::kDiscarded;
   exclusions_drop(worker, task);
@@ -65,7 +66,7 @@ void renew_table(Worker* worker, PersistentGraph* graph) {
   graph->producer->table = graph->table;
 }
 
-// On this thread: the caller goes on with what it knows of it.
+// Waits on this thread: the caller continues with what it knows of it.
 void wait_here_for_iteration(PersistentGraph* graph) {
   Task* producer = graph->producer;
   bool moves = !producer->has(task_flag::kImplicit | task_flag::kPinned);
@@ -74,7 +75,7 @@ void wait_here_for_iteration(PersistentGraph* graph) {
   if (moves) producer->flags &= ~task_flag::kPinned;
 }
 
-// No task of the graph is unfinished, and nothing of it is recorded.
+// Discards the record, after all tasks of the graph have ended, and begins to record.
 void start_over(PersistentGraph* graph) {
   end_told(graph);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
@@ -118,7 +119,7 @@ void finish_recording(PersistentGraph* graph) {
   begin_told(graph);
 }
 
-// Comes past the steps that the producer does not take part in: tasks that it dropped, and marks.
+// Passes the steps in which the producer does not take part: tasks that it dropped, and marks.
 void pass_steps(Worker* worker, PersistentGraph* graph) {
   Array<GraphStep>& steps = graph->steps();
   for (; graph->position < steps.count; ++graph->position) {
@@ -157,10 +158,10 @@ void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_
 
 }  // namespace
 
-// The producer does something else than what was recorded. The table, which replays do without, is made to say what it
-// would say had this iteration been an ordinary one so far: the tasks that may be unfinished are entered, in their
-// order. No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes'
-// guards.
+// The producer does something that was not recorded. Replays do not use the table; it now gets the entries that it
+// would have if this iteration had been an ordinary one so far: the tasks that may be unfinished are entered, in their
+// order. No task waits because it is entered. Tasks that are not created yet keep their nodes' guards, so none of them
+// runs too early.
 void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   graph->state = GraphState::kUnrecorded;
   if (graph->is_renewed) pause_renewal(graph);
@@ -177,7 +178,7 @@ void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
 
 namespace {
 
-// The last one of the stream that is this task: nearly always the last of all.
+// Finds the last entry of the stream with this task: nearly always the last entry of all.
 uint32_t find_allocation(const Array<Allocation>& stream, const Task* task, uint32_t end) {
   while (end > 0 && stream[end - 1].task != task) --end;
   if (end == 0) fatal("a task of a persistent graph was allocated in another iteration than it is created in");
@@ -186,12 +187,12 @@ uint32_t find_allocation(const Array<Allocation>& stream, const Task* task, uint
 
 }  // namespace
 
-// A descriptor that was handed out before the iteration went another way.
+// Makes a descriptor an ordinary task, if the graph has given it out before the iteration differed from the record.
 void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task) {
   Array<Allocation>& stream = graph->allocations[graph->instance];
   stream[find_allocation(stream, task, graph->allocated)].task = nullptr;
   exclusions_drop(worker, task);
-  task->record_index = 1;  // its references are counted further
+  task->record_index = 1;  // odd: entering adds to its references rather than setting them
   task->flags &= ~(task_flag::kPersistent | task_flag::kReplayed);
 }
 
@@ -245,8 +246,8 @@ void begin_replay_of(Worker* worker, Task* task, const TaskShape& shape) {
   task->table_references = 0;
 }
 
-// Descriptors of an iteration are more than the nearest cache has, and lie in no order that the processor could guess.
-// With the first line of the face's block, which is filled next.
+// The descriptors of an iteration do not fit in the first-level cache, and their order is not predictable for the
+// processor. Prefetches also the first line of the face's block, which is filled next.
 void prefetch_descriptor(const Array<Allocation>& stream, uint32_t at) {
   if (at >= stream.count) return;
   const auto* task = reinterpret_cast<const char*>(stream[at].task);
@@ -258,7 +259,8 @@ Task* take_recorded(Worker* worker, PersistentGraph* graph, const TaskShape& sha
   while (graph->allocated < stream.count && stream[graph->allocated].dropped) ++graph->allocated;
   if (graph->allocated == stream.count || !same_shape(stream[graph->allocated].shape, shape)) return nullptr;
   Task* task = stream[graph->allocated++].task;
-  prefetch_descriptor(stream, graph->allocated + 1);  // behind the next one, which has been fetched by the call before
+  // The one after the next; the call before has prefetched the next one.
+  prefetch_descriptor(stream, graph->allocated + 1);
   begin_replay_of(worker, task, shape);
   return task;
 }
@@ -267,14 +269,14 @@ Task* take_recorded(Worker* worker, PersistentGraph* graph, const TaskShape& sha
 
 Task* allocate_persistent(Worker* worker, TaskShape& shape) {
   PersistentGraph* graph = graph_of(worker->task);
-  shape.flags &= kKept;  // a copy of a task comes with all the flags that the task has by then
+  shape.flags &= kKept;  // a copy of a task arrives here with all flags that the task has by then
   if (graph->state == GraphState::kReplaying) [[likely]] {
     if (Task* task = take_recorded(worker, graph, shape)) [[likely]]
       return task;
     go_on_unrecorded(worker, graph);
   }
   if (graph->state == GraphState::kUnrecorded) return allocate_ordinary_task(worker, shape);
-  shape.dependences = 0;  // edges go to chunks, which the graph gives up when it has been recorded
+  shape.dependences = 0;  // edges go to chunks, which the graph frees when it has been recorded
   Task* task = allocate_ordinary_task(worker, shape);
   task->flags |= task_flag::kPersistent;
   task->exclusions = nullptr;
@@ -327,7 +329,7 @@ bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count,
   return enter_wait(worker, worker->task, list, count, event, tool_data);
 }
 
-// Regions of a renewed iteration belong to none of its taskgroups.
+// Regions of an iteration that the observer runs belong to none of its taskgroups.
 void persistent_note_wait(Task* producer, NodeKind kind) {
   PersistentGraph* graph = graph_of(producer);
   if (kind == NodeKind::kGroupBegin) {
@@ -376,7 +378,7 @@ void replay_task(PersistentGraph* graph, const GraphStep& step) {
   spawn_task(worker, task, list, step.dependence_count, nullptr);
 }
 
-// Does what the producer's code would do, construct by construct. Or an observer does all of it.
+// Does what the producer's code would do, construct by construct, unless an observer runs the whole iteration.
 void replay_without_code(PersistentGraph* graph) {
   graph->allocated = graph->allocations[0].count;
   if (repeat_told_iteration(graph)) return;
@@ -394,7 +396,7 @@ void replay_without_code(PersistentGraph* graph) {
   }
 }
 
-// The iteration that ends was it, to its end, what was recorded?
+// Whether the iteration that ends equals the recorded one to its end.
 bool was_replayed(PersistentGraph* graph) {
   if (graph->state != GraphState::kReplaying) return false;
   next_step(this_worker(), graph);
@@ -413,7 +415,7 @@ void enter_producer(PersistentGraph* graph) {
   for (Taskgroup& group : graph->groups) taskgroup_init(&group, producer, graph->producers_group, false);
 }
 
-// Makes the graph ready for the iteration that begins; the instance is its own.
+// Makes the graph ready for the iteration that begins, and selects its instance.
 void prepare_iteration(PersistentGraph* graph) {
   end_told_iteration(graph);
   bool first = graph->state == GraphState::kUnused;
@@ -480,8 +482,8 @@ bool graph_iterate(PersistentGraph* graph) {
   return false;
 }
 
-// A replay knows the tasks of the region alone: those that the producer created before it, and that a task of it would
-// wait for, are waited for here.
+// A replay knows only the tasks of the region. So the producer waits here for tasks that it created before the region,
+// if a recorded task would wait for them.
 void graph_enter(PersistentGraph* graph, Worker* worker) {
   graph->producer = worker->task;
   const Array<Dependence>& list = graph->record.dependences[0];

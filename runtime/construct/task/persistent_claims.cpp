@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target tasks in iterations of persistent graphs that a library sees as they are created, and may claim
-// (observed.hpp). Recorded, they are like all that are claimed. In a replay the record says which tasks stand before
-// them, so they are claimed where all of those have been: the library hears their numbers, and the node says when they
-// have ended. The producer's thread.
+// Target tasks in iterations of persistent graphs of which a library is notified as they are created, and which it may
+// claim (observed.hpp). While an iteration is recorded, they are like all claimed tasks. In a replay the record has
+// their predecessors, so they are claimed if all predecessors have been claimed: the library gets the predecessors'
+// numbers, and the node counts the predecessors that have not ended. Run by the producer's thread.
 #include "construct/task/persistent_graph.hpp"
 
 #include "base/small_array.hpp"
@@ -14,9 +14,9 @@ namespace marline {
 
 namespace {
 
-Atomic<uint64_t> g_last_told{0};  // any producer
+Atomic<uint64_t> g_last_told{0};  // incremented by any producer
 
-// The recorded iteration has ended: does it consist of tasks that an observer has claimed?
+// The recorded iteration has ended: whether an observer has claimed all its tasks.
 bool is_all_claimed(PersistentGraph* graph) {
   if (!tool::on(tool::event::kTargetTasks)) return false;
   for (const GraphStep& step : graph->steps()) {
@@ -36,8 +36,9 @@ void begin_told_iteration(PersistentGraph* graph) {
   if (graph->is_told) tool::tell_iterates(graph->told, graph->mode != GraphMode::kNowait);
 }
 
-// Its tasks' nodes stay as they are, which is as the iteration before has left them: each waits for all again. What the
-// producer does behind it is to wait for it (go_on_unrecorded). An untied one could come back on another thread there.
+// The nodes of the tasks keep the state in which the iteration before has left them: each waits for all its
+// predecessors again. After that the producer waits for the iteration (go_on_unrecorded). An untied producer could
+// continue on another thread there, so it does not get this far.
 bool repeat_told_iteration(PersistentGraph* graph) {
   bool is_given = graph->is_told && graph->producer->tied() && let_repeat(this_worker(), graph->told);
   if (!is_given) return false;
@@ -47,14 +48,14 @@ bool repeat_told_iteration(PersistentGraph* graph) {
   return true;
 }
 
-// What it costs to go another way in the midst of a renewed iteration, which waits for what has been given, is to be
-// little beside what is saved, also where that is so every now and then.
+// If a renewed iteration differs from the record half-way, the producer waits for what the observer has got. The pause
+// keeps this cost small compared to the gain, also if it happens repeatedly.
 void pause_renewal(PersistentGraph* graph) {
   graph->renewal_pause = graph->next_pause;
   if (graph->next_pause < PersistentGraph::kLongestPause) graph->next_pause *= 2;
 }
 
-// Each iteration waits for the one before. An untied producer as above.
+// Each iteration must wait for the one before. As above, the producer must not be untied.
 void renew_told_iteration(PersistentGraph* graph) {
   if (graph->renewal_pause != 0) return void(--graph->renewal_pause);
   bool may_be = graph->is_told && graph->renews && graph->mode != GraphMode::kNowait && graph->producer->tied();
@@ -74,7 +75,7 @@ void end_told(PersistentGraph* graph) {
 
 namespace {
 
-// A member of a mutexinoutset has exclusions in a replay, which a claimed task does not take.
+// In a replay, a member of a mutexinoutset has exclusions, which a claimed task does not take.
 bool has_exclusions(const Dependence* list, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (list[i].access == Access::kMutexinoutset) return true;
@@ -82,7 +83,7 @@ bool has_exclusions(const Dependence* list, size_t count) {
   return false;
 }
 
-// It has no step: the members of a set, which are tasks, stand before it.
+// Whether the node is a gather node. It has no step; its predecessors are the members of a set, which are tasks.
 bool is_gather(const GraphRecord* record, const GraphNode* node) {
   uint32_t steps = record->steps[0].count;
   for (int i = 0; i < record->instances; ++i) {
@@ -92,12 +93,12 @@ bool is_gather(const GraphRecord* record, const GraphNode* node) {
   return false;
 }
 
-// Calls `visit` for each predecessor of the node, until it returns false. One that has a step also waits for the
-// producer.
+// Calls `visit` for each predecessor of the node, until it returns false. For a node with a step, `required` also
+// counts the producer.
 template <class Visit>
 bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const Visit& visit) {
   GraphNode** predecessors = graph->record.predecessors;
-  if (predecessors == nullptr) return false;  // the observer has come since
+  if (predecessors == nullptr) return false;  // the observer was registered after the graph was built
   GraphNode** first = predecessors + node->first_predecessor;
   GraphNode** end = first + node->required - (is_gather(&graph->record, node) ? 0 : 1);
   for (GraphNode** at = first; at != end; ++at) {
@@ -111,7 +112,8 @@ bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const V
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node) {
   (void)for_all_before(graph, node, [graph](const GraphNode& before) {
     if (before.number != 0 && before.number != GraphNode::kEnded) tool::tell_awaited(before.number);
-    if (is_gather(&graph->record, &before)) await_claimed_before(graph, &before);  // behind tasks alone: no deeper
+    // Its predecessors are tasks, so this goes no deeper.
+    if (is_gather(&graph->record, &before)) await_claimed_before(graph, &before);
     return true;
   });
 }
@@ -133,7 +135,7 @@ bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, si
   return true;
 }
 
-// As in a whole iteration, the tasks' nodes stay as they are.
+// As in an iteration that the observer repeats, the tasks' nodes keep their state.
 bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   PersistentGraph* graph = graph_of(worker->task);
   if (!graph->is_renewed) return false;
@@ -162,7 +164,7 @@ bool enter_persistent_claimed(Task* task, const Dependence* list, size_t count) 
   GraphNode* node = graph->node(graph->position++);
   if (count != 0) task->flags |= task_flag::kGraph;
   task->inline_edges |= Task::kOfClaimed;
-  task->predecessors.store(1, relaxed);  // released with the guard
+  task->predecessors.store(1, relaxed);  // this store is released with the guard
   SmallArray<uint64_t> numbers("predecessors of a target task");
   (void)for_all_before(graph, node, [&](const GraphNode& before) {
     if (before.number != GraphNode::kEnded) numbers.push(before.number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of persistent graphs share: a graph's state, and the steps through its record (persistent.cpp);
-// what an observer of target tasks is told of it (persistent_claims.cpp). The producer's thread.
+// What the two halves of persistent graphs share: a graph's state and the steps through its record (persistent.cpp),
+// and the reports to an observer of target tasks (persistent_claims.cpp). Used by the producer's thread.
 #pragma once
 
 #include "construct/task/observed.hpp"
@@ -13,25 +13,25 @@ namespace marline {
 enum class GraphState : uint8_t {
   kUnused,  // before the first iteration
   kRecording,
-  kReplaying,   // so far this iteration is what was recorded
-  kUnrecorded,  // it is not: its tasks are ordinary ones from here on
+  kReplaying,   // so far this iteration equals the recorded one
+  kUnrecorded,  // this iteration differs from the recorded one: from here on its tasks are ordinary ones
 };
 
-// What a replay without the producer's code gives a task back.
+// The values that a replay without the producer's code restores in a task.
 struct Snapshot {
   int32_t priority;
   int32_t domain;
   uint32_t look;
   const char* label;
-  Observed observed;  // null: nobody was to be told of it
+  Observed observed;  // null: the observer was not to be notified of the task
   DependenceLengths lengths;
   void* bytes() { return this + 1; }
 };
 
 struct Allocation {
   TaskShape shape;
-  Task* task;          // null: it has become an ordinary one
-  Snapshot* snapshot;  // kReplay: of the block, as spawned
+  Task* task;          // null: the task has become an ordinary one
+  Snapshot* snapshot;  // kReplay: of the task's block, as spawned
   bool dropped;
 };
 
@@ -39,31 +39,46 @@ struct PersistentGraph {
   Task* producer;
   GraphMode mode;
   GraphState state = GraphState::kUnused;
-  bool open = false;               // the producer is between its first iteration and the end
-  bool invalid = false;            // the next iteration is to be recorded
-  bool replayable = true;          // without the producer's code
-  bool previous_replayed = false;  // tasks of the iteration before may be unfinished
-  int recorded = 0;                // iterations in the record
-  int instance = 0;                // of the current iteration
-  uint32_t position = 0;           // the next step
-  uint32_t allocated = 0;          // the next allocation
-  uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
-  bool is_told = false;            // it has heard of this one, which is still what was recorded
-  bool renews = true;  // it may be asked whether it does iterations whose code runs: none has had a taskgroup
-  uint32_t renewal_pause =
-      0;  // so many iterations, recorded ones too, before it is asked again, as one has gone another way
-  uint32_t next_pause = 4;  // the next time
-  bool is_renewed = false;  // it does this one, of whose tasks it hears
-  bool is_whole = false;    // it does all of this one, of whose tasks the record knows nothing
-  Observed observed;        // of the task that is being recorded
+  // The producer is between its first iteration and the end.
+  bool open = false;
+  // The next iteration must be recorded.
+  bool invalid = false;
+  // Can be replayed without the producer's code.
+  bool replayable = true;
+  // Tasks of the iteration before may be unfinished.
+  bool previous_replayed = false;
+  // Number of iterations in the record.
+  int recorded = 0;
+  // The instance of the current iteration.
+  int instance = 0;
+  // Index of the next step.
+  uint32_t position = 0;
+  // Index of the next allocation.
+  uint32_t allocated = 0;
+  // The record's number for the observer of target tasks; 0: its iterations are not reported.
+  uint64_t told = 0;
+  // The observer has been notified of this iteration, which still equals the recorded one.
+  bool is_told = false;
+  // Iterations whose code runs may be offered to the observer: none has had a taskgroup.
+  bool renews = true;
+  // So many iterations, recorded ones included, pass before the next offer, because an offered iteration differed.
+  uint32_t renewal_pause = 0;
+  // The value of renewal_pause after the next such iteration.
+  uint32_t next_pause = 4;
+  // The observer runs this iteration, and is notified of each of its tasks.
+  bool is_renewed = false;
+  // The observer runs this whole iteration; the record does not know when its tasks end.
+  bool is_whole = false;
+  // Of the task that is being recorded.
+  Observed observed;
   GraphRecord record{};
   Array<Allocation> allocations[GraphRecord::kInstances];
   DependenceTable* table = nullptr;
   DependenceTable* producers_table = nullptr;
   Taskgroup* producers_group = nullptr;
-  Taskgroup groups[GraphRecord::kInstances];  // the tasks of an iteration
+  Taskgroup groups[GraphRecord::kInstances];  // of each instance: the tasks of its iteration
 
-  static constexpr uint32_t kLongestPause = 1024;  // each is twice the one before
+  static constexpr uint32_t kLongestPause = 1024;  // each pause is twice the one before, up to this
 
   int instances() const { return mode == GraphMode::kNowait ? 2 : 1; }
   Array<GraphStep>& steps() { return record.steps[record.instances - 1]; }
@@ -72,26 +87,28 @@ struct PersistentGraph {
 
 inline PersistentGraph* graph_of(const Task* producer) { return producer->table->graph; }
 
-// persistent.cpp: the step that the producer comes to next; null: there is none.
+// persistent.cpp: the step of the producer's next construct; null: there is none.
 GraphStep* next_step(Worker* worker, PersistentGraph* graph);
-// It has come to something else.
+// The producer's construct differs from the recorded step.
 void go_on_unrecorded(Worker* worker, PersistentGraph* graph);
-// A descriptor that was handed out before that.
+// Makes a descriptor that the graph has given out before that an ordinary task.
 void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task);
-// The next step of an iteration that is being recorded.
+// Records the next step of an iteration.
 void record_task(PersistentGraph* graph, Task* task, const Dependence* list, size_t count);
 
-// persistent_claims.cpp: in a replay, a task that is not claimed, or a thread, waits at this node: the observer hears
-// which claimed tasks it waits for, also behind an inoutset's gathering, but not behind tasks that were dropped.
+// persistent_claims.cpp: in a replay, a task that is not claimed, or a thread, waits at this node. Notifies the
+// observer of the claimed tasks that the node waits for, also through an inoutset's gather node, but not through
+// dropped tasks.
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
 
-// Likewise: the graph has been recorded, and is to be repeated; an iteration of it begins; ends, or goes
-// another way; the record goes.
+// persistent_claims.cpp, too. begin_told: the graph has been recorded, and will be repeated. begin_told_iteration: an
+// iteration begins. end_told_iteration: it ends, or differs from the record. end_told: the record is discarded.
 void begin_told(PersistentGraph* graph);
 void begin_told_iteration(PersistentGraph* graph);
-// Its tasks have the data that they had in the one before. True: the observer does it as a whole.
+// The iteration's tasks have the same data as in the one before. True: the observer runs it as a whole.
 [[nodiscard]] bool repeat_told_iteration(PersistentGraph* graph);
-// Its code runs: they may have other data. The observer may do it all the same (renew_persistent).
+// The producer's code runs, and its tasks may have other data. The observer may still run the iteration
+// (renew_persistent).
 void renew_told_iteration(PersistentGraph* graph);
 void pause_renewal(PersistentGraph* graph);
 void end_told_iteration(PersistentGraph* graph);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// The lock that makes Clang's reducing target regions exclude each other.
 #include "construct/task/reducing_region.hpp"
 
 #include "construct/sync/lock.hpp"
@@ -14,13 +14,13 @@ namespace marline {
 namespace {
 
 LockWord g_lock{0};
-// The task that has it. relaxed, everywhere: a task only asks whether it is that one, which it alone makes true and
-// untrue.
+// The task that has the lock. relaxed everywhere: a task only compares this with itself, and only that task sets and
+// clears it.
 Atomic<const Task*> g_owner{nullptr};
 
-bool g_handles_forks = false;  // under the lock
+bool g_handles_forks = false;  // guarded by the lock
 
-// In the child, which has only the thread that forks.
+// Run in the child process, which has only the thread that forked.
 void after_fork() {
   const Task* owner = g_owner.load(relaxed);
   for (const Worker* worker : {this_worker_or_null(), library_caller()}) {  // the task may have called a library

@@ -12,9 +12,9 @@ struct ReductionSet {
   size_t count;
   int threads;
   ReductionItem* items;
-  // [item][thread], and one more of each item, that of claimed target tasks (marline_reduction_t in devices.h). Null
-  // until a task on that thread, or the first such task, asks. Written on that thread, or by who is first; others
-  // compare addresses with it.
+  // Indexed [item][thread], plus one copy per item for claimed target tasks (marline_reduction_t in devices.h). Null
+  // until a task on that thread, or the first claimed task, asks. A thread's copy is set on that thread; the claimed
+  // tasks' copy is set by the first thread that asks. Other threads compare addresses with the copies.
   Atomic<void*>* copies;
 
   [[nodiscard]] size_t columns() const { return static_cast<size_t>(threads) + 1; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task construct: allocating, spawning, undeferred tasks. Run by the thread that runs the generating task.
+// The task construct: allocates and spawns tasks, and runs undeferred tasks. Run by the thread that runs the generating
+// task.
 #include "construct/task/task.hpp"
 
 #include "config/options.hpp"
@@ -36,7 +37,8 @@ namespace {
       task->serial = next_serial(group->order);
     } else {
       task->serial = parent->serial;
-      group->count.fetch_add(Taskgroup::kOne, relaxed);  // the parent is counted in it, so it cannot end meanwhile
+      // The parent is counted in the group, so the group cannot end meanwhile.
+      group->count.fetch_add(Taskgroup::kOne, relaxed);
     }
   }
   task->taskgroup = parent->taskgroup;
@@ -45,7 +47,7 @@ namespace {
 [[gnu::noinline]] void tell_created(Worker* worker, Task* task, const Dependence* list, size_t count,
                                     const void* codeptr) {
   ompt::Frame* frame = frame_of(worker->task);
-  if (frame->enter_frame.ptr == nullptr) set_enter_frame(frame, in_callers_frame());  // else the face knew better
+  if (frame->enter_frame.ptr == nullptr) set_enter_frame(frame, in_callers_frame());  // otherwise the face has set it
   if (tool::on(tool::event::kTaskCreate)) {
     tool::task_create(&worker->task->tool_data, frame, &task->tool_data, tool_flags(task), count != 0, codeptr,
                       task->name(), task->color());
@@ -53,8 +55,8 @@ namespace {
   if (count != 0) announce_dependences(&task->tool_data, list, count);
 }
 
-// A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
-// nobody else could take it (the initial thread outside of parallel regions).
+// Whether a task runs at once, on a fiber of its own, because that costs less than queueing it: enough tasks are queued
+// already, or no other thread could take the task (the initial thread outside of parallel regions).
 template <auto plenty>
 [[gnu::always_inline]] inline bool runs_at_once(Worker* worker, const Task* task) {
   Member* member = worker->member;
@@ -64,7 +66,7 @@ template <auto plenty>
   return limit != 0 && plenty(member, task, limit);
 }
 
-// Outside of parallel regions nobody else takes what was created too deep to run at once.
+// Runs tasks that were created too deep to run at once: outside of parallel regions no other thread takes them.
 [[gnu::noinline]] void run_what_is_left(Member* member) {
   while (this_worker()->fiber->depth == 0) {
     Task* task = pop_own(member);
@@ -77,7 +79,7 @@ template <auto plenty>
   }
 }
 
-// From the clause's value to the task's own.
+// Computes the task's own priority from the clause's value.
 [[gnu::noinline]] void resolve_priority(Task* task, size_t dependences) {
   const Options& o = options();
   int32_t hint = task->priority.load(relaxed);
@@ -86,11 +88,11 @@ template <auto plenty>
   if (o.priority.profiles && profile_sends(task, dependences)) own = INT32_MAX;
   if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
   task->priority.store(own, relaxed);
-  // seq_cst: the sleep protocol's first half, with the task's push (sched/idle.hpp). Stored once.
+  // seq_cst: the first half of the sleep protocol, together with the task's push (sched/idle.hpp). Stored once.
   if ((own > 0 || o.priority.propagates) && !priorities_in_use()) g_priorities_in_use.store(true, seq_cst);
 }
 
-// With plenty queued, the most urgent task runs at once, in place of the new one.
+// If enough tasks are queued, runs the most urgent one at once, instead of the new one.
 [[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
   Member* member = worker->member;
   enqueue_own(member, task);
@@ -106,7 +108,7 @@ template <auto plenty>
   }
 }
 
-// Plenty is queued: this task runs, or a more urgent one.
+// Enough tasks are queued: runs this task, or a more urgent one.
 [[gnu::noinline]] void run_now(Worker* worker, Task* task) {
   Member* member = worker->member;
   if (priorities_in_use() && member->team->level != 0) [[unlikely]] {
@@ -118,13 +120,13 @@ template <auto plenty>
   }
 }
 
-// The same where the task scheduling constraint may be strict.
+// The same, if the task scheduling constraint may apply.
 [[gnu::noinline]] void run_over_creator(Worker* worker, Task* task) {
   LeftFrames left(worker, worker->fiber->tied_frames);
   run_now(worker, task);
 }
 
-// Each function that this one ends with is called by a jump, so that the common ways need no frame.
+// Ends only in tail calls, so that the common paths need no stack frame.
 [[gnu::always_inline]] inline void make_run_simply(Worker* worker, Task* task) {
   if (runs_at_once<plenty_in_deque>(worker, task)) return run_now(worker, task);
   enqueue_own(worker->member, task);
@@ -142,7 +144,7 @@ template <auto plenty>
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
-// suspended meanwhile, and continues on another thread if it is untied and that thread may start the task sooner.
+// suspended meanwhile; it continues on another thread if it is untied and that thread may start the task sooner.
 Worker* wait_until_allowed(Worker* worker, const Task* task) {
   return task->has(task_flag::kTied) ? wait_until_child_may_start(worker) : worker;
 }
@@ -175,18 +177,19 @@ void enter_body(Worker* worker, Task* task) {
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
 }
 
-// A detached task that holds its creator until it completes. In an iteration of a persistent graph the table has no
-// room for what would stand for it. In a table that producers share, its descendants would wait for that.
+// Whether this detached task holds its creator until it completes, rather than until its block ends. In an iteration of
+// a persistent graph, the table has no room for the node that would represent its completion. In a table that producers
+// share, the task's descendants would wait for that node.
 bool holds_until_completion(const Task* task) {
   return task->parent->has(task_flag::kInGraph | task_flag::kSharesTable);
 }
 
-// An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5): not
-// until the event of its detach clause is fulfilled. Until then its siblings need to be ordered behind it.
+// An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5), not
+// until the event of its detach clause is fulfilled. Only from then on siblings must be ordered after it.
 [[gnu::noinline]] void leave_detached(Worker* worker, Task* task) {
   Task* parent = task->parent;
   if (KeptDependences* kept = task->kept) {
-    task->kept = nullptr;  // a persistent descriptor lives on, and has its exclusions there
+    task->kept = nullptr;  // a persistent descriptor is used again, and keeps its exclusions in the same field
     if (!task->event.is_fulfilled()) enter_completion(worker, task, kept);
     SlabPool::release(kept, worker->pool);
   }
@@ -206,7 +209,7 @@ void leave_body(Task* task) {
   Worker* worker = this_worker();
   worker->fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = task->parent;
-  fence_signal();  // before the descriptor is given back
+  fence_signal();  // before the descriptor is freed
   if (task->has(task_flag::kDetach)) [[unlikely]] {
     return leave_detached(worker, task);
   }
@@ -219,7 +222,8 @@ void leave_body(Task* task) {
 [[gnu::noinline]] void spawn_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
                                        const void* codeptr) {
   if (const DependObject* object = count == 0 ? take_sole_object(worker) : nullptr) {
-    return spawn_task(worker, task, object->list(), object->count, codeptr);  // it lives until the task is created
+    // The object lives until the task is created.
+    return spawn_task(worker, task, object->list(), object->count, codeptr);
   }
   NextDependences all(worker, list, count);
   spawn_task(worker, task, all.list(), all.count(), codeptr);
@@ -236,7 +240,7 @@ void leave_body(Task* task) {
   if (all.count() != 0) taskwait_depend(worker, all.list(), all.count(), codeptr);
 }
 
-// Its dependences have been waited for, those that calls announced excepted.
+// The task's dependences have been waited for, except the ones that calls have set before.
 Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->next_task != nullptr) [[unlikely]] {
     wait_for_announced(worker, codeptr);
@@ -244,14 +248,14 @@ Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list,
   worker = wait_until_allowed(this_worker(), task);
   become_child(worker, task);
   if (task->parent->has(task_flag::kSharesTable)) inherit_table(task);
-  task->flags = (task->flags & ~task_flag::kObserved) | task_flag::kUndeferred;  // nobody is told of it
+  task->flags = (task->flags & ~task_flag::kObserved) | task_flag::kUndeferred;  // the observer is not notified of it
   if (tool::present()) [[unlikely]] {
     tell_created(worker, task, list, count, codeptr);
   }
   return worker;
 }
 
-// False: the task is cancelled, and over.
+// False: the task is cancelled, and has ended.
 bool enter_unless_cancelled(Worker* worker, Task* task) {
   if (is_cancelled(task)) [[unlikely]] {
     if (Task* next = discard_task(worker, task)) enqueue(this_worker(), next);
@@ -266,7 +270,7 @@ bool enter_unless_cancelled(Worker* worker, Task* task) {
 
 Task* allocate_announced(Worker* worker, TaskShape& shape) {
   bool told = worker->next_task != nullptr;
-  if (told) drop_stale_next_task(worker);  // a replay does not look
+  if (told) drop_stale_next_task(worker);  // a replay does not check
   bool in_graph = worker->task->has(task_flag::kInGraph);
   Task* task = in_graph ? allocate_persistent(worker, shape) : allocate_ordinary_task(worker, shape);
   if (told) take_next_name(worker, task);
@@ -296,7 +300,7 @@ void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) {
 
 namespace {
 
-// What is left of a creation that a tool has heard of, or that no tool hears of.
+// The part of a creation after the events for tools.
 [[gnu::noinline]] void spawn(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->task->has(task_flag::kFinal | task_flag::kSharesTable)) [[unlikely]] {
     if (worker->task->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
@@ -394,7 +398,7 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
 }
 
 void taskyield(Worker*) {
-  tool::tell_wait(MARLINE_WAIT_FOR_WORK);  // perhaps what it yields for is behind a claimed task
+  tool::tell_wait(MARLINE_WAIT_FOR_WORK);  // the awaited condition may depend on a claimed task
   yield_task();
 }
 

@@ -13,19 +13,20 @@
 
 namespace marline {
 
-// What kind of task it is: the same for all that one construct generates.
+// The kind of a task: the same for all tasks that one construct generates.
 struct TaskShape {
   void (*invoke)(Task*);  // called once to run it
-  const void* code;       // the compiler's function for the body: tells one construct's tasks from another's
-  uint32_t flags;  // task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable, kObjects
-  size_t block_bytes = 0;  // of the face's block, behind the descriptor
+  const void* code;       // the compiler's function for the body: identifies the construct
+  // Bits of task_flag: kTied, kFinal (also set if the parent is final), kDetach, kMergeable, kObjects.
+  uint32_t flags;
+  size_t block_bytes = 0;  // of the face's block, after the descriptor
   size_t block_align = 0;  // a power of two up to 4096; 0: 64
-  size_t dependences = 0;  // room for so many in-line edges
+  size_t dependences = 0;  // number of in-line edges to have room for
 };
 
-inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room for
+inline constexpr size_t kInlineEdges = 4096;  // largest number of edges that a descriptor has room for
 
-// What a task starts with, be its descriptor new or a persistent one.
+// Sets the fields with which a task starts, in a new descriptor or a persistent one.
 [[gnu::always_inline]] inline void begin_life(Worker* worker, Task* task, const TaskShape& shape) {
   Task* parent = worker->task;
   task->parent = parent;
@@ -43,8 +44,8 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   }
 }
 
-// `dependences`: room for so many in-line edges; `more`: bytes behind them. In line, because a face knows most of a
-// shape.
+// `dependences`: the number of in-line edges to have room for; `more`: additional bytes after them. In line, because a
+// face knows most of a shape at compile time.
 [[gnu::always_inline]] inline Task* allocate_with_room(Worker* worker, const TaskShape& shape, size_t dependences,
                                                        size_t more) {
   auto round_up = [](uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); };
@@ -52,7 +53,7 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
   size_t bytes = block_end + room * kEdgeBytes + more;
-  if (bytes < sizeof(Task)) __builtin_unreachable();  // so that the allocation does not ask whether it is none
+  if (bytes < sizeof(Task)) __builtin_unreachable();  // so that the allocation does not check for 0 bytes
   if (bytes > SlabPool::kClassLimit) [[unlikely]] {
     throttle_soon(worker);
   }
@@ -69,12 +70,13 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   return task;
 }
 
-// For a worker with a record of what the next task is to be (construct/task/next_task.hpp), where priorities are passed
-// on, and in a persistent graph.
-// `shape` is its own to change: a copy of a copy, by wider loads than the stores before, would wait for these.
+// For a worker with a record for the next task (construct/task/next_task.hpp), where priorities propagate, and in a
+// persistent graph. The function may change `shape`: a copy of a copy, by wider loads than the stores before it, would
+// wait for the stores.
 [[gnu::noinline]] Task* allocate_announced(Worker* worker, TaskShape& shape);
 
-// What was said of it beforehand (construct/task/next_task.hpp): its name moves to it, its dependences get room.
+// Allocates a task. Takes the name and reserves room for the dependences that calls have set before
+// (construct/task/next_task.hpp).
 [[gnu::always_inline]] inline Task* allocate_task(Worker* worker, const TaskShape& shape) {
   if (worker->next_task != nullptr || options().task_tail_bytes != 0 || worker->task->has(task_flag::kInGraph))
       [[unlikely]] {
@@ -84,48 +86,50 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   return allocate_with_room(worker, shape, shape.dependences, 0);
 }
 
-// The same where is_simple() said so.
+// The same, if is_simple() is true.
 [[gnu::always_inline]] inline Task* allocate_simple(Worker* worker, const TaskShape& shape) {
   return allocate_with_room(worker, shape, 0, 0);
 }
 
-// For construct/task/persistent.cpp: the same without a look at graphs; and for a descriptor that such a call returned,
-// the beginning of its task's next run. The block stays as it is.
+// For construct/task/persistent.cpp: the same without a check for graphs.
 Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape);
 
-// A child of the current task, without code or dependences, that stands for what a library does: claimed
-// (observed.hpp), and in no graph. No tool is told of it.
+// Creates a child of the current task, without code or dependences, that represents work of a library: it is claimed
+// (observed.hpp), and in no graph. No tool is notified of it.
 Task* create_claimed_task(Worker* worker);
+// Begins the next run of a task in a descriptor that allocate_ordinary_task returned. The block keeps its content.
 void begin_another_life(Worker* worker, Task* task, const TaskShape& shape);
 
-// Makes the task a child of the current one, with its dependences (and those said beforehand), and lets it run: queued,
-// or run at once where the standard or the load says so (final parent, plenty queued); in any case a task that suspends
-// does not hold its creator unless it is undeferred. `codeptr`: return address into the program, for tools.
+// Makes the task a child of the current one, with its dependences (and the ones that calls have set before), and lets
+// it run: it is queued, or runs at once if the standard or the load says so (final parent, enough tasks queued). A task
+// that suspends never holds its creator, unless it is undeferred. `codeptr`: return address into the program, for
+// tools.
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
-// The same for a task without dependences, where is_simple() says so.
+// The same for a task without dependences, if is_simple() is true.
 void spawn_simple(Worker* worker, Task* task, const void* codeptr);
 
-// Whether a deferred task without clauses that the current task creates is nothing more than that: no final parent
-// nor one that shares its table, no record of what the next task is to be, and no option that gives it an order.
+// Whether the current task can create deferred tasks without clauses by the fast path: it is neither final nor shares
+// its table nor is in a graph, the worker has no record for the next task, and no option orders tasks.
 inline bool is_simple(const Worker* worker) {
   return worker->next_task == nullptr && options().simple_creation &&
          !worker->task->has(task_flag::kFinal | task_flag::kSharesTable | task_flag::kInGraph);
 }
 
-// A task without a body: it orders others by its dependences.
+// Spawns a task without a body: it only orders other tasks by its dependences.
 void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr);
 
-// An undeferred task whose body the compiler calls in line (KMP's if(0)): between the two calls the current task is
-// `task`. Its dependences must have been waited for (taskwait_depend); with kDetach, Task::kept has them.
+// An undeferred task with a body that the compiler calls in line (KMP's if(0)): between the two calls the current task
+// is `task`. Its dependences must have been waited for (taskwait_depend); with kDetach, Task::kept has them.
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr);
 
-// The same where the face calls the body itself. False: the task is cancelled (exec/worker/cancellation.hpp), and over.
+// The same if the face calls the body itself. False: the task is cancelled (exec/worker/cancellation.hpp), and has
+// ended.
 [[nodiscard]] bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr);
 
 void end_undeferred(Task* task);
 
-// Runs a task of the face's that is included or undeferred, from spawn to completion, before it returns.
+// Runs an included or undeferred task of a face, from spawn to completion, before it returns.
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
 // The event that a task with kDetach waits for; its address is the omp_event_handle_t.
@@ -139,12 +143,12 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
 void taskyield(Worker* worker);
 
 // Regions nest; the end waits for all tasks generated inside, and their descendants. is_construct: the program has
-// written it, and `cancel taskgroup` in its tasks means it; otherwise (reduction(task, ...)) that means one further
-// out.
+// written the construct, and `cancel taskgroup` in its tasks cancels it. Otherwise (reduction(task, ...)) `cancel
+// taskgroup` cancels the next construct around it.
 void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct = true);
 void taskgroup_end(Worker* worker, const void* codeptr);
 
-// For construct/task/persistent.cpp: a group that lies in other memory than taskgroup_begin's, and the wait for its
+// For construct/task/persistent.cpp: a group in the caller's memory rather than taskgroup_begin's, and the wait for its
 // members.
 void taskgroup_init(Taskgroup* group, Task* owner, Taskgroup* outer, bool is_construct);
 void taskgroup_wait(Task* owner, Taskgroup* group);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reports the flags and the dependences of a new task to tools.
 #include "construct/task/task_events.hpp"
 
 #include "base/small_array.hpp"
@@ -39,8 +39,8 @@ int tool_flags(Task* task) {
     if (task->parent == nullptr || task->has(task_flag::kInitial)) return kInitial;
     return kImplicit | (task->team->size == 1 ? kUndeferred : 0);  // as LLVM's runtime has it
   }
-  // The events of a target task are those of the task construct (OpenMP 5.2, section 13.8), whose flags always have
-  // kExplicit (section 12.5).
+  // A target task has the events of a task construct (OpenMP 5.2, section 13.8), and the flags of a task construct
+  // always include kExplicit (section 12.5).
   return kExplicit | (tool_tail(task)->is_target ? kTarget : 0) |
          (task->has(task_flag::kUndeferred) ? kUndeferred : 0) | (task->has(task_flag::kTied) ? 0 : kUntied) |
          (task->has(task_flag::kFinal) ? kFinal : 0) | (task->has(task_flag::kMergeable) ? kMergeable : 0);

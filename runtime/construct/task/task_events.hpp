@@ -11,11 +11,11 @@
 
 namespace marline {
 
-// ompt_task_flag_t; only while a tool is there. A target task that Clang's code runs in line has no kTarget: the code
-// does not say that it is one.
+// ompt_task_flag_t of the task; call it only while a tool is present. A target task that Clang's code runs in line has
+// no kTarget: the code does not show that it is a target task.
 int tool_flags(Task* task);
 
-// The dependences of a task that has been announced, if a tool wants them.
+// Reports the dependences of a task that has been reported, if a tool asks for dependences.
 void announce_dependences(uint64_t* task_data, const Dependence* list, size_t count);
 
 }  // namespace marline

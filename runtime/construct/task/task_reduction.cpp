@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Task reductions for Clang's code. A ReductionSet belongs to its taskgroup. Only tasks that run on a thread write this
-// thread's copies; the group's owner reads them after the group has ended. Target tasks that a library claims have one
-// more, which the library fills when the group has ended.
+// thread's copies; the group's owner reads them after the group has ended. Target tasks that a library claims share one
+// more copy, which the library fills when the group has ended.
 #include "construct/task/task_reduction.hpp"
 
 #include "base/check.hpp"
@@ -42,7 +42,7 @@ void* copy_of(ReductionSet* set, size_t item, int thread) {
   return copy;
 }
 
-// Several threads may be the first.
+// Several threads may make the copy at the same time; the first one is used.
 void* claimed_copy_of(ReductionSet* set, size_t item) {
   void* copy = set->claimed_copy(item).load(acquire);  // pairs with the exchange
   if (copy != nullptr) return copy;
@@ -58,7 +58,8 @@ bool inside(const void* address, const void* base, size_t bytes) {
   return base != nullptr && at >= from && at - from < bytes;
 }
 
-// The item that `address` names: by its variable, or by a copy that an enclosing task was given. `named`: that one.
+// Finds the item that `address` names: by its variable, or by a copy that an enclosing task got. `named`: the address
+// that matched.
 bool find_item(const ReductionSet* set, void* address, size_t* item, void** named) {
   for (size_t i = 0; i < set->count; ++i) {
     *item = i;
@@ -78,7 +79,7 @@ void combine(const ReductionItem& what, void* copy) {
   release_copy(what, copy);
 }
 
-// What claimed tasks have may come from elsewhere: the task may suspend.
+// The data of claimed tasks may have to be fetched: the task may suspend.
 void combine_claimed(const ReductionItem& what, void* copy) {
   if (copy == nullptr) return;
   if (tool::target_observer()->reduced(copy) != 0) return combine(what, copy);

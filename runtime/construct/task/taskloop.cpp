@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of a taskloop is stateless; the worker keeps the properties that the program has set for the loop.
+// Plans a taskloop, and takes the dependences that the program has set for it.
 #include "construct/task/taskloop.hpp"
 
 #include "base/check.hpp"
@@ -12,7 +12,7 @@ namespace marline {
 
 namespace {
 
-// Enough tasks for a thief to find some, few enough that making them costs little.
+// Enough tasks for a thief to find some, and few enough that making them costs little.
 constexpr uint64_t kTasksPerThread = 10;
 
 TaskloopPlan even(uint64_t iterations, uint64_t tasks) {
@@ -43,7 +43,7 @@ TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t 
     case TaskloopClause::kNumTasks: return even(iterations, value);
     case TaskloopClause::kGrainsize:
       if (strict) return {iterations, (iterations - 1) / value + 1, value, 0};
-      return even(iterations, iterations / value);  // each at least the grain and less than two
+      return even(iterations, iterations / value);  // each task has at least the grain and less than twice the grain
     case TaskloopClause::kNone: break;
   }
   return even(iterations, kTasksPerThread * static_cast<uint64_t>(threads));

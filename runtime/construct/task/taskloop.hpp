@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a taskloop's iterations become tasks (OpenMP 5.2, section 12.6), and the dependences of these tasks. The faces
-// make the tasks, in the thread that encounters the loop.
+// Divides a taskloop's iterations into tasks (OpenMP 5.2, section 12.6), and sets the dependences of these tasks. The
+// faces make the tasks, in the thread that encounters the loop.
 #pragma once
 
 #include "sched/team.hpp"
@@ -12,7 +12,7 @@ namespace marline {
 
 enum class TaskloopClause : int32_t { kNone = 0, kGrainsize = 1, kNumTasks = 2 };
 
-// Task i has `size` iterations, the first `longer` of them one more; with a strict grain the last takes what is left.
+// Task i has `size` iterations, the first `longer` tasks have one more; with a strict grain the last task has the rest.
 struct TaskloopPlan {
   uint64_t iterations;
   uint64_t tasks;
@@ -25,16 +25,17 @@ struct TaskloopPlan {
   }
 };
 
-// What marline_taskloop_depend said of the taskloop that the current task encounters; it says it once.
+// The argument of marline_taskloop_depend for the taskloop that the current task encounters; each value is returned
+// once.
 ChunkDepend take_chunk_depend(Worker* worker);
 
-// Before the face makes the plan's task i: its dependences become those of the next task. Returns the thread's worker.
+// Called before the face makes the plan's task i: sets the dependences of the next task. Returns the thread's worker.
 inline Worker* depend_chunk(const ChunkDepend& depend, const TaskloopPlan& plan, uint64_t i) {
   if (depend.call != nullptr) depend.call(plan.first(i), plan.count(i), depend.argument);
   return this_worker();
 }
 
-// `value` is the clause's; `threads` decides where there is no clause.
+// `value` is from the clause; without a clause, `threads` decides.
 TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t value, bool strict, int threads);
 
 }  // namespace marline

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // taskwait and taskgroup: waiting for children. While the newest task of the worker's own deque is one of the awaited
-// tasks, the worker runs it here, on top of the waiting frame, which cannot continue before it anyway. So recursion
-// needs no fiber. Otherwise the waiting task is suspended, and the worker that completes the last child makes it ready.
+// tasks, the worker runs it here, on top of the waiting frame, which cannot continue before that task anyway. So
+// recursion needs no fiber. Otherwise the waiting task is suspended, and the worker that completes the last child makes
+// it ready.
 #include "construct/task/task.hpp"
 
 #include "base/check.hpp"
@@ -45,7 +46,8 @@ bool may_lie_over(const Fiber* fiber, const Task* task) {
   return (task->tied() || fiber->tied_frames == 0) && stack_left(fiber) > fiber->stack.size() / kReservedFraction;
 }
 
-// Runs one awaited task. A successor of it is awaited, too (siblings), or queued.
+// Runs one awaited task. A successor that it makes ready is run here if it is awaited, too (siblings); otherwise it is
+// queued.
 void run_awaited(const Awaited& awaited, Task* task) {
   while (task != nullptr) {
     Worker* worker = this_worker();
@@ -77,7 +79,8 @@ void run_awaited_tasks_here(const Awaited& awaited) {
   }
 }
 
-// Publications: the settling that makes the last completion wake the task (task/task.hpp).
+// Called once the task is suspended: settles the count and sets the flag with which the last completion wakes the task
+// (task/task.hpp).
 void publish_taskwait(Task* task, void*) {
   using namespace children_word;
   uint64_t added = task->created * kLeaf + kWaitingForChildren;
@@ -95,7 +98,7 @@ void publish_taskgroup(Task* task, void* context) {
 }
 
 int64_t unfinished(const Taskgroup* group) {
-  // acquire pairs with the completions' subtraction: zero makes their effects visible.
+  // acquire pairs with the completions' subtraction: a count of zero makes their effects visible.
   return group->count.load(acquire) + group->created * Taskgroup::kOne;
 }
 
@@ -143,7 +146,7 @@ void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const 
   }
 }
 
-// A taskwait with dependences is no region of taskwait for tools (OpenMP 5.2, section 15.5), but its wait is one.
+// For tools, a taskwait with dependences is no taskwait region (OpenMP 5.2, section 15.5), but its wait is reported.
 [[gnu::noinline]] void announce_dependent_wait(tool::Endpoint endpoint, Task* task, const void* codeptr) {
   if (endpoint == tool::Endpoint::kBegin) {
     set_enter_frame(frame_of(task), in_callers_frame());
@@ -154,7 +157,7 @@ void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const 
   if (endpoint == tool::Endpoint::kEnd) set_enter_frame(frame_of(task), nullptr);
 }
 
-// It is a task of its own for them, which ends where the taskwait does.
+// For tools, a taskwait with dependences is a task of its own, which ends with the taskwait.
 void announce_taskwait_task(Task* parent, uint64_t* data, const Dependence* list, size_t count, const void* codeptr) {
   using namespace tool::task_bits;
   if (tool::on(tool::event::kTaskCreate)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The table of a transparent task's children is made by its creator, before the task may run.
+// Makes the dependence table of a transparent task's children. Run by the task's creator, before the task may run.
 #include "construct/task/transparent.hpp"
 
 #include "base/check.hpp"
@@ -10,8 +10,8 @@ namespace marline {
 
 namespace {
 
-// What the task has waited for at this address, a child need not wait for again. The task itself is behind all if it
-// writes there; if it reads, it stands beside other readers, for which a child that writes has to wait.
+// A child need not wait at this address for tasks that its parent has waited for. If the parent writes there, it comes
+// after all earlier tasks. If it reads, other readers may still run, and a child that writes has to wait for them.
 void name_address(Worker* worker, DependenceTable* table, const Dependence& named, Task* before) {
   table_reserve(worker, table, 1);
   TableEntry* entry = table_find(worker, table, named.address);
@@ -38,7 +38,7 @@ void begin_transparent(Worker* worker, Task* task, const Dependence* list, size_
   if (before == nullptr) return;
   task->table = table_create(worker);
   task->table->all_memory = before;
-  // At an address that it names twice, it is a writer: that comes last.
+  // If the list names an address twice, the task is a writer there; so kOut is entered last.
   for (Access access : {Access::kIn, Access::kOut}) {
     for (size_t i = 0; i < count; ++i) {
       if (list[i].access == access && list[i].address != nullptr) name_address(worker, task->table, list[i], before);

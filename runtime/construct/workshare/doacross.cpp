@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doacross loops. A nest's record is in the memory of a worksharing slot. The first thread to arrive writes it. Then it
-// is read-only, except for the words of posts. The last thread to leave the slot frees it.
+// Doacross loops. The record of a nest is in the memory of a worksharing slot. The first thread to arrive writes it.
+// Then it is read-only, except for the words of posts. The last thread to leave the slot frees it.
 //
-//   in rows   A word per group of rows (a row: one iteration of the first dimension) that one thread runs in order: the
-//             number of the group's last posted iteration, counted through the whole nest, plus one. Its thread writes
-//             it.
-//   else      A bit per iteration. Any thread sets it.
+//   in rows    A row is one iteration of the first dimension. One thread runs a group of rows in order. There is a word
+//              per group: the number of its last posted iteration, counted through the whole nest, plus one. Only the
+//              group's thread writes the word.
+//   otherwise  A bit per iteration. Any thread sets it.
 // Invariant: a word only grows. In rows, a wait for iteration n ends once its thread has posted n or a later one:
 // iteration n has ended by then, whether it posted or not.
 #include "construct/workshare/doacross.hpp"
@@ -31,15 +31,20 @@ struct Doacross {
   Workshare* shared;
   unsigned dimensions;
   bool in_rows;
-  bool alone;  // nobody to wait for or to tell: in a team of one all that one may wait for is over
+  // A team of one thread: there is no other thread, and each iteration that may be waited for has ended.
+  bool alone;
   Atomic<uint64_t>* posts = nullptr;
-  // In rows.
-  uint64_t spacing = 1;  // from one group's word to the next
-  uint64_t chunk = 1;    // rows of a group; 0: a group is a thread's block of a static loop,
-  uint64_t block = 0;    // so many rows,
-  uint64_t extras = 0;   // of the first so many threads one more (construct/workshare/loop.cpp)
+  // Used with in_rows.
+  // The distance, in words, between the words of two groups.
+  uint64_t spacing = 1;
+  // Rows of a group; 0: a group is a thread's block of a static loop.
+  uint64_t chunk = 1;
+  // With chunk 0: the rows of a block.
+  uint64_t block = 0;
+  // With chunk 0: the first so many threads have one row more (construct/workshare/loop.cpp).
+  uint64_t extras = 0;
 
-  // They follow the record.
+  // The dimensions are in memory after the record.
   DoacrossDimension* dimension() { return reinterpret_cast<DoacrossDimension*>(this + 1); }
   [[nodiscard]] const DoacrossDimension* dimension() const {
     return reinterpret_cast<const DoacrossDimension*>(this + 1);
@@ -48,10 +53,11 @@ struct Doacross {
 
 namespace {
 
-// That of a thread which found no slot for its nest, in a cancelled region.
+// For a thread that found no slot for its nest, in a cancelled region.
 Doacross g_nobodys{.shared = nullptr, .dimensions = 0, .in_rows = false, .alone = true};
 
-constexpr size_t kPaddedUpTo = 1 << 20;  // bytes of words that get cache lines of their own; more lie side by side
+// Up to so many bytes, words get cache lines of their own; more words share cache lines.
+constexpr size_t kPaddedUpTo = 1 << 20;
 constexpr size_t kWordBytes = sizeof(uint64_t);
 constexpr uint64_t kMostWords = SIZE_MAX / 4 / kWordBytes;
 
@@ -61,7 +67,8 @@ constexpr size_t record_bytes(unsigned dimensions) {
   return round_up(sizeof(Doacross) + dimensions * sizeof(DoacrossDimension), alignof(max_align_t));
 }
 
-// By the chunks that construct/workshare/loop.cpp hands out. Guided ones begin anywhere: each row is a group.
+// Groups the rows by the chunks of construct/workshare/loop.cpp. Guided chunks begin at any row, so there each row is a
+// group.
 uint64_t group_rows(Doacross* nest, const Workshare* loop, uint64_t rows, uint64_t threads) {
   if (loop->kind == LoopKind::kStatic) nest->chunk = loop->chunk;
   if (loop->kind == LoopKind::kDynamic) nest->chunk = std::max<uint64_t>(loop->chunk, 1);
@@ -72,7 +79,7 @@ uint64_t group_rows(Doacross* nest, const Workshare* loop, uint64_t rows, uint64
   return groups * nest->spacing;
 }
 
-// How many words the nest needs; 0: none, or more than fit in any memory.
+// The number of words that the nest needs; 0: none, or more than any memory can hold.
 uint64_t count_words(Doacross* nest, const Workshare* loop, const DoacrossNest& request, uint64_t threads) {
   uint64_t iterations = 1;
   for (unsigned i = 0; i < request.dimensions; ++i) {
@@ -85,8 +92,8 @@ uint64_t count_words(Doacross* nest, const Workshare* loop, const DoacrossNest& 
   return words <= kMostWords ? words : 0;
 }
 
-// The record, then `extra` bytes, then the words. Without memory for the words it may still be a nest in which nobody
-// posts: of an inner loop without iterations, Clang may have computed a very large number of them.
+// Makes the record, then `extra` bytes, then the words. If there is no memory for the words, it is not an error yet:
+// perhaps no iteration posts. If an inner loop has no iterations, Clang may have computed a very large number of them.
 void describe(Workshare* shared, const DoacrossNest& request, uint64_t threads, size_t extra) {
   if (request.dimensions > kDoacrossDimensions) {
     fatal("a loop is ordered(%u); Marline has room for %u, use fewer", request.dimensions, kDoacrossDimensions);
@@ -114,19 +121,19 @@ uint64_t group_of(const Doacross* nest, uint64_t row) {
   return nest->extras + (row - in_longer_blocks) / nest->block;
 }
 
-// From 0; outside of the loop, at least its count.
+// The iteration's number from 0; for a value outside of the loop, at least the loop's count.
 uint64_t number_in(const DoacrossDimension& loop, uint64_t value) {
   if (loop.stride == 1) return value - loop.lower;
   auto stride = static_cast<uint64_t>(loop.stride);
   return loop.stride > 0 ? (value - loop.lower) / stride : (loop.lower - value) / (0 - stride);
 }
 
-// Where an iteration is posted.
+// The word in which an iteration is posted, and the value that it gets.
 struct Place {
   bool exists = false;
-  Atomic<uint64_t>* word = nullptr;  // null: there is nobody to tell
+  Atomic<uint64_t>* word = nullptr;  // null: no thread waits for this
   uint64_t value = 0;
-  uint64_t group = 0;  // in rows
+  uint64_t group = 0;  // with in_rows
 };
 
 Place place_of(const Doacross* nest, const uint64_t* iteration) {
@@ -146,22 +153,22 @@ Place place_of(const Doacross* nest, const uint64_t* iteration) {
   return {true, &nest->posts[group * nest->spacing], number + 1, group};
 }
 
-// False: interrupted.
+// False: the wait was interrupted.
 bool wait_for_post(const Doacross* nest, const Place& place, Interruption interruption) {
   if (nest->in_rows) return wait_at_least(*place.word, place.value, interruption);
   return wait_for_bits(*place.word, place.value, interruption);
 }
 
-// Where ThreadSanitizer keeps the order of posts: those of eight iterations share an address, or those of a group of
-// rows.
+// The address that ThreadSanitizer knows for the order of posts: eight iterations share one address, or all iterations
+// of a group of rows.
 const void* order_of(const Doacross* nest, const Place& place) {
   const auto* word = reinterpret_cast<const char*>(place.word);
   return nest->in_rows ? word : word + std::countr_zero(place.value) / 8;
 }
 
-// In a cancelled region: whether the thread whose iteration it is stays away. Which one that is one knows of rows of a
-// static loop. Other loops that hand out rows give those of absent threads to others. Of bits one does not know it, and
-// any may be missing.
+// In a cancelled region: whether the iteration's thread may stay away. With rows of a static loop, that thread is
+// known. Other loops that distribute rows give the rows of absent threads to other threads. With bits the thread is not
+// known, and any bit may be missing.
 bool may_never_be_posted(const Team* team, const Doacross* nest, const Place& place) {
   if (!nest->in_rows) return is_region_cancelled(team);
   if (nest->shared->kind != LoopKind::kStatic) return false;
@@ -187,7 +194,7 @@ void wait_at(const Doacross* nest, const Place& place) {
   tsan_acquire(order_of(nest, place));
 }
 
-// One record per dimension, as LLVM's runtime tells it.
+// One record per dimension, as in LLVM's runtime.
 [[gnu::noinline]] void announce(const Doacross* nest, const uint64_t* iteration, tool::DoacrossDependence type) {
   if (!tool::on(tool::event::kDependences)) return;
   tool::DependenceRecord records[kDoacrossDimensions];

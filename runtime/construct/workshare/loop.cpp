@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops. A static loop without `ordered` computes its chunks from the thread's number and accesses nothing shared. The
+// Loops. A static loop without `ordered` computes its chunks from the thread's number and accesses no shared data. The
 // other loops take their chunks from Workshare::next.
 #include "construct/workshare/loop.hpp"
 
@@ -20,8 +20,9 @@ namespace marline {
 
 namespace {
 
-// Below this many iterations, `next` cannot wrap: at most 1024 threads add a chunk, which is no larger, behind the end,
-// each once. So a chunk may be one addition (LoopPlace::adds_to), with no look before, which would move the line twice.
+// Below this many iterations, `next` cannot wrap: at most 1024 threads each add one chunk after the end, and a chunk is
+// not larger than the loop. So a chunk is taken by one addition (LoopPlace::adds_to), without a load before it, which
+// would transfer the cache line twice.
 constexpr uint64_t kFetchAddLimit = uint64_t{1} << 48;
 
 struct Resolved {
@@ -49,7 +50,7 @@ Resolved resolve_simd(const Worker* worker, LoopRequest request) {
   request.kind = LoopKind::kRuntime;
   auto [kind, chunk] = resolve(worker, request);
   if (kind == LoopKind::kGuided) kind = LoopKind::kGuidedSimd;
-  if (kind == LoopKind::kStatic && chunk == 0) {  // a block each, of whole vectors
+  if (kind == LoopKind::kStatic && chunk == 0) {  // one block per thread, of whole vectors
     uint64_t vectors = request.iterations / length + (request.iterations % length != 0 ? 1 : 0);
     auto threads = static_cast<uint64_t>(worker->member->team->size);
     chunk = vectors / threads + (vectors % threads != 0 ? 1 : 0);
@@ -71,14 +72,14 @@ void place_static(LoopPlace& place, uint64_t chunk, const Member* member) {
   auto threads = static_cast<uint64_t>(member->team->size);
   auto thread = static_cast<uint64_t>(member->index);
   uint64_t n = place.iterations;
-  if (chunk == 0) {  // one block each, the first n % threads of them one iteration longer
+  if (chunk == 0) {  // one block per thread; the first n % threads blocks have one iteration more
     uint64_t extras = n % threads;
     place.chunk = n / threads + (thread < extras ? 1 : 0);
     place.position = place.chunk == 0 ? n : thread * (n / threads) + std::min(thread, extras);
     place.step = n;
   } else {
     place.chunk = std::min(chunk, n);
-    bool far = thread != 0 && place.chunk > n / thread;  // thread * chunk would be behind the end
+    bool far = thread != 0 && place.chunk > n / thread;  // thread * chunk would be after the end
     place.position = far ? n : thread * place.chunk;
     place.step = place.chunk > n / threads ? n : threads * place.chunk;
   }
@@ -113,7 +114,8 @@ bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
   return take(place, next, [](const LoopPlace& p, uint64_t, uint64_t) { return p.chunk; }, 0);
 }
 
-// Half of an even share of what is left, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor of two).
+// Half of an even share of the remaining iterations, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor
+// of two).
 bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
   auto size = [](const LoopPlace& p, uint64_t left, uint64_t n) { return std::max(p.chunk, (left - 1) / (2 * n) + 1); };
   return take(place, next, size, threads);
@@ -167,13 +169,14 @@ tool::Work kind_for_tools(LoopKind kind) {
   }
 }
 
-// What an ordered region waits for, as tools see it. A loop without a shared part has the turn anyway.
+// The address by which tools know the turn of an ordered region. In a loop without a shared part, the thread always has
+// the turn.
 const void* turn_of(const Member* member) {
   const LoopPlace& place = member->loop;
   return place.shared != nullptr ? static_cast<const void*>(&place.shared->ordered_next) : &member->loop;
 }
 
-// The chunk of a static loop that begins with iteration `at`: whose it is, and where it ends.
+// The chunk of a static loop that begins with iteration `at`: its thread, and its end.
 struct StaticChunk {
   uint64_t thread;
   uint64_t end;
@@ -182,13 +185,14 @@ struct StaticChunk {
 StaticChunk static_chunk_at(uint64_t at, uint64_t chunk, uint64_t n, uint64_t threads) {
   if (chunk != 0) return {at / std::min(chunk, n) % threads, at + std::min(chunk, n - at)};
   uint64_t small = n / threads;
-  uint64_t of_large = n % threads * (small + 1);  // iterations that belong to the longer blocks
+  uint64_t of_large = n % threads * (small + 1);  // iterations in the longer blocks
   if (at < of_large) return {at / (small + 1), at + small + 1};
   return {n % threads + (at - of_large) / small, at + small};
 }
 
-// In a cancelled region the turn of a static loop may be with a thread that stays away from it. Whoever waits passes it
-// on, and so does whoever has had it before. In other loops only a thread that is there has chunks.
+// In a cancelled region, the turn of a static loop may belong to a thread that stays away. Each waiting thread passes
+// such turns on, and so does the thread that had the turn before. In other loops only threads that are present have
+// chunks.
 void pass_turns_of_absent(const Team* team, const LoopPlace& place) {
   Workshare* shared = place.shared;
   if (place.kind != LoopKind::kStatic) return;
@@ -197,7 +201,7 @@ void pass_turns_of_absent(const Team* team, const LoopPlace& place) {
     if (at >= shared->iterations) return;
     auto [thread, end] = static_chunk_at(at, shared->chunk, shared->iterations, static_cast<uint64_t>(team->size));
     if (!stays_away(team->members[thread])) return;
-    advance_from(shared->ordered_next, at, end);  // others may do the same
+    advance_from(shared->ordered_next, at, end);  // other threads may do the same
   }
 }
 
@@ -227,21 +231,22 @@ void wait_for_turn(const Member* member) {
   }
 }
 
-// The thread leaves a cancelled ordered loop before its last chunk: others wait for the turns of all.
+// The thread leaves a cancelled ordered loop before its last chunk: passes on all its turns, for which other threads
+// wait.
 [[gnu::noinline]] void pass_all_turns(Worker* worker) {
   for (LoopChunk chunk; loop_next(worker, &chunk);) {
   }
 }
 
-// A construct that the thread gets nothing of.
+// Makes an empty place, for a construct of which the thread gets no part.
 void enter_none(LoopPlace& place) {
   place.kind = LoopKind::kStatic;
   place.ordered = false;
   place.iterations = place.position = 0;
 }
 
-// A loop with nobody to share it with, and nobody who would see its chunks, is one chunk. Sections are taken one by
-// one.
+// Whether the loop can be one chunk: the team has one thread, and no tool is there to see chunks. Sections are still
+// taken one by one.
 bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
   return worker->member->team->size == 1 && request.work == tool::Work::kLoopStatic && request.prepare == nullptr &&
          !tool::present();
@@ -300,13 +305,15 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
 bool loop_next(Worker* worker, LoopChunk* chunk) {
   Member* member = worker->member;
   LoopPlace& place = member->loop;
-  if (place.ordered && place.end != place.first) {  // pass the turn on, also if no iteration of ours took it
+  // Pass the turn on, even if none of our iterations had an ordered region.
+  if (place.ordered && place.end != place.first) {
     wait_for_turn(member);
     pass_turn(member->team, place);
     place.first = place.end;
   }
   if (place.adds_to != nullptr) return loop_add(place, chunk);
-  if (is_random() && (next_random(worker) & 1) != 0) sched_yield();  // else one thread may take all of a short loop
+  // Otherwise one thread may take all of a short loop.
+  if (is_random() && (next_random(worker) & 1) != 0) sched_yield();
   if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
   *chunk = {place.first, place.end - place.first, place.end == place.iterations};
   if (tool::on(tool::event::kDispatch)) [[unlikely]] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worksharing loops and sections (OpenMP 5.2, sections 11.5 and 11.3), for both faces: iterations are numbered from 0
-// here, and a face maps them to the program's bounds, which it keeps in Member::loop. Also `ordered`: chunks take their
-// turn one after the other, and within a chunk its thread goes through the iterations in order.
+// Worksharing loops and sections (OpenMP 5.2, sections 11.5 and 11.3), for both faces. Iterations are numbered from 0
+// here; a face maps them to the program's bounds, which it keeps in Member::loop. Also `ordered`: the chunks take their
+// turns one after the other, and within a chunk its thread runs the iterations in order.
 #pragma once
 
 #include "sched/team.hpp"
@@ -10,18 +10,18 @@
 namespace marline {
 
 struct LoopRequest {
-  LoopKind kind;   // kRuntime: by run-sched-var
+  LoopKind kind;   // kRuntime: from run-sched-var
   uint64_t chunk;  // 0: none given
   uint64_t iterations;
   bool ordered = false;
-  // With a function, the loop gets a Workshare whatever its kind; it is called before any thread goes on, with
-  // first = true in the thread that fills the slot.
+  // With this function, the loop gets a Workshare whatever its kind. The function is called before any thread
+  // continues, with first = true in the thread that fills the slot.
   void (*prepare)(Worker* worker, Workshare* shared, bool first, void* context) = nullptr;
   void* context = nullptr;
-  bool may_skip =
-      true;  // as in workshare_enter: the program needs nothing of what `prepare` does outside of iterations
+  // As in workshare_enter: outside of iterations the program does not need the effects of `prepare`.
+  bool may_skip = true;
   // For tools.
-  tool::Work work = tool::Work::kLoopStatic;  // of a loop, the kind says more
+  tool::Work work = tool::Work::kLoopStatic;  // of a loop; the schedule kind then says which one
   const void* codeptr = nullptr;
 };
 
@@ -34,11 +34,11 @@ struct LoopChunk {
 // The calling thread enters the loop.
 void loop_begin(Worker* worker, const LoopRequest& request);
 
-// Its next chunk; false: none is left.
+// The thread's next chunk; false: none is left.
 [[nodiscard]] bool loop_next(Worker* worker, LoopChunk* chunk);
 
-// The same, in line, of a loop with LoopPlace::adds_to: the less there is between two additions of a thread's, the more
-// of them it makes before another core takes the line away, which costs ten times as much.
+// The same, in line, for a loop with LoopPlace::adds_to. The shorter the time between two additions of a thread, the
+// more additions it makes before another core takes the cache line away, which costs ten times as much as an addition.
 [[nodiscard]] [[gnu::always_inline]] inline bool loop_add(LoopPlace& place, LoopChunk* chunk) {
   uint64_t first = place.adds_to->fetch_add(place.chunk, relaxed);
   if (first >= place.iterations) return false;
@@ -47,11 +47,12 @@ void loop_begin(Worker* worker, const LoopRequest& request);
   return true;
 }
 
-// The thread leaves the loop, after loop_next has said false or because the loop is cancelled. codeptr, here and below:
-// for tools; by default where the entry point that calls it returns to.
+// The thread leaves the loop, after loop_next has returned false or because the loop is cancelled. codeptr, here and
+// below: for tools; by default the return address of the calling entry point.
 void loop_leave(Worker* worker, const void* codeptr = __builtin_return_address(0));
 
-// The ordered region of the current iteration. The turn passes with the chunk; the end is only told to tools.
+// The ordered region of the current iteration. The turn passes on at the end of the chunk; ordered_end only notifies
+// tools.
 void ordered_begin(Worker* worker, const void* codeptr = __builtin_return_address(0));
 void ordered_end(Worker* worker, const void* codeptr = __builtin_return_address(0));
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// single: construct number n of a region goes to the thread that moves Team::singles from n to n + 1. copyprivate
-// publishes by the last bit of the number. A thread that publishes for the next construct may be ahead of a thread that
-// reads for this one, but not of a thread that reads for the one before, because each of them begins with a barrier.
+// single: construct number n of a region is run by the thread that moves Team::singles from n to n + 1. copyprivate
+// uses one of two slots, by the last bit of the number. A thread may publish for the next construct while another
+// thread still reads for this one, but not while one still reads for the construct before this one, because each
+// copyprivate begins with a barrier.
 #include "construct/workshare/single.hpp"
 
 #include "exec/team/barrier.hpp"
@@ -42,7 +43,8 @@ bool single_enter(Worker* worker, SingleEnd end, const void* codeptr) {
   if (member->team->size == 1) {
     taken.store(number + 1, relaxed);
   } else {
-    // relaxed: the block's effects travel by the barrier behind the construct, or by the program's own means (nowait).
+    // relaxed: the block's effects become visible by the barrier after the construct, or by the program's own means
+    // (nowait).
     executes = taken.load(relaxed) == number && taken.compare_exchange_strong(number, number + 1, relaxed);
   }
   announce(worker, executes, end, codeptr);

@@ -16,8 +16,9 @@ namespace marline {
 
 namespace {
 
-// Waits for the slot to be `free`. False: in a cancelled region it may never be, so the thread goes on without it, and
-// without those of the constructs that follow: somebody may wait there by then for what this thread would do here.
+// Waits until the slot is free (phase `free`). False: the region is cancelled and the slot may never be free, so the
+// thread skips this construct and all later ones: in a later construct, another thread may by then wait for an action
+// that this thread skips.
 [[gnu::noinline]] bool take_slot_unless_cancelled(Member* member, Workshare* shared, uint64_t free) {
   if (member->absence.load(relaxed) != 0) return false;
   Interruption departures = departures_of(member->team);
@@ -39,7 +40,7 @@ Arrival workshare_enter(Worker* worker, bool may_skip) {
   } else {
     wait_at_least(shared->phase, free);
   }
-  // acquire pairs with the last leaver's store: its use of the fields is over.
+  // acquire pairs with the last leaver's store: the previous use of the fields is over.
   if (shared->phase.load(relaxed) == free && shared->phase.compare_exchange_strong(free, free + 1, acquire, relaxed)) {
     return {shared, true};
   }
@@ -52,7 +53,7 @@ void workshare_publish(Worker* worker, Workshare* shared) {
 }
 
 void workshare_leave(Worker* worker, Workshare* shared) {
-  // acq_rel: the last one sees everybody's use of the fields behind it.
+  // acq_rel: the last thread to leave sees every thread's use of the fields.
   if (shared->left.fetch_add(1, acq_rel) + 1 != worker->member->team->size) return;
   std::free(shared->memory);
   shared->memory = nullptr;

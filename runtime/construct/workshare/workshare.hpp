@@ -10,19 +10,19 @@ namespace marline {
 
 struct Arrival {
   Workshare* shared;
-  bool first;  // the caller fills `shared` and calls workshare_publish; others find it filled
+  bool first;  // true: the caller must fill `shared` and call workshare_publish; the other threads find it filled
 };
 
-// may_skip: in a cancelled region, rather than wait for a slot that threads may have left for ever, the caller gets
-// null: the construct goes on without it.
+// may_skip: in a cancelled region, other threads may never free the slot. Then the caller gets null rather than
+// waiting, and the construct continues without it.
 [[nodiscard]] Arrival workshare_enter(Worker* worker, bool may_skip = false);
 
-// The number is the construct's: the member's workshares_entered - 1.
+// Publishes construct number workshares_entered - 1 of the member.
 void workshare_publish(Worker* worker, Workshare* shared);
 
 void workshare_leave(Worker* worker, Workshare* shared);
 
-// Zeroed memory of the construct; never null.
+// Zeroed memory for the construct; never null.
 void* workshare_memory(Workshare* shared, size_t bytes);
 
 }  // namespace marline

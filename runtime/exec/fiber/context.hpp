@@ -12,8 +12,8 @@ extern "C" {
 int marline_switch(void** save_sp, void* load_sp);
 
 // Saves the context in *save_sp and calls function(argument) on the stack that ends at `top`, a multiple of 16. Returns
-// 1 when the function has returned, and 0 when somebody has switched to the saved context: from then on the function
-// must not return.
+// 1 when the function has returned. Returns 0 when another fiber has switched to the saved context: from then on the
+// function must not return.
 int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument);
 void marline_fiber_start();
 }

@@ -33,7 +33,7 @@
 	stp d14, d15, [sp, #144]
 	.endm
 
-// Tells unwinders so, right after the stack pointer is where it was.
+// Tells unwinders that the registers are restored, right after the stack pointer has its old value again.
 	.macro registers_are_restored
 	.cfi_restore x19
 	.cfi_restore x20
@@ -78,9 +78,10 @@ marline_switch:
 	.size marline_switch, . - marline_switch
 
 // int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument)
-// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1 when
-// the function returns, whose callee-saved registers are those of the saved context; 0 when somebody has switched to
-// that context meanwhile: then the function must never return. For unwinders the other stack ends here.
+// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1
+// when the function returns: the callee-saved registers then have the values of the saved context. Returns 0 when
+// another fiber has switched to that context meanwhile: then the function must never return. For unwinders the other
+// stack ends here.
 	.globl marline_fiber_call
 	.hidden marline_fiber_call
 	.type marline_fiber_call, %function
@@ -106,8 +107,8 @@ marline_fiber_call:
 	.cfi_endproc
 	.size marline_fiber_call, . - marline_fiber_call
 
-// Where a new fiber's first switch returns to: calls x20(x19), which never returns. An undefined return address ends the
-// stack for unwinders.
+// Where a new fiber's first switch returns to: calls x20(x19), which never returns. An undefined return address ends
+// the stack for unwinders.
 	.globl marline_fiber_start
 	.hidden marline_fiber_start
 	.type marline_fiber_start, %function

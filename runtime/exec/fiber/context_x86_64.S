@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The context switch, x86-64 (System V psABI, section 3.2.1): callee-saved registers and the stack pointer. MXCSR and the
-// x87 control word are callee-saved too, but loading them costs tens of cycles: platform/fp_control.hpp does it when they
-// differ. The two stacks have the same layout at the switch, so one set of unwind information serves before and after.
+// The context switch, x86-64 (System V psABI, section 3.2.1): callee-saved registers and the stack pointer. MXCSR and
+// the x87 control word are callee-saved too, but loading them costs tens of cycles: platform/fp_control.hpp does it
+// when they differ. The two stacks have the same layout at the switch, so one set of unwind information serves before
+// and after.
 #if defined(__x86_64__)
 	.text
 
@@ -62,9 +63,10 @@ marline_switch:
 	.size marline_switch, . - marline_switch
 
 // int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument)
-// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1 when
-// the function returns, whose callee-saved registers are those of the saved context; 0 when somebody has switched to
-// that context meanwhile: then the function must never return. For unwinders the other stack ends here.
+// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1
+// when the function returns: the callee-saved registers then have the values of the saved context. Returns 0 when
+// another fiber has switched to that context meanwhile: then the function must never return. For unwinders the other
+// stack ends here.
 	.globl marline_fiber_call
 	.hidden marline_fiber_call
 	.type marline_fiber_call, @function

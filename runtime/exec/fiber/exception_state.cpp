@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's exception state: see the header. Each worker saves and restores its own thread's state. Where the C++
-// runtime's function is, is looked up once for all threads, and again after a library has been loaded or unloaded: in a
-// program without a C++ runtime a look-up takes microseconds, and dlsym(3) allocates an error message that nobody
-// reads.
+// Finds the exception state of a thread in the program's C++ runtime. Each worker saves and restores its own thread's
+// state. The address of the C++ runtime's function is looked up once for all threads, and again after a library has
+// been loaded or unloaded: in a program without a C++ runtime a look-up takes microseconds, and dlsym(3) allocates an
+// error message that is never read.
 #include "exec/fiber/exception_state.hpp"
 
 #include <dlfcn.h>
@@ -16,7 +16,8 @@ namespace {
 using GetGlobals = ExceptionState* (*)();  // __cxa_eh_globals begins with these two members
 
 struct LookedUp {
-  Atomic<uint64_t> libraries{0};  // as of when; 0: never. release after `get`, acquire before
+  // libraries_now() at the last look-up; 0: no look-up yet. Stored (release) after `get`, loaded (acquire) before it.
+  Atomic<uint64_t> libraries{0};
   Atomic<GetGlobals> get{nullptr};
 } g_looked_up;
 

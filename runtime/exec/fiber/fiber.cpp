@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fibers: switching, the base frame of spare ones, the lists of idle ones. A worker keeps up to kKept idle fibers of
-// its own; the stacks of further ones go back to the process's pool.
+// Fibers: switching between them, the base frame of spare fibers, and the lists of idle fibers. A worker keeps up to
+// kKept idle fibers of its own; the stacks of further idle fibers go back to the process's pool.
 #include "exec/fiber/fiber.hpp"
 
 #include "base/check.hpp"
@@ -24,7 +24,7 @@ namespace marline {
 namespace {
 
 constexpr int kKept = 64;
-constexpr int kKeptIdle = 4;  // while free stacks are to give their memory back: each of these holds a slab
+constexpr int kKeptIdle = 4;  // while free stacks give their memory back: each kept fiber may keep a slab mapped
 
 // On the arriving side of a switch: the worker takes over what the fiber had saved.
 void arrive(Fiber* self) {
@@ -61,7 +61,8 @@ void save(Worker* worker, Fiber* self) {
   self->error_number = *worker->error_number;
 }
 
-// Runs a task and its successors, or leaves these to the caller, who decides what comes next.
+// Runs a task and its successors. If a fiber waits in place for this one, queues the task instead: that fiber decides
+// what runs next.
 void run_chain(const Fiber* self, Task* task) {
   while (task != nullptr) {
     if (self->caller != nullptr) {
@@ -72,7 +73,8 @@ void run_chain(const Fiber* self, Task* task) {
   }
 }
 
-// Leaves a fiber whose task has ended for `target`; it becomes spare, and its stack another's, maybe.
+// Switches from `self`, after its task has ended, to `target`. `self` becomes spare, and another worker may get its
+// stack.
 void leave_for_good(Fiber* self, Fiber* target) {
   tsan_release(self->stack.low);
   fiber_switch(target, fiber_release, self);
@@ -82,7 +84,7 @@ void leave_for_good(Fiber* self, Fiber* target) {
 // loop.
 [[noreturn]] void serve(Fiber* self) {
   for (;;) {
-    // `first` is set when the fiber was released in the loop and is used again by now.
+    // `first` is set if the fiber was released inside the loop and has been taken again since.
     if (Fiber* caller = self->caller; caller != nullptr && self->first == nullptr) {
       self->caller = nullptr;
       leave_for_good(self, caller);
@@ -103,8 +105,8 @@ void fiber_main(void* argument) {
   serve(self);
 }
 
-// The base frame of one that is called. A task that has blocked leaves a fiber like any other: there is no frame to
-// return to any more.
+// The base frame of a spare fiber that is called. After its task has blocked, the fiber is like any other spare fiber:
+// it has no caller's frame to return to any more.
 void fiber_called(void* argument) {
   auto* self = static_cast<Fiber*>(argument);
   Task* task = self->first;
@@ -140,11 +142,12 @@ void fiber_destroy(Fiber* fiber) {
   stack_free(fiber->stack, worker_count() < 2);
 }
 
-// To ThreadSanitizer, what one task does on a fiber happens after what the one before it did there, which hides races
-// between the two. So idle fibers rest: the list is a queue then, and long before it gives one back.
+// For ThreadSanitizer, the actions of a task on a fiber happen after the actions of the previous task there, which
+// hides races between the two tasks. So under it the list of idle fibers is a queue, and no fiber is used again before
+// the list is long.
 bool must_rest(const Worker* worker) { return tsan_present() && worker->spare_count < kKept; }
 
-// Sanitizers hear of the change of stacks right before it.
+// Tells sanitizers of the change of stacks, right before it.
 [[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target) {
   if (self->tied_frames > 0) tsan_release(worker);
   tsan_switch_to_fiber(target->tsan);
@@ -165,13 +168,15 @@ Fiber* detach_fiber(Member* member, Task* task) {
   return target;
 }
 
-// The creator goes on with its own code: what the frames over it wait for is not all that the thread has to do.
+// The creator continues with its own code, so the thread has work again and no longer counts as awake without work
+// (goes_round).
 void end_round() {
   Atomic<uint32_t>& goes_round = this_worker()->nesting.goes_round;
   if (goes_round.load(relaxed) != 0) goes_round.store(0, relaxed);
 }
 
-// The creator of a thread of ours says where it lies, in the instructions after the start.
+// The calling thread's stack. For a thread of the runtime, its creator stores the bounds right after it has started the
+// thread, so the thread waits for them.
 Stack own_stack(Worker* worker) {
   ThreadBeginning& beginning = worker->beginning;
   while (!worker->root && !beginning.stack_known.load(acquire)) sched_yield();  // pairs with start_thread
@@ -234,7 +239,7 @@ void fiber_release(void* context) {
 
 bool fibers_shrink(Worker* worker) {
   if (!stacks_can_shrink()) return false;
-  // One that was called at a task's creation counts, too, but is not in the list.
+  // A fiber that run_at_creation has called is counted, too, but is not in the list.
   while (worker->spare_count > kKeptIdle && worker->spares != nullptr) {
     Fiber* fiber = worker->spares;
     worker->spares = fiber->next;
@@ -269,13 +274,14 @@ void run_on_spare(Worker* worker, Member* member, Task* task) {
 
 void run_at_creation(Worker* worker, Task* task) {
   Fiber* spare = worker->spares;
-  // Sanitizers want to hear of each change of stacks; a task that is created in a catch block starts outside of it.
+  // Sanitizers must be told of each change of stacks, and a task that is created in a catch block starts outside of it:
+  // both need a switch.
   if (g_sanitized || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
     run_on_spare(worker, worker->member, task);
     end_round();
     return;
   }
-  worker->spares = spare->next;  // counted as idle all the same, until it turns out not to come back
+  worker->spares = spare->next;  // still counted as idle, until its task blocks
   Fiber* self = worker->fiber;
   self->task = worker->task;
   self->member = worker->member;
@@ -297,7 +303,8 @@ void run_at_creation(Worker* worker, Task* task) {
   worker->fiber = self;
   *worker->error_number = self->error_number;
   spare->caller = nullptr;
-  spare->sp = nullptr;  // overwritten are the idle frames that it had, and left those from which it called others
+  // The call has overwritten the fiber's idle frames, and the frames from which it called other fibers have been left.
+  spare->sp = nullptr;
   spare->next = worker->spares;
   worker->spares = spare;
 }

@@ -20,25 +20,26 @@
 namespace marline {
 
 struct Fiber {
-  void* sp = nullptr;  // saved context, while nobody runs it; null: idle, and to start from the top of the stack
+  void* sp = nullptr;  // saved context while no thread runs the fiber; null: idle, starts from the top of the stack
   Stack stack{};
   Fiber* caller = nullptr;  // the fiber that waits, in place, for this one's task to end or block
-  Fiber* next = nullptr;    // link in the lists of spare ones
+  Fiber* next = nullptr;    // link in the lists of spare fibers
   Task* first = nullptr;    // spare: the task to run first
   int tied_frames = 0;      // tied tasks with a frame here: while there are any, the fiber stays on its worker
   int depth = 0;            // callers that wait, one on another
-  bool fp_given = false;    // fresh, and to start with `fp` rather than with the thread's FP control
-  bool fresh = false;       // taken from the idle ones and not entered since
+  bool fp_given = false;    // if fresh: starts with `fp` instead of the thread's FP control
+  bool fresh = false;       // taken from the idle fibers and not entered since
   bool called = false;      // its base frame returns to the caller's: until the task blocks for the first time
-  // Saved while the fiber is not running. Task and member lie apart: neighbours in Worker, they would be copied as one
-  // load, which stalls behind the narrower store that has just made the task current.
+  // Saved while the fiber is not running. `task` and `member` are apart here. They are neighbours in Worker, so if they
+  // were neighbours here, too, one load would copy both; that load would stall on the narrower store that has just set
+  // the current task.
   Task* task = nullptr;
   FpControl fp{};
   Member* member = nullptr;
   ExceptionState exceptions{};
   int error_number = 0;
   const WaitReason* waits_for = nullptr;  // while `task` is suspended here: on this stack
-  // What the fiber that switched here wants done on this side, now that its own context is saved.
+  // Set by the fiber that switches here: a function to run on this fiber, when the context of the other fiber is saved.
   void (*arrival)(void*) = nullptr;
   void* arrival_context = nullptr;
   // Sanitizers.
@@ -50,13 +51,14 @@ struct Fiber {
 // The fiber of the calling thread's own stack.
 Fiber* fiber_for_thread(Worker* worker);
 
-// The same for a thread that is on some fiber's stack already; an empty one: on its own. The worker keeps the fiber.
+// The same for a thread that is already on the stack of some fiber. An empty `stack` stands for the thread's own. The
+// worker keeps the fiber.
 Fiber* fiber_over_stack(Worker* worker, const Stack& stack);
 
 // An idle fiber, from the worker's own list or new.
 Fiber* fiber_take(Worker* worker);
 
-// Makes a fiber idle whose task has ended. The calling thread must not be on it. Context: the Fiber; an arrival
+// Makes a fiber idle after its task has ended. The calling thread must not be on it. Context: the Fiber; an arrival
 // function.
 void fiber_release(void* fiber);
 
@@ -70,10 +72,10 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
 // Runs `task` on a spare fiber; returns when it has ended or blocked.
 void run_on_spare(Worker* worker, Member* member, Task* task);
 
-// The same for a new task of the current team, created by the current task: by a call rather than two switches. What
-// belongs to the creator's fiber is noted before the call, and put back only if the task blocks. Where the task
-// scheduling constraint is strict, the caller enters the frames that are left (sched/constraint.hpp); the others do so
-// themselves.
+// The same for a new task of the current team, created by the current task: by a call rather than two switches. The
+// state of the creator's fiber is saved before the call, and restored only if the task blocks. Where the task
+// scheduling constraint is strict, the caller of this function records the frames that are left (sched/constraint.hpp);
+// fiber_switch does so for the functions that switch.
 void run_at_creation(Worker* worker, Task* task);
 
 // For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slabs of stacks, behind one lock: workers keep idle fibers of their own (exec/fiber/fiber.cpp), so the lock is taken
+// Slabs of stacks, under one lock. Workers keep idle fibers of their own (exec/fiber/fiber.cpp), so the lock is taken
 // when a program needs more fibers than before, not at each switch. Every step under it takes constant time: each slab
 // has a word of bits, and the slabs with room, with nothing in use, with memory to give back and without a mapping are
 // sets of numbers. The lowest stack with room is given first, so that slabs with high numbers empty and their memory
@@ -43,35 +43,36 @@ namespace {
 constexpr size_t kStacksPerSlab = 64;       // at most: one bit each
 constexpr size_t kMaxSlabs = 1 << 15;       // two million stacks of suspended tasks; beyond it stack_allocate is fatal
 constexpr size_t kShareOfRest = 16;         // a slab takes at most this part of the address space that is left
-constexpr size_t kLeastStack = 256 * 1024;  // where those of the usual size cannot be had
+constexpr size_t kLeastStack = 256 * 1024;  // the least size, where stacks of the usual size cannot be mapped
 constexpr size_t kGuardBudget = 8192;       // stacks with a mapped guard: two mappings each
-constexpr size_t kEmptyAlone = 128;         // slabs without a stack in use that a thread keeps that is alone
+// Slabs without a stack in use that are kept while the runtime has one thread.
+constexpr size_t kEmptyAlone = 128;
 constexpr size_t kTouchedWhileIdle = 1024;  // free stacks with memory that are kept when nobody has work
 constexpr size_t kColours = 16;             // stack tops differ by up to this many times kColourStep
 constexpr size_t kColourStep = 256;         // four cache lines
 constexpr uint64_t kCanary = 0x6d61726c696e6531u;
 
-// Bit i of a word is slot i. All are written under the lock; what others read without it is atomic.
+// Bit i of a word is slot i. All fields are written under the lock; fields that are also read without it are atomic.
 struct Slab {
   Atomic<char*> base;         // null: no mapping. Stays while a slot is in use
   Atomic<uint64_t> canaries;  // slots that have a canary instead of a guard
-  uint64_t free;              // nobody's
+  uint64_t free;              // slots that no fiber has
   uint64_t touched;           // may hold memory
   uint64_t guarded;           // have their guard or canary
-  Atomic<uint64_t> all;       // all that it has
+  Atomic<uint64_t> all;       // all slots of the slab
   Atomic<size_t> pitch;       // bytes from stack to stack
-  bool from_arenas;           // malloc's: stays
+  bool from_arenas;           // malloc's memory: never unmapped
 };
 
 Slab g_slabs[kMaxSlabs];
 Atomic<size_t> g_slab_count{
-    0};  // one more than the highest number so far; release on growth, others read without the lock
+    0};  // one more than the highest number so far; release on growth, also read without the lock
 size_t g_mapped_guards = 0;
 size_t g_in_use = 0;               // stacks
 size_t g_empty_slabs = 0;          // members of g_empty
 Atomic<size_t> g_touched_free{0};  // free stacks that may hold memory; read without the lock as a hint
 IndexSet<kMaxSlabs> g_with_room;   // slabs with a free slot
-IndexSet<kMaxSlabs> g_empty;       // slabs with no other
+IndexSet<kMaxSlabs> g_empty;       // slabs with free slots only
 IndexSet<kMaxSlabs> g_to_give;     // slabs with a free slot that may hold memory
 IndexSet<kMaxSlabs> g_vacant;      // numbers below g_slab_count without a mapping
 
@@ -89,7 +90,7 @@ size_t slab_bytes(const Slab& slab) {
   return static_cast<size_t>(std::popcount(slab.all.load(relaxed))) * slab.pitch.load(relaxed);
 }
 
-// After a change of its words.
+// Puts the slab into the right sets after a change of its words.
 void file_slab(size_t index) {
   const Slab& slab = g_slabs[index];
   slab.free != 0 ? g_with_room.insert(index) : g_with_room.erase(index);
@@ -108,7 +109,7 @@ struct Found {
   bool from_arenas;
 };
 
-// At most so many bytes of them, and as many as there is address space for, down to one.
+// Maps stacks of `most` bytes in all, or fewer if there is less address space, down to one stack.
 Found map_stacks(size_t pitch, size_t most) {
   for (size_t count = std::clamp<size_t>(most / pitch, 1, kStacksPerSlab); count > 0; count /= 2) {
     void* base = mmap(nullptr, count * pitch, PROT_READ | PROT_WRITE,
@@ -128,8 +129,8 @@ void say_smaller_stacks(size_t stack) {
       options().fiber_stacksize / 1024, AddressSpaceText().c_str(), stack / 1024);
 }
 
-// Under a limit, address space is the program's, too. The less is left, the fewer stacks, and then the smaller: few
-// tasks need one of the usual size in full, and all need one.
+// Under a limit, the program needs address space, too. The less is left, the fewer stacks a slab has; after that its
+// stacks get smaller: few tasks need all of a stack of the usual size, but every task needs a stack.
 Found find_stacks() {
   size_t stack = options().fiber_stacksize;
   const size_t most = address_space_left() / kShareOfRest;
@@ -185,7 +186,8 @@ Stack stack_at(char* base, size_t index, size_t slot) {
   return {guard + page(), guard + pitch - number % kColours * kColourStep, number};
 }
 
-// Its holder, without the lock: the advice is a system call. `false`: the kernel has no such guards.
+// Called by the stack's holder, without the lock, because madvise is a system call. False: the kernel has no
+// lightweight guards.
 bool install_light_guard(const Stack& stack) {
   if (!g_light_guards.load(relaxed)) return false;
   if (madvise(stack.low - page(), page(), MADV_GUARD_INSTALL) == 0) return true;
@@ -230,7 +232,7 @@ Stack take_lowest(bool* fresh) {
   return stack_at(slab.base.load(relaxed), index, slot);
 }
 
-// Stacks that nobody uses and whose memory is to go back: their slots are not free meanwhile.
+// Unused stacks with memory that is about to go back to the system. Meanwhile their slots are not free.
 struct Surplus {
   size_t index;
   uint64_t slots;  // 0: there is none
@@ -241,7 +243,7 @@ struct Surplus {
 Surplus take_surplus(size_t index) {
   Slab& slab = g_slabs[index];
   const bool whole =
-      slab.free == slab.all.load(relaxed) && !slab.from_arenas && !g_sanitized;  // their shadow would stay
+      slab.free == slab.all.load(relaxed) && !slab.from_arenas && !g_sanitized;  // a sanitizer's shadow would stay
   const uint64_t slots = whole ? slab.all.load(relaxed) : slab.free & slab.touched;
   g_touched_free.fetch_sub(static_cast<size_t>(std::popcount(slots & slab.touched)), relaxed);
   slab.free &= ~slots;
@@ -249,12 +251,12 @@ Surplus take_surplus(size_t index) {
   return {index, slots, whole};
 }
 
-// Under the lock: its guards are gone with it.
+// Under the lock. The slab is unmapped, and its guards with it.
 void forget_slab(size_t index) {
   Slab& slab = g_slabs[index];
   if (!g_light_guards.load(relaxed)) {
     const auto others = static_cast<size_t>(std::popcount(slab.guarded & ~slab.canaries.load(relaxed)));
-    g_mapped_guards -= std::min(g_mapped_guards, others);  // light ones may be among them
+    g_mapped_guards -= std::min(g_mapped_guards, others);  // lightweight guards may be among them
   }
   slab.touched = slab.guarded = 0;
   slab.all.store(0, relaxed);
@@ -262,8 +264,8 @@ void forget_slab(size_t index) {
   g_vacant.insert(index);
 }
 
-// Without the lock. The guards stay: advice does not remove them. Unmapping fails where it would split a mapping and
-// there are too many.
+// Without the lock. The guards stay: MADV_DONTNEED does not remove them. Unmapping fails where it would split a mapping
+// and the process has too many mappings.
 void give_back(const Surplus& surplus) {
   Slab& slab = g_slabs[surplus.index];
   char* base = slab.base.load(relaxed);
@@ -301,9 +303,10 @@ uintptr_t top_of_first_stack() {
   return (reinterpret_cast<uintptr_t>(name) + std::strlen(name) + 1 + sizeof(void*) + page() - 1) & ~(page() - 1);
 }
 
-// What pthread_getattr_np says of the first thread, which for that reads /proc/self/maps line by line: 0.1 ms of a
-// program's first region. False where more must be known: on other threads, in emulators, and where a mapping may lie
-// within the limit (the kernel keeps 128 MiB free, MIN_GAP in arch/x86/mm/mmap.c and mm/util.c).
+// Computes what pthread_getattr_np returns for the first thread. That function reads /proc/self/maps line by line,
+// which takes 0.1 ms of a program's first region. False where more must be known: on other threads, in emulators, and
+// where a mapping may lie within the limit (the kernel keeps 128 MiB free, MIN_GAP in arch/x86/mm/mmap.c and
+// mm/util.c).
 bool know_first_stack(Stack* stack) {
   constexpr rlim_t kKeptFree = rlim_t{128} << 20;
   rlimit limit{};
@@ -349,8 +352,8 @@ void stack_free(Stack stack, bool alone) {
     g_touched_free.fetch_add(1, relaxed);
     --g_in_use;
     file_slab(index);
-    // Kept for the next burst of tasks, to which new stacks would cost page faults: a thread that falls asleep gives
-    // them back.
+    // Memory is kept for the next burst of tasks, because new stacks cost page faults. A thread that falls asleep gives
+    // it back.
     if (alone && g_empty_slabs > kEmptyAlone && g_empty.contains(index)) surplus = take_surplus(index);
   }
   if (surplus.slots != 0) give_back(surplus);

@@ -5,8 +5,8 @@
 // committed lazily and kept out of transparent huge pages, which would commit 2 MiB at the first touch. Each stack has
 // a guard below it: a lightweight one if the kernel has them (MADV_GUARD_INSTALL, Linux 6.13: no mapping is split),
 // otherwise a page without access, up to a limited number of mappings, and after that a canary that is checked when the
-// fiber is left. Under a limit on address space slabs are smaller, and smaller still when it runs out. Memory of stacks
-// that nobody uses goes back to the system when a thread falls asleep.
+// fiber is left. Under a limit on address space slabs are smaller, and smaller still when it runs out. Memory of unused
+// stacks goes back to the system when a thread falls asleep.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -23,7 +23,7 @@ struct Stack {
   char* low;   // lowest usable byte
   char* high;  // one past the highest
   static constexpr size_t kOfThread = ~size_t{0};
-  size_t number = kOfThread;  // of one that stack_allocate has given
+  size_t number = kOfThread;  // set by stack_allocate
   size_t size() const { return static_cast<size_t>(high - low); }
 };
 
@@ -31,8 +31,8 @@ struct Stack {
 // memory or mappings run out, or above MARLINE_MAX_FIBERS. Thread-safe.
 Stack stack_allocate();
 
-// Gives it back for reuse. Thread-safe. alone: the runtime has one thread, which may never be without work and so never
-// call stacks_shrink(); then much of a slab that nobody uses any more is given back at once.
+// Gives a stack back for reuse. Thread-safe. alone: the runtime has one thread, which may never be without work and so
+// never call stacks_shrink(). Then the memory of an unused slab goes back at once if there are many such slabs.
 void stack_free(Stack stack, bool alone);
 
 // For a worker that has no work: gives memory of free stacks back, a slab's at a time. False: little is left.
@@ -42,8 +42,8 @@ bool stacks_can_shrink();  // a hint
 
 extern SpinLock g_stacks_lock;  // held across fork
 
-// Whether all guards so far are lightweight: no stack has a canary. Cleared for good, under a lock, before one gets it;
-// relaxed: the stack goes to its first user by other means, and this with it.
+// Whether all guards so far are lightweight: no stack has a canary. Cleared for good, by the thread that holds the
+// stack, before a stack gets a canary. Relaxed: what passes the stack to another thread later orders this store, too.
 extern Atomic<bool> g_light_guards;
 
 // Whether a canary was overwritten.
@@ -55,12 +55,12 @@ inline bool stack_overrun(const Stack& stack) { return !g_light_guards.load(rela
 // If `address` lies in a guard: the stack that it guards, for the fault handler. Async-signal-safe.
 bool stack_of_guard(const void* address, Stack* stack);
 
-// All stacks that are mapped have numbers below stack_numbers(). False if that one is not. Memory of one that nobody
-// has used is zero.
+// All mapped stacks have numbers below stack_numbers(). stack_number returns false if the stack is not mapped. The
+// memory of a stack that has never been used is zero.
 size_t stack_numbers();
 bool stack_number(size_t number, Stack* stack);
 
-// A thread's own stack. It must be known to live. Asks malloc for memory.
+// A thread's own stack. The thread must be alive. Allocates with malloc.
 Stack stack_of_thread(pthread_t thread);
 
 // Installs the handler that turns a stack overflow into one line that names the task, unless the program has a SIGSEGV

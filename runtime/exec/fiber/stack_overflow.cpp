@@ -24,7 +24,8 @@ namespace {
 constexpr size_t kAlternateStack = 32 * 1024;
 struct sigaction g_previous;
 
-// The fault is just below the stack pointer's stack: in a fiber's guard, or in the guard of a thread of ours.
+// Whether the fault is just below the current stack: in a fiber's guard, or in the guard of one of the runtime's
+// threads.
 bool overflowed(const void* address, Stack* stack) {
   if (stack_of_guard(address, stack)) return true;
   Worker* worker = acting_worker();
@@ -35,7 +36,7 @@ bool overflowed(const void* address, Stack* stack) {
 }
 
 void on_fault(int signal, siginfo_t* info, void*) {
-  const bool sent = info->si_code <= 0;  // by somebody, and not by an instruction
+  const bool sent = info->si_code <= 0;  // by a thread or process, and not by an instruction
   Stack stack;
   if (!sent && overflowed(info->si_addr, &stack)) {
     Worker* worker = acting_worker();

@@ -34,7 +34,7 @@ bool uses_tree(const Team* team) {
 }
 
 void release_all(Team* team) {
-  // relaxed: who cancels does so before it arrives.
+  // relaxed: a member that cancels does so before it arrives.
   if (team->cancelled.load(relaxed) != 0) [[unlikely]] {
     settle_cancellation(team);
   }
@@ -42,9 +42,9 @@ void release_all(Team* team) {
   wake_all(team);
 }
 
-// Counts one arrival; true for the last of `expected`, who leaves the counter at zero for the next barrier.
+// Counts one arrival. True for the last of `expected` members, which resets the counter for the next barrier.
 bool last_of(Atomic<int32_t>& arrived, int expected) {
-  // acq_rel: the last one has seen what all did before they arrived.
+  // acq_rel: the last member sees what all members did before they arrived.
   if (arrived.fetch_add(1, acq_rel) + 1 != expected) return false;
   arrived.store(0, relaxed);  // the next arrival comes after the release
   return true;
@@ -74,8 +74,8 @@ ompt::State state_of(tool::SyncRegion kind) {
   }
 }
 
-// At the end of a region's barrier the team may have begun the next region: no word of the region's is touched then,
-// and its data is null (OpenMP 5.2, section 19.5.2.12).
+// At the end of the barrier that ends a region, the team may have begun the next region: no field of the old region is
+// accessed then, and its data is null (OpenMP 5.2, section 19.5.2.12).
 [[gnu::noinline]] void announce_slowly(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind,
                                        const void* codeptr) {
   bool begins = endpoint == tool::Endpoint::kBegin;
@@ -108,7 +108,7 @@ void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::Syn
   }
 }
 
-// A thread alone, without tasks: nobody waits for it, and it for nobody.
+// The team is one thread without tasks, so there is nothing to wait for.
 bool is_nothing_to_do(Team* team, const Task* task) {
   return team->size == 1 && has_no_children(task) && team->cancelled.load(relaxed) == 0;
 }
@@ -122,7 +122,7 @@ bool is_nothing_to_do(Team* team, const Task* task) {
   flush_reports(worker);
   release_held(worker, nullptr);
   member->at_barrier = where;
-  member->barrier_epoch = member->team->epoch.load(relaxed);  // nobody can move it before this member arrives
+  member->barrier_epoch = member->team->epoch.load(relaxed);  // no thread can change it before this member arrives
   if (has_no_children(task)) {
     barrier_arrive(member);
   } else {
@@ -136,8 +136,8 @@ bool is_nothing_to_do(Team* team, const Task* task) {
   task->created = 0;
 }
 
-// The end of a cancelled region that not all members have come to. Nobody has begun the next region before all have
-// seen that this one has no other round.
+// Waits at the end of a cancelled region until all members have come to it. No member begins the next region before all
+// have seen that this region has no other round.
 [[gnu::noinline]] void pass_further_rounds(Worker* worker, Member* member) {
   while (member->team->another_round) pass(worker, member, AtBarrier::kEnd);
 }

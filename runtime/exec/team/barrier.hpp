@@ -10,9 +10,9 @@
 
 namespace marline {
 
-// The current implicit task's barrier. In a cancelled region (exec/team/region_cancellation.hpp) it waits for nothing
-// but that all members are at some barrier; the one of the region's end, for all to be there. kind, codeptr: for tools;
-// of a region's end, codeptr is the region's.
+// A barrier, entered by the current implicit task. In a cancelled region (exec/team/region_cancellation.hpp) it waits
+// only until all members are at some barrier; the barrier at the region's end waits until all members are at that end.
+// kind, codeptr: for tools; at a region's end, codeptr is the region's.
 void team_barrier(Worker* worker, tool::SyncRegion kind = tool::SyncRegion::kBarrierImplicitParallel,
                   const void* codeptr = nullptr);
 

@@ -59,7 +59,7 @@ PlacePartition partition_of(const Member* member) {
 void assign_places(Team* team, Worker* opener, int proc_bind) {
   bool bound = binding_wanted();
   if (!bound && !options().shared_queues) return;
-  if (opener->share != nullptr) bound = false;  // its CPUs are no place
+  if (opener->share != nullptr) bound = false;  // the CPUs of a share are not a place
   PlacesGiven given = conditions(team, opener, proc_bind, bound ? &process_places() : nullptr);
   if (!(given == team->places_given)) {
     if (bound) give_places(team, given);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenMP in code that a library calls back (sched/library_call.hpp). It runs in an initial task of its own, on a worker
-// of its own. Only this thread and the teams of its own regions run what it creates. While it waits, no other task runs
-// on this thread, and the thread polls no library: the one that would be asked is below it on the stack.
+// of its own. Only this thread and the teams of its own regions run the tasks that the callback creates. While it
+// waits, no other task runs on this thread, and the thread polls no library: the library that it would poll is below it
+// on the stack.
 //
 // The initial task has the control variables of the task that has called the library, and counts as being in the same
 // active regions: regions inside are as wide as they would be there.
@@ -51,12 +52,12 @@ void put_free(Worker* worker) {
   g_free = worker;
 }
 
-// What the inquiry routines say of it before the callback has a worker (abi/omp/current.cpp).
+// The same that the inquiry routines return before the callback has a worker (abi/omp/current.cpp).
 Icvs icvs_of(const Worker* caller) {
   return caller->task != nullptr ? *caller->task->icvs : *caller->member->implicit_task.icvs;
 }
 
-// What the thread's own worker has of the thread.
+// Copies the thread's state from the thread's own worker.
 void take_over(Worker* worker, Worker* caller) {
   worker->place = caller->place;
   worker->share = caller->share;
@@ -64,7 +65,7 @@ void take_over(Worker* worker, Worker* caller) {
   worker->tool_data = caller->tool_data;
 }
 
-// On a thread that tools have not heard of: it begins, for the time of the callback.
+// For a thread that tools do not know: tells them that the thread begins. For them it lasts as long as the callback.
 [[gnu::noinline]] void announce_begin(Worker* worker) {
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
   if (!tool::on(tool::event::kImplicitTask)) return;
@@ -72,8 +73,8 @@ void take_over(Worker* worker, Worker* caller) {
                       tool::task_bits::kInitial);
 }
 
-// Elsewhere tools hear of no thread and no task: what the callback creates is created by the task that has called the
-// library.
+// On a thread that tools know, no new thread and no new task is reported: for tools, the callback's tasks are created
+// by the task that has called the library.
 void begin_task(Worker* worker, Worker* caller) {
   Team* team = team_serial(worker);
   if (caller == nullptr) {
@@ -97,7 +98,8 @@ bool has_ended(void* task) { return subtree_has_ended(static_cast<Task*>(task));
 Worker* begin_callback() {
   runtime_start();
   Worker* caller = library_caller();
-  if (caller == nullptr) note_program_thread();  // before it has a worker, which is none of a program's thread
+  // Before the thread has a worker: a callback's worker is not a root worker.
+  if (caller == nullptr) note_program_thread();
   Worker* worker = take_free();
   if (worker == nullptr) worker = create();
   worker_enter(worker);
@@ -110,7 +112,7 @@ Worker* begin_callback() {
   return worker;
 }
 
-// What the callback has created ends with it: the library goes on with what it has computed.
+// Waits for all tasks that the callback has created: the library uses their results next.
 void end_callback(Worker* worker) {
   Worker* caller = library_caller();
   Member* member = worker->member;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Ends the threads that the runtime keeps, for omp_pause_resource.
 #include "exec/team/pause.hpp"
 
 #include "exec/team/team.hpp"
@@ -14,9 +14,9 @@ constexpr int kResume = 0, kSoft = 1, kHard = 2;  // omp_pause_resource_t; LLVM'
 
 }  // namespace
 
-// The threads that this thread keeps for its next region end, and with them all that have no team: what they had in
-// threadprivate variables need not persist (OpenMP 5.1, section 2.21.2). Not inside a region: they are at work.
-// Nor beside one: another task of this thread may wait in a region while this one, outside of it, runs.
+// Ends the threads that this thread keeps for its next region, and all threads without a team. Their threadprivate
+// variables need not persist (OpenMP 5.1, section 2.21.2). Refused inside a region, where the threads are at work.
+// Refused also while another task of this thread waits inside a region, though the current task is outside of it.
 int pause_resources(int kind) {
   if (kind == kResume) return 0;
   Worker* worker = this_worker();

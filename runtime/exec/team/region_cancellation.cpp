@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelled regions: see the header. settle_cancellation runs while all members wait. The members' arrivals order it
-// after their earlier actions, and the barrier's epoch orders it before their later ones. So it may access the members'
-// data.
+// Cancels parallel regions and worksharing regions; the protocol is in region_cancellation.hpp. settle_cancellation
+// runs while all members wait. The members' arrivals order it after their earlier actions, and the barrier's epoch
+// orders it before their later ones. So it may access the members' data.
 #include "exec/team/region_cancellation.hpp"
 
 #include "exec/worker/cancellation.hpp"
@@ -21,12 +21,13 @@ bool all_at_end(const Team* team) {
                      [](const Member& member) { return member.at_barrier == AtBarrier::kEnd; });
 }
 
-// Members have skipped constructs, and not the same ones. The next region starts from member 0's counts.
+// The members have skipped constructs, and each may have skipped others. The next region starts from member 0's counts.
 void renumber_constructs(Team* team) {
   uint64_t workshares = 0;
   for (int i = 0; i < team->size; ++i) workshares = std::max(workshares, team->members[i].workshares_entered);
   team->members[0].workshares_entered = workshares;
-  team->members[0].singles_entered = team->singles.load(relaxed);  // who came first to one has taken it
+  // The member that comes first to a single construct has taken it.
+  team->members[0].singles_entered = team->singles.load(relaxed);
   for (uint64_t number = workshares; number < workshares + kWorkshares; ++number) {
     Workshare& slot = team->workshares[number % kWorkshares];
     std::free(slot.memory);
@@ -50,7 +51,7 @@ void end_region(Team* team) {
 }  // namespace
 
 void cancel_region(Team* team) {
-  // Before the bit: who is ordered after that and asks for cancellations finds the count raised.
+  // Before the bit is set: a thread that is ordered after the bit finds the count raised.
   g_cancellations.fetch_add(1, relaxed);
   // release pairs with is_region_cancelled.
   if ((team->cancelled.fetch_or(Team::kRegion, acq_rel) & Team::kRegion) != 0) g_cancellations.fetch_sub(1, relaxed);

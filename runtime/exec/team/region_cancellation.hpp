@@ -15,7 +15,8 @@
 
 namespace marline {
 
-// acquire pairs with cancel_region: what was done before the cancellation is visible to who finds it.
+// acquire pairs with cancel_region: what was done before the cancellation is visible to a thread that finds the bit
+// set.
 inline bool is_region_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kRegion) != 0; }
 inline bool is_workshare_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kWorkshare) != 0; }
 
@@ -23,8 +24,8 @@ inline bool is_workshare_cancelled(const Team* team) { return (team->cancelled.l
 void cancel_region(Team* team);
 void cancel_workshare(Team* team);
 
-// All members have arrived, and none has been released: decides on another round, and clears what has come to its end.
-// The last to arrive.
+// Called by the last member to arrive, when none has been released: decides on another round, and clears the bits of
+// regions that have ended.
 void settle_cancellation(Team* team);
 
 }  // namespace marline

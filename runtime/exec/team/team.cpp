@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Teams: see the header. A team's fields are written by its opener before the members' `job` words are set (release),
-// and by no thread while the region runs; each member initialises its own Member when it takes the job.
+// Makes teams and runs the implicit tasks of their members. A team's fields are written by its opener before the
+// members' `job` words are set (release), and by no thread while the region runs; each member initialises its own
+// Member when it takes the job.
 #include "exec/team/team.hpp"
 
 #include "base/check.hpp"
@@ -27,12 +28,13 @@ namespace marline {
 
 namespace {
 
-// Inner regions open on one thread that are not around one another: it has left them waiting, with all their threads
-// asleep, and gone on with other tasks (sched/idle.hpp). Each keeps its threads, so there must be a bound.
+// The most inner regions open on one thread of which none encloses another. The thread has left each of them waiting,
+// with all its threads asleep, and continued with other tasks (sched/idle.hpp). Each keeps its threads, so there must
+// be a bound.
 constexpr int kMostUnrelatedRegions = 8;
 
-// By capacity, a power of two. Under g_abandoned_teams_lock, which is taken when a thread of the program's begins or
-// ends, and when a region is larger than all before it.
+// Lists of unused teams by capacity, a power of two. Under g_abandoned_teams_lock, which is taken when a thread of the
+// program's begins or ends, and when a region is larger than all before it.
 Team* g_abandoned[std::countr_zero(static_cast<unsigned>(kMaxTeam)) + 1];
 
 Team*& abandoned_of(int capacity) { return g_abandoned[std::countr_zero(static_cast<unsigned>(capacity))]; }
@@ -46,9 +48,9 @@ T* allocate_array(int count) {
   return array;
 }
 
-// A team's memory is kept for the next one of its capacity, never freed: a thread outside the team that has made a task
-// of it ready may still be looking for somebody to wake when the region is long over. So there are as many teams as
-// there were regions open at a time, about 3 KiB each and more with the members.
+// A team's memory is kept for the next team of its capacity and never freed: a thread outside the team that has made
+// one of its tasks ready may still be looking for a worker to wake when the region is long over. So there are as many
+// teams as regions were ever open at the same time, about 3 KiB each, and more with the members.
 void team_abandon(Team* team) {
   Guard<SpinLock> guard(g_abandoned_teams_lock);
   Team*& list = abandoned_of(team->capacity);
@@ -63,7 +65,7 @@ void abandon_all(Team*& list) {
   }
 }
 
-// Passes over those that a worker has not left yet, which it is about to.
+// Skips teams that a worker has not left yet but is about to leave.
 Team* take_abandoned(int capacity) {
   Guard<SpinLock> guard(g_abandoned_teams_lock);
   for (Team** link = &abandoned_of(capacity); *link != nullptr; link = &(*link)->next_free) {
@@ -121,20 +123,21 @@ Team* grow_hot_team(Worker* worker, int size) {
 int asked_as_one(int size, int proc_bind) { return size | proc_bind << 16; }
 static_assert(kMaxTeam < 1 << 16);
 
-// For a region that is not like the last one. The places have changed by the clause only if the size is the same.
+// For a region with another size or clause than the last one. If the size is the same, only the clause can have changed
+// the places.
 void arrange_hot_team(Team* team, Worker* worker, int size, int proc_bind) {
   wait_for_stragglers(team);
   int have = 1;
   while (have < team->capacity && team->members[have].worker != nullptr) ++have;
   if (have < size) have += hire_workers(team, have, size - have);
   team->size = have < size ? have : size;
-  // Regions inside may need them, and the thread limit may not let others be had.
+  // Inner regions may need these threads, and the thread limit may not allow others.
   if (have > size && worker->task->icvs->max_active_levels > 1) dismiss_workers(team, size);
   team->asked = team->size == size ? asked_as_one(size, proc_bind) : 0;  // 0: tries to hire again next time
   assign_places(team, worker, proc_bind);
 }
 
-// Of the worker's own inner teams: one that is large enough and that everybody has left.
+// Takes one of the worker's own inner teams that is large enough and that all workers have left.
 Team* take_free_inner(Worker* worker, int size) {
   for (Team** link = &worker->nesting.free_inner; *link != nullptr; link = &(*link)->next_free) {
     Team* team = *link;
@@ -191,7 +194,8 @@ Team* team_hot(Worker* worker, int size, int proc_bind) {
     team = grow_hot_team(worker, size);
   }
   if (team->asked != asked_as_one(size, proc_bind)) arrange_hot_team(team, worker, size, proc_bind);
-  // What the initial task itself opens is not nested, and the initial team's other tasks may run at its barriers.
+  // A region that the initial task itself opens is not nested, and other tasks of the initial team may run at its
+  // barriers.
   const bool nested = worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit);
   team->nesting.bounds_reach.store(nested, relaxed);
   if (nested && binding_wanted()) [[unlikely]] {  // the policy may be another than in the last region of the same size
@@ -205,7 +209,7 @@ Team* team_hot(Worker* worker, int size, int proc_bind) {
 void team_hot_release(Team* team) { team->in_use = false; }
 
 Team* team_inner(Worker* worker, int size, int proc_bind) {
-  int around = worker->member->team->active_level - 1;  // open ones that may be around this one
+  int around = worker->member->team->active_level - 1;  // open inner regions that may enclose this one
   if (worker->nesting.open_inner - around >= kMostUnrelatedRegions) return nullptr;
   Team* team = take_free_inner(worker, size);
   if (team == nullptr) team = team_create(capacity_for(size));
@@ -308,7 +312,7 @@ void implicit_task_begin(Worker* worker, Member* member) {
 }
 
 void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member) {
-  // The team may have gone on to its next region: only what is the member's own is looked at.
+  // The team may have gone on to its next region: only the member's own fields are read.
   if (tool::on(tool::event::kImplicitTask) && member->implicit_task.parent != nullptr &&
       !member->implicit_task.has(task_flag::kInitial)) {
     tool::implicit_task(tool::Endpoint::kEnd, nullptr, &member->implicit_task.tool_data, 0,

@@ -25,27 +25,30 @@ void team_inner_release(Worker* worker, Team* team);
 Team* team_serial(Worker* worker);
 void team_serial_release(Worker* worker, Team* team);
 
-// What the team of an initial task has of its own: no region around, and where the task is not a thread's first, the
-// member of the thread that encountered the construct, for the places.
+// Sets the fields of an initial task's team: it has no enclosing region. If the task is not its thread's first,
+// `encountering` is the member that encountered the construct, for the places.
 void team_describe_initial(Team* team, const Icvs& icvs, Member* encountering = nullptr);
 
-// Starts the region on all members but the caller's, who is member 0.
+// Starts the region on all members but the caller's, which is member 0.
 void team_start(Team* team);
 
 // Takes back the jobs of the members that have not begun theirs, and arrives at the region's barrier for them. By the
 // opener, before it arrives itself, in a region whose work need not be done by all members.
 void team_withdraw(Team* team);
 
-// Between these, `worker` runs the implicit task of `member`; the current task and member before it come back after.
+// Between these two calls, `worker` runs the implicit task of `member`. The second call restores the current task and
+// member from before.
 void implicit_task_begin(Worker* worker, Member* member);
 void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member);
 
-// Takes the threads but the owner's out of a hot team that is not in use, in front of a list chained by Worker::next.
+// Takes all threads but the owner's out of a hot team that is not in use, and puts them at the front of `list`, chained
+// by Worker::next.
 Worker* team_give_threads(Team* team, Worker* list);
 
-extern SpinLock g_abandoned_teams_lock;  // of the teams that nobody has; held across fork
+extern SpinLock g_abandoned_teams_lock;  // of the lists of unused teams; held across fork
 
-// Gives all threads of an ending root worker's team back to the pool, and its teams' memory to the system.
+// Gives all threads of a worker's hot team back to the pool, and puts its teams into the lists of unused teams. The
+// worker ends, or the program pauses OpenMP.
 void team_dissolve(Worker* worker);
 
 }  // namespace marline

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Constructors and destructors of the program run here. They may use other threadprivate variables, so
-// the mutex is recursive, and no pointer into a table is kept across such a call.
+// Makes, finds and destroys the threads' copies of threadprivate variables. Constructors and destructors of the program
+// run here. They may use other threadprivate variables, so the mutex is recursive, and no pointer into a table is kept
+// across such a call.
 #include "exec/team/threadprivate.hpp"
 
 #include "base/atomic.hpp"
@@ -89,7 +90,8 @@ void threadprivate_too_small(size_t bytes, size_t wanted) {
 
 namespace {
 
-// The variable, with its prototype: whoever uses it first takes that, before anybody can have changed the original.
+// The variable, with its prototype: its first user copies the prototype, before any thread can have changed the
+// original.
 ThreadprivateVariable* prepare(void* original, size_t bytes) {
   Lock lock;
   ThreadprivateVariable* variable = find_or_add(original);
@@ -206,8 +208,8 @@ void threadprivate_end_thread(Worker* worker) {
 void threadprivate_before_fork() { pthread_mutex_lock(&g_mutex); }
 void threadprivate_after_fork_in_parent() { pthread_mutex_unlock(&g_mutex); }
 
-// A recursive mutex knows its owner by the kernel's number, which is another one now: so unlocking it has no effect,
-// but that ThreadSanitizer does not think the mutex held for ever.
+// A recursive mutex knows its owner by the kernel's thread number, which fork has changed. So the unlock has no effect
+// on the mutex; it only keeps ThreadSanitizer from taking the mutex to be held for ever.
 void threadprivate_after_fork_in_child() {
   pthread_mutex_unlock(&g_mutex);
   const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -15,8 +15,8 @@
 
 namespace marline {
 
-// How the copies of a variable of class type begin and end; what is null is not done. An array may have functions that
-// take its number of elements instead.
+// How copies of a variable of class type are constructed and destroyed; a null function is not called. An array may
+// have functions that take its number of elements instead.
 struct ThreadprivateObject {
   void* (*construct)(void* copy) = nullptr;
   void* (*copy)(void* to, void* from) = nullptr;
@@ -59,8 +59,8 @@ struct ThreadprivateCopies {
 // Before the first copy is made; of two calls for one variable the first counts.
 void threadprivate_register(void* original, const ThreadprivateObject& object);
 
-// Ends the program: it uses `wanted` bytes of a variable of which the copies have `bytes`, as its units declare it with
-// different lengths.
+// Ends the program: it uses `wanted` bytes of a variable, but the copies have `bytes`, because the program's units
+// declare it with different lengths.
 [[noreturn]] void threadprivate_too_small(size_t bytes, size_t wanted);
 
 void* threadprivate_first_use(Worker* worker, void* original, size_t bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. affinity-format-var belongs to the device: one string on the heap under a lock, or null while the
-// option's value is used.
+// Keeps affinity-format-var and prints the lines of threads. affinity-format-var belongs to the device: one string on
+// the heap under a lock, or null while the option's value is used.
 #include "exec/view/affinity_display.hpp"
 
 #include "base/check.hpp"

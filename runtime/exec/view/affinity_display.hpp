@@ -38,8 +38,9 @@ size_t affinity_capture(char* buffer, size_t size, const char* format);
 // Prints it on stdout, where libomp does too, in order with what the program prints there.
 void affinity_display(const char* format);
 
-// The opener of a region, with OMP_DISPLAY_AFFINITY: whether one of the region's threads has something new to say:
-// another size or level than that of its last line, or other places than the team had.
+// Called by the opener of a region if OMP_DISPLAY_AFFINITY is set: the region's threads print their lines if one of
+// them has something new to show. That is another size or level than in its last line, or other places than the team
+// had.
 void note_affinity_of_region(Team* team);
 
 }  // namespace marline

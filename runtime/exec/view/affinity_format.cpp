@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Stateless.
+// Expands affinity format strings. Stateless.
 #include "exec/view/affinity_format.hpp"
 
 #include <cstdio>
@@ -51,7 +51,7 @@ char type_of(const char* name, size_t length) {
   return '\0';
 }
 
-// Reads the field behind a `%`; returns where the text goes on.
+// Reads the field after a `%`; returns where the text goes on.
 const char* read_field(const char* at, Field& field) {
   constexpr size_t kWidest = 1024;
   if (at[0] == '0' && at[1] == '.') {

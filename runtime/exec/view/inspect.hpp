@@ -18,8 +18,8 @@ using Describe = void (*)(void* arg, DescribeWrite write, void* sink);
 bool describe_register(const char* name, Describe describe, void* arg);
 
 // Starts the server unless it is there, or MARLINE_INSPECT says no. Any thread; cheap when it is there. Not called for
-// a program that has one thread, and waits for nobody else: libc leaves out its locks in such, and a second thread
-// would make it pay for them in every putc() and malloc().
+// a program that has one thread and waits for no event: libc leaves out its locks in such a program, and a second
+// thread would make it pay for them in every putc() and malloc().
 void inspect_start();
 
 // No thread of the program's is left that the runtime knows: ends the server, which must not keep the process alive.
@@ -29,10 +29,10 @@ void inspect_stop();
 // marline_describe_relay: opens the port, whose number it returns. The first caller's secret counts; 0 for others.
 int inspect_relay(const char* secret);
 
-// Its thread ends: it must not keep the process alive. inspect_stop() calls it.
+// Ends the relay's thread, which must not keep the process alive. inspect_stop() calls it.
 void inspect_relay_stop();
 
-// In a fork's child, where that thread is not: the port is the parent's.
+// In a forked child, which does not have the relay's thread: closes the port, which is the parent's.
 void inspect_relay_after_fork();
 
 // The answer to one request. The server's thread.

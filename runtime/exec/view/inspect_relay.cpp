@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets `marline ps` reach this process, and the user's others on this machine, from other nodes. A thread listens at a
-// TCP port. A client that sends the secret is connected with the local socket of the process that it names; only the
-// user's own processes can read the secret, from local sockets. All clients are served side by side by this one thread,
-// which waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep others
-// from being asked. Those that have not shown the secret are few, and the oldest goes when one more comes. The thread
-// allocates nothing, like the server.
+// Lets `marline ps` on other nodes reach this process, and the user's other processes on this machine. A thread listens
+// at a TCP port. A client that sends the secret is connected with the local socket of the process that it names; only
+// the user's own processes can read the secret, from local sockets. All clients are served side by side by this one
+// thread, which waits for none of them, nor for a server: a process that is stopped does not answer, and must not keep
+// others from being asked. The number of clients that have not shown the secret is limited, and the oldest of them is
+// dropped when one more comes. The thread allocates nothing, like the server.
 #include "exec/view/inspect.hpp"
 
 #include "base/atomic.hpp"
@@ -30,27 +30,28 @@ constexpr size_t kThreadStack = 64 * 1024;
 constexpr size_t kSecretBytes = 64;             // at most
 constexpr int kMostStrangers = 32;              // clients that have not shown the secret
 constexpr int kMostClients = 64;                // all
-constexpr uint64_t kPatience = 10'000'000'000;  // nanoseconds, with one that does not send, or does not take
+constexpr uint64_t kPatience = 10'000'000'000;  // nanoseconds, with a client that neither sends nor receives
 
 Atomic<bool> g_asked{false};      // the first caller opens the port
 Atomic<int> g_listener{-1};       // by the opener; read by the thread and by inspect_relay_stop
 Atomic<bool> g_stopped{false};    // by inspect_relay_stop, read by the thread
 char g_secret[kSecretBytes + 1];  // written before the thread starts
 
-// The secret and one line are read; then what the door says is passed on, a piece at a time.
+// The relay reads the secret and one line. Then it passes on what the process's local socket (`door`) answers, a piece
+// at a time.
 struct Client {
   int connection;  // -1: none
-  int door;        // -1: a stranger, or its line is not whole
+  int door;        // -1: the client has not shown the secret, or not sent its whole line
   bool knows_secret;
   bool door_has_ended;
-  uint64_t since;  // when it last went on; of a stranger, when it came
+  uint64_t since;  // when the client last made progress; without the secret, when it came
   size_t have;     // bytes of text
   size_t sent;     // of these to the connection
   char text[4096];
 };
 Client g_clients[kMostClients];  // prepared by the opener, then the thread's; a forked child closes its descriptors
 
-// Names of sockets are free to take: is it the process's own, and this user's?
+// Any process can take the name of a socket, so this checks that the socket is that process's, and this user's.
 bool is_server_of(int door, int process) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
@@ -58,8 +59,9 @@ bool is_server_of(int door, int process) {
   return peer.pid == process && peer.uid == geteuid();
 }
 
-// To the server of the process that the request names ("process=PID"), or of this one. A server on this machine sees
-// that this user asks, so it answers if it is this user's. Waits for nothing: one whose queue is full gives an error.
+// Connects to the server of the process that the request names ("process=PID"), or of this process. A server on this
+// machine sees that this user asks, so it answers if it is this user's. Does not wait: a server with a full queue gives
+// an error.
 int connect_to_server(const char* request) {
   constexpr char kWord[] = "process=";
   const char* at = std::strstr(request, kWord);
@@ -88,7 +90,7 @@ bool is_secret(const char* text, size_t length) {
   return different == 0;
 }
 
-// The secret comes first, then one line, in whatever pieces. False: the client is to go.
+// The secret comes first, then one line, in any number of pieces. False: the client must be dropped.
 bool read_request(Client& client) {
   ssize_t got = recv(client.connection, client.text + client.have, sizeof client.text - 1 - client.have, 0);
   if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -108,7 +110,7 @@ bool read_request(Client& client) {
   return true;
 }
 
-// The next piece of the answer, and on with it. False: all of it has been passed on, or the client is to go.
+// Passes on the next piece of the answer. False: all of it has been passed on, or the client must be dropped.
 bool pass_on(Client& client) {
   if (client.sent == client.have && !client.door_has_ended) {
     ssize_t got = recv(client.door, client.text, sizeof client.text, 0);
@@ -124,7 +126,8 @@ bool pass_on(Client& client) {
   return true;
 }
 
-// Where one more stranger may stand: a place that is free, or that of the oldest if there are too many.
+// The place for one more client without the secret: a free one, or that of the oldest such client if there are too
+// many.
 Client* place_for_stranger() {
   Client *unused = nullptr, *oldest = nullptr;
   int strangers = 0;
@@ -153,8 +156,8 @@ void take_client(int connection) {
   place->since = nanoseconds_now();
 }
 
-// Fewer than there are places for strangers: a new one is looked at before it can be the oldest. False: the port is
-// shut.
+// Accepts fewer clients at a time than there are places for strangers, so each new client is served before it can be
+// the oldest. False: the port is closed.
 bool take_clients(int listener) {
   for (int i = 0; i < kMostStrangers / 2; ++i) {
     int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -169,7 +172,7 @@ bool take_clients(int listener) {
   return true;
 }
 
-// What a client waits for: its own words, the door's, or that its connection takes more.
+// What a client waits for: data from itself, data from the door, or room to send to itself.
 pollfd awaited(const Client& client) {
   if (client.connection < 0 || client.door < 0) return {client.connection, POLLIN, 0};  // poll passes over -1
   if (client.sent < client.have) return {client.connection, POLLOUT, 0};
@@ -181,7 +184,7 @@ void attend(Client& client, bool is_ready, uint64_t now) {
   bool stays = true;
   if (is_ready) {
     stays = client.door < 0 ? read_request(client) : pass_on(client);
-    if (client.knows_secret) client.since = now;  // a stranger has no longer for coming in drops
+    if (client.knows_secret) client.since = now;  // a stranger gets no more time for sending in small pieces
   }
   if (!stays || now - client.since > kPatience) end(client);
 }
@@ -205,7 +208,7 @@ void relay_main(void*) {
   for (Client& client : g_clients) end(client);
 }
 
-// At any address and a free port; -1: that cannot be.
+// A socket at any address and a free port, for listen(). -1: impossible.
 int open_listener() {
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server for `marline ps`: a local socket with the abstract name "marline/PID", which leaves no file behind, and a
-// thread that waits at it. It answers only the process's own user and root; the kernel says which user asks. One
-// request at a time.
+// The server for `marline ps`: a local socket with the abstract name "marline/PID", which leaves no file, and a thread
+// that waits at it. It answers only the process's own user and root; the kernel says which user asks. One request at a
+// time.
 #include "exec/view/inspect.hpp"
 
 #include "base/atomic.hpp"
@@ -33,8 +33,8 @@ constexpr size_t kThreadStack = 256 * 1024;
 enum State : uint32_t { kNone, kServes, kEnding };
 SpinLock g_lock;                  // of all below; the server takes it only for g_connection
 Atomic<uint32_t> g_state{kNone};  // also read without the lock
-int g_door = -1;                  // of the process that opened it; -1: there is no server
-int g_connection = -1;            // that is being served
+int g_door = -1;                  // the listening socket, of the process that opened it; -1: there is no server
+int g_connection = -1;            // the connection that is being served
 pthread_t g_server;               // if there is a door
 
 int open_door() {
@@ -47,8 +47,9 @@ int open_door() {
   return -1;
 }
 
-// Who may read the process's memory: root, and its user if the process may be traced. So not that of a set-uid program,
-// or one with file capabilities (prctl(2), PR_SET_DUMPABLE): stacks have its secrets.
+// The users that may read the process's memory may ask: root, and the process's user if the process may be traced. So
+// the user of a set-uid program, or of one with file capabilities, may not (prctl(2), PR_SET_DUMPABLE): stacks have the
+// program's secrets.
 bool may_ask(int connection) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
@@ -56,7 +57,7 @@ bool may_ask(int connection) {
   return peer.uid == 0 || (peer.uid == geteuid() && prctl(PR_GET_DUMPABLE) == 1);
 }
 
-// One line of "NAME=VALUE" words; what is not known is passed over, so that later versions of the command may ask more.
+// One line of "NAME=VALUE" words; unknown words are ignored, so that later versions of the command may ask more.
 void parse(const char* line, InspectRequest* request) {
   struct {
     const char* name;
@@ -95,14 +96,14 @@ void serve(int connection) {
   out.flush();
 }
 
-// Noted, a connection is open: inspect_stop() may end it.
+// While a connection is noted, it is open, and inspect_stop() may end it.
 void note_connection(int connection) {
   Guard<SpinLock> guard(g_lock);
   g_connection = connection;
   if (g_state.load(relaxed) == kEnding && connection >= 0) shutdown(connection, SHUT_RDWR);
 }
 
-// Until the door is shut down, which ends accept4() with EINVAL.
+// Serves until the door is shut down, which ends accept4() with EINVAL.
 void server_main(void*) {
   for (;;) {
     int connection = accept4(g_door, nullptr, nullptr, SOCK_CLOEXEC);
@@ -120,7 +121,7 @@ void server_main(void*) {
   }
 }
 
-// The thread did not come along. The child opens a door of its own when it starts threads.
+// The child does not have the server's thread. The child opens a door of its own when it starts threads.
 void after_fork_in_child() {
   g_lock.unlock();  // a thread that is not there may hold it
   if (g_door >= 0) close(g_door);
@@ -133,8 +134,8 @@ void after_fork_in_child() {
 
 }  // namespace
 
-// Where it cannot be (no such sockets, no more threads), the program runs as well without, and `marline ps` says that
-// the process does not answer.
+// Where the server cannot be started (no such sockets, no more threads), the program runs without it, and `marline ps`
+// says that the process does not answer.
 void inspect_start() {
   if (g_state.load(relaxed) != kNone || !options().inspect) return;
   static Atomic<bool> fork_handled{false};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads the suspended tasks and the threads of this process, and describes them in JSON.
 #include "exec/view/inspect_tasks.hpp"
 
 #include "exec/fiber/fiber.hpp"
@@ -18,7 +18,7 @@ constexpr size_t kLongestText = 256;
 constexpr const char* kWaitKinds[] = {"none", "event", "taskwait", "dependences", "taskgroup",
                                       "lock", "turn",  "yield",    "permission",  "detach"};  // by WaitKind
 
-// A suspended task, and what there is to say of it.
+// A suspended task, and the data that describes it.
 struct Suspended {
   MemoryCopy<Fiber> fiber;
   MemoryCopy<Task> task;
@@ -31,8 +31,8 @@ bool lies_on(const Fiber* fiber, const void* address) {
   return at >= static_cast<const char*>(fiber->sp) && at < fiber->stack.high;
 }
 
-// True if a task is suspended on the fiber: it names its fiber, and the fiber it. What the fiber says is the same after
-// the rest has been read, so it all belongs together.
+// True if a task is suspended on the fiber: the task and the fiber point to each other. The fiber's fields are the same
+// after the rest has been read, so all of it belongs together.
 bool take_suspended(const OwnMemory& memory, const Fiber* at, Suspended* result) {
   if (!result->fiber.take(memory, at) || result->fiber->task == nullptr || result->fiber->sp == nullptr) return false;
   if (!result->task.take(memory, result->fiber->task) || result->task->fiber != at) return false;
@@ -45,7 +45,7 @@ bool take_suspended(const OwnMemory& memory, const Fiber* at, Suspended* result)
   return again.take(memory, at) && again->task == fiber->task && again->sp == fiber->sp && again->waits_for == why;
 }
 
-// In pieces, each of which is all that is kept here; to the end of what is mapped.
+// Writes one piece at a time, so that only one piece is kept here; ends where memory is not mapped.
 void describe_bytes(ReportStream& out, const OwnMemory& memory, const void* low, size_t left) {
   out.address("sp", low);
   unsigned char piece[1024];
@@ -131,7 +131,7 @@ struct Walk {
   }
 };
 
-// The threads' own stacks may have suspended tasks, too.
+// Visits every worker with a thread: suspended tasks may be on the threads' own stacks, too.
 template <class Visit>
 void for_each_worker(const OwnMemory& memory, Visit visit) {
   MemoryCopy<Worker> worker;
@@ -141,7 +141,7 @@ void for_each_worker(const OwnMemory& memory, Visit visit) {
   }
 }
 
-// Where `at` still is in that call afterwards, and has been in no other in between.
+// Succeeds if the worker `at` is still in that call afterwards, and has been in no other call in between.
 bool take_blocked(const OwnMemory& memory, const Worker* at, const InView& before, CallCopy* call) {
   InView after;
   return call->take(memory, before.blocked) && memory.read(&at->in_view, &after, sizeof after) &&
@@ -180,7 +180,7 @@ int64_t ready_tasks(const OwnMemory& memory, const Worker* worker) {
 
 }  // namespace
 
-// None where they cannot be read: it is the library's array, which may be gone.
+// Copies the ids. None if they cannot be read: the array is the library's, and may be gone.
 void CallCopy::take_ids(const OwnMemory& memory) {
   id_count_ = 0;
   int count = record_.id_count < kMostIds ? record_.id_count : kMostIds;

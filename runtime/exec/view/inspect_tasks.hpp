@@ -28,8 +28,8 @@ void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectR
 void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record,
                           const InspectRequest& request);
 
-// The library call that a task or a thread waits in. Whoever takes one looks afterwards whether it is still waited in:
-// the record lies on a stack that has other uses later.
+// A copy of the record of the library call that a task or a thread waits in. After take(), the caller checks that the
+// task or thread is still in that call: the record is on a stack that is used again later.
 class CallCopy {
  public:
   // False if `call` is null, or points to no such record.
@@ -38,7 +38,7 @@ class CallCopy {
   void describe(ReportStream& out) const;  // "call": {...}; nothing if there is none
 
  private:
-  static constexpr int kMostIds = 256;  // are told; more are counted
+  static constexpr int kMostIds = 256;  // so many are listed; further ids are only counted
 
   void take_ids(const OwnMemory& memory);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Formats JSON into a buffer and sends the buffer to a socket.
 #include "exec/view/report_stream.hpp"
 
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Run by the thread that runs the task, only if there is a tool.
+// Reports events of the current task to a tool. Runs on the thread of the task, only if there is a tool.
 #include "exec/worker/announce.hpp"
 
 #include "exec/fiber/fiber.hpp"
@@ -51,7 +51,8 @@ void TasksOnStack::to(Task* task) {
   }
 }
 
-// Around a region is the task that opened it, which is another thread's unless this one is its thread 0.
+// A region is enclosed by the task that opened it. That task is on another thread, unless this one is the region's
+// thread 0.
 void TasksOnStack::outward() {
   if (task_->has(task_flag::kImplicit)) {
     if (member_->index != 0) fiber_ = nullptr;

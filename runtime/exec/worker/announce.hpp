@@ -13,8 +13,8 @@
 
 namespace marline {
 
-// The task of the fiber that waits in place for the worker's one, else the implicit task of the worker's innermost
-// region.
+// The task of the fiber that waits in place for the worker's current fiber; if there is none, the implicit task of the
+// worker's innermost region.
 Task* task_in_view(const Worker* worker);
 
 // A worksharing region of the current task, or another construct of `work`.
@@ -27,16 +27,17 @@ inline void announce_work(Worker* worker, tool::Work kind, tool::Endpoint endpoi
   }
 }
 
-// The begin of a construct whose end the compiler does not tell: it ends at the thread's next worksharing construct or
-// barrier, which is where it ends without nowait.
+// The begin of a construct of which the compiler does not report the end: it ends at the thread's next worksharing
+// construct or barrier, which is where it ends without nowait.
 void announce_work_without_end(Worker* worker, tool::Work kind, const void* codeptr);
 void close_open_work(Worker* worker);
 
 // An error directive, before it acts. severity: ompt_severity_t.
 void announce_error(int severity, const char* message, size_t length, const void* codeptr);
 
-// From here to end_wait the current task waits for `wait_id`. A task that may go on elsewhere leaves its thread idle:
-// only a thread with a tied task on its fiber is said to wait, so the record is its own and nobody else's.
+// From here to end_wait the current task waits for `wait_id`. A task that may continue on another thread leaves its
+// thread idle. So only a thread with a tied task on its fiber is reported to wait, and no other thread writes its
+// record.
 void begin_wait(Worker* worker, ompt::State state, const void* wait_id);
 inline void end_wait(Worker* worker) { worker->wait = {}; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the records of threads that block inside library calls.
 #include "exec/worker/blocked.hpp"
 
 #include "sched/team.hpp"
@@ -13,7 +13,7 @@ BlockedThread g_blocked_threads[kBlockedThreads];
 
 namespace {
 
-// Of this thread, which runs no task and hence stays on its stack: its number, and the slot that it had last.
+// The calling thread's number, and the slot that it had last. The thread runs no task, so it stays on its own stack.
 [[gnu::tls_model("initial-exec")]] thread_local int32_t t_number;
 [[gnu::tls_model("initial-exec")]] thread_local BlockedThread* t_slot;
 

@@ -12,7 +12,7 @@ struct marline_wait;  // marline.h
 
 namespace marline {
 
-// A thread that is no worker. Its own thread claims and frees the slot; anybody may look.
+// The slot of a thread that is no worker. That thread claims and frees the slot; any thread may read it.
 struct BlockedThread {
   Atomic<int32_t> thread{0};  // the kernel's number of it; 0: the slot is free
   Atomic<const marline_wait*> wait{nullptr};
@@ -22,11 +22,11 @@ struct BlockedThread {
 inline constexpr int kBlockedThreads = 64;  // at a time; further ones block as well, unseen by `marline ps`
 extern BlockedThread g_blocked_threads[kBlockedThreads];
 
-// They nest; the outermost one counts.
+// The calls nest; the outermost one counts.
 void block_begin(const marline_wait* wait);
 void block_end();
 
-// In a forked child, whose only thread is in no such call of the parent's and has another number.
+// In a forked child: its only thread is in no library call of the parent's, and has another number.
 void blocked_after_fork();
 
 }  // namespace marline

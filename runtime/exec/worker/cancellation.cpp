@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelling tasks: see the header. Any task of the group may cancel; the worker that would run a cancelled task
-// discards it.
+// Cancels the tasks of taskgroups; the order of tasks is described in cancellation.hpp. Any task of the group may
+// cancel; the worker that would run a cancelled task discards it.
 #include "exec/worker/cancellation.hpp"
 
 #include "base/check.hpp"
@@ -30,14 +30,15 @@ struct Walk {
     serial = order()->place;
     group = order()->outer;
   }
-  // To the innermost group that a construct stands for. False: there is none.
+  // Moves to the innermost group that belongs to a construct of the program. False: there is none.
   bool find_construct() {
     while (group != nullptr && !order()->is_construct) outward();
     return group != nullptr;
   }
 };
 
-// acquire pairs with lower: what was done before the cancellation is visible to who finds it.
+// acquire pairs with lower: what was done before the cancellation is visible to a thread that finds the group
+// cancelled.
 bool is_cancelled_at(const Walk& walk) { return walk.serial > walk.order()->last_to_run.load(acquire); }
 
 bool is_cancelled_from(Walk walk) {
@@ -51,7 +52,8 @@ bool is_cancelled_from(Walk walk) {
 // Only the task's body would destroy its objects, as with GCC.
 bool body_destroys(const Task* task) { return task->has(task_flag::kObjects) && !task->has(task_flag::kDestroys); }
 
-// By marline_taskgroup_cancel_later, which promises that what is created later does not run: `cancel` lowers to 0.
+// Whether marline_taskgroup_cancel_later has cancelled the task: it promises that tasks created later do not run.
+// (`cancel` lowers last_to_run to 0.)
 bool is_cancelled_later_from(Walk walk) {
   for (; walk.find_construct(); walk.outward()) {
     if (is_cancelled_at(walk) && walk.order()->last_to_run.load(relaxed) != 0) return true;
@@ -64,10 +66,10 @@ void keep_descriptor(Task* task) {
   if (task->has(task_flag::kInTable)) {
     task->references.fetch_add(1, relaxed);
   } else {
-    task->flags |= task_flag::kInTable;  // nobody else knows the task
+    task->flags |= task_flag::kInTable;  // no other thread knows the task
     task->references.store(2, relaxed);
   }
-  // Kept by the group that is cancelled, which may be one around the task's own: only that one looks for it.
+  // The cancelled group keeps the descriptor; it may be a group around the task's own. Only that group releases it.
   Walk walk(task);
   while (walk.find_construct() && !is_cancelled_at(walk)) walk.outward();
   keep_until_end(walk.group != nullptr ? walk.order()->kept : task->team->kept, task);
@@ -82,7 +84,7 @@ void destroy_privates(Worker* worker, Task* task) {
   this_worker()->task = previous;
 }
 
-// The tasks of the order behind `last` are not to run.
+// From now on, tasks of the order with serials above `last` must not start.
 void lower(Taskgroup* order, uint32_t last) {
   uint32_t known = order->last_to_run.load(relaxed);
   g_cancellations.fetch_add(1, relaxed);
@@ -147,7 +149,7 @@ bool is_creation_cancelled(const Task* creator) {
   if (is_region_cancelled(creator->team)) return true;
   Walk walk(creator);
   if (!walk.find_construct()) return false;
-  if (walk.order()->owner == creator) {  // its next serial is higher than all that there are
+  if (walk.order()->owner == creator) {  // the task's serial would be higher than all that exist
     if (walk.order()->last_to_run.load(acquire) != Taskgroup::kAll) return true;  // acquire: as in is_cancelled_at
     walk.outward();
   }
@@ -172,7 +174,7 @@ void announce_discard(Worker* worker, Task* task) {
 Task* discard_task(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule | tool::event::kCancel)) announce_discard(worker, task);
   if (task->has(task_flag::kDestroys)) destroy_privates(worker, task);
-  // A persistent task's descriptor is its graph's, and may be on its way again soon: not for a list.
+  // A persistent task's descriptor belongs to its graph and may be in use again soon, so it cannot be put into a list.
   if (task->has(task_flag::kPersistent)) {
     task->flags |= task_flag::kDiscarded;
   } else if (task->has(task_flag::kDetach)) {
@@ -219,7 +221,7 @@ bool is_task_cancelled(const Task* current) {
   if (g_cancellations.load(relaxed) == 0) return false;
   Walk walk(current);
   while (walk.group != nullptr && walk.order()->owner == current)
-    walk.outward();  // it is not in groups that it has opened
+    walk.outward();  // the task is not in the groups that it has opened
   return is_cancelled_from(walk);
 }
 

@@ -19,18 +19,18 @@
 
 namespace marline {
 
-// Taskgroups and regions that are cancelled, in the whole process. While there are none, nobody looks for them.
+// The number of cancelled taskgroups and regions in the whole process. While it is 0, no thread searches for them.
 extern Atomic<uint32_t> g_cancellations;
 
-// Before a group is used: what this protocol keeps in it. `outer`, `owner` and the owner's `taskgroup` are as they were
-// outside.
+// Sets the fields that this protocol keeps in a group, before the group is used. `outer` and `owner` are set; the
+// owner's `taskgroup` is still the group outside.
 void begin_order(Taskgroup* group, bool is_construct);
 
 // All tasks of the group have completed.
 void end_order(Worker* worker, Taskgroup* group);
 
-// The order's owner is about to create something in it. Serials saturate: what shares the last one is cancelled
-// together, and none of it may call cancel_later, which cannot tell what came after it.
+// The order's owner is about to create a task or a group in it. Serials saturate: all tasks with the last serial are
+// cancelled together, and none of them may call cancel_later, which could not tell which tasks came after the caller.
 inline uint32_t next_serial(Taskgroup* order) {
   if (order->last_serial != Taskgroup::kLastSerial) ++order->last_serial;
   return order->last_serial;
@@ -38,33 +38,37 @@ inline uint32_t next_serial(Taskgroup* order) {
 
 bool is_beyond_cancel(const Task* task);
 
-// Whether the task, which has not started, must not run. Relaxed: the count was raised before whatever orders the task
-// after the cancellation.
+// Whether the task, which has not started, must not run. Relaxed: a task that is ordered after the cancellation is
+// ordered after the increment of the count, too.
 inline bool is_cancelled(const Task* task) { return g_cancellations.load(relaxed) != 0 && is_beyond_cancel(task); }
 
-// Whether a task that the current one creates now would not run. For who makes a task with copies of objects that only
-// its body destroys (kObjects without kDestroys): better not to make it. Those that exist when `cancel` comes run, to
-// their end or to their first cancellation point, as OpenMP allows ("may be discarded") and libgomp has it.
+// Whether a task that the current one creates now would not run. For creators of tasks with copies of objects that only
+// the body destroys (kObjects without kDestroys): such a task is better not created. Such tasks that exist when
+// `cancel` comes do run, to their end or to their first cancellation point, as OpenMP allows ("may be discarded") and
+// libgomp has it.
 bool is_creation_cancelled(const Task* creator);
 
-// Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
+// Completes a cancelled task in place of running it, and reports that to a tool. Returns the successor to run next, or
+// null.
 [[nodiscard]] Task* discard_task(Worker* worker, Task* task);
 
-// The part for the tool, which listens. `worker`: in a region, with a fiber.
+// The part of discard_task for a tool that wants these events. `worker` is in a region and has a fiber.
 void announce_discard(Worker* worker, Task* task);
 
-// Has the innermost cancelled taskgroup, from `innermost` on, free the descriptor of a task that was discarded, in
-// place of the caller, when it ends: until then the program may fulfil the task's event. False: there is none.
+// Leaves the descriptor of a discarded task to the innermost cancelled taskgroup, from `innermost` outwards. That group
+// frees it, in place of the caller, when the group ends: until then the program may fulfil the task's event. False:
+// there is no such group.
 [[nodiscard]] bool leave_to_group(Taskgroup* innermost, Task* task);
 
-// cancel taskgroup, in a task of it: the innermost one's tasks that have not started will not. Nothing without a
-// taskgroup.
+// cancel taskgroup, called in a task of the group: tasks of the innermost taskgroup that have not started will not
+// start. No effect without a taskgroup.
 void cancel_group(const Task* current);
 
-// Whether the task is one that a cancelled innermost taskgroup would not start.
+// Whether the innermost taskgroup is cancelled, so that this task would not be started now.
 bool is_group_cancelled(const Task* current);
 
-// The descriptors of discarded tasks whose events may be fulfilled until the construct ends that is cancelled.
+// Keeps the descriptors of discarded tasks until the cancelled construct ends: until then their events may be
+// fulfilled.
 void keep_until_end(Atomic<Task*>& kept, Task* task);
 void release_kept(Worker* worker, Atomic<Task*>& kept);
 

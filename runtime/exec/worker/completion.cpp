@@ -24,15 +24,17 @@ namespace marline {
 
 namespace {
 
-constexpr uint64_t kLongestBatch = 1024;  // completions told in one go
+constexpr uint64_t kLongestBatch = 1024;  // completions reported at once
 
-// The whole subtree of `task`, whose body has ended, is gone: so is its descriptor, and maybe its parent's.
+// The body of `task` has ended, and so has its whole subtree: releases its descriptor, and maybe its parent's.
 void end_subtree(Worker* worker, Task* task);
 
-// Takes `amount` (children_word) from the parent's counts and does what falls to the one that brings them to zero.
+// Subtracts `amount` (children_word) from the parent's counts. The thread that brings a count to zero makes the waiting
+// parent ready, or ends the parent's subtree.
 void tell_parent(Worker* worker, Task* parent, uint64_t amount) {
   using namespace children_word;
-  // acq_rel: the children's effects are released to the waiter, and the last teller acquires them all for it.
+  // acq_rel: the children's effects are released to the waiter, and the last thread that reports acquires them all for
+  // it.
   uint64_t old = parent->children.fetch_sub(amount, acq_rel);
   uint64_t now = old - amount;
   if ((now & kWaitingForChildren) != 0) {
@@ -55,8 +57,8 @@ void end_subtree(Worker* worker, Task* task) {
     return;
   }
   Task* parent = task->parent;
-  if (task->table != nullptr) drop_table(worker, task);  // that its descendants shared
-  // A persistent task's descriptor is used again once its group is empty: the group hears of it last.
+  if (task->table != nullptr) drop_table(worker, task);  // the table that its descendants shared
+  // A persistent task's descriptor is used again once its group is empty: so its end is reported to the group last.
   Taskgroup* group = task->has(task_flag::kPersistent) ? task->taskgroup : nullptr;
   release_task(worker, task);
   tell_parent(worker, parent, children_word::kAlive);
@@ -69,19 +71,20 @@ void report(Worker* worker, Task* parent, Taskgroup* group) {
     worker->reported_parent = parent;
     worker->reported_group = group;
   }
-  // Bounded, for a throttled parent counts what is under way (exec/worker/throttle.cpp).
+  // Bounded, because a throttled parent counts its unfinished tasks (exec/worker/throttle.cpp).
   if (++worker->reported_count == kLongestBatch) [[unlikely]] {
     flush_reports(worker);
   }
 }
 
-// A task with children: they hold its descriptor, and it its parent's, until the last of them has ended.
+// Completes a task with children. They keep its descriptor, and it keeps its parent's, until the last of them has
+// ended.
 void complete_inner(Worker* worker, Task* task) {
   using namespace children_word;
   release_held(worker, task);
   Task* parent = task->parent;
   if (!task->has(task_flag::kPersistent)) tell_group(worker, task->taskgroup, 1);
-  // The parent hears of the completion first: it cannot go away before it hears of the subtree's end.
+  // The completion is reported first: the parent cannot go away before the end of the subtree is reported, too.
   tell_parent(worker, parent, kIncomplete);
   // The parent has ended, or is at a barrier. If it ends later than this, a task below removes it.
   if ((parent->children.load(relaxed) & kWaitingForSubtree) != 0) [[unlikely]] {
@@ -102,7 +105,8 @@ void complete_inner(Worker* worker, Task* task) {
 }  // namespace
 
 bool has_no_children(const Task* task) {
-  // acquire pairs with tell_parent: what the last of the subtree did is visible to whoever acts on its end.
+  // acquire pairs with tell_parent: what the last task of the subtree did is visible to the thread that acts on the
+  // subtree's end.
   return task->created == 0 && task->children.load(acquire) == 0;
 }
 
@@ -155,12 +159,13 @@ Task* complete_task(Worker* worker, Task* task) {
 
 namespace {
 
-// A task runs or ends that is not one of those kept back.
+// Called before a task runs or ends: flushes the reports that are kept back, unless they are for the same parent and
+// group.
 void flush_other_reports(Worker* worker, const Task* task) {
   if (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup) flush_reports(worker);
 }
 
-// Tools hear how a body ended and whom the thread goes back to.
+// Tells tools how a body ended and to which task the thread goes back.
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : task_in_view(worker);
   if (task->tied()) tsan_release(worker);
@@ -181,12 +186,13 @@ void flush_other_reports(Worker* worker, const Task* task) {
                       &task->tool_data);
 }
 
-// The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
+// The body of a task with kDetach has ended. True: its event is pending, and the thread that fulfils it completes the
+// task.
 [[gnu::noinline]] bool leave_to_event(Worker* worker, Task* task, Task* previous) {
   release_held(worker, task);
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
-    // The tool hears "detach" only if the fulfilment comes later, and before it: both sides hold the lock
-    // (sched/queue.cpp, fulfil_for_program).
+    // The tool gets "detach" only if the fulfilment comes later, and gets it before the fulfilment: both sides hold the
+    // lock (sched/queue.cpp, fulfil_for_program).
     Guard<SpinLock> guard(g_detach_lock);
     bool fulfilled = task->event.is_fulfilled();
     announce_end(worker, task, previous, fulfilled ? tool::TaskStatus::kComplete : tool::TaskStatus::kDetach);
@@ -195,19 +201,20 @@ void flush_other_reports(Worker* worker, const Task* task) {
   return task->event.transition_to_waiting(WaiterKind::kCompletion, task);
 }
 
-// The body of a task with kHolds and no event has ended. True: whoever releases the last hold completes the task.
+// The body of a task with kHolds and no event has ended. True: the thread that releases the last hold completes the
+// task.
 [[gnu::noinline]] bool leave_to_holders(Worker* worker, Task* task, Task* previous) {
   release_held(worker, task);
   if (!tool::on(tool::event::kTaskSchedule)) [[likely]] {
     return leave_to_holds(task);
   }
-  // As for an event: "detach" before the fulfilment, if it comes later (exec/worker/hold.cpp).
+  // As for an event: the tool gets "detach" only if the last release comes later, and before it (exec/worker/hold.cpp).
   Guard<SpinLock> guard(g_detach_lock);
   announce_end(worker, task, previous, has_holds_left(task) ? tool::TaskStatus::kDetach : tool::TaskStatus::kComplete);
   return leave_to_holds(task);
 }
 
-// Makes `task` the worker's current one. Returns the one before.
+// Makes `task` the worker's current task. Returns the previous one.
 [[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
   if (worker->reported_count != 0) flush_other_reports(worker, task);
   Task* previous = worker->task;
@@ -223,8 +230,8 @@ void flush_other_reports(Worker* worker, const Task* task) {
   return previous;
 }
 
-// A body ends on the fiber that it began on, on whatever thread; it may have been pinned in between. Hooks are polled
-// while it is still the current one, which it is to tools until announce_end.
+// A body ends on the fiber that it began on, maybe on another thread; it may have been pinned in between. Hooks are
+// polled while the task is still the current one: for tools it is until announce_end.
 [[gnu::always_inline]] inline void end_body(Worker* worker, Task* task, Fiber* fiber, Task* previous) {
   fiber->tied_frames -= task->tied() ? 1 : 0;
   progress_at_scheduling_point(worker);
@@ -245,15 +252,15 @@ void flush_other_reports(Worker* worker, const Task* task) {
   return complete_task(worker, task);
 }
 
-// Whether nothing but the task's parent has to hear of its end, and its descriptor is nobody else's.
+// Whether the task's end need be reported to its parent and taskgroup only, and nothing else uses its descriptor.
 [[gnu::always_inline]] inline bool ends_alone(const Task* task) {
   constexpr uint32_t kMore = task_flag::kDetach | task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs |
                              task_flag::kPersistent | task_flag::kReplayed | task_flag::kHolds;
   return !task->has(kMore) && task->table == nullptr && has_no_children(task) && !tool::on(tool::event::kTaskSchedule);
 }
 
-// Takes back what the creation of a task added to counts that only its parent's thread, this one, knows of. Not where
-// the parent would then look at its limits at each creation (exec/worker/throttle.hpp).
+// Takes back what the creation of a task added to counts that only its parent's thread uses, which is this thread. Not
+// if the parent would then check its limits at each creation (exec/worker/throttle.hpp).
 bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
   if ((~(parent->created - 1) & worker->throttle_mask) == 0) [[unlikely]] {
     return false;
@@ -266,7 +273,7 @@ bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
   return true;
 }
 
-// The task ends alone, and its creator, which waits in place, has not settled since it counted this child.
+// The task ends alone, and its creator, which waits in place, has not changed its counts since it counted this child.
 [[gnu::always_inline]] inline void end_before_creator(Worker* worker, Task* task) {
   Task* parent = task->parent;
   Taskgroup* group = task->taskgroup;
@@ -290,7 +297,7 @@ Task* complete_detached(Worker* worker, Task* task) {
 
 namespace {
 
-// The worker can be said to turn to a task and back.
+// Whether tools can be told that the worker switches to a task and back.
 bool has_view(const Worker* worker) {
   return worker != nullptr && worker->fiber != nullptr && worker->memberships != nullptr;
 }
@@ -301,7 +308,7 @@ bool has_view(const Worker* worker) {
   tool::task_schedule(&task->tool_data, how_it_is_left, &around->tool_data);
 }
 
-// By a thread that is not in view it is as if the task had been detached.
+// If the thread is unknown to tools, the end is reported as if the task had been detached.
 [[gnu::noinline]] void announce_claimed_end(Worker* worker, Task* task) {
   if (task->has(task_flag::kBodyDone) || !has_view(worker)) {
     return tool::task_schedule(&task->tool_data, tool::TaskStatus::kLateFulfill, nullptr);
@@ -315,7 +322,7 @@ bool has_view(const Worker* worker) {
 namespace {
 
 void refuse_before_ready(const Task* task, const char* routine) {
-  // acquire pairs with count_down, as what comes behind may read what stood before.
+  // acquire pairs with count_down: successors of the task may read what its predecessors wrote.
   if (!task->has(task_flag::kGraph) || task->predecessors.load(acquire) == 0) [[likely]] {
     return;
   }
@@ -324,7 +331,8 @@ void refuse_before_ready(const Task* task, const char* routine) {
 
 }  // namespace
 
-// Those whose objects a thread destroys are told of by that thread, and cancelled ones as what they are.
+// Does not report a task with objects that a thread destroys, because that thread reports it, nor a cancelled task,
+// because that is reported as cancelled.
 void detach_claimed(Worker* worker, Task* task) {
   refuse_before_ready(task, "marline_claimed_detach");
   if (!tool::on(tool::event::kTaskSchedule)) return;
@@ -333,14 +341,14 @@ void detach_claimed(Worker* worker, Task* task) {
   announce_visit(worker, task, tool::TaskStatus::kDetach);
 }
 
-// It keeps kClaimed, by which its end is told.
+// The task keeps kClaimed, so that its end is reported to the library.
 void run_claimed(Worker* worker, Task* task) {
   refuse_before_ready(task, "marline_claimed_run");
   task->home = nullptr;
   enqueue(worker, task);
 }
 
-// The parent is told at once: the thread may go on with something else for long.
+// Reports to the parent at once: the thread may do other work for long.
 void end_claimed(Worker* worker, Task* task) {
   refuse_before_ready(task, "marline_claimed_end");
   if (task->has(task_flag::kDestroys)) {

@@ -26,8 +26,8 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 // The same for an undeferred task whose body was called in line. The current task is its parent again.
 [[nodiscard]] Task* complete_undeferred(Worker* worker, Task* task);
 
-// The same for a task with kDetach: if its event is pending, whoever fulfils it completes the task. The current task is
-// its parent again.
+// The same for a task with kDetach: if its event is pending, the thread that fulfils it completes the task. The current
+// task is its parent again.
 [[nodiscard]] Task* complete_detached(Worker* worker, Task* task);
 
 // The library that has claimed the task (graph/claims.hpp) says that it has ended. Any thread, also in a progress hook;
@@ -38,7 +38,8 @@ void detach_claimed(Worker* worker, Task* task);
 // In place of end_claimed: the task is queued as one that is not claimed.
 void run_claimed(Worker* worker, Task* task);
 
-// Tells the parent what this worker has kept back. Before the worker idles, suspends, or waits.
+// Reports to the parent the completions that this worker has kept back. Called before the worker idles, suspends, or
+// waits.
 void flush_reports(Worker* worker);
 
 // The task's own count of children that have not completed, and whether none of its subtree is left: own thread only.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. An ended task with one living child, a *link*, is needed by nobody but that child, which reaches its
-// grandparent through it. The child removes it in one of two ways:
+// Shortens the line of ended ancestors above a task. An ended task with one living child, a *link*, is needed only by
+// that child, which reaches its grandparent through it. The child removes it in one of two ways:
 //
 //   at its own end   The child still has its `parent` for itself, so it needs no lock. Most chains need no more.
 //   later            A task may become a link after its child has ended, when a sibling of the child ends. Then a task
 //                    below the child removes the link in a sweep: a walk up to the first ancestor that has not ended.
 //                    Under g_sweep_lock, so that one thread at a time changes the `parent` of ended tasks.
 //
-// Why a sweep is safe: every task on the walk has the sweeper's task below it, which is alive, so none of them can be
-// released by anybody else meanwhile. A task that removes links at its own end has not ended, so the walk stops there.
+// Why a sweep is safe: every task on the walk has the sweeper's task below it, which is alive, so no other thread can
+// release one of them meanwhile. A task that removes links at its own end has not ended, so the walk stops there.
 //
 // Sweeps are as rare as they are long: after a sweep that has left n tasks in the line, this worker begins the next one
 // when about n further tasks have ended below an ended one. So the number of descriptors that wait for a sweep follows
@@ -27,8 +27,8 @@ namespace {
 
 constexpr uint32_t kLeastBetweenSweeps = 64;
 
-// Others read the descriptor on the way to an ancestor: where tasks share a table (graph/dependences.cpp), and in
-// iterations of a persistent graph. An implicit task has not ended.
+// Flags of tasks with descriptors that other threads may read on the way to an ancestor: where tasks share a table
+// (graph/dependences.cpp), and in iterations of a persistent graph. An implicit task has not ended.
 constexpr uint32_t kReadByOthers =
     task_flag::kImplicit | task_flag::kPersistent | task_flag::kInGraph | task_flag::kSharesTable;
 
@@ -53,7 +53,7 @@ void remove_links_above(Worker* worker, Task* task) {
   }
 }
 
-// Which of several chains a sweep falls on must not depend on how they take turns.
+// Random, so that the chain that a sweep falls on does not depend on the order in which several chains take turns.
 uint32_t until_next_sweep(Worker* worker, uint32_t left) {
   worker->sweep_random = worker->sweep_random * 1664525u + 1013904223u;
   const uint64_t between = kLeastBetweenSweeps + uint64_t{left};

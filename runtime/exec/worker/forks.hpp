@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fork: the runtime holds its locks while it happens. Handlers that are registered later run before that, so a library
-// whose handlers take locks that are held around calls of the runtime asks for the runtime's first. Any thread.
+// Registers the runtime's fork handlers, which hold its locks while a fork happens. Before a fork, handlers that are
+// registered later run first. So a library that holds locks of its own around calls of the runtime, and takes them in
+// fork handlers, calls this before it registers them. Any thread.
 #pragma once
 
 namespace marline {

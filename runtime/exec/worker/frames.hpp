@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ompt_frame_t of each task (OpenMP 5.2, section 19.4.3.3): where its code begins on the stack, and where it entered
-// the runtime. An implicit task's ompt_frame_t is in its Member; an explicit task's is behind its descriptor, if a tool
+// the runtime. An implicit task's ompt_frame_t is in its Member; an explicit task's follows its descriptor, if a tool
 // has been started (Options::tool_started). Written by the thread that runs the task, read by it and by the threads of
 // its descendants.
 //
@@ -18,11 +18,11 @@
 namespace marline {
 
 struct ToolTail {
-  Task* beneath;  // the task over whose frame it began, on the same fiber; null: it was the fiber's first
+  Task* beneath;  // the task that ran on the fiber when this one began over its frame; null: this is the fiber's first
   ompt::Frame frame;
-  ompt::DispatchChunk chunk;     // of a taskloop, until the task begins; else of no iterations
+  ompt::DispatchChunk chunk;     // the task's part of a taskloop, until the task begins; else no iterations
   marline_construct* construct;  // the device construct that the task is in
-  bool is_target;                // it is a target task; set by its creator before a tool is told of it
+  bool is_target;                // set by the creator, before the task is reported to a tool
 };
 static_assert(sizeof(ToolTail) == Options::kToolTailBytes);
 
@@ -77,7 +77,7 @@ class TasksOnStack {
 
 void announce_taskloop_chunk(Task* task);
 
-// The task's code is called by the function of that frame, or has returned to it (null).
+// The function with the frame at `address` calls the task's code. Null: the code has returned.
 inline void set_exit_frame(ompt::Frame* frame, void* address) {
   frame->exit_frame.ptr = address;
   frame->exit_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFramePointer : 0;
@@ -97,7 +97,7 @@ inline void set_enter_frame(ompt::Frame* frame, const void* address) {
 // The task has entered the runtime through the calling function, or one that it is a part of.
 [[gnu::noinline]] void note_entry(Task* task);
 
-// The task goes on in line, in another's region: its code lies in a frame of the program's own.
+// The program runs another task's code in line, in the frame at `address` of a function of its own.
 inline void set_program_frame(ompt::Frame* frame, void* address) {
   frame->enter_frame.ptr = address;
   frame->enter_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;

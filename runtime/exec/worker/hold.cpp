@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Takes and releases the holds of tasks.
 #include "exec/worker/hold.hpp"
 
 #include "exec/team/barrier.hpp"
@@ -17,7 +17,7 @@ constexpr uintptr_t kOfImplicitTask = 1;  // in a Hold*, which is the task's add
 
 Hold* as_hold(Task* task, uintptr_t kind) { return reinterpret_cast<Hold*>(reinterpret_cast<uintptr_t>(task) | kind); }
 
-// acq_rel: what was done before each release is visible to whoever goes on with the completion.
+// acq_rel: what was done before each release is visible to the thread that continues the completion.
 bool give_up_one(Task* task) { return task->predecessors.fetch_sub(1, acq_rel) == 1; }
 
 void release_implicit(Task* task) {
@@ -26,8 +26,8 @@ void release_implicit(Task* task) {
   if ((now & kWaitingForSubtree) != 0 && alive(now) == 0) barrier_arrive(static_cast<Member*>(task->block));
 }
 
-// The tool has heard at the end of the body that the task goes on without it (exec/worker/completion.cpp): both sides
-// hold the lock. A task with a detach clause is told of by its event.
+// At the end of the body the tool was told that the task is detached (exec/worker/completion.cpp): both sides hold the
+// lock. For a task with a detach clause, the event reports the end.
 [[gnu::noinline]] bool give_up_one_announced(Task* task) {
   Guard<SpinLock> guard(g_detach_lock);
   // acquire: the body has ended if this is the last one, and its flags are visible.
@@ -53,10 +53,10 @@ Hold* hold_current_task() {
     return as_hold(task, kOfImplicitTask);
   }
   if (task->has(task_flag::kHolds)) {
-    task->predecessors.fetch_add(1, relaxed);  // the body's is still there
+    task->predecessors.fetch_add(1, relaxed);  // the body's own hold is still there
   } else {
     task->flags |= task_flag::kHolds;
-    task->predecessors.store(kBody + 1, relaxed);  // nobody else knows of the hold before this returns
+    task->predecessors.store(kBody + 1, relaxed);  // no other thread knows of the hold before this returns
   }
   return as_hold(task, 0);
 }

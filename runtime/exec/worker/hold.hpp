@@ -17,26 +17,28 @@
 
 namespace marline {
 
-// What a hold is released by: the task and its kind, as the task's flags are for its own thread only.
+// Identifies a hold for its release: the task and the kind of task, because only the task's own thread may read its
+// flags.
 struct Hold;
 
-// Of the current task; null where there is no task that completes: outside of parallel regions and explicit tasks, on
-// threads that run no task, and in progress hooks.
+// Takes a hold on the current task. Null where there is no task that completes: outside of parallel regions and
+// explicit tasks, on threads that run no task, and in progress hooks.
 Hold* hold_current_task();
 
-// That of an explicit task, from anybody who knows that there is one.
+// The hold of an explicit task, for a thread that knows that there is one.
 Hold* hold_of(Task* task);
 
 // Any thread. The task may be gone when this returns.
 void release_hold(Worker* worker, Hold* hold);
 
-// The body of a held task has ended. True: holds are left, and whoever releases the last one completes the task.
+// The body of a held task has ended. True: holds are left, and the thread that releases the last one completes the
+// task.
 [[nodiscard]] bool leave_to_holds(Task* task);
 
 // The same for an undeferred task, whose creator is suspended until the last hold is released.
 void wait_for_holds(Task* task);
 
-// For tools: whether more than the body's own is left. Stays so while the caller has g_detach_lock.
+// For tools: whether more holds than the body's own are left. The answer stays true while the caller has g_detach_lock.
 bool has_holds_left(const Task* task);
 
 }  // namespace marline

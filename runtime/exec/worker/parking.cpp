@@ -27,7 +27,7 @@ constexpr int kSpins = 40;
 
 ParkingBucket g_buckets[kBuckets];
 
-// Whether a word is what a waiter wants it to be. One that was stays so: counters grow, flags stay set.
+// Whether a word satisfies a waiter. Once it does, it does for ever: counters grow, flags stay set.
 using Reached = bool (*)(uint64_t word, uint64_t wanted);
 bool at_least(uint64_t word, uint64_t value) { return word >= value; }
 bool has_bits(uint64_t word, uint64_t bits) { return (word & bits) != 0; }
@@ -55,7 +55,7 @@ bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption
   return kReached(word.load(acquire), wanted);
 }
 
-// Lets those waiters go that `take` takes out of the bucket. What it looks at was changed before, seq_cst.
+// Wakes the waiters that `take` removes from the bucket. The word that `take` checks was changed before, seq_cst.
 template <class Take>
 void wake(ParkingBucket& bucket, Take take) {
   if (bucket.count.load(seq_cst) == 0) return;
@@ -76,10 +76,10 @@ void wake_reached(ParkingBucket& bucket, const void* key, uint64_t now) {
   wake(bucket, [key, is_due](ParkedTree& waiting) { return waiting.take_due(key, is_due); });
 }
 
-// The bits that choose a side; those below them are the bucket's.
+// The hash bits that choose the sides in the tree; the lower bits choose the bucket.
 uint64_t sides_of(const void* key) { return mix64(reinterpret_cast<uintptr_t>(key)) >> kBucketBits; }
 
-// Takes a node out. A leaf from below takes its place: its bits above are the same.
+// Removes a node. A leaf from below takes its place: both keys have the same bits down to this level.
 void unlink(Parked** link) {
   Parked* node = *link;
   Parked** leaf = link;
@@ -94,7 +94,7 @@ void unlink(Parked** link) {
   *link = heir;
 }
 
-// Moves all waiters of the tree behind those of `list`. As deep as the tree: some 60 levels at most.
+// Appends all waiters of the tree to `list`. The recursion is as deep as the tree: some 60 levels at most.
 void collect(Parked* node, ParkedList& list) {
   if (node == nullptr) return;
   Parked* below[2] = {node->below[0], node->below[1]};
@@ -168,7 +168,7 @@ void parking_after_fork() {
 }
 
 void parking_after_fork_in_child() {
-  const int* error_number = &errno;  // tells the thread's workers: it has several where a library calls back
+  const int* error_number = &errno;  // identifies this thread's workers: it has several where a library calls back
   auto is_stuck = [error_number](const Parked& parked) {
     const Task* task = parked.event.waiting_task();  // null: it was about to wait, on a thread that is not there
     return task == nullptr || (task->home != nullptr && task->home->error_number != error_number);

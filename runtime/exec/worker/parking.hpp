@@ -26,7 +26,8 @@ namespace marline {
 
 struct Worker;
 
-// A count, and what the waiter saw of it before it found that it must wait. No count: the wait has one end only.
+// A count, and the value of it that the waiter read before it found that it must wait. No count: the wait cannot be
+// interrupted.
 struct Interruption {
   const Atomic<uint64_t>* count = nullptr;
   uint64_t seen = 0;
@@ -37,16 +38,16 @@ struct Parked {
   const void* key = nullptr;
   uint64_t value = 0;
   Interruption interruption;
-  Parked* next = nullptr;  // waits for the same word, since later
+  Parked* next = nullptr;  // the next waiter for the same word
   Parked* last = nullptr;  // of a word's first waiter: the last one
   Parked* below[2] = {};   // of a word's first waiter: the tree below it
 };
 
 using ParkedList = Fifo<Parked, &Parked::next>;
 
-// Waiters by word, those of one word in the order in which they came. The first of each word is a node of a digital
-// search tree (Coffman and Eve, 1970): on level n the n-th bit of the key's hash chooses the side. The hash is a
-// bijection, so the tree is never deeper than it has bits, and with random bits about as deep as the logarithm of its
+// Waiters by word; the waiters for one word are in the order in which they came. The first of each word is a node of a
+// digital search tree (Coffman and Eve, 1970): on level n the n-th bit of the key's hash chooses the side. The hash is
+// a bijection, so the tree is never deeper than it has bits, and with random bits about as deep as the logarithm of its
 // size. One thread at a time.
 class ParkedTree {
  public:
@@ -55,8 +56,8 @@ class ParkedTree {
   // The longest waiter of `key`, or null; `*more`: there is another one.
   Parked* take_first(const void* key, bool* more);
 
-  // The waiters of `key` for which `is_due` holds, the longest first. Looks at all waiters of `key`: those of a turn or
-  // a post, which are threads of one team.
+  // The waiters of `key` for which `is_due` holds, the longest-waiting first. Looks at all waiters of `key`: they wait
+  // for a turn or a post, so they are threads of one team.
   template <class Due>
   ParkedList take_due(const void* key, Due is_due) {
     return divide(take_all(key), is_due);
@@ -101,7 +102,7 @@ ParkingBucket& parking_bucket(const void* key);
 
 void parking_before_fork();
 void parking_after_fork();
-void parking_after_fork_in_child();  // waiters whose threads are not there are forgotten
+void parking_after_fork_in_child();  // drops the waiters of threads that the child does not have
 
 // Bounded spinning before a task parks: about a microsecond, none if MARLINE_SPIN is 0.
 int spins_before_parking();
@@ -109,7 +110,7 @@ int spins_before_parking();
 // Waits until `word` is at least `value`, which an `advance` must bring about. False: it was interrupted before.
 bool wait_at_least(Atomic<uint64_t>& word, uint64_t value, Interruption interruption = {});
 
-// Raises `word` to `value` and lets the tasks go that wait for that or less; they see what was written before.
+// Raises `word` to `value` and wakes the tasks that wait for that value or less; they see what was written before.
 void advance(Atomic<uint64_t>& word, uint64_t value);
 
 // The same if `word` is `from`; several threads may do so at a time.
@@ -119,7 +120,7 @@ void advance_from(Atomic<uint64_t>& word, uint64_t from, uint64_t value);
 bool wait_for_bits(Atomic<uint64_t>& word, uint64_t bits, Interruption interruption = {});
 void set_bits(Atomic<uint64_t>& word, uint64_t bits);
 
-// Moves `count` on, and lets the tasks go whose waits that ends, wherever they wait.
+// Raises `count`, and wakes all tasks with waits that this count interrupts, in all buckets.
 void interrupt(Atomic<uint64_t>& count);
 
 }  // namespace marline

@@ -35,7 +35,7 @@ void read_options() {
   static bool first = true;
   if (first) sanitizers_look_up();
   if (!options_init()) return;
-  if (first) keep_to_hw_subset();  // once: it is of the processor's parts that are in use
+  if (first) keep_to_hw_subset();  // once: the subset is taken of the parts of the machine that are in use at that time
   first = false;
   options_set_default_threads(cores_per_process());
   (void)shares_cores();  // by a thread that is not bound yet
@@ -43,7 +43,7 @@ void read_options() {
   if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
 }
 
-// In the child: the thread that was reading is not there, so this one does.
+// In the child: the thread that was reading is not there, so this thread reads.
 void after_fork_in_child() {
   int being_read = kBeingRead;
   (void)g_settled.compare_exchange_strong(being_read, kUnsettled, relaxed, relaxed);
@@ -61,7 +61,7 @@ bool is_between_regions(const Worker* worker) {
 }
 
 // exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks).
-// Not after an error: what they wait for may never come.
+// Not after an error: what the tasks wait for may never come.
 void at_exit() {
   Worker* worker = this_worker_or_null();
   if (is_between_regions(worker) && !is_failing()) finish_root_tasks(worker);
@@ -77,7 +77,7 @@ void settle_options() {
   if (!g_settled.compare_exchange_strong(unsettled, kBeingRead, acquire, relaxed)) return;
   const int error_number = errno;  // the program's: it need not know that OpenMP begins here
   read_options();
-  (void)memory_allocator_initial();  // made here, so that who asks for it need not
+  (void)memory_allocator_initial();  // made here, so that no later caller has to make it
   errno = error_number;
   g_settled.store(kSettled, release);  // pairs with the load above
 }

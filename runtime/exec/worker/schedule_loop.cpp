@@ -29,15 +29,16 @@ struct Condition {
   void* context;
 };
 
-// One stretch of idleness. Looking at other workers' queues takes their cache lines away from them, so the looks grow
-// rarer, up to one per about a microsecond; nor does the second follow at once, for a thread that creates tasks one by
-// one would lose its line at each. What is waited for is looked at all the time: that takes nothing away.
+// One stretch of idleness. Looking at other workers' queues takes cache lines away from them, so the looks become
+// rarer, down to about one per microsecond. The second look does not follow at once either: a thread that creates tasks
+// one by one would lose its line at each of them. The condition of the wait is checked all the time, because that takes
+// no line from a worker.
 struct Idleness {
   static constexpr uint32_t kFirstPause = 8;
   static constexpr uint32_t kLongestPause = 64;
   uint64_t since = 0;
-  uint64_t polls_since = 0;  // in vain ...
-  int64_t polled_for = 0;    // ... for so many operations
+  uint64_t polls_since = 0;  // when the fruitless polls began ...
+  int64_t polled_for = 0;    // ... and how many operations were pending then
   uint32_t pause = kFirstPause;
   uint32_t fruitless_polls = 0;
   bool slept = false;
@@ -47,7 +48,7 @@ struct Idleness {
 
 Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that idle; orders nothing
 
-constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
+constexpr uint64_t kCrowdedSpin = 20 * 1000;  // another thread wants the core
 constexpr uint64_t kSpin = 2 * 1000 * 1000;
 constexpr uint32_t kPollsBetween = 16;  // two rests at least
 
@@ -74,13 +75,13 @@ uint64_t spin_nanoseconds(const Worker* worker) {
   return spin;
 }
 
-// Nobody has said how to wait.
+// Neither the options nor set_idle_spin say how to wait.
 bool waits_as_it_likes() {
   return options().wait_policy == WaitPolicy::kAuto && options().spin_us < 0 && g_idle_spin.load(relaxed) < 0;
 }
 
-// The core was away for long: the next waits do without spinning. If that was so not many waits ago, somebody else is
-// there to stay, and it sleeps in twice as many.
+// Another thread had the core for long: the next waits do not spin. If the same happened not many waits ago, the other
+// thread is there to stay, and twice as many waits do not spin.
 void note_core_was_kept(Worker* worker) {
   constexpr uint32_t kFirst = 64, kMost = 64 * kFirst;
   WaitingBeside& beside = worker->beside;
@@ -90,13 +91,14 @@ void note_core_was_kept(Worker* worker) {
   beside.undisturbed = 0;
 }
 
-// Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
-// process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield.
-// Two threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then,
-// ever more rarely and a twentieth of the time at most, the caller keeps the core for long enough.
+// Yields the core to other threads. The thread that the caller waits for may be queued on this core, after the caller,
+// or on another core, after a thread of another process. A thread that keeps the core for long loses it sooner to a
+// wake-up than to a yield. Two threads that yield to each other stay on one core, because neither waits long enough for
+// the system to move it. So now and then, ever more rarely and at most a twentieth of the time, the caller keeps the
+// core for long enough.
 void give_way(Worker* worker) {
   constexpr uint64_t kSomebodyRan = 1500,
-                     kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
+                     kKeptIt = 200 * 1000;  // ns; a yield without a switch takes 200 to 700, a switch more
   constexpr uint64_t kToBeMoved = 5 * 1000 * 1000, kBetween = 20 * kToBeMoved;
   bool crowded = oversubscribed();
   if (!waits_as_it_likes()) {
@@ -126,7 +128,8 @@ bool must_not_sleep(Worker* worker, void* context) {
   return condition->done(condition->context) || work_in_sight(worker) || progress_wants_poller(worker);
 }
 
-// What the system takes milliseconds for is done in parts, between looks at the work that may have come.
+// Giving memory back takes the system milliseconds, so it is done in parts; between them the thread checks whether work
+// has come.
 void give_back_memory_unless(Worker* worker, bool (*work_came)(Worker*, void*), void* context) {
   while (fibers_shrink(worker) && !work_came(worker, context)) {
   }
@@ -145,31 +148,32 @@ bool must_not_rest(Worker* worker, void* context) {
          progress_operations() != rest->operations;
 }
 
-// Another process on this core may be the one that sends, or compute for a device. A yield is the shortest way to it,
-// but not for long: under Linux 6.18 the yields of one thread per core can keep all others waiting for seconds. So who
-// polls in vain soon sleeps as well, for a part of that time. New work and new operations end it. Between two rests it
-// polls so often that each single request is asked about, though one poll asks about a part of many;
-// docs/design/progress.md has the limits for other calls.
+// Another process on this core may be the sender, or compute for a device. A yield is the fastest way to let it run,
+// but must not be repeated for long: under Linux 6.18 the yields of one thread per core can keep all other threads
+// waiting for seconds. So a thread that polls in vain soon rests as well: it sleeps for a part of the time that it has
+// polled in vain. New work and new operations end the rest. Between two rests the thread polls so often that each
+// request is asked about, though one poll asks only about some of many; docs/design/progress.md has the limits for
+// other calls.
 struct RestRule {
-  uint64_t part;   // of the time in vain
-  uint32_t polls;  // in vain between two rests
+  uint64_t part;   // a rest is the fruitless time divided by this
+  uint32_t polls;  // more fruitless polls than these come between two rests
 };
 
 constexpr int64_t kManyOperations = 16;
 constexpr uint64_t kShortestRest = 50 * 1000, kLongestRest = 200 * 1000;  // ns
 
-// A device with many operations has others to do while an end goes unnoticed. One poll asks about 64 of them.
+// A device with many operations has other work while the end of one goes unnoticed. One poll asks about 64 operations.
 RestRule rest_rule(int64_t operations, bool only_devices) {
   auto pending = static_cast<uint32_t>(std::max<int64_t>(operations, 0));
   if (!only_devices && shares_cores())
-    return {1, kPollsBetween / 4 + pending / 32};  // others wait for the core for sure
+    return {1, kPollsBetween / 4 + pending / 32};  // other processes wait for the core for sure
   if (!only_devices) return {32, kPollsBetween + pending / 32};
   return {operations >= kManyOperations ? 2u : 32u, pending / 64 + 1};
 }
 
-// Behind a rest, the poll has found so many of the operations ended. If they are a quarter of those that one poll asks
-// about, the device has perhaps run dry meanwhile: the next rests begin when polls have been in vain for twice as long,
-// and each rest that has found fewer takes one doubling back.
+// `ended`: how many operations the first poll after a rest has found ended. If they are a quarter of the operations
+// that one poll asks about, the device may have run out of work during the rest: the next rests begin only after polls
+// have been in vain for twice as long. Each rest after which fewer have ended takes one doubling back.
 void judge_rest(Worker* worker, Idleness& idle, int ended) {
   constexpr uint32_t kMostDoublings = 2;
   constexpr int64_t kAsked = 64;
@@ -199,7 +203,7 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
   sleep_unless(worker, must_not_rest, &context, rest);
   idle.slept = idle.rested = true;
   idle.fruitless_polls = 0;
-  if (nanoseconds_now() - now < rest) idle.polls_since = 0;  // woken: something has come, if only to end at once
+  if (nanoseconds_now() - now < rest) idle.polls_since = 0;  // woken: work has come, even if it has ended already
 }
 
 // While operations are pending, one idle worker polls instead of sleeping for good. True: this one does.
@@ -240,15 +244,15 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
     return;
   }
-  progress_drop_idle_role(worker);  // a sleeper would keep others from it
+  progress_drop_idle_role(worker);  // a sleeping worker would keep others from the role
   give_back_memory_unless(worker, must_not_sleep, &condition);
   sleep_unless(worker, must_not_sleep, &condition);
   idle = {};
   idle.slept = true;
 }
 
-// Back to work: somebody else may take over the polling, and what else there is. (A worker that was woken for a task of
-// its team may have found one of its own inbox first; the wake-up must not end with it.)
+// Back to work: wakes another worker if it may take over the polling or other work. (A worker that was woken for a task
+// of its team may have found a task in its own inbox first; the wake-up must be passed on.)
 void end_idleness(Worker* worker, Idleness& idle) {
   if (worker->nesting.goes_round.load(relaxed) != 0) [[unlikely]] {
     worker->nesting.goes_round.store(0, relaxed);
@@ -262,13 +266,13 @@ void end_idleness(Worker* worker, Idleness& idle) {
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
 
-// Nothing to do for a frame that waits in place over another one: it is the other's turn.
+// A frame that waits in place over another one has nothing to do: the other frame gets a turn.
 [[gnu::noinline]] void go_round(Worker* worker) {
   tool::tell_wait(MARLINE_WAIT_FOR_WORK);
   progress_when_idle(worker);
   worker->nesting.goes_round.store(1, seq_cst);
   tell_primaries(worker);
-  if (oversubscribed()) sched_yield();  // to them, perhaps
+  if (oversubscribed()) sched_yield();  // perhaps to one of these members
   yield_to_caller();
 }
 
@@ -324,10 +328,10 @@ void work_until(bool (*done)(void*), void* context) {
     }
     end_idleness(worker, idle);
     while (found.task != nullptr) {
-      // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this
-      // thread.
+      // A tied task of this team may run over the frame of a barrier that waits for it anyway. An untied task would be
+      // fixed to this thread there.
       if (found.task->fiber != nullptr || !found.task->tied() || found.member != member) {
-        // If all that is left has yielded, the frame below has a turn as well: it may be what the others wait for.
+        // If all tasks that are left have yielded, the frame below gets a turn as well: the others may wait for it.
         turn_below = !turn_below;
         if (turn_below && worker->fiber->caller != nullptr && has_yielded(found.task)) {
           enqueue_yielded(worker, found.member, found.task);
@@ -337,8 +341,8 @@ void work_until(bool (*done)(void*), void* context) {
         }
         break;
       }
-      // Taken after the wait was over, it may be of a later phase, for which this frame must not be held. One that is
-      // taken before keeps the barrier from completing until it ends.
+      // A task that is taken after the wait was over may belong to a later phase, and must not keep this frame waiting.
+      // A task that is taken before keeps the barrier from completing until the task ends.
       if (done(context)) {
         enqueue(worker, found.task);
         break;
@@ -364,7 +368,7 @@ Team* wait_for_job(Worker* worker) {
     }
     const bool asleep = sleeps_at_once(worker);
     if (!asleep) give_way(worker);
-    // A thread of a root's team waits for the next region; one that nobody has makes way for all others.
+    // A thread of a root's team waits for the next region; a thread without a team makes way for all others.
     bool crowded = worker->in_pool.load(relaxed) != 0 ? more_threads_than_cores() : oversubscribed();
     if (!asleep && nanoseconds_now() - since <= spin_nanoseconds(crowded)) continue;
     give_back_memory_unless(worker, job_posted, nullptr);

@@ -57,7 +57,7 @@ void sleep_until_fulfilled(Event* event, const marline_wait* call) {
 }
 
 void announce(Task* from, tool::TaskStatus status, Task* to) {
-  // An implicit task that suspends stands for what its thread does meanwhile: no change of task then.
+  // While an implicit task is suspended, it stands for its thread in the events: no change of task is reported then.
   if (from == to || !tool::on(tool::event::kTaskSchedule)) return;
   tool::task_schedule(&from->tool_data, status, &to->tool_data);
 }
@@ -82,7 +82,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   } else {
     target = fiber_take(worker);
     target->fp_given = true;
-    target->fp = worker->member->team->fp_control;  // not what the suspended task has made of it
+    target->fp = worker->member->team->fp_control;  // not the values that the suspended task has set
   }
   Task* other = target->task != nullptr ? target->task : &worker->memberships->implicit_task;
   announce(task, status, other);
@@ -91,7 +91,8 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   announce(task_in_view(worker), tool::TaskStatus::kSwitch, task);
 }
 
-// An implicit task stands for what its thread does meanwhile: the task that comes next says that this one has yielded.
+// While an implicit task is suspended, it stands for its thread in the events. So the start of the next task reports
+// that this one has yielded.
 [[gnu::noinline]] void yield_telling(Worker* worker) {
   Task* task = worker->task;
   worker->yields = task->has(task_flag::kImplicit);
@@ -113,7 +114,7 @@ Worker* pin_current_task(Worker* worker) {
     if (!task->has(task_flag::kImplicit)) task->flags |= task_flag::kPinned;
     return worker;
   }
-  worker = wait_until_child_may_start(worker);  // a child's place in the line of descent, and then its own
+  worker = wait_until_child_may_start(worker);  // where a tied child may start, this task may become tied
   task->flags |= task_flag::kPinned;
   ++worker->fiber->tied_frames;  // taken back where the body ends, for every task that is tied by then
   return worker;
@@ -136,7 +137,7 @@ bool can_suspend() {
 
 namespace {
 
-// What it waits for may be for the hooks to find, and no other thread calls these meanwhile.
+// The event may be one that only a hook fulfils, and no other thread calls hooks meanwhile.
 void refuse_in_hook(const Worker* worker) {
   if (worker != nullptr && worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
 }
@@ -166,7 +167,7 @@ void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::Tas
 void yield_task() {
   Worker* worker = this_worker();
   progress_at_scheduling_point(worker);
-  // A fiber that waits in place is other work, too: a generating task, perhaps, with what this one waits for.
+  // A fiber that waits in place is other work, too: perhaps a generating task that creates what this task waits for.
   if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) {
     return progress_when_all_yield(worker);
   }

@@ -19,11 +19,11 @@ inline void wait_event(Event* event) { wait_event(event, {WaitKind::kEvent, even
 void yield_task();
 
 // For a task that waits in place and finds nothing to do while another fiber of this worker waits for it to block: goes
-// back there, and is looked at again after everything else.
+// back to that fiber, and continues after all other ready tasks.
 void yield_to_caller();
 
 // Suspends the current task; `publish(task, context)` is called on another fiber once the task can be resumed, and
-// makes it known to whoever will enqueue it. `why` is for `marline ps`.
+// makes it known to the thread that will enqueue it. `why` is for `marline ps`.
 void suspend_task(void (*publish)(Task* task, void* context), void* context, const WaitReason& why);
 
 // Where the task scheduling constraint is strict: suspends the current task until its thread, maybe another one, may

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Throttling: see the header. Run by the thread that runs the generating task.
+// Holds a generating task while too many of its tasks are unfinished. Runs on the thread of the generating task.
 #include "exec/worker/throttle.hpp"
 
 #include "base/clock.hpp"
@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kLongestInterval = 64;  // creations between two looks at the limits
 constexpr uint64_t kPatience = 1'000'000, kLongestPatience = 256 * kPatience;  // nanoseconds
 
-// How much is under way, or may be.
+// Unfinished tasks and memory in use, or the limits on them.
 struct Amount {
   uint64_t tasks;
   size_t bytes;
@@ -40,7 +40,7 @@ Amount limits() {
           o.max_bytes != 0 ? o.max_bytes : SIZE_MAX};
 }
 
-// Where a producer that was held goes on: an eighth lower, so that it does not stop at every creation.
+// The amount at which a held producer goes on: an eighth below the limit, so that it does not stop at every creation.
 Amount resumption(const Amount& limit) { return {limit.tasks - limit.tasks / 8 - 1, limit.bytes - limit.bytes / 8}; }
 
 // A power of two, at most a quarter of the limit on tasks: what the limit may be overshot by.
@@ -50,7 +50,7 @@ uint32_t creations_between_looks() {
 }
 
 size_t bytes_in_use(const SlabPool* pool, size_t limit) {
-  // What was ever mapped is no less, and the sum over all sizes is wanted only beyond the limit.
+  // The mapped bytes are an upper bound, and the sum over all sizes is needed only if they exceed the limit.
   return pool->mapped_bytes() + pool->large_bytes_in_use() < limit ? 0 : pool->bytes_in_use();
 }
 
@@ -59,8 +59,9 @@ Amount under_way(Worker* worker, const Amount& limit) {
   return {incomplete_children(worker->task), bytes_in_use(worker->pool, limit.bytes)};
 }
 
-// How long a producer is held without a completion that makes room. It went on above the limit, and then one comes:
-// soon after, it was for what the producer created, and the next wait is shorter; late, the tasks are just long.
+// How long a producer is held without a completion that makes room. The producer may have gone on above the limit
+// before a completion comes. If that comes soon after, it needed what the producer created, and the next wait is
+// shorter. If it comes late, the tasks are just long, and the next wait is longer.
 class Patience {
  public:
   explicit Patience(Worker* worker) : since_(nanoseconds_now()) {
@@ -101,7 +102,8 @@ void wait_a_moment(Worker* worker) {
   for (int i = 0; i < 64; ++i) cpu_relax();
 }
 
-// Something else than the producer: a task over it, on a fiber of its own; deep down, whatever those below it run.
+// Runs other work than the producer: a task over its frame, on a fiber of its own. If too many frames wait in place
+// already, yields instead, so that the frames below choose what runs.
 void let_others_run(Worker* worker) {
   bool deep = worker->fiber->depth >= kDeepest;
   if (deep && work_in_sight(worker)) return yield_task();
@@ -129,7 +131,7 @@ void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
 
 Worker* throttle(Worker* worker) {
   worker->throttle_mask = creations_between_looks() - 1;
-  if (options().discover_first) return worker;  // what was created is kept back: to wait would make no room
+  if (options().discover_first) return worker;  // the created tasks are kept back: a wait would make no room
   Amount limit = limits();
   Amount now = under_way(worker, limit);
   if (now.reaches(limit)) wait_for_room(worker, limit, now);

@@ -3,8 +3,8 @@
 // Throttling: limits on the number and memory of a generating task's unfinished tasks. Before it creates a task, its
 // thread checks MARLINE_MAX_TASKS (children that have not completed) and MARLINE_MAX_BYTES (memory of the worker's
 // pool), but only when Task::created has all the bits of Worker::throttle_mask. Above a limit the thread runs other
-// tasks over the generating one, each on a fiber of its own, until there is room again. MARLINE_MAX_READY is the
-// construct's: it runs a new task at once (construct/task/task.cpp).
+// tasks over the generating one, each on a fiber of its own, until there is room again. MARLINE_MAX_READY is checked by
+// the task construct, which runs a new task at once (construct/task/task.cpp).
 //
 // Invariant: a generating task is held for a bounded time after the last completion that makes room. So it also goes on
 // where its children wait for tasks that it has yet to create: docs/design/throttling.md.
@@ -14,12 +14,13 @@
 
 namespace marline {
 
-// Callers that wait in place, one on another, while they let other tasks run: bounds the fibers that a worker holds.
+// The most callers that wait in place, one on another, while they let other tasks run: bounds the fibers that a worker
+// holds.
 inline constexpr int kDeepest = 8;
 
 [[gnu::noinline, gnu::cold]] Worker* throttle(Worker* worker);
 
-// Whether the limits are to be looked at.
+// Whether the limits must be checked.
 inline bool throttle_is_due(const Worker* worker) { return (~worker->task->created & worker->throttle_mask) == 0; }
 
 // The current task is about to create a deferred task. Returns its worker, another one perhaps if it is untied.
@@ -30,7 +31,7 @@ inline Worker* throttle_before_creation(Worker* worker) {
   return worker;
 }
 
-// That task needs a mapping of its own: the limits are looked at in any case.
+// The next task needs a mapping of its own: its creation checks the limits in any case.
 inline void throttle_soon(Worker* worker) { worker->throttle_mask = 0; }
 
 }  // namespace marline

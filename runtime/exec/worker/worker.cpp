@@ -51,7 +51,7 @@ SpinLock g_lock;                    // the lists and the key; taken where a team
 Worker* g_idle = nullptr;           // pool workers without a team
 Worker* g_retired = nullptr;        // structures of ended threads
 Atomic<int> g_created{0};           // structures, hence ids
-Atomic<int> g_living{0};            // with those whose threads are being started
+Atomic<int> g_living{0};            // workers with a thread, or with one that is being started
 Atomic<int> g_idle_count{0};        // written under g_lock
 int g_known = 0;                    // threads of the program's that live, workers or only noted; under g_lock
 Atomic<Worker*> g_newest{nullptr};  // written under g_lock
@@ -60,7 +60,7 @@ bool g_key_made = false;
 
 // The job of a pool thread that is to end, instead of a team: with the process (end_pool_threads), or before it.
 alignas(Team) char g_end, g_retirement;
-Atomic<int> g_ending{0};  // threads that have been told and have not said so yet
+Atomic<int> g_ending{0};  // threads that have been told to end and have not confirmed it yet
 Team* end_job() { return reinterpret_cast<Team*>(&g_end); }
 Team* retirement() { return reinterpret_cast<Team*>(&g_retirement); }
 
@@ -94,7 +94,7 @@ void run_job(Worker* worker, Team* team) {
   worker->in_region.fetch_sub(1, release);                // pairs with wait_for_stragglers
 }
 
-// The tool's word about the thread is the last thing that it does: the process is ending.
+// The process is ending: the thread reports its end to the tool and does nothing after that.
 [[noreturn]] void end_thread(Worker* worker) {
   if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
   g_ending.fetch_sub(1, release);  // pairs with end_pool_threads
@@ -120,7 +120,7 @@ void put_retired(Worker* worker) {
   g_retired = worker;
 }
 
-// The implicit task of a thread that no region has, and its team of one.
+// The implicit task of a thread that is in no region, and its team of one.
 Team* begin_initial_task(Worker* worker) {
   Team* team = team_serial(worker);
   team_describe_initial(team, initial_icvs());
@@ -171,7 +171,7 @@ Worker* take_all_idle() {
   return list;
 }
 
-// To a thread that was idle. It no longer counts: the next region may start another one at once.
+// Gives an idle thread its last job. It no longer counts: the next region may start another thread at once.
 void send_away(Worker* worker, Team* job) {
   g_living.fetch_sub(1, relaxed);
   worker->job.store(job, seq_cst);  // before the look at `announced`
@@ -203,7 +203,7 @@ bool has_address_space() {
   return left == SIZE_MAX || left > options().stacksize + address_space_limit() / kLeaveOfLimit;
 }
 
-// Puts errno where it says why not.
+// False: errno says why.
 bool start_thread(Worker* worker) {
   errno = ENOMEM;
   ThreadBeginning& beginning = worker->beginning;
@@ -252,9 +252,10 @@ Worker* hire_one() {
   return nullptr;
 }
 
-// fork: what threads have in common is whole while it happens, and no lock is held by a thread that the child does not
-// have. The child has one thread, the caller's: the pool and the hot team's threads did not come along.
-// In the order in which they are taken by one thread; the shared pools' come between the two lists.
+// fork: shared data is consistent while it happens, and no lock is held by a thread that the child does not have. The
+// child has one thread, the caller's, and none of the pool or of the hot team.
+//
+// The locks, in the order in which one thread takes them; the locks of the shared pools come between the two lists.
 SpinLock* const kAcrossFork[] = {&g_sweep_lock,           &g_lock,        &g_detach_lock,
                                  &g_abandoned_teams_lock, &g_stacks_lock, &g_callback_workers_lock};
 SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock, &g_allocators_lock,
@@ -287,8 +288,9 @@ void after_fork_in_parent() {
   threadprivate_after_fork_in_parent();
 }
 
-// The child has none of a team's threads but the one that forks. That one may be inside a library's call, or in what
-// the library calls back: it has several workers then, and only its first shows the thread. Returns how many show one.
+// The child has only the thread that forks. That thread may be inside a library's call, or in a callback of the
+// library: it has several workers then, and only the first of them shows the thread. Returns how many workers show a
+// thread.
 int forget_other_threads() {
   int shown = 0;
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) {
@@ -322,7 +324,7 @@ void make_key() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-// Its end will be noticed. `what`: a root's worker, or kNoted.
+// Makes the runtime notice the calling thread's end. `what`: a root's worker, or kNoted.
 void know_this_thread(void* what) {
   if (pthread_getspecific(g_key) == nullptr) {
     Guard<SpinLock> guard(g_lock);
@@ -339,8 +341,9 @@ void know_this_thread(void* what) {
   return true;
 }
 
-// libc ends a process, with its exit handlers, when the last thread ends, so ours must not outlive the program's. A
-// thread that the runtime has not seen may still be there, and open regions later: all of these start anew.
+// libc ends a process, with its exit handlers, when the last thread ends, so the runtime's threads must not outlive the
+// program's. A thread of the program that the runtime has not seen may still be there, and open regions later: the
+// runtime's threads start anew then.
 void end_threads_of_ours() {
   inspect_stop();
   retire_idle_workers();
@@ -359,7 +362,8 @@ void retire_root_worker(Worker* worker) {
   if (ended) team_serial_release(worker, member->team);
   give_up_thread(worker);
   g_living.fetch_sub(1, relaxed);
-  // Somebody may still fulfil the event of a task that nobody is left to complete: what it points to stays as it is.
+  // The event of a task that no thread is left to complete may still be fulfilled: the worker that it points to stays
+  // as it is.
   if (ended) put_retired(worker);
 }
 
@@ -398,8 +402,8 @@ void worker_enter(Worker* worker) {
   worker->in_view.thread = static_cast<int>(gettid());
   worker->in_view.blocked = nullptr;
   worker->in_view.block_depth = 0;
-  worker->place = kNoPlace;  // not that of the thread that the structure had before
-  worker->share = nullptr;   // likewise
+  worker->place = kNoPlace;  // not the place of the thread that had this structure before
+  worker->share = nullptr;   // nor its share
   worker->pushed = {};
   worker->next_task = nullptr;
   worker->chunk_depend = {};
@@ -409,13 +413,13 @@ void worker_enter(Worker* worker) {
   worker->nesting.open_inner = 0;
   worker->nesting.owes_wakeup = false;
   worker->exception_globals = nullptr;
-  fence_signal();  // a handler on this thread finds nothing of the thread that the structure had before
+  fence_signal();  // a signal handler on this thread finds no data of the thread that had this structure before
   set_this_worker(worker);
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);
 }
 
-// A fiber for the thread's stack, and an implicit team of one thread.
+// Makes a root worker for the calling thread, with a fiber for its stack and an implicit team of one thread.
 Worker* register_root_worker() {
   if (is_inside_library()) return begin_callback();
   runtime_start();
@@ -456,7 +460,8 @@ namespace {
 
 bool is_in_region(const Worker* worker) { return worker != nullptr && worker->in_region.load(acquire) != 0; }
 
-// Whether a thread of the root's last region, or of one inside it, has not told a tool its end yet.
+// Whether a thread of the root's last region, or of a region inside it, has not yet reported the end of its implicit
+// task to a tool.
 bool somebody_is_leaving(const Worker* root) {
   const Team* team = root != nullptr ? root->hot_team : nullptr;
   for (int i = 1; team != nullptr && !team->in_use && i < team->capacity; ++i) {
@@ -516,7 +521,7 @@ int hire_workers(Team* team, int first, int count) {
 
 void dismiss_workers(Team* team, int first) {
   Guard<SpinLock> guard(g_lock);
-  for (int i = team->capacity - 1; i >= first; --i) {  // whoever grows next gets them in this order
+  for (int i = team->capacity - 1; i >= first; --i) {  // the next team that grows gets them in this order
     Worker* worker = team->members[i].worker;
     if (worker != nullptr) put_idle(worker);
     team->members[i].worker = nullptr;

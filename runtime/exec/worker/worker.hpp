@@ -7,24 +7,24 @@
 
 namespace marline {
 
-// A structure for a worker that begins: a retired one's, or new. Null: there is no memory.
+// A structure for a new worker: that of a retired worker, or a new one. Null: there is no memory.
 Worker* worker_create();
 
-// The calling thread becomes the worker's: what the structure keeps of the thread that it had before is set anew, but
-// for its pool and its fiber.
+// Makes the calling thread the worker's. Resets what the structure keeps of its previous thread, except its pool and
+// its fiber.
 void worker_enter(Worker* worker);
 
-extern SpinLock g_callback_workers_lock;  // of those that exec/team/callback.cpp keeps; held across fork
+extern SpinLock g_callback_workers_lock;  // of the workers that exec/team/callback.cpp keeps; held across fork
 
-// The caller, a thread of the program's, is about to start one of ours, and may have no worker: when the last of the
-// program's threads has ended, ours end, too.
+// Registers the caller, a thread of the program's that may have no worker and is about to start a thread of the
+// runtime: when the last registered thread of the program has ended, the runtime's threads end, too.
 void note_program_thread();
 
 // Tells tools that a root worker's initial task and its thread end.
 void announce_root_end(Worker* worker);
 
-// The process ends: the idle threads of the pool, and those of the caller's team, tell the tool of their own end and
-// sleep for ever. Threads that are in a region are left alone. `worker`: the caller's, or null.
+// The process ends: the idle threads of the pool and the threads of the caller's team report their own end to the tool
+// and sleep for ever. Threads that are in a region are left alone. `worker`: the caller's, or null.
 void end_pool_threads(Worker* worker);
 
 // The threads that wait in the pool end; regions start new ones as they need them.
@@ -37,8 +37,8 @@ int hire_workers(Team* team, int first, int count);
 // Sends the workers of team->members[first..] back to the pool.
 void dismiss_workers(Team* team, int first);
 
-// The same for all but the opener of an inner team, whose region has ended. They may still be leaving it: their names
-// stay in the team, and they take their next job when they are out.
+// The same for all workers of an inner team but its opener, after the region has ended. They may still be leaving the
+// region: team->members keeps pointing to them, and they take their next job when they have left.
 void dismiss_inner_workers(Team* team);
 
 // Runs tasks on the current fiber, which has no task of its own. Returns when the fiber was given up for a resumed task
@@ -59,20 +59,22 @@ void finish_root_tasks(Worker* worker);
 // More workers than cores, or more ranks on the node: waiting threads give their core away early.
 bool oversubscribed();
 
-// The same, with the threads that have no team counted: one of those is not worth a core that anybody else may want.
+// The same, with the threads that have no team counted: a thread without a team is not worth a core that another thread
+// may want.
 bool more_threads_than_cores();
 
-// All workers that ever were: the newest one, from which Worker::created_before leads to the others. Any thread.
+// The newest of all workers that were ever created; Worker::created_before leads from it to the others. Any thread.
 const Worker* newest_worker();
 
-// Number of workers that live, and of those that are not idle in the pool.
+// The number of living workers, and of living workers that are not idle in the pool.
 int worker_count();
 int busy_worker_count();
 
 // What the options say of a thread that the runtime has not seen yet: the initial task's control variables.
 Icvs initial_icvs();
 
-// How long idle workers look for work before they sleep, in nanoseconds, whatever the options say; -1: as they say.
+// How long idle workers look for work before they sleep, in nanoseconds, whatever the options say; -1: as the options
+// say.
 void set_idle_spin(int64_t nanoseconds);
 int64_t idle_spin();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The places that KMP_AFFINITY and GOMP_CPU_AFFINITY define: a place for each hardware thread, sorted by the machine's
-// levels, or a list. Thread i is bound to the i-th place (ProcBind::kInOrder), so a place may be in the list twice. See
-// places.hpp. Stateless.
+// levels, or a list. Thread i is bound to the i-th place (ProcBind::kInOrder), so the list may have a place twice.
+// Stateless.
 #include <algorithm>
 #include <cstdlib>
 
@@ -16,7 +16,7 @@ static_assert(kMostCpus == CpuMask::kCpus);
 
 constexpr int kDepth = 3;  // socket, core, hardware thread
 
-// A hardware thread by its numbers within what is around it: of its socket, of its core there, and its own there.
+// A hardware thread by its numbers: of its socket, of its core in the socket, and of the thread in the core.
 struct HardwareThread {
   int number[kDepth];
   int cpu;
@@ -31,7 +31,8 @@ const CpuMask* object_with(const MaskList& objects, int cpu) {
 
 const MaskList& level(const Topology& topology, Level which) { return topology.level[static_cast<int>(which)]; }
 
-// In the topology's order, in which hardware threads of a core, and cores of a socket, are neighbours.
+// Numbers the threads in the topology's order, in which hardware threads of a core, and cores of a socket, are
+// neighbours.
 int number_threads(const Topology& topology, HardwareThread* result) {
   const MaskList& threads = level(topology, Level::kThreads);
   const CpuMask *socket = nullptr, *core = nullptr;
@@ -54,8 +55,8 @@ int number_threads(const Topology& topology, HardwareThread* result) {
   return threads.count;
 }
 
-// The `inner` innermost levels, innermost first, become the most significant; the others follow from the outermost on.
-// None: compact. All but one: scatter.
+// Sorts by the `inner` innermost levels first, starting with the innermost; then by the other levels from the outermost
+// on. 0 is compact, all levels but one is scatter.
 void sort_threads(HardwareThread* threads, int count, int inner) {
   std::sort(threads, threads + count, [inner](const HardwareThread& a, const HardwareThread& b) {
     for (int i = 0; i < kDepth; ++i) {
@@ -83,7 +84,7 @@ bool append_sorted(const Options::Affinity& affinity, const Topology& topology, 
   return good;
 }
 
-// Cores, or what is larger.
+// Places that are cores or larger objects.
 bool append_objects(const Options::Affinity& affinity, const Topology& topology, Places& result) {
   const Granularity granularity = std::max(affinity.granularity, Granularity::kCore);
   const MaskList& objects = topology.level[static_cast<int>(granularity)];
@@ -93,7 +94,7 @@ bool append_objects(const Options::Affinity& affinity, const Topology& topology,
   return true;
 }
 
-// CPUs that the process may not use are left out, and so are places without any other.
+// CPUs that the process may not use are left out, and so are places without a usable CPU.
 bool append_list(const char* list, const Topology& topology, Places& result) {
   Cursor in(list);
   CpuMask place;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. State: whether the variable has been applied, written while the library is loaded.
+// Applies KMP_HW_SUBSET. State: whether the variable has been applied, written while the library is loaded.
 #include "platform/topology/hw_subset.hpp"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr const char* kVariable = "KMP_HW_SUBSET";
 struct Layer {
   Level level;
   const char* words[3];
-  bool implied;  // whole if it is left out, rather than no layer
+  // What a missing layer means. True: all of its objects; false: no such layer.
+  bool implied;
 };
 constexpr Layer kLayers[] = {{Level::kSockets, {"s", "socket", "sockets"}, true},
                              {Level::kNumaDomains, {"n", "numa", "numa_domain"}, false},
@@ -53,7 +54,7 @@ bool read_item(Cursor& in, Wanted (&wanted)[kLayerCount], Text& reason) {
   return true;
 }
 
-// Of the objects in `parent`, those that are wanted; false if there are not so many.
+// Adds the wanted objects in `parent` to `chosen`; false: there are too few.
 bool choose(const MaskList& objects, const CpuMask& parent, const Wanted& wanted, CpuMask& chosen) {
   int64_t index = 0;
   for (int i = 0; i < objects.count; ++i) {
@@ -74,9 +75,9 @@ bool cut(MaskList& list, const CpuMask& to) {
   return list.count > 0;
 }
 
-bool g_settled = false;  // this machine's subset is kept to, or there is none
+bool g_settled = false;  // the process is bound to this machine's subset, or there is none
 
-// The subset of this machine, if the environment asks for one that it has.
+// The subset of this machine. False: the environment asks for none, or for one that the machine does not have.
 bool wanted_subset(const Topology& topology, CpuMask& result) {
   const char* text = trusted_variable(kVariable);
   if (g_settled || text == nullptr || Cursor(text).at_end()) return false;

@@ -10,16 +10,16 @@
 namespace marline {
 
 // A pure function. Layers are s (socket), n (NUMA domain), ll (last-level cache), c (core) and t (hardware thread), in
-// any order, each COUNT LAYER [@ OFFSET] of what contains it; layers that are left out are whole. With `:` in front, a
-// layer is counted within the next larger one that is named. False if the text is malformed or asks for more than there
-// is.
+// any order. An item is COUNT LAYER [@ OFFSET], counted within each object of the next larger layer; layers that are
+// not named are whole. If the text begins with `:`, a layer is counted within the next larger layer that is named.
+// False: the text is malformed or asks for more than the machine has.
 bool hw_subset(const char* text, const Topology& topology, CpuMask& result, Text& reason);
 
-// Binds the calling thread, and thereby those that it starts, to the subset that the environment asks for. While the
-// library is loaded, before CPUs are counted; the first call counts.
+// Binds the calling thread, and so all threads that it starts, to the subset that the environment asks for. Called
+// while the library is loaded, before CPUs are counted; only the first call has an effect.
 void keep_to_hw_subset();
 
-// Cuts a topology to the subset, unless the process keeps to it already.
+// Reduces a topology to the subset, unless the process is bound to the subset already.
 void cut_to_hw_subset(Topology& topology);
 
 }  // namespace marline

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths of places through the machine, and the order of victims. See nearness.hpp.
+// Computes the paths of places through the machine, and the order of victims.
 #include "platform/topology/nearness.hpp"
 
 #include <cstdlib>
@@ -28,8 +28,9 @@ PlaceLocation locate(const Topology& topology, int cpu) {
   return location;
 }
 
-// The members at one distance from the thief. Among those nearer, the thief included, the thief is the rank-th, and the
-// first of them has index `first`: they start at the victim behind `first`, each by its rank.
+// Appends the members at one distance from the thief. The thief is the rank-th of the nearer members, itself included,
+// and `first` is the lowest index of these members. Each of these members starts at a different victim: its rank counts
+// from the first victim after `first`.
 int append_rotated(const int8_t* near, int members, int thief, int at, int16_t* order) {
   int first = -1, rank = 0, before = 0, count = 0;
   for (int i = 0; i < members; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Distances between places, as pure functions: topology + places -> the position of each place in the machine;
-// positions + the places of a team's members -> the order in which each member looks at the others' queues. The
+// Distances between places, as pure functions. From a topology and places: the position of each place in the machine.
+// From positions and the places of a team's members: the order in which each member tries the others' queues. The
 // position of a place with several CPUs is that of its first CPU.
 #pragma once
 
@@ -13,8 +13,9 @@ namespace marline {
 
 struct PlaceLocation {
   static constexpr int kDepth = 12;
-  int16_t path[kDepth];     // the groups (Topology::groups) around it, the machine first; -1 behind the last
-  int16_t domain[kLevels];  // the object at each level that it is in
+  // The groups (Topology::groups) that contain the place, the machine first; then -1.
+  int16_t path[kDepth];
+  int16_t domain[kLevels];  // at each level, the object that contains the place
 };
 
 struct PlaceMap {
@@ -27,12 +28,12 @@ struct PlaceMap {
 [[nodiscard]] bool locate_places(const Topology& topology, const MaskList& places, PlaceMap& result);
 void place_map_free(PlaceMap& map);
 
-// How much two places share: the larger, the nearer. The most is for a place and itself.
+// How much two places share: a larger value means nearer. The maximum is for a place and itself.
 int nearness(const PlaceMap& map, int place, int other);
 
-// The other members of a team in the order in which `thief` steals from them: nearest first. `places[i]`: of member i.
-// Those equally near come by index, from a different one for each of their thieves, so that not all meet at one victim.
-// `order` gets members - 1 numbers.
+// The other members of a team in the order in which `thief` steals from them: nearest first. `places[i]`: the place of
+// member i. Members at the same distance follow by index, but each of their thieves starts at a different one, so that
+// thieves do not all meet at one victim. `order` gets members - 1 numbers.
 inline constexpr int kMostMembers = 4096;
 void victim_order(const PlaceMap& map, const int* places, int members, int thief, int16_t* order);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OMP_PLACES, the binding policies and this process's places. See places.hpp.
+// Reads OMP_PLACES, applies the binding policies, and keeps this process's places.
 //
 // The grammar of an explicit list (OpenMP 5.1, 6.5):
 //   list      = interval { "," interval }
@@ -8,9 +8,9 @@
 //   place     = "{" resources "}"  |  number
 //   resources = range { "," range }
 //   range     = number [ ":" len [ ":" stride ] ]  |  "!" number
-// `len` is positive, `stride` any number; both are 1 if absent. A number that "!" excludes is excluded wherever it is
-// in its place. "!" in front of a place removes the last place before it with the same CPUs, as GCC's runtime does; if
-// there is none, it removes all places after it.
+// `len` is positive, `stride` any number; both are 1 if absent. A number with "!" is excluded wherever it is in its
+// place. A place with "!" removes the last place before it that has the same CPUs, as in GCC's runtime; if there is
+// none, it removes all such places after it.
 #include "platform/topology/places.hpp"
 
 #include <pthread.h>
@@ -165,7 +165,7 @@ class PlaceReader {
 };
 
 // Place p of the partition, counted from the parent's, gets the threads [p*T/P, (p+1)*T/P): consecutive numbers, and
-// as many per place as every other, or one more.
+// the same number of threads for each place, or one more.
 void assign_packed(int first, int count, int start, int threads, bool narrow, PlaceAssignment* result) {
   for (int p = 0; p < count; ++p) {
     const int place = first + (start + p) % count;
@@ -177,9 +177,9 @@ void assign_packed(int first, int count, int start, int threads, bool narrow, Pl
   }
 }
 
-// At least as many places as threads: the partition falls into one part per thread; where it does not divide evenly,
-// the first parts have one place more. The part that holds the parent's place is the primary thread's, and the primary
-// thread stays where it is.
+// For at least as many places as threads: the partition is divided into one part per thread; if it does not divide
+// evenly, the first parts have one place more. The part with the parent's place is the primary thread's, and the
+// primary thread stays at its place.
 void assign_spread(int first, int count, int start, int threads, PlaceAssignment* result) {
   const auto part_begin = [&](int part) { return part * (count / threads) + std::min(part, count % threads); };
   int own = 0;
@@ -192,8 +192,9 @@ void assign_spread(int first, int count, int start, int threads, PlaceAssignment
   }
 }
 
-pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;  // guards those below until places_known is set
-Atomic<bool> places_known{false};                          // set once, under the mutex; any thread reads
+// Guards the variables below until places_known is set.
+pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;
+Atomic<bool> places_known{false};  // set once, under the mutex; any thread reads
 Places the_places;
 PlaceMap the_map;
 bool bindable = true;

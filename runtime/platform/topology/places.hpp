@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Placement, as pure functions: topology + OMP_PLACES -> places; places + policy -> a place for each thread of a team.
-// So machines that we do not have are tested from their descriptions. Only process_places has state: the first thread
-// that asks computes it, and it is constant from then on.
+// Placement, as pure functions. From a topology and OMP_PLACES: places. From places and a policy: a place for each
+// thread of a team. So machines that we do not have are tested by their descriptions. Only process_places has state:
+// the first thread that calls it computes the places, which are constant from then on.
 #pragma once
 
 #include "config/options.hpp"
@@ -15,12 +15,12 @@ namespace marline {
 using Places = MaskList;
 
 // Reads an OMP_PLACES value (OpenMP 5.1, 6.5). Empty text means cores. CPUs that the process may not use are left out,
-// and so are places without any other. False if the text is malformed or nothing is left; `reason` then says what is
-// wrong.
+// and so are places without a usable CPU. False: the text is malformed or no place is left; `reason` gets the
+// explanation.
 bool places_parse(const char* text, const Topology& topology, Places& result, Text& reason);
 
-// The same for another runtime's variable, whose kind is not kPlaces and which is well-formed
-// (config/foreign_table.hpp). False if no CPU of a list may be used, or memory is out.
+// The same for another runtime's variable, of a kind other than kPlaces; it is well-formed (config/foreign_table.hpp).
+// False: no CPU of a list may be used, or memory is exhausted.
 bool places_for_affinity(const Options::Affinity& affinity, const Topology& topology, Places& result, Text& reason);
 
 // Where a thread of a team runs: its place, and the part of the place list that its own nested regions may use.
@@ -31,16 +31,18 @@ struct PlaceAssignment {
 };
 
 // Assigns places to `threads` threads (OpenMP 5.1, 2.6.2) within the partition [first, first + count) of the place
-// list. `parent_place` is where the encountering thread is; a negative one counts as the partition's first place.
-// kBound, where the standard leaves the policy to us, is spread; kInOrder is close that goes round instead of packing.
+// list. `parent_place` is the encountering thread's place; a negative one counts as the partition's first place.
+// kBound, for which the standard leaves the policy to the implementation, is spread. kInOrder is close, but with more
+// threads than places it assigns places cyclically rather than packing threads.
 void places_assign(ProcBind policy, int first, int count, int parent_place, int threads, PlaceAssignment* result);
 
-// The places of this process by OMP_PLACES, or by what stands for it; a value that cannot be used is reported once and
-// cores are taken. To be called first before any thread is bound, because the caller's affinity is what the process may
-// use.
+// The places of this process by OMP_PLACES, or by another variable with the same meaning. An unusable value is reported
+// once, and cores are used. Must be called first before any thread is bound, because the caller's affinity is taken as
+// the CPUs that the process may use.
 const Places& process_places();
 
-// Where they lie; and whether threads can be bound to them: not on a machine that hwloc only has a description of.
+// The positions of the places. places_can_be_bound: whether threads can be bound to them, which is not the case for a
+// machine that hwloc only has a description of.
 const PlaceMap& process_place_map();
 bool places_can_be_bound();
 

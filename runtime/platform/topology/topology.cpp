@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a topology's lists. See topology.hpp.
+// The memory of a topology's lists.
 #include "platform/topology/topology.hpp"
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ bool MaskList::append(const CpuMask& mask) {
 }
 
 void MaskList::remove(int index) {
-  // Never shrinks the memory; append may grow it once more than needed, which realloc makes harmless.
+  // Never shrinks the memory. append may then call realloc once more than needed, which does no harm.
   for (int i = index + 1; i < count; ++i) masks[i - 1] = masks[i];
   --count;
 }

@@ -2,8 +2,8 @@
 //
 // The part of the machine's description that placement needs: for each level that OMP_PLACES can name, the CPUs of each
 // object. It is read only when places are needed: this machine from /sys (topology_sysfs.hpp); a described machine, and
-// what /sys does not tell, through hwloc, which takes milliseconds. The result is a plain value; no hwloc object
-// remains.
+// a machine that /sys does not describe well enough, through hwloc, which takes milliseconds. The result is a plain
+// value; no hwloc object remains.
 #pragma once
 
 #include <cstddef>
@@ -29,12 +29,17 @@ struct MaskList {
 };
 
 struct Topology {
-  CpuMask allowed;          // what the process may use; every object below is cut to it, and none is empty
+  // The CPUs that the process may use. Every object below is reduced to them, and none is empty.
+  CpuMask allowed;
   MaskList level[kLevels];  // in hwloc's logical order, i.e. neighbours are close; at least one object each
-  MaskList groups;          // the sets of two CPUs or more that share something, each behind those that contain it
+  // All sets of two or more CPUs that share an object, each after the sets that contain it.
+  MaskList groups;
   static constexpr int kNodes = 256;
-  int16_t domain_of_node[kNodes];  // the system's number of a memory node -> position in level[kNumaDomains], or -1
-  bool this_system;  // false: a description (HWLOC_XMLFILE, HWLOC_SYNTHETIC); nothing can be bound or asked there
+  // Position in level[kNumaDomains] by the system's number of a memory node, or -1.
+  int16_t domain_of_node[kNodes];
+  // False: a description (HWLOC_XMLFILE, HWLOC_SYNTHETIC), to which nothing can be bound and for which the kernel
+  // cannot be asked.
+  bool this_system;
 };
 
 void topology_free(Topology& topology);

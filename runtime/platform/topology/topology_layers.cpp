@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of CPUs, and their order. See topology_layers.hpp.
+// Collects objects of CPUs, checks that they are nested, and orders them.
 #include "platform/topology/topology_layers.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace marline {
 
 TopologyLayers::~TopologyLayers() { free(objects_); }
 
-// One piece of memory. Pages of layers that the machine does not have are never touched.
+// Allocates one block. Pages of layers that the machine does not have are never touched.
 bool TopologyLayers::init(const CpuMask& allowed) {
   cpus_ = allowed.count();
   const auto cpus = static_cast<size_t>(cpus_);
@@ -65,7 +65,7 @@ void TopologyLayers::look_beside(int layer, int other) {
   }
 }
 
-// Two objects with a CPU in common cross if each has others, too: then each of them is mixed.
+// Two objects with a CPU in common cross if each also has a CPU that the other does not have: then both are `mixed`.
 bool TopologyLayers::crosses(int layer, int other) {
   look_beside(layer, other);
   look_beside(other, layer);
@@ -85,9 +85,9 @@ bool TopologyLayers::nested() {
   return true;
 }
 
-// Of the tree's nodes around one CPU and not around the other one, the outermost: both nodes are then children of the
-// same one. hwloc sorts children by their lowest CPU, allowed or not. Layers may have the same node: then the largest
-// object counts, which has the lowest CPU.
+// The key of the outermost node of the tree that contains one CPU and not the other: the two CPUs' nodes are then
+// children of the same node. hwloc sorts children by their lowest CPU, allowed or not. Several layers may have this
+// node: then the largest object, which has the lowest CPU, is used.
 int TopologyLayers::key(int rank, int other) const {
   int size = 1, lowest = cpu_[rank], leader = rank;
   for (int layer = 0; layer < layers_; ++layer) {
@@ -100,7 +100,7 @@ int TopologyLayers::key(int rank, int other) const {
     leader = object.leader;
     size = object.size;
   }
-  return lowest * CpuMask::kCpus + leader;  // objects may overlap in CPUs that are not allowed: the leaders differ
+  return lowest * CpuMask::kCpus + leader;  // objects may overlap in CPUs that are not allowed; the leaders differ
 }
 
 bool TopologyLayers::precedes(int rank, int other) const {

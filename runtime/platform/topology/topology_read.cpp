@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a topology: from /sys where that is enough, else through hwloc. See topology.hpp.
+// Reads a topology from /sys if that is enough, and otherwise through hwloc.
 #include "platform/topology/topology_read.hpp"
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace marline {
 namespace {
 
-// The variables by which hwloc is told to look elsewhere than at this system, or in another way.
+// Whether a variable tells hwloc to read another system than this one, or to read it in another way.
 bool hwloc_is_wanted() {
   for (const char* name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS",
                            "HWLOC_THISSYSTEM", "HWLOC_DUMPED_HWDATA_DIR"}) {
@@ -24,7 +24,7 @@ bool hwloc_is_wanted() {
   return false;
 }
 
-// Ends the hwloc topology on every way out.
+// Destroys the hwloc topology at each return.
 class HwlocTopology {
  public:
   HwlocTopology() : ok_(hwloc_topology_init(&topology_) == 0) {}
@@ -50,7 +50,7 @@ CpuMask mask_of(hwloc_const_bitmap_t set) {
   return mask;
 }
 
-// The last level of cache that the machine has: L3, or what there is.
+// The last level of cache that the machine has: L3, or another level.
 hwloc_obj_type_t last_level_cache(hwloc_topology_t topology) {
   for (const hwloc_obj_type_t type : {HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE}) {
     if (hwloc_get_nbobjs_by_type(topology, type) > 0) return type;
@@ -58,8 +58,8 @@ hwloc_obj_type_t last_level_cache(hwloc_topology_t topology) {
   return HWLOC_OBJ_L1CACHE;
 }
 
-// The objects of one type, cut to the allowed CPUs. Two memory nodes with the same CPUs (fast and large memory) are one
-// domain. A level that the machine does not show (containers hide packages, say) is one object: all of it.
+// The objects of one type, reduced to the allowed CPUs. Two memory nodes with the same CPUs (fast and large memory) are
+// one domain. A level that the machine does not show (containers may hide packages) is one object with all CPUs.
 bool collect(hwloc_topology_t topology, hwloc_obj_type_t type, const CpuMask& allowed, MaskList& result) {
   const int count = hwloc_get_nbobjs_by_type(topology, type);
   for (int i = 0; i < count; ++i) {
@@ -72,9 +72,9 @@ bool collect(hwloc_topology_t topology, hwloc_obj_type_t type, const CpuMask& al
   return result.count > 0 || result.append(allowed);
 }
 
-// What CPUs share: cores, caches, dies, memory domains, packages, the machine. hwloc hangs a memory node under an
-// object with the same CPUs, so the tree of CPUs has them all. An object with the CPUs of the one around it says
-// nothing new.
+// The objects that CPUs share: cores, caches, dies, memory domains, packages, the machine. hwloc attaches a memory node
+// to an object with the same CPUs, so the tree of CPUs contains all of them. An object with the same CPUs as its parent
+// is skipped.
 bool collect_groups(hwloc_topology_t topology, const CpuMask& allowed, MaskList& result) {
   const int depths = hwloc_topology_get_depth(topology);
   for (int depth = 0; depth < depths; ++depth) {
@@ -95,7 +95,7 @@ bool collect_groups(hwloc_topology_t topology, const CpuMask& allowed, MaskList&
   return true;
 }
 
-// Nodes without CPUs that may be used (memory behind a link) are nobody's domain.
+// Nodes without usable CPUs (memory at a link) belong to no domain.
 void number_nodes(hwloc_topology_t topology, Topology& result) {
   for (int16_t& domain : result.domain_of_node) domain = -1;
   const MaskList& domains = result.level[static_cast<int>(Level::kNumaDomains)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of /sys/devices/system/cpu and node. See topology_sysfs.hpp. Sources: the kernel's
-// Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-system-cpu and -node.
+// Reads the files of /sys/devices/system/cpu and node. Sources: the kernel's Documentation/admin-guide/cputopology.rst,
+// Documentation/ABI/stable/sysfs-devices-system-cpu and -node.
 #include "platform/topology/topology_sysfs.hpp"
 
 #include <cerrno>
@@ -20,10 +20,11 @@
 namespace marline {
 namespace {
 
-// The longest list of CPUs is every second one: four digits and a comma each. A longer file is refused.
+// The longest list has every second CPU: four digits and a comma each. A longer file is refused.
 constexpr size_t kText = CpuMask::kCpus / 2 * 5 + 2;
-constexpr int kCaches = 8;                    // x86 has four for a CPU, the longest known; those beyond are not read
-constexpr int kMostNodes = Topology::kNodes;  // nodes with higher numbers are no domains
+// x86 has four for a CPU, the most that are known; further ones are not read.
+constexpr int kCaches = 8;
+constexpr int kMostNodes = Topology::kNodes;  // nodes with higher numbers belong to no domain
 
 enum class Found { kYes, kNo, kUnclear };
 
@@ -43,7 +44,7 @@ class Folder {
 
   [[nodiscard]] bool is_open() const { return folder_ >= 0; }
 
-  // The functions below take a path in the manner of printf.
+  // The functions below read the file that `name` has set, with a path in the manner of printf.
   [[gnu::format(printf, 2, 3)]] void name(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -53,7 +54,7 @@ class Folder {
 
   [[nodiscard]] bool exists() const { return faccessat(folder_, path_, F_OK, 0) == 0; }
 
-  // The numbers of a list, which may be empty.
+  // Reads the numbers of a list, which may be empty.
   Found read_list(CpuMask& result) {
     result = {};
     if (const Found found = read_text(); found != Found::kYes) return found;
@@ -73,7 +74,7 @@ class Folder {
     return Found::kYes;
   }
 
-  // Up to kMostNodes numbers with blanks in between; how many.
+  // Reads up to kMostNodes numbers, separated by blanks; returns how many.
   int read_row(int* result) {
     if (read_text() != Found::kYes) return 0;
     Cursor in(text_);
@@ -85,7 +86,7 @@ class Folder {
   }
 
  private:
-  // The kernel ends a file with a new line: no second read is needed to see its end.
+  // The kernel ends a file with a new line, so no second read is needed to find the end.
   Found read_text() {
     const int file = openat(folder_, path_, O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno == ENOENT || errno == ENOTDIR ? Found::kNo : Found::kUnclear;
@@ -138,14 +139,14 @@ class Reader {
     return layers_.count(layer) > 0 && layers_.object_of(layer, rank) >= 0;
   }
 
-  // The file that in_.name has named: an object around this CPU.
+  // Reads the file that in_.name has set: an object that contains this CPU.
   Found read_object(int layer, int rank) {
     CpuMask cpus;
     if (const Found found = in_.read_list(cpus); found != Found::kYes) return found;
     return cpus.test(layers_.cpu(rank)) && layers_.add(layer, cpus) ? Found::kYes : Found::kUnclear;
   }
 
-  // All CPUs have the same files. `older` is the name before Linux 5.3, or null.
+  // All CPUs have the same files. `older`: the file's name before Linux 5.3, or null.
   Found read_sets(int layer, const char* name, const char* older) {
     for (int rank = 0; rank < layers_.cpus(); ++rank) {
       if (is_covered(layer, rank)) continue;
@@ -158,9 +159,9 @@ class Reader {
     return Found::kYes;
   }
 
-  // The kernel counts a CPU's caches from the inside out, and only those of the first level are split in two (data,
-  // then instructions). So it is enough to read one level. A number means the same level on every CPU; CPUs differ in
-  // how many caches they have.
+  // The kernel numbers a CPU's caches from the inside out, and only first-level caches are split in two (data, then
+  // instructions). So it is enough to read one level. A number means the same level on every CPU; CPUs differ in the
+  // number of their caches.
   bool read_caches() {
     for (int& layer : cache_) layer = layers_.add_layer();
     int level = 1;
@@ -174,8 +175,8 @@ class Reader {
     return read_first_caches(caches_ == outer);
   }
 
-  // A CPU in an outermost cache that has been read is no reason to look further out: the CPU that it was read for has
-  // the same caches around it.
+  // If a CPU is in an outermost cache that has been read, caches further out need not be read: the CPU for which that
+  // cache was read has the same caches around it.
   bool read_outer_caches(int rank, int outer) {
     const bool is_known = caches_ > outer && is_covered(cache_[caches_ - 1], rank);
     for (int i = outer; i < (is_known ? caches_ : kCaches); ++i) {
@@ -188,8 +189,8 @@ class Reader {
     return true;
   }
 
-  // A first-level cache is a core's, or a part of it where cores have more than two threads: elsewhere it tells nothing
-  // new, unless there is no other cache.
+  // A first-level cache belongs to a core, or to a part of it if cores have more than two threads. Otherwise it adds
+  // nothing, unless there is no other cache.
   bool read_first_caches(bool all) {
     for (int rank = 0; rank < layers_.cpus(); ++rank) {
       const bool divides = layers_.size(cores_, layers_.object_of(cores_, rank)) > 2;
@@ -205,14 +206,14 @@ class Reader {
     return read_object(cache_[number], rank);
   }
 
-  // The layer of the highest number that some CPU has.
+  // The layer of the highest cache number that any CPU has.
   [[nodiscard]] int last_cache() const {
     int last = kCaches - 1;
     while (last > 0 && layers_.count(cache_[last]) == 0) --last;
     return cache_[last];
   }
 
-  // What else may lie between cores and the machine. (Only s390 has books and drawers.)
+  // Reads other groups between cores and the machine. (Only s390 has books and drawers.)
   bool read_groups() {
     if (!clusters_are_known() && read_sets(layers_.add_layer(), "cluster_cpus_list", nullptr) == Found::kUnclear) {
       return false;
@@ -220,20 +221,20 @@ class Reader {
     return read_sets(layers_.add_layer(), "die_cpus_list", nullptr) != Found::kUnclear;
   }
 
-  // On x86 a cluster is what shares a second-level cache (cpu_clustergroup_mask in arch/x86/kernel/smpboot.c). Where
-  // that is true of the first CPU, the others' clusters are not read.
+  // On x86 a cluster is the CPUs that share a second-level cache (cpu_clustergroup_mask in arch/x86/kernel/smpboot.c).
+  // If that is true for the first CPU, the other CPUs' clusters are not read.
   bool clusters_are_known() {
     CpuMask cluster;
     in_.name("cpu/cpu%d/topology/cluster_cpus_list", layers_.cpu(0));
     if (in_.read_list(cluster) != Found::kYes || !cluster.test(layers_.cpu(0))) return false;
-    for (const int layer : {cache_[1], cache_[2]}) {  // the second level's is one of these
+    for (const int layer : {cache_[1], cache_[2]}) {  // the second level is one of these
       if (is_covered(layer, 0)) return layers_.has_cpus(layer, layers_.object_of(layer, 0), cluster);
     }
     return false;
   }
 
-  // A kernel without NUMA has no such folder: then memory is one node, which the kernel calls 0. CPUs of a single node
-  // are all CPUs.
+  // A kernel without NUMA has no such folder: then memory is one node, number 0. The CPUs of a single node are all
+  // CPUs.
   bool read_nodes() {
     memset(object_of_node_, -1, sizeof object_of_node_);
     nodes_ = layers_.add_layer();
@@ -268,8 +269,8 @@ class Reader {
     return layers_.add(nodes_, cpus);
   }
 
-  // A node without CPUs (fast or attached memory) belongs to the one node with CPUs that the firmware says is best for
-  // it (access0/initiators, Linux 5.2), or that is nearer than all others; as hwloc has it.
+  // A node without CPUs (fast or attached memory) belongs to the one node with CPUs that the firmware calls the best
+  // for it (access0/initiators, Linux 5.2), or that is nearer than all others. hwloc does the same.
   int16_t object_near(int node, const CpuMask& online, const CpuMask& with_cpus) {
     int found = 0, near = -1;
     for (int other = with_cpus.first(); other >= 0; other = with_cpus.next(other + 1)) {
@@ -282,7 +283,7 @@ class Reader {
     return found <= 1 && near >= 0 && with_cpus.test(near) ? object_of_node_[near] : static_cast<int16_t>(-1);
   }
 
-  // -1 if several are equally near.
+  // -1: several nodes are equally near.
   int nearest(int node, const CpuMask& online) {
     int distance[kMostNodes];
     in_.name("node/node%d/distance", node);
@@ -299,8 +300,8 @@ class Reader {
   Folder in_;
   TopologyLayers& layers_;
   int cores_ = -1, packages_ = -1, nodes_ = -1;  // layers
-  int caches_ = 0;                               // one more than the highest number so far
-  int cache_[kCaches];                           // the layer of each, by its number
+  int caches_ = 0;                               // one more than the highest cache number so far
+  int cache_[kCaches];                           // the layer of each cache number
   int only_node_ = -1;                           // the only memory node's number
   int16_t object_of_node_[kMostNodes];
 };

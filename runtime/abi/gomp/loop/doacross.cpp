@@ -30,8 +30,9 @@ bool doacross_start(const Schedule& schedule, unsigned dimensions, const T* coun
   return istart == nullptr || next(istart, iend);
 }
 
-// The values of the dimensions but the first are the function's variable arguments. In loops over unsigned types GCC 12
-// asks for iterations before the first, too; over 4-byte ones it passes 2^32 too much for those that exist.
+// The values of all dimensions but the first are the function's variable arguments. In loops over unsigned types GCC 12
+// also asks for iterations before the first; in loops over 4-byte types its values for existing iterations are 2^32 too
+// large.
 void wait_for(uint64_t first, va_list others) {
   constexpr uint64_t kTooMuch = uint64_t{1} << 32;
   const Worker* worker = this_worker();

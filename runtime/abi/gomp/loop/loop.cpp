@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Worksharing loops over `long`, ordered, and loop ends without cancellation, as GCC calls them. `istart` and `iend`
-// receive a chunk; false: none is left.
+// receive a chunk; false: no chunk is left.
 #include "abi/gomp/loop/loop.hpp"
 #include "abi/gomp/parallel.hpp"
 #include "exec/team/barrier.hpp"

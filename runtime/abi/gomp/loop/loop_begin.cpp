@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entering a loop as GCC describes it, and preparing once per team what its `extras` need.
+// Enters a loop that GCC's arguments describe, and allocates once per team the memory that its `extras` ask for.
 #include "abi/gomp/loop/loop.hpp"
 #include "base/check.hpp"
 #include "construct/task/task.hpp"

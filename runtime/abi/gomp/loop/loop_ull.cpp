@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worksharing loops over `unsigned long long`, as GCC calls them: like those over `long`, with the direction in `up`.
+// Worksharing loops over `unsigned long long`, as GCC calls them: like the loops over `long`, with the direction in
+// `up`.
 #include "abi/gomp/loop/loop.hpp"
 
 namespace marline::gomp {

@@ -37,7 +37,7 @@ void run(Combined combined, unsigned threads, unsigned flags, const void* codept
   parallel(request);
 }
 
-// The region's threads read what outlives the caller: GOMP_parallel_end frees it.
+// Like run_combined, with a record that outlives the caller: GOMP_parallel_end frees it.
 void run_started(Team* team, Member* member) { run_combined(team, member); }
 
 void start(const Combined& combined, unsigned threads, const void* codeptr) {

@@ -23,7 +23,7 @@ namespace {
 
 int as_int(unsigned value) { return static_cast<int>(std::min<unsigned>(value, INT_MAX)); }
 
-// Of the clause, or else teams-thread-limit-var.
+// The clause's limit, or else teams-thread-limit-var.
 int limit_of_teams(unsigned thread_limit) { return thread_limit != 0 ? as_int(thread_limit) : teams_thread_limit(); }
 
 // A region, where it is to run, and what it gets.
@@ -33,7 +33,7 @@ struct TargetCall {
   int thread_limit;
   const void* code;
   bool nowait;
-  int node;  // of a cluster; 0: any
+  int node;  // the node of a cluster; 0: any
 };
 
 bool any_reduction_copy(const Worker* worker, const MappedVariables& variables) {
@@ -54,7 +54,7 @@ bool run_on_device(const marline_device_provider_t* devices, const TargetCall& c
   return done != 0;
 }
 
-// On the device, or on the host if that is what the number means.
+// Runs the region on the device, or on the host if the device number stands for the host.
 void run_region(const TargetCall& call, const MappedVariables& variables) {
   const marline_device_provider_t* devices = device_provider();
   if (devices != nullptr && run_on_device(devices, call, variables)) return;
@@ -115,7 +115,7 @@ void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables&
   spawn_task(worker, task, dependences.list(), dependences.count(), codeptr);
 }
 
-// What the region gets is copied before the wait: its value is that at the construct.
+// The region's variables are copied before the wait: the region gets their values at the construct.
 void run_region_here(const TargetCall& call, const MappedVariables& variables, const PrivateRoom& room,
                      const DependenceBuffer& dependences, const void* codeptr) {
   auto space = reinterpret_cast<uintptr_t>(alloca(room.bytes + room.align - 1));
@@ -141,7 +141,7 @@ Task* current_target_task() {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Of GCC 4.9, always on the host; the argument in the middle is unused. It has no private copies.
+// Called by code of GCC 4.9; always on the host. The unnamed arguments are unused. The region has no private copies.
 void GOMP_target(int device, Function function, const void*, size_t, void** addresses, size_t*, unsigned char*) {
   Worker* worker = this_worker();
   must_be_host(worker, device);
@@ -167,7 +167,8 @@ void GOMP_target_ext(int device, Function function, size_t count, void** address
   }
 }
 
-// A teams construct in a target region, up to GCC 11: each team runs the code behind the call, here the only one does.
+// A teams construct in a target region, up to GCC 11: each team runs the code after the call; here there is only one
+// team.
 void GOMP_teams(unsigned, unsigned thread_limit) { league_begin(this_worker(), 1, limit_of_teams(thread_limit)); }
 
 // The same from GCC 12 on: called before each team with `first` for the first one, until it returns false.
@@ -178,7 +179,7 @@ bool GOMP_teams4(unsigned lower, unsigned upper, unsigned thread_limit, bool fir
   return true;
 }
 
-// From GCC 14 on, in code for devices only: the host's functions are where their addresses say.
+// From GCC 14 on, in code for devices only: the host's functions need no translation.
 void* GOMP_target_map_indirect_ptr(void* function) { return function; }
 
 // Code for devices that the program brings along: (version,) tables of the host, kind of device, its code.

@@ -19,7 +19,7 @@ struct MappedVariables {
   void** originals = nullptr;   // of a region that may go to a device: marline_device_maps_t's
 };
 
-// As the provider of devices gets them. `code`: the call in the program.
+// The variables in the form that the provider of devices gets. `code`: the call in the program.
 [[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables, const void* code, bool nowait,
                                                    int node = 0) {
   return {variables.count,    variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0, node,
@@ -29,7 +29,7 @@ struct MappedVariables {
 // The deferred target region that the calling thread runs, as a task; null: it runs none, or its creator waits for it.
 [[nodiscard]] Task* current_target_task();
 
-// Copies sizes and kinds to the arrays of `to`, which are its owner's own.
+// Copies sizes and kinds to the arrays of `to`, which must have room for them.
 void copy_description(const MappedVariables& from, const MappedVariables& to);
 
 // The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables, and
@@ -41,7 +41,8 @@ struct PrivateRoom {
   size_t align = 1;
   bool for_device = false;
   bool with_bounds = false;
-  uintptr_t frames_low = 0, frames_high = 0;  // of the functions around the construct, for both functions below
+  // Stack addresses of the functions around the construct; both functions below use them.
+  uintptr_t frames_low = 0, frames_high = 0;
 };
 
 [[nodiscard]] PrivateRoom private_room(const MappedVariables& variables, bool for_device);
@@ -50,7 +51,7 @@ struct PrivateRoom {
 // `addresses`.
 void copy_private(const MappedVariables& variables, const PrivateRoom& room, char* memory, void** addresses);
 
-// What a thread_limit clause says in the list of GOMP_target_ext's `args`; 0: nothing.
+// The value of a thread_limit clause in the list of GOMP_target_ext's `args`; 0: none.
 [[nodiscard]] int thread_limit_of(void* const* arguments);
 
 // Ends the program if the device, as the program numbers it, must not be the host (OMP_TARGET_OFFLOAD).

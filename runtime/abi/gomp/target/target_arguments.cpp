@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Any thread; stateless.
+// Reads the kinds of GCC's mapped variables, and copies the variables that a region must have for itself. Any thread;
+// stateless.
 #include "abi/gomp/target/target.hpp"
 
 #include "base/atomic.hpp"
@@ -36,7 +37,7 @@ constexpr int kInitialDevice = -1;  // omp_initial_device, as a value of the def
 
 unsigned kind_of(const MappedVariables& variables, size_t i) { return variables.kinds[i] & kKindMask; }
 
-// A member of a structure that an element before it maps.
+// Whether element i is a member of a structure that an earlier element maps.
 bool is_member(const MappedVariables& variables, size_t i) {
   for (size_t k = 0; k < i; ++k) {
     unsigned kind = kind_of(variables, k);
@@ -45,8 +46,8 @@ bool is_member(const MappedVariables& variables, size_t i) {
   return false;
 }
 
-// Which element is the descriptor in which the pointer i lies; kNone: it lies in none. Nothing but pointers stands
-// between.
+// The element of the descriptor that the pointer i lies in; kNone: it lies in none. Only pointers are between the two
+// elements.
 size_t descriptor_of(const MappedVariables& variables, size_t i) {
   unsigned kind = kind_of(variables, i);
   if (kind != kPointer && kind != kAlwaysPointer) return kNone;
@@ -61,7 +62,7 @@ size_t descriptor_of(const MappedVariables& variables, size_t i) {
   return offset < variables.sizes[k] ? k : kNone;
 }
 
-// Whether the program has gfortran's library, as far as the first region of any thread finds.
+// Whether the program has gfortran's library when the first region asks for it.
 bool has_fortran_library() {
   enum Found : int { kUnknown, kNo, kYes };
   static Atomic<int> known{kUnknown};  // each thread finds the same
@@ -73,7 +74,7 @@ bool has_fortran_library() {
   return found == kYes;
 }
 
-// Also where its library is a part of the program: C's code passes no pointers.
+// Also right if gfortran's library is linked into the program: C code passes no pointers.
 bool is_fortran(const MappedVariables& variables) {
   bool passes_pointer = false;
   for (size_t i = 0; i < variables.count; ++i) {
@@ -82,7 +83,7 @@ bool is_fortran(const MappedVariables& variables) {
   return passes_pointer || has_fortran_library();
 }
 
-// A pointer that is attached refers to it: of a component's data gfortran 14 also says that it is mapped implicitly.
+// Whether an attached pointer points to element i: gfortran 14 marks the data of a component as mapped implicitly, too.
 bool is_pointee(const MappedVariables& variables, size_t i) {
   for (size_t k = 0; k < variables.count; ++k) {
     auto** pointer = static_cast<char**>(variables.addresses[k]);
@@ -92,10 +93,10 @@ bool is_pointee(const MappedVariables& variables, size_t i) {
   return false;
 }
 
-// A temporary of the function that has met the construct: what gfortran's code has computed for a loop's bounds, or an
-// array's. It is mapped by its address, though a deferred region runs when the function has computed others, or is
-// gone. (A variable of the program's, by defaultmap(to), looks the same: the region gets its value at the construct,
-// too.)
+// Whether element i is a temporary of the function that encountered the construct: gfortran's code has computed the
+// bounds of a loop or of an array. It is mapped by its address, though a deferred region may run when the function has
+// computed other bounds or has returned. (A variable of the program's, by defaultmap(to), looks the same: the region
+// gets its value at the construct, too.)
 bool is_bound(const MappedVariables& variables, size_t i, const PrivateRoom& room) {
   auto address = reinterpret_cast<uintptr_t>(variables.addresses[i]);
   bool is_on_stack = address >= room.frames_low && address < room.frames_high;
@@ -122,7 +123,8 @@ Copied copied(const MappedVariables& variables, size_t i, const PrivateRoom& roo
 
 size_t round_up(size_t value, size_t align) { return (value + align - 1) & ~(align - 1); }
 
-// Of an element that is not copied: itself, or a pointer in a descriptor that is.
+// The address of an element that is not copied: its own or, for a pointer in a descriptor that is copied, that in the
+// copy.
 void* address_in_copies(const MappedVariables& variables, size_t i, void* const* addresses) {
   auto* address = static_cast<char*>(variables.addresses[i]);
   size_t k = descriptor_of(variables, i);
@@ -180,8 +182,8 @@ int thread_limit_of(void* const* arguments) {
   return 0;
 }
 
-// The program's number of the host is the number of devices, 0. The default device is 0, too, unless the program has
-// set it to that (omp_set_default_device).
+// The program's number of the host is the number of devices, 0. The default device is 0, too, but does not mean the
+// host unless the program has set it to the host (omp_set_default_device).
 void must_be_host(Worker* worker, int device) {
   if (options().target_offload != TargetOffload::kMandatory || device == kHostFallback) return;
   bool by_default = device == kDefaultDevice;

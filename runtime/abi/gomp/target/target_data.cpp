@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // target data, target update, target enter data and target exit data, as GCC calls them. The provider's devices move
-// the data (construct/device/provider.hpp). Where there are none, nothing is moved: what is left of these constructs is
-// their place among the dependences. Any thread.
+// the data (construct/device/provider.hpp). Where there are none, nothing is moved: only the dependences of these
+// constructs have an effect. Any thread.
 #include "abi/gomp/target/target.hpp"
 
 #include "construct/device/provider.hpp"
@@ -17,7 +17,7 @@ namespace marline::gomp {
 namespace {
 
 constexpr unsigned kExitData = 1u << 1;  // GOMP_TARGET_FLAG_EXIT_DATA
-constexpr unsigned kUpdate = 1u << 31;   // of Marline's own
+constexpr unsigned kUpdate = 1u << 31;   // Marline's own flag, none of GCC's
 
 // What the construct says, besides its variables.
 struct DataCall {
@@ -101,7 +101,7 @@ void data_construct(const DataCall& call, const MappedVariables& variables, void
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Without _ext: of GCC 4.9, whose regions run on the host.
+// Without _ext: called by code of GCC 4.9, which runs target regions on the host.
 void GOMP_target_data(int device, const void*, size_t, void**, size_t*, unsigned char*) {
   must_be_host(this_worker(), device);
   if (device_provider() != nullptr) push_target_data(this_worker()->task, nullptr);

@@ -51,8 +51,8 @@ void make_run(const NestLoop* nest, int32_t count, const uint64_t* first, const 
 #pragma GCC visibility push(default)
 extern "C" {
 
-// A nest whose loops each have the same number of iterations, whatever the variables around them are. Returns that of
-// the nest.
+// A nest in which the number of iterations of a loop does not depend on the variables of the loops around it. Returns
+// the number of iterations of the nest.
 uint64_t __kmpc_process_loop_nest_rectang(Ident*, int32_t, NestLoop* nest, int32_t count) {
   check_nest(nest, count);
   uint64_t total = 1;
@@ -63,7 +63,7 @@ uint64_t __kmpc_process_loop_nest_rectang(Ident*, int32_t, NestLoop* nest, int32
   return total;
 }
 
-// The variables in one of those iterations.
+// The variables in one of these iterations.
 void __kmpc_calc_original_ivs_rectang(Ident*, uint64_t iteration, const NestLoop* nest, uint64_t* variables,
                                       int32_t count) {
   nest_variables(nest, count, iteration, variables);

@@ -51,7 +51,7 @@ void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk,
   place.stride = static_cast<uint64_t>(stride);
 }
 
-// distribute parallel for: the team's block of the loop is what its threads hand out among them.
+// distribute parallel for: the chunks of the team's block of the loop are handed out to its threads.
 template <class T, class S>
 void dist_dispatch_init(int32_t schedule, int32_t* last, T lower, T upper, S stride, S chunk,
                         const void* codeptr = __builtin_return_address(0)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A nest of any shape is counted row by row. A row is the innermost loop with the outer variables
-// fixed; its length is computed by a division. So the cost is that of the outer loops.
+// Counts the iterations of loop nests and finds the variables of an iteration. A nest of any shape is counted row by
+// row. A row is the innermost loop with the outer variables fixed; its length is computed by a division. So the cost is
+// that of the outer loops.
 #include "abi/kmp/loop/loop_nest.hpp"
 
 namespace marline::kmp {
@@ -25,7 +26,7 @@ uint64_t extend(LoopType type, uint64_t value) {
 bool is_signed(LoopType type) { return (static_cast<int32_t>(type) & 1) != 0; }
 LoopType signed_of(LoopType type) { return static_cast<LoopType>(static_cast<int32_t>(type) | 1); }
 
-// Of extended values.
+// Compares extended values.
 bool is_less(LoopType type, uint64_t a, uint64_t b) {
   return is_signed(type) ? static_cast<int64_t>(a) < static_cast<int64_t>(b) : a < b;
 }
@@ -45,7 +46,7 @@ uint64_t upper_of(const NestLoop& loop, const uint64_t* variables) {
   return at_outer(loop, loop.upper, loop.upper_factor, variables);
 }
 
-// Iterations from `lower` to `upper`, by the comparison as it stands.
+// Iterations from `lower` to `upper`, by the loop's own comparison.
 uint64_t iterations_between(const NestLoop& loop, uint64_t lower, uint64_t upper) {
   LoopType type = loop.bounds_type;
   bool open = loop.comparison != Comparison::kLessEqual && loop.comparison != Comparison::kGreaterEqual;
@@ -65,7 +66,7 @@ void set_variable(const NestLoop& loop, uint64_t iteration, uint64_t* variables,
   variables[level] = extend(loop.variable_type, lower_of(loop, variables) + iteration * unsigned_step(loop));
 }
 
-// Goes through the nest's rows. `left_` holds, for each loop around, how many of its iterations are still to come.
+// Goes through the nest's rows. `left_` holds, for each enclosing loop, how many of its iterations are still to come.
 class Rows {
  public:
   Rows(const NestLoop* nest, int count, uint64_t* variables)

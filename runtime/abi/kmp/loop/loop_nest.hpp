@@ -13,17 +13,17 @@ namespace marline::kmp {
 
 enum class Comparison : int32_t { kLessEqual = 0, kGreaterEqual = 1, kNotEqual = 2, kLess = 3, kGreater = 4 };
 
-// Even: unsigned; 8 bits wide for 0 and 1, twice that for each next two.
+// Even values are unsigned types. Values 0 and 1 have 8 bits; each next pair has twice as many.
 enum class LoopType : int32_t { kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kUint64, kInt64 };
 
 // bounds_info_t. The variable goes from lower + lower_factor * outer to upper + upper_factor * outer, where outer is
-// the variable of loop number `outer`. Of a value that is narrower than 64 bits the compiler may have set the low bits
-// only.
+// the variable of loop number `outer`. If a value is narrower than 64 bits, the compiler may have set only its low
+// bits.
 struct NestLoop {
   LoopType bounds_type;  // of bounds and step, which is signed: 32 or 64 bits
   LoopType variable_type;
   Comparison comparison;
-  int32_t outer;  // less than the loop's own number; any where both factors are 0
+  int32_t outer;  // less than the loop's own number; any number if both factors are 0
   uint64_t lower;
   uint64_t lower_factor;
   uint64_t upper;
@@ -40,7 +40,7 @@ int64_t step_of(const NestLoop& loop);
 // Makes the comparison <= or >=, and returns the number of iterations that the two constants make.
 uint64_t make_canonical(NestLoop* loop);
 
-// The variables in iteration number `iteration` of a nest whose loops all have `trips` set.
+// The variables in iteration number `iteration` of a nest in which every loop has `trips` set.
 void nest_variables(const NestLoop* nest, int count, uint64_t iteration, uint64_t* variables);
 
 // The number of iterations of the nest, whatever its shape.

@@ -20,7 +20,7 @@ int32_t __kmpc_sections_init(Ident*, int32_t) {
   return this_worker()->member->team->size > 1 ? 1 : 0;
 }
 
-// The number of a section, from 0, or `count`: none is left.
+// The number of a section, from 0; `count` if none is left.
 int32_t __kmpc_next_section(Ident*, int32_t, int32_t count) {
   Worker* worker = this_worker();
   LoopPlace& loop = worker->member->loop;

@@ -26,7 +26,7 @@ void announce_begin(const Ident* where, const StaticShare<T>& share, const void*
                 share.empty() ? 0 : trip_count(*share.lower, *share.upper, share.increment), codeptr);
 }
 
-// The thread's first chunk, the only one that the runtime hears of; or all of its sections.
+// Reports the thread's first chunk, the only one that the runtime knows, or all of its sections.
 template <class T>
 [[gnu::noinline]] void announce_share(const Ident* where, const StaticShare<T>& share, T begin, const void* codeptr) {
   if (share.empty()) return;
@@ -71,7 +71,8 @@ void dist_for_static_init(const Ident* where, int32_t schedule, int32_t* last, T
   }
 }
 
-// Before the team's parallel regions, one per chunk; nothing is called at its end, so tools hear of those alone.
+// Called before the team's parallel regions, one per chunk. Nothing is called at the construct's end, so only the
+// parallel regions are reported to tools.
 template <class T, class S>
 void team_static_init(int32_t* last, T* lower, T* upper, S* stride, S increment, S chunk) {
   check_increment(increment);

@@ -56,7 +56,7 @@ struct StaticShare {
       *lower = at(*upper, 1);
       return;
     }
-    // With fewer chunks than threads nobody has a second one: the step need not be the exact one, but must not wrap to
+    // With fewer chunks than threads no thread has a second chunk: the stride need not be exact, but must not wrap to
     // 0.
     *stride = static_cast<Signed>(size * static_cast<Unsigned>(increment) * std::min(threads, count));
     *lower = at(*lower, size * thread);
@@ -83,7 +83,7 @@ struct StaticShare {
   void compute(int32_t schedule) const {
     *last = 0;
     *stride = increment;
-    if (empty()) return;  // the bounds say so
+    if (empty()) return;  // the bounds show that there is no iteration
     const Member* member = this_worker()->member;
     divide(schedule, is_distribute(schedule) ? among_teams(member) : among_threads(member));
   }
@@ -94,7 +94,8 @@ struct StaticShare {
     if (!empty()) divide(kStatic, among_teams(this_worker()->member));
   }
 
-  // distribute parallel for: the team's block, whose end goes to `upper_of_team`, and of that the thread's share.
+  // distribute parallel for: computes the team's block, writes its end to `upper_of_team`, and computes the thread's
+  // share of the block.
   void compute_twice(int32_t schedule, T* upper_of_team) const {
     *last = 0;
     *stride = increment;

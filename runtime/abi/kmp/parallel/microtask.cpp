@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the calling conventions of x86-64 (System V) and AArch64 (AAPCS64) the caller owns the argument area and a callee
-// ignores arguments for which it has no parameter, so a few numbers of arguments are enough for all calls.
+// Calls Clang's outlined functions. In the calling conventions of x86-64 (System V) and AArch64 (AAPCS64) the caller
+// owns the argument area and a callee ignores arguments for which it has no parameter, so a few numbers of arguments
+// are enough for all calls.
 #include "abi/kmp/parallel/microtask.hpp"
 
 #include "base/check.hpp"

@@ -11,9 +11,10 @@ namespace marline::kmp {
 // Variables that a region captures. More end the program with a line that says so.
 inline constexpr int kMaxArguments = 128;
 
-// Calls microtask(&gtid, &bound_tid, arguments[0], ..., arguments[count - 1]). The array has kMaxArguments entries, of
-// which those behind the first `count` may hold anything.
-// exit_frame: gets the address of the frame that calls; null: nobody asks.
+// Calls microtask(&gtid, &bound_tid, arguments[0], ..., arguments[count - 1]). The array has kMaxArguments entries; the
+// entries after the first `count` may hold anything.
+//
+// exit_frame: gets the address of the calling frame; null: not wanted.
 void call_microtask(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, int32_t count,
                     void** exit_frame = nullptr);
 

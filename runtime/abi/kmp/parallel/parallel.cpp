@@ -49,7 +49,7 @@ void push_num_threads(uint32_t count, const int32_t* numbers, int32_t severity, 
   worker->pushed.thread_counts = counts;
 }
 
-// Clang's numbers are ProcBind's, but it tells `primary` from `master`.
+// Clang's numbers are ProcBind's, but it has different ones for `primary` and `master`.
 int clause_policy(int32_t proc_bind) {
   constexpr int32_t kMaster = 2, kSpread = 4, kPrimary = 5;
   if (proc_bind == kPrimary) proc_bind = kMaster;

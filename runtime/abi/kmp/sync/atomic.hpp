@@ -15,7 +15,7 @@ using Complex4 = __complex__ float;
 using Complex8 = __complex__ double;
 using Complex10 = __complex__ long double;
 
-// Integers wrap around: the compiler that made the program decides what overflows.
+// Integers wrap around: only the compiler of the program may treat an overflow as undefined.
 template <class T>
 constexpr uint64_t modular(T value) {
   return static_cast<uint64_t>(value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lock routines under the names that Intel's compilers use. The user's variable is one pointer: a plain lock lives in
-// its first four bytes, a nestable one behind it.
+// Lock routines under the names that Intel's compilers use. The user's variable is one pointer: a plain lock is in its
+// first four bytes; a nestable lock is elsewhere, and the variable points to it.
 #include "construct/sync/mutex.hpp"
 
 #include "abi/kmp/types.hpp"

@@ -92,8 +92,8 @@ void* __kmpc_task_reduction_init(int32_t, int32_t count, OldTaskReductionInput* 
   return attach_old(count, inputs);
 }
 
-// reduction(task, ...): each implicit task has a taskgroup of its own around the construct, whose result goes to the
-// thread's private variable; the construct's ordinary reduction adds those up.
+// reduction(task, ...): each implicit task has a taskgroup of its own around the construct. The result of the taskgroup
+// goes to the thread's private variable; the construct's ordinary reduction combines these variables.
 void* __kmpc_taskred_modifier_init(Ident*, int32_t, int32_t, int32_t count, TaskReductionInput* inputs) {
   taskgroup_begin(this_worker(), __builtin_return_address(0), false);
   return attach_new(count, inputs);

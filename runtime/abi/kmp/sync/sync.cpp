@@ -27,7 +27,7 @@ void __kmpc_end_barrier_master(Ident*, int32_t) {
   team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, __builtin_return_address(0));
 }
 
-// The others do not wait for the block.
+// The same, but the other threads do not wait for the block.
 int32_t __kmpc_barrier_master_nowait(Ident*, int32_t) {
   team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
   return this_worker()->member->index == 0;

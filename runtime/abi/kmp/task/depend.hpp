@@ -9,7 +9,7 @@
 
 namespace marline::kmp {
 
-// By the kind of dependence, the low bits of the flags.
+// The access for the kind of dependence, which the low bits of the flags hold.
 inline Access access_of(uint8_t flags) {
   constexpr Access kMutex = Access::kMutexinoutset, kSet = Access::kInoutset;
   static constexpr Access kAccesses[16] = {Access::kIn, Access::kIn, Access::kOut, Access::kOut, kMutex, kMutex,

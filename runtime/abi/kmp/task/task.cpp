@@ -19,7 +19,7 @@ namespace marline::kmp {
 
 namespace {
 
-// Of a task with destructors, or a transparent one.
+// The block of a task with destructors, or of a transparent task.
 [[gnu::noinline]] TaskBlock* allocate_rare(int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                            TaskBlock::Routine routine) {
   if ((flags & kTaskTransparent) == 0) {
@@ -32,7 +32,7 @@ namespace {
 
 bool is_transparent(const Task* task) { return task->has(task_flag::kTransparent) && task->invoke == run_transparent; }
 
-// Without dependences, it has those of omp_all_memory.
+// A transparent task without dependences gets the dependence omp_all_memory.
 [[gnu::noinline]] void spawn_transparent(Task* task, const Dependence* list, size_t count, const void* codeptr) {
   const Dependence all = {nullptr, Access::kOut};
   task->flags &= ~task_flag::kTransparent;
@@ -63,21 +63,21 @@ void forget_kept(Worker* worker) {
   worker->pushed.kept = nullptr;
 }
 
-// A taskwait's, or those of an undeferred task. Of one with a detach clause, which its
-// __kmpc_task_allow_completion_event has announced, the task needs them once more when its block has ended. If it is a
-// taskwait's after all, the copy is dropped when the next such task is announced.
+// Waits for the dependences of a taskwait, or of an undeferred task. An undeferred task with a detach clause, which its
+// __kmpc_task_allow_completion_event has announced, needs the dependences once more when its block has ended, so they
+// are copied. If they belong to a taskwait after all, the copy is dropped when the next such task is announced.
 void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   const bool detaches = this_worker()->pushed.detaches;
   taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
   if (!detaches) return;
   Worker* worker = this_worker();
   worker->pushed.detaches =
-      false;  // one wait for an announced task: a deferred one has none, and later waits are not its
+      false;  // one wait for an announced task: a deferred task has none, and later waits are not this task's
   forget_kept(worker);
   worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
 }
 
-// The observer of target tasks hears how long the list items are.
+// The observer of target tasks also gets the lengths of the list items.
 [[gnu::noinline]] void spawn_observed(Task* task, const DependenceBuffer& buffer, const DependInfo* list, int32_t count,
                                       const DependInfo* noalias_list, int32_t noalias_count, const void* codeptr) {
   SmallArray<size_t> bytes("dependences of a target task");
@@ -199,7 +199,7 @@ int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int
   return 0;
 }
 
-// Numbers by which a debugger tells tasks apart that live at the same time; 0: there is none.
+// Numbers by which a debugger distinguishes living tasks; 0: there is no task.
 uint64_t __kmpc_get_taskid() {
   const Worker* worker = this_worker_or_null();
   return worker != nullptr ? reinterpret_cast<uint64_t>(worker->task) : 0;

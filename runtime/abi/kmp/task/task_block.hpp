@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clang's kmp_task_t with the privates and the shared pointers behind it: allocating it, and running its parts.
+// Clang's kmp_task_t, followed by the privates and the shared pointers: allocating it, and running its parts.
 #pragma once
 
 #include "abi/kmp/types.hpp"
@@ -9,7 +9,8 @@
 
 namespace marline::kmp {
 
-inline constexpr size_t kExpectedDependences = 4;  // Clang allocates a task before it says how many it has
+// Clang allocates a task before it passes the number of its dependences.
+inline constexpr size_t kExpectedDependences = 4;
 
 inline uint32_t task_flags(int32_t flags) {
   return ((flags & kTaskTied) ? task_flag::kTied : 0) | ((flags & kTaskFinal) ? task_flag::kFinal : 0) |
@@ -18,7 +19,7 @@ inline uint32_t task_flags(int32_t flags) {
          ((flags & kTaskDestructors) ? task_flag::kDestroys : 0);
 }
 
-// Of a task without code, which stands for `taskwait depend nowait` (Intel's compilers).
+// The routine of a task without code, which stands for `taskwait depend nowait` (Intel's compilers).
 inline int32_t empty_routine(int32_t, TaskBlock*) { return 0; }
 
 inline void run_further_parts(Task* task, TaskBlock* block) {
@@ -41,7 +42,7 @@ inline void run_task_and_destroy(Task* task) {
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
 }
 
-// Of a transparent task, with destructors or without.
+// Runs a transparent task, with destructors or without.
 inline void run_transparent(Task* task) {
   task->has(task_flag::kDestroys) ? run_task_and_destroy(task) : run_task(task);
   if (!task->has(task_flag::kDiscarded)) end_transparent();

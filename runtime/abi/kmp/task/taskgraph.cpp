@@ -24,7 +24,7 @@ namespace marline::kmp {
 namespace {
 
 struct TaskgraphRecord {
-  TaskgraphRecord* next;  // of the same construct: as many as it was given different ids
+  TaskgraphRecord* next;  // of the same construct, which has one record per id
   int64_t id;
   PersistentGraph* graph;
   bool in_use;
@@ -86,7 +86,8 @@ void __kmpc_taskgraph(Ident*, int32_t, void** handle, int64_t graph_id, int32_t 
   give_back(record);
 }
 
-// Behind the dependences: functions that make a copy of the task's data right elsewhere, which is not needed here.
+// The arguments after the dependences are functions that adapt a copy of the task's data to another place; they are not
+// needed here.
 int32_t __kmpc_taskgraph_task(Ident*, int32_t, TaskBlock* block, int32_t, size_t, size_t, int32_t count,
                               DependInfo* list, void*, void*) {
   DependenceBuffer buffer;

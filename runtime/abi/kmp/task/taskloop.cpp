@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// taskloop, as Clang calls it: one pattern task, whose block holds the loop's bounds, to be copied for each task. The
-// compiler's `duplicate` function, if there is one, copies firstprivates and tells the last task that it is the last.
+// taskloop, as Clang calls it: one pattern task is copied for each task; its block holds the loop's bounds. The
+// compiler's `duplicate` function, if there is one, copies firstprivates and marks the last task as the last.
 #include "construct/task/taskloop.hpp"
 
 #include "abi/kmp/loop/schedule.hpp"
@@ -63,7 +63,7 @@ TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
 void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
   Worker* worker = depend_chunk(pattern.depend, plan, i);
   bool last = i + 1 == plan.tasks;
-  bool reuse = last && pattern.duplicate == nullptr;  // nobody needs the pattern any more
+  bool reuse = last && pattern.duplicate == nullptr;  // the pattern is not needed any more
   TaskBlock* block = reuse ? pattern.block : copy_pattern(worker, pattern, last);
   word_at(block, pattern.lower_at) = pattern.lower + plan.first(i) * pattern.stride;
   word_at(block, pattern.upper_at) = pattern.lower + (plan.first(i) + plan.count(i) - 1) * pattern.stride;

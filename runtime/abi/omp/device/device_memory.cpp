@@ -11,7 +11,8 @@ namespace marline::omp {
 
 namespace {
 
-bool is_host(int device) { return device == 0 || device == -1; }  // its number without others, omp_initial_device
+// The host's number if there are no others, or omp_initial_device.
+bool is_host(int device) { return device == 0 || device == -1; }
 
 }  // namespace
 

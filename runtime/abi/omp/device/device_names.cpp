@@ -25,8 +25,8 @@ constexpr const char* kHost = "HOST";                    // as LLVM's
 
 bool is_host(int device) { return device == kInitialDevice || device == omp_get_initial_device(); }
 
-// 24.12: the end of the program for what is no device. For devices other than the host, whose variables libomptarget
-// does not let be set, the numbers are dropped.
+// Section 24.12: a number that is no device ends the program. For devices other than the host the values are dropped:
+// libomptarget has no routine to set them.
 bool is_host_to_set(const char* routine, int device) {
   if (device < kInitialDevice || device > omp_get_initial_device()) {
     fatal("%s: %d is no device; they go from %d to %d", routine, device, kInitialDevice, omp_get_initial_device());
@@ -51,7 +51,7 @@ int omp_get_device_from_uid(const char* uid) {
   auto other = next(omp_get_device_from_uid, "omp_get_device_from_uid");
   return other != nullptr ? other(uid) : kInvalidDevice;
 }
-// Text with its length behind, perhaps filled with blanks.
+// Fortran: text and then its length; the text may be filled with blanks.
 int omp_get_device_from_uid_(const char* uid, size_t length) {
   char copy[256] = {};
   while (length > 0 && uid[length - 1] == ' ') --length;
@@ -60,11 +60,11 @@ int omp_get_device_from_uid_(const char* uid, size_t length) {
   return omp_get_device_from_uid(copy);
 }
 
-// A hardware thread of a CPU goes on whatever its neighbours do.
+// A hardware thread of a CPU makes progress whatever its neighbours do.
 int omp_get_max_progress_width(int) { return 1; }
 int omp_get_max_progress_width_(const int32_t*) { return 1; }
 
-// nteams-var and teams-thread-limit-var of the host are those without a device in their names.
+// The host's nteams-var and teams-thread-limit-var are the ones that the routines without a device access.
 int omp_get_device_num_teams(int device) { return is_host(device) ? omp_get_max_teams() : 0; }
 int omp_get_device_num_teams_(const int32_t* device) { return omp_get_device_num_teams(*device); }
 void omp_set_device_num_teams(int count, int device) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices and their memory (OpenMP 5.1, sections 3.7 and 3.8) where the host is the only one. If LLVM's libomptarget
-// (or what stands in front of it) is in the process, it knows the devices and answers instead: its definitions come
-// after Marline's in the loader's order. Any thread.
+// (or a library before it in the loader's order) is in the process, it knows the devices and answers instead: its
+// definitions come after Marline's in the loader's order. Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/next_definition.hpp"
 #include "construct/device/provider.hpp"
@@ -58,7 +58,8 @@ int omp_get_device_num() {
 int omp_is_initial_device() { return current_device_num() == Icvs::kNoDevice; }
 [[gnu::alias("omp_is_initial_device")]] int omp_is_initial_device_();
 
-// The initial device keeps this value whatever its number: in code of GCC it is that of the default device.
+// default_device keeps the value -1 for the initial device, whatever its number is: -1 stands for the default device in
+// GCC's code.
 int omp_get_default_device() {
   int device = with_current_icvs([](const Icvs& icvs) {
     if (icvs.default_device == kChosenByDevices) load_devices();

@@ -49,7 +49,7 @@ using Interop = const void*;
 
 const Property* property_of(int id) { return id < 0 && id >= kFirstProperty ? &kProperties[-1 - id] : nullptr; }
 
-// The answer where nobody knows foreign runtimes.
+// The answer if there is no libomptarget, so that no foreign runtime is known.
 void refuse(Interop interop, int id, int* code) {
   if (code == nullptr) return;
   *code = interop == nullptr ? kEmpty : property_of(id) == nullptr ? kOutOfRange : kOther;
@@ -93,7 +93,7 @@ const char* omp_get_interop_str_(const Interop* interop, const int32_t* id, int*
   return omp_get_interop_str(*interop, *id, code);
 }
 
-// The names of the properties are the standard's, whatever the object.
+// The names of the properties are the standard's for every object.
 const char* omp_get_interop_name(Interop interop, int id) {
   if (auto other = next(omp_get_interop_name, "omp_get_interop_name")) return other(interop, id);
   const Property* property = property_of(id);
