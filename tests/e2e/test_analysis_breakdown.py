@@ -12,8 +12,8 @@ import pytest
 
 from handmade import COMPLETE, DETACH, LATE_FULFILL, SWITCH, UNDEFERRED, A, B, C, Stream, save  # first: finds marline
 from marline.trace.analysis import Analysis
-from marline.trace.passes.breakdown import Breakdown
-from marline.trace.passes.causes import CAUSES
+from marline.trace.passes.thread_time.breakdown import Breakdown
+from marline.trace.passes.thread_time.causes import CAUSES
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import read_trace
 

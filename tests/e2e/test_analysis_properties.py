@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from handmade import COMPLETE, SWITCH, UNDEFERRED, Stream, save  # first: it finds marline
 from marline.trace.analysis import Analysis
-from marline.trace.passes.causes import NUMBER, OF_PART
+from marline.trace.passes.thread_time.causes import NUMBER, OF_PART
 from marline.trace.read.events import CALL_NUMBER
 from marline.trace.read.reader import TraceError, read_trace
 

@@ -23,7 +23,7 @@ from marline import units
 from marline.report import causes as report_causes
 from marline.report import text as report_text
 from marline.report.causes import RULES, find_causes
-from marline.trace.passes.causes import CAUSES, WORK
+from marline.trace.passes.thread_time.causes import CAUSES, WORK
 from marline.trace.read.events import CALL_NUMBER
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,9 @@ from typing import Any, TextIO
 
 from marline.report.causes import find_causes
 from marline.trace.analysis import Analysis
-from marline.trace.passes import imbalance, tied_waits  # noqa: F401  register their passes
-from marline.trace.passes.causes import CAUSES
+from marline.trace.passes import tied_waits  # noqa: F401  registers its pass
+from marline.trace.passes.thread_time import imbalance  # noqa: F401  registers its pass
+from marline.trace.passes.thread_time.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",

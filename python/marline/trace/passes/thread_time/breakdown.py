@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from ..registry import Analysis, analysis_pass
+from ...registry import Analysis, analysis_pass
 from .causes import CAUSES, OF_PART, PARTS
 from .code_model import code_spans, code_times
-from .lanes import all_lanes, window_edges
+from ..lanes import all_lanes, window_edges
 from .task_model import task_times
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import recording_gaps
-from ..read.columns import find, overlaps
-from ..registry import Analysis
+from ...model import recording_gaps
+from ...read.columns import find, overlaps
+from ...registry import Analysis
 from .causes import CAUSES, NUMBER
-from .lanes import Lanes, Pieces
+from ..lanes import Lanes, Pieces
 from .states import AWAY, COMMUNICATION, DEPENDENCES, DISCOVERY, OUTSIDE, READY, STATES, TAIL, Integrals, States
 
 _IDLE_OF_STATE = {

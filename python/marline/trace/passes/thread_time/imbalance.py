@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..registry import Analysis, analysis_pass
+from ...registry import Analysis, analysis_pass
 from .causes import NUMBER, OF_PART, WORK
 
 

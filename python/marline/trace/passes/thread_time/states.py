@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import model
-from ..read.calls import Calls
-from ..read.columns import distinct, find, group_starts
-from ..read.records import Trace
-from ..registry import Analysis, AnalysisError, analysis_pass
+from ... import model
+from ...read.calls import Calls
+from ...read.columns import distinct, find, group_starts
+from ...read.records import Trace
+from ...registry import Analysis, AnalysisError, analysis_pass
 
 # Exclusive states of a rank, the first that holds (see causes.py for their meaning).
 AWAY, READY, DISCOVERY, COMMUNICATION, DEPENDENCES, TAIL, OUTSIDE = range(7)

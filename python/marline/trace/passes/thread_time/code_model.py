@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import lane_number, recording_gaps
-from ..read.calls import Calls, call_mask
-from ..read.columns import group_starts, overlaps
-from ..read.records import Trace
-from ..registry import Analysis
+from ...model import lane_number, recording_gaps
+from ...read.calls import Calls, call_mask
+from ...read.columns import group_starts, overlaps
+from ...read.records import Trace
+from ...registry import Analysis
 from .causes import CAUSES, NUMBER
-from .lanes import Lanes, Pieces
+from ..lanes import Lanes, Pieces
 
 
 def code_spans(trace: Trace, calls: Calls, of_tasks: np.ndarray) -> dict[int, tuple[int, int]]:
