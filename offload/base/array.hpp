@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An array that grows at its end, for plain data. Its first elements lie inside it, so that short ones cost no
-// allocation. One owner at a time. Elements move when it grows: keep indices, not addresses.
+// A growing array for plain data. Its first elements lie in the object itself, so a short array needs no allocation.
+// One owner at a time. Elements move when the array grows: keep indices, not addresses.
 #pragma once
 
 #include "base/report.hpp"

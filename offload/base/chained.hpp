@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records by key, in lists that the records themselves make: one for each remainder of keys, and as many lists as
-// records, so that keys which are given out in turn are found and removed at once. T has members `uint64_t key` and `T*
-// chained`, which are the table's. One owner at a time.
+// A hash table of records by key. Records with the same key modulo the number of lists form one list, and are chained
+// by their own members. There are at least as many lists as records, so keys that are given out in turn are found and
+// removed at once. T has the members `uint64_t key` and `T* chained`, which only the table changes. One owner at a
+// time.
 #pragma once
 
 #include "base/report.hpp"
@@ -17,7 +18,7 @@ class Chained {
  public:
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
 
-  // Null: there is none.
+  // Returns null if no record has the key.
   [[nodiscard]] T* find(uint64_t key) const {
     if (lists_ == 0) return nullptr;
     T* record = firsts_[key & (lists_ - 1)];
@@ -25,7 +26,7 @@ class Chained {
     return record;
   }
 
-  // The key is no other record's.
+  // No other record of the table may have the key.
   void add(uint64_t key, T* record) {
     if (count_++ == lists_) widen();
     record->key = key;

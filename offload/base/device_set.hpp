@@ -7,9 +7,9 @@
 
 namespace marline::offload {
 
-// One more is refused with a line (registry/device_list.cpp, device/remote/program/remote_device.cpp). Tables by device
-// have this size; what a kernel or a window of addresses needs for each of them is in image/device_words.hpp and
-// device/processor/window.hpp.
+// A program that needs more devices is refused with a message (registry/device_list.cpp,
+// device/remote/program/remote_device.cpp). Tables by device have this size; image/device_words.hpp and
+// device/processor/window.hpp say what a kernel or a window of addresses needs for each device.
 inline constexpr int kMostDevices = 256;
 
 using DeviceSet = std::bitset<kMostDevices>;

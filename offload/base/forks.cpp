@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The runtime takes its own locks behind these, as threads do that have one of these: handlers that
-// were registered first are called last before a fork, and libmarline has registered its own when it was loaded.
+// Takes and releases this library's locks around a fork. The runtime (libmarline) takes its own locks after these, in
+// the same order as a thread that holds one of these: the handler that was registered first is called last before a
+// fork, and libmarline registers its own handler when it is loaded.
 #include "base/forks.hpp"
 
 #include "base/report.hpp"
@@ -10,7 +11,7 @@ namespace marline::offload {
 
 namespace {
 
-Lock g_lists_lock;  // over the lists; taken before all others by a fork
+Lock g_lists_lock;  // guards the lists; a fork takes it before all other locks
 constinit Lock* g_first[static_cast<int>(ForkOrder::kCount)] = {};
 void (*g_in_child)() = nullptr;
 

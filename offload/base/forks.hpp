@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a fork of the program does with this library's locks. A thread that holds one is not there in the child, so the
-// forking thread takes all of them first, and both sides release them: the child finds lists and trees as they are
-// between two operations. A lock is in the list from its making to the end of the process.
+// Handles this library's locks when the program forks. A thread that holds a lock does not exist in the child, so the
+// forking thread first takes all locks, and both parent and child release them: the child finds lists and trees as they
+// are between two operations. A lock that is listed here stays listed until the process ends.
 #pragma once
 
 #include "base/lock.hpp"
 
 namespace marline::offload {
 
-// The order in which a fork takes them. A thread that has one lock only takes those of later lines, and among those of
-// a line no second one. No holder waits for the loader's lock: the forking thread may have it.
+// The order in which a fork takes the locks. A thread that holds a lock takes only locks of later lines, and no second
+// lock of the same line. No holder of a lock waits for the loader's lock, as the forking thread may hold that one.
 enum class ForkOrder : int {
   kProcesses,    // the list of processes
-  kTables,       // of GCC's variables
-  kModules,      // those that were loaded at the start of processes
-  kFunctions,    // GCC's regions
+  kTables,       // the tables of `declare target` variables of GCC's code
+  kModules,      // the modules that were loaded when the processes were started
+  kFunctions,    // the functions of GCC's regions
   kImages,       // Clang's images and their entries
-  kCompletions,  // of a process: they end constructs
-  kMapping,      // a data environment
-  kCommands,     // of a process
+  kCompletions,  // of a process: its completions, which end constructs
+  kMapping,      // the data environment of a device
+  kCommands,     // of a process: the commands that are sent to it
   kUsersMemory,  // the blocks of omp_target_alloc
-  kArena,        // a process's memory
-  kLoader,       // the list of modules; the loader does not hold its lock on that while it runs code of the program
-  kPrograms,     // the identities of modules
-  kNodes,        // operations of nodes
-  kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
-  kCopies,       // copies of NVIDIA's GPUs
-  kAsides,       // regions that are put aside
-  kAhead,        // regions that are sent ahead
-  kReductions,   // in which they take part
-  kNames,        // what target tasks name
+  kArena,        // the memory of a process
+  kLoader,      // the list of modules; the loader does not hold its lock on that list while it runs code of the program
+  kPrograms,    // the identities of modules
+  kNodes,       // operations of devices on nodes
+  kUnderWay,    // operations of libomptarget; its other locks are not listed: a fork has no GPU
+  kCopies,      // copies of NVIDIA GPUs
+  kAsides,      // pending constructs, for `marline ps`
+  kAhead,       // constructs that are submitted early
+  kReductions,  // task reductions with early-submitted regions
+  kNames,       // what the depend clauses of target tasks name
   kCount
 };
 
 // Any thread.
 void hold_across_forks(Lock& lock, ForkOrder order);
 
-// For the locks that are global.
+// Lists a global lock when the library is loaded.
 struct HeldAcrossForks {
   HeldAcrossForks(Lock& lock, ForkOrder order) { hold_across_forks(lock, order); }
 };
 
-// Once, before the program can use a device. `in_child` is called in each fork's child, which has one thread; the locks
-// are free by then.
+// Called once, before the program can use a device. `in_child` is called in the child of each fork, which has one
+// thread; the locks are free by then.
 void handle_forks(void (*in_child)());
 
 }  // namespace marline::offload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of the report for `marline ps` (marline_describe_register): nothing is allocated, and no thread is waited for.
+// Helpers for this library's part of the report of `marline ps` (marline_describe_register): they allocate nothing and
+// wait for no thread.
 #pragma once
 
 #include "base/lock.hpp"
@@ -13,15 +14,15 @@
 
 namespace marline::offload {
 
-// Makes a text a part of a JSON string: characters that would need an escape become '?'.
+// Makes the text usable in a JSON string: characters that need an escape become '?'.
 inline void make_plain(char* text) {
   for (; *text != '\0'; ++text) {
     if (*text == '"' || *text == '\\' || static_cast<unsigned char>(*text) < ' ') *text = '?';
   }
 }
 
-// Takes a lock that is held for some instructions, unless its thread has been stopped: then it gives up and returns
-// false.
+// Takes a lock that is held only for some instructions at a time. If it does not become free, the thread that holds it
+// has been stopped: then the function gives up and returns false.
 [[nodiscard]] inline bool take_soon(Lock& lock) {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
@@ -31,7 +32,7 @@ inline void make_plain(char* text) {
   return false;
 }
 
-// Writes text of at most 1023 bytes; what is longer is cut.
+// Writes text of at most 1023 bytes; longer text is cut.
 class JsonSink {
  public:
   JsonSink(marline_describe_write_fn write, void* sink) : write_(write), sink_(sink) {}

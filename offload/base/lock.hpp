@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for sections that neither suspend nor wait for the loader's lock, which the thread that wants this one may
-// have. They are short, but for those that copy an image or read the tables of modules; these are rare. A lock that a
-// fork's child may need is named in base/forks.hpp. A thread that finds it taken spins a while before it sleeps.
+// A lock for sections that neither suspend nor wait for the loader's lock, as a thread that waits for this lock may
+// hold the loader's. The sections are short, except rare ones that copy an image or read the tables of modules. A lock
+// that a fork's child may need is listed in base/forks.hpp. A thread that finds the lock taken spins for a while before
+// it sleeps.
 #pragma once
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ class Lock {
   [[nodiscard]] bool try_take() { return pthread_mutex_trylock(&mutex_) == 0; }
   void release() { pthread_mutex_unlock(&mutex_); }
 
-  Lock* next_across_forks = nullptr;  // of base/forks.cpp
+  Lock* next_across_forks = nullptr;  // the next lock in a list of base/forks.cpp
 
  private:
   pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// The table of the variables that libmarline-target reads, and the functions that read their values.
 #include "base/options.hpp"
 
 #include "../common/environment.h"
@@ -23,7 +23,7 @@ struct Row {
   const char* summary;
 };
 
-// In the order of Option. The page takes the texts from here.
+// In the order of Option. docs/options.md is generated from these texts.
 constexpr Row kTable[] = {
     {
         "MARLINE_DEVICES",
@@ -179,7 +179,7 @@ size_t option_bytes(Option option) {
   static constexpr char kUnits[] = "kmg";
   char* end;
   unsigned long long number = std::strtoull(text, &end, 10);
-  const char* unit = *end != '\0' ? std::strchr(kUnits, *end | 0x20) : nullptr;  // in small letters
+  const char* unit = *end != '\0' ? std::strchr(kUnits, *end | 0x20) : nullptr;  // in lower case
   unsigned shift = unit != nullptr ? 10 * (static_cast<unsigned>(unit - kUnits) + 1) : 0;
   if (unit != nullptr) ++end;
   if (*text < '0' || *text > '9' || *end != '\0' || number > (uint64_t{1} << 44) >> shift) refuse_value(option, text);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Treaps: Seidel and Aragon, "Randomized search trees", 1996.
+// Searches and changes the treap (Seidel and Aragon, "Randomized search trees", 1996).
 #include "base/ranges.hpp"
 
 namespace marline::offload {
 
 namespace {
 
-// All of `low` lie before all of `high`.
+// Joins two trees. All ranges of `low` lie before all ranges of `high`.
 Range* join(Range* low, Range* high) {
   if (low == nullptr) return high;
   if (high == nullptr) return low;
@@ -19,7 +19,7 @@ Range* join(Range* low, Range* high) {
   return high;
 }
 
-// Those that begin before `at`, and the others.
+// Splits a tree into `low`, with the ranges that begin before `at`, and `high`, with the other ranges.
 void split(Range* tree, uintptr_t at, Range*& low, Range*& high) {
   if (tree == nullptr) {
     low = high = nullptr;

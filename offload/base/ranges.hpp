@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges of addresses that do not overlap, found by address: a treap (a search tree by begin that is a heap by a random
-// number), so that any number of ranges costs O(log n) whatever the order in which they come and go. The nodes are the
-// caller's. No lock of its own.
+// A set of address ranges that do not overlap, searched by address. It is a treap (a search tree by begin that is a
+// heap by a random number), so an operation on any number of ranges takes O(log n), in whatever order ranges come and
+// go. The nodes are the caller's. The set has no lock of its own.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@ namespace marline::offload {
 
 struct Range {
   uintptr_t begin;
-  uintptr_t end;  // behind the last byte
+  uintptr_t end;  // address after the last byte
   Range* left;
   Range* right;
-  uint32_t heat;  // of a parent >= those of its children
+  uint32_t heat;  // random; that of a parent >= that of its children
 
   [[nodiscard]] bool contains(uintptr_t first, uintptr_t behind) const { return begin <= first && behind <= end; }
 };
 
 class Ranges {
  public:
-  // The first range that has a byte of [begin, end), or else null. An empty one stands for the byte at `begin`.
+  // The first range that has a byte in [begin, end), or null. If [begin, end) is empty, it stands for the byte at
+  // `begin`.
   [[nodiscard]] Range* first_overlap(uintptr_t begin, uintptr_t end) const;
 
-  // Sets the tree's own fields; begin < end, and no range of the tree overlaps it.
+  // Sets the fields that the tree uses. begin < end must hold, and no range of the tree may overlap the new one.
   void insert(Range* range);
   void remove(Range* range);
 
@@ -35,8 +36,8 @@ class Ranges {
   uint32_t random_ = 2463534242;
 };
 
-// Ranges that are asked for again and again, one or two of them by turns: the last ones found cost no search. Looking
-// for one changes the object, so that needs the caller's lock, too.
+// Ranges for callers that look for the same one or two ranges again and again: the two ranges that were found last need
+// no search. Looking for a range changes the object, so it also needs the caller's lock.
 class RecentRanges {
  public:
   [[nodiscard]] Range* first_overlap(uintptr_t begin, uintptr_t end) const {
@@ -66,7 +67,7 @@ class RecentRanges {
   }
 
   Ranges all_;
-  mutable Range* recent_[2] = {};  // the newest one first; or null
+  mutable Range* recent_[2] = {};  // the range that was found last comes first; null: none
 };
 
 }  // namespace marline::offload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Each line is written at once, so that those of several threads do not mix.
+// Writes the messages. Each line is written at once, so that lines of several threads do not mix.
 #include "base/report.hpp"
 
 #include "../common/environment.h"

@@ -11,7 +11,7 @@ namespace marline::offload {
 // Writes the same line and ends the process with `status`, without exit handlers: threads may be anywhere.
 [[noreturn]] void end_process(int status, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
-// Writes "marline: ..." to stderr if OMP_DISPLAY_ENV=verbose asks for what is in force.
+// Writes "marline: ..." to stderr if OMP_DISPLAY_ENV=verbose is set.
 void note(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
 // Writes "marline: warning: ..." to stderr.

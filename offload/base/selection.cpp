@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. An expression's value is a set of devices.
+// Parses and evaluates lists of traits. The value of an expression is a set of devices.
 #include "base/selection.hpp"
 
 #include "base/device_set.hpp"
@@ -29,7 +29,7 @@ struct Word {
   }
 };
 
-// kind(host) is the initial device, which is no device of the list.
+// kind(host) means the initial device, which is not in the list of devices.
 bool is_of_kind(const DeviceFacts& device, const Word& value) {
   if (value.is("any") || value.is("nohost")) return true;
   return value.is("gpu") ? device.is_gpu : value.is("cpu") && !device.is_gpu;
@@ -52,7 +52,7 @@ class Parser {
     return true;
   }
 
-  // A word alone: `initial`, not the beginning of a longer one.
+  // Accepts a whole word such as `initial`, but not the beginning of a longer word.
   bool accept_word(const char* word) {
     skip_blanks();
     size_t length = std::strlen(word);
@@ -158,7 +158,8 @@ class Parser {
     return set;
   }
 
-  // Behind the bracket: those of the set from the first number on, as many as the second says.
+  // Parses a subscript after its bracket. Keeps `length` devices of the set, from the one with number `first` in the
+  // set on.
   Set subscript(Set set) {
     int first = 0, length = 1;
     bool has_first = accept_number(first);
@@ -185,7 +186,7 @@ class Parser {
   bool good_ = true;
 };
 
-// Of a set that is not empty.
+// The lowest number in a set that is not empty.
 int lowest(const Set& set) {
   size_t i = 0;
   while (!set.test(i)) ++i;

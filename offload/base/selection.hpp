@@ -7,8 +7,8 @@
 //     term  = "!" term | "(" expression ")" | trait "(" value ")"
 //     trait = kind | isa | arch | vendor | uid   subscript = "[" number "]" | "[" [ number ] ":" [ number ] "]"
 //
-// `&&` and `||` side by side need parentheses. The second number of a subscript is a length. Case does not matter but
-// in uids. No state.
+// `&&` and `||` side by side need parentheses. The second number of a subscript is a length. Case matters only in uids.
+// No state.
 #pragma once
 
 #include "base/facts.hpp"
@@ -17,15 +17,16 @@ namespace marline::offload {
 
 inline constexpr int kChosenHost = -1, kChosenNone = -2;
 
-// All take at most kMostDevices devices.
+// `count` is at most kMostDevices in all functions.
 
-// Writes the numbers of the devices that the list names to `chosen`, in its order and each once, and how many they are
-// to `chosen_count`. Returns null; or else, for a text that is no list, where it stops to be one.
+// Writes the numbers of the devices that the list names to `chosen`, in the list's order and each once, and their count
+// to `chosen_count`. Returns null, or, if the text is not a valid list, the place in the text where the error is.
 [[nodiscard]] const char* select_devices(const char* text, const DeviceFacts* devices, int count, int* chosen,
                                          int& chosen_count);
 
-// The first device that a list names whose items may also be numbers, `initial` and `invalid`: a number, kChosenHost or
-// kChosenNone; that also if it names none. A number alone is taken as it is. Returns as above.
+// Finds the first device that a list names. The items of this list may also be numbers, `initial` and `invalid`.
+// `chosen` is a device number, kChosenHost for `initial`, or kChosenNone for `invalid` and if the list names no device.
+// A list that is a single number is taken as it is. Returns the same as select_devices.
 [[nodiscard]] const char* choose_device(const char* text, const DeviceFacts* devices, int count, int& chosen);
 
 }  // namespace marline::offload

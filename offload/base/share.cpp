@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Slots rather than ranks number the GPUs of a domain, as launchers put neighbouring ranks to one
-// domain or to different ones.
+// Chooses a rank's GPU from its number and its CPUs. Within a NUMA domain, GPUs are chosen by slot and not by rank, as
+// some launchers put neighbouring ranks into one domain and others into different domains.
 #include "base/share.hpp"
 
 #include <cstdlib>
@@ -11,14 +11,15 @@ namespace marline::offload {
 
 namespace {
 
-// Rank and ranks of the node. The same as in python/marline/launch/node.py.
+// The launchers' variables for a rank's number on its node, and for the number of ranks there. The same list is in
+// python/marline/launch/node.py.
 constexpr const char* kVariables[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
                                          {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},  // Hydra: MPICH, Intel MPI
                                          {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
                                          {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
                                          {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
 
-// A number at the beginning; -1: there is none.
+// The number at the beginning of the text, which goes on at *behind; -1: there is none, or it is too large.
 int number_in(const char* text, const char** behind) {
   char* end;
   const long value = std::strtol(text, &end, 10);
@@ -26,7 +27,8 @@ int number_in(const char* text, const char** behind) {
   return end == text || value < 0 || value > 1 << 20 ? -1 : static_cast<int>(value);
 }
 
-// Slurm's list, "4(x2),3" for 4, 4 and 3 tasks, at one node; -1: it has none.
+// The number of tasks on one node in Slurm's list, where "4(x2),3" means 4, 4 and 3 tasks; -1: the list does not have
+// this node.
 int tasks_of_node(const char* text, int node) {
   while (*text != '\0') {
     const int tasks = number_in(text, &text);
@@ -72,7 +74,8 @@ int slot_in(const int* cpus, int count, const int* of_domain, int domain_count) 
   for (int i = 0; i < domain_count && at < count; ++i) {
     if (of_domain[i] != cpus[at]) continue;
     if (first < 0) first = i;
-    // Those that follow each other: hardware threads of the same cores may have numbers far away.
+    // Counts the process's CPUs up to the first gap: other hardware threads of the same cores may have numbers far
+    // away.
     if (run == at && i == first + at) ++run;
     ++at;
   }
@@ -87,7 +90,7 @@ int share_of(const RankPlace& place, const DeviceFacts* devices, int count) {
     if (place.domain >= 0 && devices[i].numa_domain == place.domain) near[near_count++] = i;
   }
   if (place.ranks < 2 || all_count < 2) return -1;
-  // All in one domain: then nearness says nothing, and ranks are the better numbers.
+  // If all GPUs are in the rank's domain, nearness says nothing, and the rank is the better number.
   if (near_count > 0 && near_count < all_count) return near[place.slot % near_count];
   return all[place.rank % all_count];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Copies large blocks with stores that bypass the caches, where the processor has such stores (SSE2).
 #include "base/streamed.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace marline::offload {
 
 namespace {
 
-constexpr size_t kCaches = 4 << 20;  // about what a core has of all caches
+constexpr size_t kCaches = 4 << 20;  // about the size of all caches of a core
 
 #ifdef __SSE2__
 void stream(char* to, const char* from, size_t bytes) {
@@ -29,7 +29,7 @@ void stream(char* to, const char* from, size_t bytes) {
     for (size_t i = 0; i < kLine / kWord; ++i) _mm_stream_si128(line + i, words[i]);
   }
   std::memcpy(to + at, from + at, bytes - at);
-  _mm_sfence();  // in front of the write by which another thread learns of the bytes
+  _mm_sfence();  // before the write by which another thread learns of the bytes
 }
 #else
 void stream(char* to, const char* from, size_t bytes) { std::memcpy(to, from, bytes); }

@@ -7,8 +7,9 @@
 
 namespace marline::offload {
 
-// As memcpy, of a piece of a copy of `whole` bytes. If that is more than caches of a core hold, the bytes go past them,
-// where the processor has instructions for it, as NVIDIA's driver does it: memcpy reads each line of `to` first.
+// Copies like memcpy. The bytes are a part of a copy of `whole` bytes. If `whole` is more than the caches of a core
+// hold, the stores bypass the caches where the processor has instructions for that, as in NVIDIA's driver: memcpy would
+// read each line of `to` first.
 void copy_streamed(char* to, const char* from, size_t bytes, size_t whole);
 
 }  // namespace marline::offload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Begins and ends the constructs that are reported to tools.
 #include "base/told.hpp"
 
 #include "base/report.hpp"
@@ -11,7 +11,7 @@ namespace marline::offload {
 
 namespace {
 
-constexpr int kNowait = 8;  // of ompt_target_t
+constexpr int kNowait = 8;  // flag of ompt_target_t
 constexpr uint32_t kNothing = 0;
 
 }  // namespace

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tool is told of constructs (devices.h, "Events for tools"). Where no tool listens there is nothing of it: two
-// loads, of a constant address and of the word there, and a branch per construct or operation.
+// Reports constructs to a tool (devices.h, "Events for tools"). Where no tool listens, each construct or operation
+// costs two loads (of a constant address and of the word there) and a branch.
 #pragma once
 
 #include "marline/devices.h"
 
 namespace marline::offload {
 
-extern const uint32_t* g_events;  // the runtime's word; constant once the library is loaded
+extern const uint32_t* g_events;  // address of the runtime's word of events; constant once the library is loaded
 
 inline bool is_told(uint32_t events) { return (__atomic_load_n(g_events, __ATOMIC_RELAXED) & events) != 0; }
 
-// A construct, and the kernel that it has. On the heap, as it may go on behind the call that begins it.
+// A construct that is reported to a tool, and its kernel. It lies on the heap, as the construct may outlive the call
+// that begins it.
 struct Told {
   marline_construct_t construct;
   marline_operation_t kernel;
-  bool has_kernel;  // that has begun, and whose end has not been told
+  bool has_kernel;  // the kernel has begun, and its end has not been reported
 };
 
-// The teams that a kernel is told to have, by what compilers pass: negative for a region without teams, 0 if the
-// program does not say.
+// The number of teams that is reported for a kernel. `passed` is the number from the compiler: negative for a region
+// without teams, 0 if the program does not say.
 inline unsigned told_teams(int32_t passed) { return passed < 0 ? 1 : static_cast<unsigned>(passed); }
 
 // The values of ompt_target_t.
 enum class ConstructKind : int { kTarget = 1, kEnterData = 2, kExitData = 3, kUpdate = 4 };
 
-// The construct of a claimed task (devices.h), which no task's code is in. A tool is there.
+// Begins the construct of a claimed task (devices.h), which no thread runs. Called only if there is a tool.
 [[nodiscard]] Told* begin_claimed_told(ConstructKind kind, int device, const void* code, const marline_claimed_t* task);
-void end_told(Told* told);  // null: nothing
-// The calling task does no more for the construct, which may end at once; null: nothing.
+void end_told(Told* told);  // null: does nothing
+// The calling task does nothing more for the construct, which another thread may end from then on. Null: does nothing.
 void leave_told(Told* told);
 
-// The scope of a construct's call.
+// Begins a construct if a tool listens, and ends it at the end of the scope, which is that of the construct's call.
 class ToldScope {
  public:
   ToldScope(ConstructKind kind, bool nowait, int device, const void* code) {
@@ -49,7 +50,7 @@ class ToldScope {
   ToldScope& operator=(const ToldScope&) = delete;
 
   [[nodiscard]] Told* told() const { return told_; }
-  // The construct goes on behind the scope: the caller ends it.
+  // The construct outlives the scope: the caller must end it.
   [[nodiscard]] Told* leave() {
     Told* told = told_;
     told_ = nullptr;

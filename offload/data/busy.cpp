@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How constructs wait for pieces that others fill or empty (see data_environment.hpp). A waiter lies on its construct's
-// stack, and is woken under the lock, so the list never holds one that is gone.
+// How constructs wait for map entries in flight, which other constructs fill or empty (see data_environment.hpp). A
+// waiter lies on its construct's stack. It is woken under the lock, so the list never holds a waiter that is gone.
 #include "device/contract/wait.hpp"
 #include "data/copies.hpp"
 #include "data/data_environment.hpp"
@@ -41,7 +41,7 @@ Busy* Mapping::busy_among(const Items& items) const {
   return nullptr;
 }
 
-// The construct's pieces are busy from now on, and others may wait for them.
+// From now on, other constructs may find the construct's entries in flight, and wait for them.
 void Mapping::note_busy(Plan& plan, bool leaves) {
   if (plan.pieces == nullptr) return;
   ++busy_count_;
@@ -49,7 +49,7 @@ void Mapping::note_busy(Plan& plan, bool leaves) {
   for (const Transfer& copy : plan.copies) plan.busy.bytes += copy.bytes;
 }
 
-// Called and left with the lock. True: it has waited, and everything may have changed.
+// Called and left with the lock. True: it has waited without the lock, so everything may have changed.
 bool Mapping::wait_for_busy(const Items& items) {
   Busy* busy = busy_count_ != 0 ? busy_among(items) : nullptr;
   if (busy == nullptr) return false;
@@ -63,7 +63,7 @@ void Mapping::wait(Busy* busy) {
   busy->waiters = &self;
   const char* what = busy->leaves ? "data on its way from" : "data on its way to";
   size_t bytes = busy->bytes;
-  lock_.release();  // from here on it may be gone with its construct's stack
+  lock_.release();  // from here on `busy` may be gone with its construct's stack
   wait_for_event(&self.event, device_, what, bytes);
   lock_.take();
 }
@@ -91,8 +91,9 @@ void list_busy(Range* tree, Piece*& list) {
 
 }  // namespace
 
-// The list of a Busy is on a stack that is not there. A piece that leaves has nobody left who maps it. A device of
-// another process is lost: what its constructs were doing goes on in the parent, and nothing is written here.
+// The list of entries of a Busy is on a stack that does not exist in the child, so all entries are searched. An entry
+// that was being removed has no references left. A device in another process is lost in the child: the device's
+// operations go on for the parent, and nothing is written here.
 void Mapping::drop_busy() {
   Piece* list = nullptr;
   list_busy(pieces_.root(), list);
@@ -104,7 +105,7 @@ void Mapping::drop_busy() {
       remove_piece(piece);
       continue;
     }
-    piece->descriptors.clear();  // one may not have been copied
+    piece->descriptors.clear();  // a descriptor may not have been copied
     Attachments::Sweep sweep = piece->attachments.sweep_from(piece->begin);
     while (uintptr_t slot = device_->lost ? 0 : piece->attachments.next(sweep, piece->end)) {
       uint64_t value = piece->attachments.value_of(slot);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Lists the copies of a map entry's data, without its attached pointers, and makes them.
 #include "data/copies.hpp"
 
 #include "device/contract/tell.hpp"
@@ -11,13 +11,13 @@ namespace marline::offload::data {
 
 namespace {
 
-// One that goes on where another one ends is a part of that: so are the members and elements that a mapper names, by
-// turns with what is behind their pointers.
+// Appends a copy, or extends one of the last copies if it ends where this one begins. That joins the members and
+// elements that a mapper names, which alternate with the data that their pointers refer to.
 void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to) {
   if (begin >= end) return;
   constexpr uint32_t kTurns = 4;
   uint64_t device = piece.on_device(begin);
-  uint32_t count = piece.begin < begin ? to.count() : 0;  // else nothing of the piece is in front of it
+  uint32_t count = piece.begin < begin ? to.count() : 0;  // else no earlier copy can end there
   for (uint32_t i = count; i > 0 && count - i < kTurns; --i) {
     Transfer& other = to[i - 1];
     auto on_host = reinterpret_cast<uintptr_t>(other.host);
@@ -29,7 +29,8 @@ void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to)
   to.push({device, reinterpret_cast<void*>(begin), end - begin, piece.is_filled_now()});
 }
 
-// The innermost dimension is one run. Returns what lies outside of the piece; 0: nothing.
+// The innermost dimension is one run. Returns where a run begins that is not inside the map entry; 0: all runs are
+// inside.
 uintptr_t copy_dimensions(Piece& piece, uintptr_t begin, const Dimension* list, int64_t dimensions,
                           Array<Transfer>& to) {
   const Dimension& first = list[0];
@@ -60,7 +61,7 @@ void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& t
 }
 
 void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, Told* told) {
-  bool is_heard = is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES);  // a tool hears of each
+  bool is_heard = is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES);  // each copy is reported to a tool
   bool one_by_one = device->kind->copy_all == nullptr || copies.count() < 2 || is_heard;
   Array<AheadCopy> all;
   for (const Transfer& copy : copies) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which bytes of a piece are copied: all but attached pointers, and of non-contiguous sections each run. The caller has
-// the lock of the piece's mapping.
+// Lists and makes copies of a map entry's data. Attached pointers are not copied; sections that are not contiguous are
+// copied run by run. The caller holds the lock of the Mapping, but not for make_copies.
 #pragma once
 
 #include "items/items.hpp"
@@ -13,19 +13,19 @@ namespace marline::offload::data {
 using namespace device;
 using namespace items;
 
-// Appends the copies of [begin, begin + bytes).
+// Appends the copies of the bytes in [begin, begin + bytes).
 void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to);
 
-// All in one direction; done at the return. May suspend.
+// Makes the copies, all in one direction. They are done when this returns. May suspend.
 void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, Told* told);
 
-// The first byte of item i, a section that is not contiguous, as an update has it (Dimension).
+// The address of the first byte of item i, a section that is not contiguous, in a target update (see Dimension).
 [[nodiscard]] inline uintptr_t begin_of_parts(const Items& items, int32_t i) {
   return reinterpret_cast<uintptr_t>(items.bases[i]);
 }
 
-// Appends the copies of item i, a section that is not contiguous. Returns where a run begins that is not inside the
-// piece; 0: all are.
+// Appends the copies of item i, a section that is not contiguous. Returns where a run begins that is not inside the map
+// entry; 0: all runs are inside.
 [[nodiscard]] uintptr_t copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to);
 
 }  // namespace marline::offload::data

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Each construct goes over its items under the lock and writes down what is to be copied; then it
-// copies without the lock. Pointers are attached behind all copies: compilers also name an attached pointer before the
-// object that it lies in.
+// Maps and unmaps the data of constructs. A construct goes through its items under the lock and writes down what is to
+// be copied; then it makes the copies without the lock. Pointers are attached after all copies, because compilers also
+// name an attached pointer before the object that it lies in.
 #include "data/data_environment.hpp"
 
 #include "base/forks.hpp"
@@ -24,17 +24,17 @@ using namespace map_type;
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// The value of the pointer of item i when the construct was met, 0 if it is not known. Clang 22 gives deferred
-// constructs the address of a pointer on a stack that is gone by then, where other data may lie and be mapped. The item
-// of the section, which comes before, has the value as its base.
+// The value that the pointer of item i had when the program reached the construct; 0: it is not known. Clang 22 gives a
+// deferred construct the address of a pointer on a stack that may be gone when the construct runs; other data may lie
+// there by then, and be mapped. The item of the section, which comes before, has the pointer's value as its base.
 uintptr_t pointer_of_attachment(const Items& items, int32_t i) {
   if (items.own_bases || i == 0) return 0;
   bool has_section = items.begins[i - 1] == items.begins[i] && (items.types[i - 1] & kAttach) == 0;
   return has_section ? address_of(items.bases[i - 1]) : 0;
 }
 
-// The construct has waited until the piece is nobody else's. One that is sent ahead may take it from an enter data that
-// it stands behind.
+// Marks the map entry as in flight for the construct, which has waited until the entry is not in flight for another
+// one. Only an early-submitted construct may take over an entry in flight, from an enter data that it is ordered after.
 void make_busy(Piece* piece, Plan& plan) {
   if (piece->busy == &plan.busy) return;
   assert(piece->busy == nullptr || plan.sent != nullptr);
@@ -43,17 +43,19 @@ void make_busy(Piece* piece, Plan& plan) {
   plan.pieces = piece;
 }
 
-// For a construct that is sent ahead, which comes behind the one that takes the piece away.
+// Whether another construct is removing the entry. Only an early-submitted construct that is ordered after the removal
+// meets such an entry.
 bool is_gone(const Piece* piece, const Plan& plan) {
   return piece->busy != nullptr && piece->busy->leaves && piece->busy != &plan.busy;
 }
 
-// Of a structure: the item stands for those of its members that follow.
+// Whether the item is a structure and is followed by the items of its members.
 bool has_members(const Items& items, int32_t i) {
   return !is_member(items.types[i]) && i + 1 < items.count && is_member(items.types[i + 1]);
 }
 
-// For a construct that is sent ahead: it is not theirs that their end takes away.
+// Whether only regions have references to the entry. An early-submitted exit data does not remove such an entry, which
+// goes with the last of these regions.
 bool is_for_regions_alone(const Piece* piece, const Plan& plan) {
   return plan.sent != nullptr && piece->references + piece->holds == 0 && !piece->forever;
 }
@@ -62,7 +64,7 @@ bool is_for_regions_alone(const Piece* piece, const Plan& plan) {
 
 Mapping::Mapping(Device* device) : device_(device) { hold_across_forks(lock_, ForkOrder::kMapping); }
 
-// Clang 14 and 16 leave out the end of some structures.
+// The extent of the members counts, too: Clang 14 and 16 leave out the end of some structures.
 size_t Mapping::bytes_with_members(const Items& items, int32_t i) {
   uintptr_t begin = address_of(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
@@ -75,7 +77,7 @@ size_t Mapping::bytes_with_members(const Items& items, int32_t i) {
   return bytes;
 }
 
-// Contained, or null. A piece that overlaps only in part is not found.
+// The map entry that contains the bytes, or null. An entry that overlaps them only in part is not found.
 Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
   return piece != nullptr && piece->contains(begin, begin + bytes) ? piece : nullptr;
@@ -87,7 +89,7 @@ Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan)
   return piece;
 }
 
-// Null: the device has no memory for it.
+// Returns null if the device has no memory for the entry.
 Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   void* memory = std::malloc(sizeof(Piece));
   if (memory == nullptr) fatal("no memory for the list of mapped data");
@@ -109,7 +111,8 @@ Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& p
   return piece;
 }
 
-// `fresh`: this construct has created the piece, of this item or of a structure around it: its data is to be copied.
+// `fresh`: this construct has created the map entry, for this item or for a structure around it, so its data is to be
+// copied.
 Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh) {
   fresh = false;
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
@@ -127,7 +130,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   return create(begin, bytes, type, plan);
 }
 
-// Of an item that has a pointer.
+// The attachment for an item that has a pointer.
 AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
   bool attaches_only = (items.types[i] & kAttach) != 0;
   bool always = attaches_only && (items.types[i] & kAlways) != 0;
@@ -135,9 +138,10 @@ AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
   return {address_of(items.bases[i]), address_of(items.begins[i]), always, pointer, items.own_bases};
 }
 
-// What the pointer gets, also where it lies in front of its section. Null: nothing. Only a pointer that is mapped is
-// attached. The construct has mapped what it points to, unless that is a section without elements: then the pointer
-// keeps its value (OpenMP 5.2, 5.8.6).
+// Finds the map entry of a pointer that is to be attached, and the value that the pointer gets on the device. The
+// pointer may also point to a place in front of its section. Null: the pointer is not attached. Only a pointer that is
+// mapped is attached. The construct has mapped the data that it points to, unless that is a section without elements:
+// then the pointer keeps its value (OpenMP 5.2, 5.8.6).
 Piece* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
   Piece* of_slot = find(one.slot, sizeof(void*));
   Piece* of_pointee = find(one.pointee, 0);
@@ -155,7 +159,7 @@ void Mapping::attach(const AttachLater& one, Plan& plan) {
   Piece* of_slot = find_slot(one, value);
   if (of_slot == nullptr || (!of_slot->attachments.note(one.slot, value) && !one.always)) return;
   plan.slots.push({of_slot->on_device(one.slot), value, of_slot->is_filled_now()});
-  make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
+  make_busy(of_slot, plan);  // other constructs take the pointer for attached from now on: they wait until it is
 }
 
 void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
@@ -186,7 +190,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
   if (slot != 0) plan.attachments.push(attachment_of(items, i));
 }
 
-// A descriptor that is there as it is on the host is not copied.
+// Plans the copy of an item to the device. A descriptor that is on the device as it is on the host is not copied.
 void Mapping::copy_item(Piece& piece, uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   bool is_descriptor = (type & kDescriptor) != 0, is_fresh = piece.busy == &plan.busy;
   if (is_descriptor && piece.descriptors.has(begin, bytes)) return;
@@ -209,7 +213,7 @@ void Mapping::write_slots(Plan& plan, Told* told) {
   make_copies(device_, copies, true, told);
 }
 
-// The construct's own, which are busy: nobody else changes them.
+// Reports a list of the construct's own map entries to a tool. They are in flight, so no other construct changes them.
 void Mapping::tell_pieces(Memory what, const Piece* first, Told* told) {
   if (!is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
   for (const Piece* piece = first; piece != nullptr; piece = piece->next) {
@@ -239,9 +243,9 @@ void Mapping::begin_expanded(const Items& items) {
   }
   begin_construct(items);
   add(items, plan);
-  const Piece* created = plan.pieces;  // further ones only get pointers and descriptors
-  for (Piece* piece : plan.described)
-    make_busy(piece, plan);  // others take these for what is there: they wait until it is
+  const Piece* created = plan.pieces;  // the entries that are added later only get pointers and descriptors
+  // Other constructs take the descriptors for copied from now on: they wait until these are.
+  for (Piece* piece : plan.described) make_busy(piece, plan);
   for (const AttachLater& one : plan.attachments) attach(one, plan);
   note_busy(plan, false);
   lock_.release();
@@ -258,7 +262,7 @@ void Mapping::begin_expanded(const Items& items) {
   wake(&plan.busy);
 }
 
-// Whether the construct has not counted the piece yet. Mappings with the hold modifier are counted apart.
+// Whether the construct has not counted the map entry yet. References with the hold modifier are counted separately.
 bool Mapping::is_first_count(Piece* piece, uint64_t type) const {
   uint64_t& last = (type & kHold) != 0 ? piece->held_by : piece->counted_by;
   bool first = last != construct_;
@@ -271,8 +275,8 @@ uint64_t& Mapping::count_for(Piece* piece, uint64_t type) const {
   return of_region_ ? piece->regions : piece->references;
 }
 
-// Takes away the construct's mapping of the piece, or all but those of regions under way. Regions that a construct
-// which is sent ahead comes behind are not under way for it.
+// Removes the construct's reference to the map entry, or, with `delete`, all references but those of regions in
+// progress. An early-submitted construct ignores the references of regions ordered before it.
 void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
   if (is_gone(piece, plan) || is_for_regions_alone(piece, plan)) return;
   if ((type & kDelete) != 0) {
@@ -284,7 +288,7 @@ void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
   take_last(piece, plan);
 }
 
-// If nobody maps the piece any more.
+// Starts to remove the map entry if no references are left.
 void Mapping::take_last(Piece* piece, Plan& plan) {
   if (!piece->forever && count_behind(piece, plan.sent) == 0) make_busy(piece, plan);
 }
@@ -309,7 +313,7 @@ void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
   if (Piece* of_slot = find(address_of(items.bases[i]), sizeof(void*))) drop(of_slot, type & kHold, plan);
 }
 
-// Once all items are counted: a piece that goes is busy with the construct.
+// Called when all items are counted: an entry that the construct removes is then in flight for it.
 void Mapping::copy_item_back(const Items& items, int32_t i, Plan& plan) {
   uint64_t type = items.types[i];
   if ((type & kFrom) == 0 || (type & kAttach) != 0) return;
@@ -367,7 +371,7 @@ void Mapping::release_piece(Piece* piece) {
   std::free(piece);
 }
 
-// Called with the lock, left without it.
+// Called with the lock, and left without it.
 void Mapping::end_locked(const Items& items) {
   Plan plan;
   plan_end(items, plan);
@@ -385,7 +389,7 @@ void Mapping::plan_end(const Items& items, Plan& plan) {
 void Mapping::finish_end(const Items& items, Plan& plan) {
   tell_pieces(Memory::kRelease, plan.pieces, items.told);
   if (plan.pieces == nullptr) return;
-  bool is_busy = plan.busy.leaves;  // else all of them are busy with themselves
+  bool is_busy = plan.busy.leaves;  // else all entries are transient maps, which are in flight by `own`
   remove_pieces(plan.pieces);
   if (!is_busy) return;
   Guard guard(lock_);
@@ -393,8 +397,8 @@ void Mapping::finish_end(const Items& items, Plan& plan) {
   wake(&plan.busy);
 }
 
-// The memory is released without the lock, as a device may end operations meanwhile, and these come here. Those who
-// wait for the pieces are woken behind it, as they may need the memory.
+// Releases the memory without the lock: the device may end operations meanwhile, and these call functions of this
+// class. Waiters for the entries are woken after the release, as they may need the memory.
 void Mapping::remove_pieces(Piece* first) {
   {
     Guard guard(lock_);
@@ -424,7 +428,7 @@ size_t Mapping::most_bytes_back(const Items& items) {
   return bytes;
 }
 
-// A private copy of item i for one kernel; returns its base.
+// Makes a private copy of item i for one kernel, and returns the copy's base.
 uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
   uintptr_t begin = address_of(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
@@ -448,7 +452,7 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i], word = 0;
     uintptr_t begin = address_of(items.begins[i]), base = address_of(items.bases[i]);
-    if (is_capture(type)) {  // a slot of the closure, which was an item before
+    if (is_capture(type)) {  // a pointer in the closure, which is an earlier item
       uint32_t closure = static_cast<uint32_t>(type >> kMemberShift) - 1;
       uint64_t value = translate(items.begins[i]);
       uint64_t slot = of_item[closure] + (base - address_of(items.bases[closure]));
@@ -480,7 +484,7 @@ uint64_t Mapping::translate(const void* host, size_t bytes) {
   if (shared_) return address_of(host);
   Guard guard(lock_);
   Piece* piece = find(address_of(host), bytes);
-  if (piece == nullptr && bytes != 0) piece = find(address_of(host), 0);  // implicit maps may know less of the object
+  if (piece == nullptr && bytes != 0) piece = find(address_of(host), 0);  // implicit maps may cover less of the object
   return piece != nullptr ? piece->on_device(address_of(host)) : 0;
 }
 
@@ -517,8 +521,8 @@ bool Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
   return true;
 }
 
-// If a construct of another thread is just attaching a pointer there, though the library is being closed, the piece is
-// left to it, and its few bytes with it: the thread that closes must not wait.
+// A construct of another thread may be attaching a pointer in the entry, though the library is being closed. The thread
+// that closes the library must not wait, so the entry is only taken off the list then; its few bytes are not freed.
 void Mapping::remove_global(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data environment of one device (OpenMP 5.2, chapter 5.8): which pieces of the host's memory have storage there,
-// how often they are mapped, and which of their pointers are attached. Any thread.
+// The data environment of one device (OpenMP 5.2, chapter 5.8). Its map entries (Piece) say which ranges of host memory
+// have storage there, how often they are mapped, and which of their pointers are attached. Any thread.
 //
-// A piece that a construct has just created is busy until its data is there, and so is one in which it attaches a
-// pointer. One that a construct takes away is busy until its data is back. Other constructs that need a busy piece
-// wait, suspended where a task can be. Everything else happens under one lock per device, which is never held while
-// data moves.
+// A map entry that a construct has just created is in flight (`busy`) until its data is on the device, and so is an
+// entry in which the construct attaches a pointer. An entry that a construct removes is in flight until its data is
+// back on the host. Other constructs that need an entry in flight wait, suspended where a task can be. Everything else
+// happens under one lock per device, which is never held while data moves.
 //
-// A construct adds one to the count of a piece at its begin, and takes one off at its end, however many of its items
-// lie in the piece (OpenMP 5.2, 5.8.3). Target regions count apart, so that `delete` does not take a piece from under a
-// region of another task: it goes when the region ends.
+// A construct adds one to the reference count of a map entry at its begin, and subtracts one at its end, however many
+// of its items lie in the entry (OpenMP 5.2, 5.8.3). References of target regions are counted separately, so that
+// `delete` does not remove an entry that a region of another task uses: the entry goes when the region ends.
 #pragma once
 
 #include "base/array.hpp"
@@ -36,97 +36,106 @@ struct AttachLater;
 struct Plan;
 struct Sent;
 
-// What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
+// What a kernel gets besides the map entries: its arguments, and private copies that go with it.
 struct Arguments {
-  Array<uint64_t, 16> words;            // of a kernel with memory of its own: behind the arguments
-  Array<OwnPatch, 4> patches;           // of these words
-  Array<uint64_t, 4> copies;            // allocations
-  Array<Span, 4> spans;                 // for devices that ask for them
-  Array<Span, 4> named;                 // likewise
-  bool has_named = false;               // `named` is all that the kernel writes
-  Array<Transfer, 4>* later = nullptr;  // where the caller makes the copies: what is to be copied
+  Array<uint64_t, 16> words;            // the arguments; after them the kernel's own memory, if it has any
+  Array<OwnPatch, 4> patches;           // pointers in `words` that get addresses later
+  Array<uint64_t, 4> copies;            // device addresses of private copies
+  Array<Span, 4> spans;                 // memory that the kernel may use, for devices that ask for it
+  Array<Span, 4> named;                 // memory that depend clauses name, for devices that ask for it
+  bool has_named = false;               // `named` is all memory that the kernel writes
+  Array<Transfer, 4>* later = nullptr;  // if not null, the caller makes these copies
 };
 
 class Mapping {
  public:
   explicit Mapping(Device* device);
 
-  // The construct's data is on the device at the return. use_device_ptr items get their addresses. May suspend.
+  // Begins a construct. When it returns, the construct's data is on the device, and use_device_ptr items have their
+  // addresses. May suspend.
   void begin(const Items& items);
 
-  // The construct's data is back, and what nobody maps any more is gone, at the return. May suspend.
+  // Ends a construct. When it returns, the construct's data is back on the host, and entries without references are
+  // removed. May suspend.
   void end(const Items& items);
-  // The same without waiting, for items without mappers. False: nothing has been done, since another construct is at
-  // some of the data.
+  // The same without waiting, for items without mappers. False: nothing has been done, since some of the data is in
+  // flight for another construct.
   [[nodiscard]] bool try_end(const Items& items);
 
-  // For constructs that are sent ahead (submission/queue/submitted_tasks.cpp), items without mappers; `plan` stays
-  // where it is until the construct's end, and the caller makes its copies. False: there is more to do, or another
-  // construct is at some of the data; nothing has been done. A region for which nothing is to be done but to count: all
-  // data is there by an enter data or the like, not for other regions alone.
+  // The functions from here on to begin_update are for early-submitted constructs
+  // (submission/queue/submitted_tasks.cpp), and for items without mappers. `plan` stays at its address until the
+  // construct's end, and the caller makes its copies. False: nothing has been done, since the construct needs more than
+  // the function does, or since some of the data is in flight for another construct.
+  //
+  // begin_present: a region that only has to count references. All its data is mapped by an enter data or the like, and
+  // not by other regions alone.
   [[nodiscard]] bool begin_present(const Items& items, const Sent& sent);
-  // A region that brings data, plan.copies, behind which it runs, and takes data home, plan.copies_back, behind its
-  // kernel and the ends of plan.sharers. `filled_by`: the operation of the first.
+  // A region with transient maps. It runs after plan.copies, which copy its data to the device. plan.copies_back copy
+  // data back to the host, after its kernel and after the ends of the tasks in plan.sharers. `filled_by`: the operation
+  // of plan.copies.
   [[nodiscard]] bool begin_bringing(const Items& items, Plan& plan, const Sent& sent);
   static void note_filling(Plan& plan, uint64_t filled_by);
-  // The end of a region's task in two halves, with the copies between them; `plan` is that of its begin, if it had one.
+  // The end of a region's task in two halves. The caller makes plan.copies between them. `plan` is the plan of the
+  // region's begin, if it had one.
   [[nodiscard]] bool begin_end(const Items& items, Plan& plan, uint64_t task);
   void finish_end(const Items& items, Plan& plan);
-  // Data constructs: enter data, whose data is there when plan.copies are made, and finish_enter when it has ended;
-  // exit data, with finish_end; update, which has plan.copies_back, too.
+  // Data constructs. After begin_enter, the data is on the device when plan.copies are made; the caller calls
+  // finish_enter when the construct has ended. After begin_exit, the caller calls finish_end when the construct has
+  // ended. begin_update fills plan.copies_back, too.
   [[nodiscard]] bool begin_enter(const Items& items, Plan& plan, const Sent& sent);
   void finish_enter(Plan& plan);
   [[nodiscard]] bool begin_exit(const Items& items, Plan& plan, const Sent& sent);
   [[nodiscard]] bool begin_update(const Items& items, Plan& plan, const Sent& sent);
-  // Before one of these, for a checking mode (unordered.cpp): at most two for each item.
+  // Called before one of these functions, for a checking mode (unordered.cpp). Appends at most two records for each
+  // item.
   void list_unordered(const Items& items, bool exits, const Sent& sent, Array<struct Unordered>& found);
 
-  // A tool hears of what a construct maps; `begin` and `end` do it themselves.
+  // Reports to a tool what a construct maps; `begin` and `end` call it themselves.
   void tell_maps(const Items& items, bool ends);
 
-  // target update. May suspend.
+  // Carries out target update. May suspend.
   void update(const Items& items);
 
-  // Bytes that `end` would copy back if nobody else maps the items: what decides who does it. SIZE_MAX: not known, or
-  // perhaps from variables of an image.
+  // The number of bytes that `end` would copy back if no other construct maps the items; it decides which thread makes
+  // the copies. SIZE_MAX: not known, or the copies may be of variables of an image.
   [[nodiscard]] static size_t most_bytes_back(const Items& items);
 
-  // After `begin`: the words of a kernel's parameters. Private copies are made. May suspend.
+  // Called after `begin`. Makes the words of a kernel's arguments, and the private copies. May suspend.
   void make_arguments(const Items& items, bool leading_null, Arguments& to);
-  // What a kernel with these items may use, for Launch::spans.
+  // Lists the memory that a kernel with these items may use, for Launch::spans.
   void list_spans(const Items& items, Array<Span, 4>& to);
-  // What depend clauses name, likewise.
+  // Lists the memory that depend clauses name, for Launch::named.
   void list_named(const Items& items, Names& names, Array<Span, 4>& to);
   void release_arguments(Arguments& arguments, Told* told);
 
-  // The device's address of a host address; 0: it has none.
+  // The device's address of a host address; 0: the address is not mapped.
   [[nodiscard]] uint64_t translate(const void* host, size_t bytes = 0);
   [[nodiscard]] bool is_present(const void* host);
-  // Where the mapped piece begins in which the item lies, or its pointer; 0: in none.
+  // The begin of the map entry in which the item, or its pointer, lies; 0: there is none.
   [[nodiscard]] uintptr_t piece_of(const Items& items, int32_t i, bool of_pointer = false);
 
-  // A `declare target` variable, or associated: it has storage there whatever is mapped.
+  // Whether the address is in a permanent map entry: of a `declare target` variable, or of associated memory.
   [[nodiscard]] bool is_permanent(const void* host);
 
-  // A declare target variable. False: something is mapped there already.
+  // Adds a permanent map entry for a declare target variable. False: something is mapped there already.
   bool add_global(const void* host, size_t bytes, uint64_t address);
-  // Its library is closed, and other data may come to lie there.
+  // Removes the entry when the variable's library is closed, as other data may come to lie there.
   void remove_global(const void* host);
 
-  // Memory that has its own place on the device, which maps of it use: a variable of `declare target link`.
+  // Gives memory a fixed address on the device, which maps of the memory use: for a variable of `declare target link`.
   void add_place(const void* host, size_t bytes, uint64_t address);
   void remove_place(const void* host);
 
-  // False: mapped already, otherwise than that.
+  // False: the memory is already mapped in another way.
   [[nodiscard]] bool associate(const void* host, size_t bytes, uint64_t address);
-  // False: not associated, or mapped.
+  // False: the memory is not associated, or it is mapped.
   [[nodiscard]] bool disassociate(const void* host);
 
-  // In a fork's child: the constructs that fill or empty pieces are not there. What they were to fill or empty is not
-  // mapped any more; pointers that they were attaching are attached.
+  // Called in a fork's child, in which the constructs that fill or empty map entries do not exist. Removes the entries
+  // that they were filling or emptying, and attaches the pointers that they were attaching.
   void drop_busy();
 
-  // All addresses are the host's own (requires unified_shared_memory).
+  // From now on all addresses are the host's own (requires unified_shared_memory).
   void share() { shared_ = true; }
   [[nodiscard]] bool is_shared() const { return shared_; }
 
@@ -141,7 +150,7 @@ class Mapping {
   Piece* try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
   void add_forever(const void* host, size_t bytes, uint64_t address, bool associated);
   void remove_forever(Piece* piece);
-  // The same as those above for items whose mappers have run.
+  // The same as `begin`, `end` and `update`, for items after their mappers have run.
   void begin_expanded(const Items& items);
   void end_expanded(const Items& items);
   void update_expanded(const Items& items);
@@ -155,7 +164,7 @@ class Mapping {
   void want(const AttachLater& one);
   void attach_wanted(const Piece* created, Plan& plan);
   void take_off_list(Piece* piece);
-  // The bytes of an item with those of its members, which follow it.
+  // The size of an item together with its members, which follow it.
   static size_t bytes_with_members(const Items& items, int32_t i);
   void subtract(const Items& items, Plan& plan);
   void end_locked(const Items& items);
@@ -197,14 +206,14 @@ class Mapping {
   }
   uint64_t argument_address(const Items& items, int32_t i);
   void warn_of_parts(const Items& items, int32_t i, Piece* first) const;
-  // End the program with a line that names the construct.
+  // These end the program with a message that names the construct.
   [[noreturn]] void refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const;
   [[noreturn]] void refuse_absent(const char* what, uintptr_t begin, size_t bytes) const;
   [[noreturn]] void refuse_outside(uintptr_t begin, const Piece& piece) const;
   [[noreturn]] void refuse_for_memory(const Source& source, const char* what, size_t bytes) const;
   bool wait_for_busy(const Items& items);
   Busy* busy_at(const Items& items, int32_t i) const;
-  Busy* busy_at_slot(const Items& items, int32_t i) const;  // busy_at tells of one piece alone
+  Busy* busy_at_slot(const Items& items, int32_t i) const;  // busy_at returns the Busy of one entry only
   Busy* busy_among(const Items& items) const;
   void wait(Busy* busy);
   void note_busy(Plan& plan, bool leaves);
@@ -216,7 +225,7 @@ class Mapping {
   uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
   Piece* piece_of_variable(const void* host, size_t bytes) const;
   uint64_t own_on_device(const Items& items, int32_t i);
-  // Behind the arguments, which are all there (own_memory.cpp).
+  // Appends the kernel's own memory to the arguments, which are complete (own_memory.cpp).
   void add_own_memory(const Items& items, Arguments& to);
 
   Device* device_;
@@ -224,10 +233,10 @@ class Mapping {
   RecentRanges pieces_;
   Ranges places_;
   Ranges wanted_;            // pointers that are attached whenever they get storage (wanted.hpp)
-  uint64_t construct_ = 0;   // number of the begin or end that has the lock
-  bool of_region_ = false;   // whether that is a target region's
-  Source source_;            // of it
-  uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
+  uint64_t construct_ = 0;   // number of the construct that begins or ends under the lock
+  bool of_region_ = false;   // whether that construct is a target region
+  Source source_;            // where that construct is in the program
+  uint32_t busy_count_ = 0;  // number of Busy objects that other constructs can find
   bool shared_ = false;      // set before the first use
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What each kind means: GCC, include/gomp-constants.h; what compilers emit was looked at with GCC 12.
+// Converts GCC's map kinds. GCC's include/gomp-constants.h says what each kind means; what compilers emit was examined
+// with GCC 12.
 #include "data/gcc_map_kinds.hpp"
 
 #include "base/report.hpp"
@@ -13,9 +14,9 @@ namespace {
 
 using namespace map_type;
 
-// enum gomp_map_kind
+// Values of enum gomp_map_kind.
 enum : unsigned {
-  kGompPointer = 0x04,  // the size is not that of the pointer, but what is to be added to its value
+  kGompPointer = 0x04,  // the size is not the pointer's, but is to be added to its value
   kGompToPset = 0x05,
   kGompForcePresent = 0x06,
   kGompDelete = 0x07,
@@ -37,20 +38,21 @@ enum : unsigned {
 };
 
 constexpr unsigned kKindMask = 0xff;
-constexpr unsigned kDirections = 0x03;                     // to 1, from 2
-constexpr unsigned kSpecial = 0x0c;                        // without them, a kind is a plain map
-constexpr unsigned kGompAlways = 0x10;                     // of plain maps
-constexpr unsigned kGompImplicit = 0x60;                   // both bits
-constexpr unsigned kGompForce = 0x80;                      // of plain maps
-constexpr unsigned kGompPresent = 0x84;                    // from GCC 13 on; with plain directions, and always
-constexpr uint64_t kMember = uint64_t{1} << kMemberShift;  // whose member it is does not matter here
+constexpr unsigned kDirections = 0x03;    // 1: to, 2: from
+constexpr unsigned kSpecial = 0x0c;       // a kind without these bits is a plain map
+constexpr unsigned kGompAlways = 0x10;    // of plain maps
+constexpr unsigned kGompImplicit = 0x60;  // both bits must be set
+constexpr unsigned kGompForce = 0x80;     // of plain maps
+constexpr unsigned kGompPresent = 0x84;   // from GCC 13 on; together with directions of plain maps, and kGompAlways
+// Marks a member; the number of its structure does not matter here.
+constexpr uint64_t kMember = uint64_t{1} << kMemberShift;
 
 struct Element {
   char* address;
-  char* original;  // marline_device_maps_t::originals; the address itself where there are none
+  char* original;  // from marline_device_maps_t::originals; `address` if there are none
   size_t size;
   unsigned kind;   // without kGompImplicit
-  uint64_t extra;  // kImplicit, kMember, kDescriptor
+  uint64_t extra;  // further bits of the map type: kImplicit, kMember, kDescriptor
 
   Element(const marline_device_maps_t& maps, size_t i)
       : address(static_cast<char*>(maps.addresses[i])),
@@ -85,20 +87,21 @@ bool is_structure(const Element& e) {
   return e.address != nullptr && (e.kind == kGompStruct || e.kind == kGompStructUnordered);
 }
 
-// Element i attaches a pointer that an element before it maps.
+// Whether element i attaches a pointer that an earlier element maps.
 bool attaches_mapped(const marline_device_maps_t& maps, size_t i) {
   if (i >= maps.count || Element(maps, i).kind != kGompAlwaysPointer || maps.addresses[i] == nullptr) return false;
   return std::find(maps.addresses, maps.addresses + i, maps.addresses[i]) != maps.addresses + i;
 }
 
-// The attachment of a component that is a pointer, and what that points to, right before it: they are no members of the
-// structure, but with a dummy argument GCC 12 also puts them between the members.
+// Whether element i is the attachment of a pointer component, or the data that this pointer points to, which comes
+// right before the attachment. These are not members of the structure, but with a dummy argument GCC 12 also puts them
+// between the members.
 bool stands_between(const marline_device_maps_t& maps, size_t i) {
   if (attaches_mapped(maps, i)) return true;
   return attaches_mapped(maps, i + 1) && Element(maps, i + 1).pointee() == maps.addresses[i];
 }
 
-// Behind the members of the structure at element i, and what stands between them.
+// The index after the members of the structure at element i, and after what is between the members.
 size_t end_of_members(const marline_device_maps_t& maps, size_t i) {
   size_t left = maps.sizes[i], k = i + 1;
   for (; left != 0 && k < maps.count; ++k) left -= stands_between(maps, k) ? 0 : 1;
@@ -110,7 +113,7 @@ struct Extent {
   char* end;
 };
 
-// Of the members of the structure at element i.
+// Widens the extent to the members of the structure at element i.
 void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
   for (size_t k = i + 1, behind = end_of_members(maps, i); k < behind; ++k) {
     if (stands_between(maps, k)) continue;
@@ -122,8 +125,9 @@ void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
   }
 }
 
-// The bytes from the first to the last member are one piece of memory. GCC 12 also gives a structure behind a pointer
-// in several elements, one per member: all of them are of one piece, and the first one counts.
+// Maps the bytes from the first to the last member as one map entry. GCC 12 may also pass a structure that is reached
+// through a pointer in several elements, one per member: all of them belong to one map entry, and only the first one
+// counts a reference.
 void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
   Extent extent = {};
   bool first = true;
@@ -140,13 +144,13 @@ void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
   to.push(maps.addresses[i], extent.begin, bytes, kParameter | (first ? 0 : kMember));
 }
 
-// Of GCC's descriptors: 40 bytes and 24 for each dimension (libgfortran.h).
+// Whether a descriptor of GCC can have this size: 40 bytes, and 24 for each dimension (libgfortran.h).
 bool may_be_descriptor(size_t bytes) {
   constexpr size_t kHead = 40, kDimension = 24;
   return bytes > kHead && (bytes - kHead) % kDimension == 0;
 }
 
-// The pointer of element i is the first part of a descriptor that another element maps.
+// Whether the pointer of element i is the first part of a descriptor that another element maps.
 bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
   for (size_t k = 0; k < maps.count; ++k) {
     if (k != i && may_be_descriptor(maps.sizes[k]) && maps.addresses[k] == maps.addresses[i]) return true;
@@ -154,10 +158,10 @@ bool begins_descriptor(const marline_device_maps_t& maps, size_t i) {
   return false;
 }
 
-// Element i is the descriptor of a component, whose pointer another element attaches. GCC 12 and 13 map it like data,
-// and for map(from: x%p) and map(alloc: x%p) do not say that it is to be copied. Its bounds are to be those at the
-// construct, as with GCC 14, which says so by its kind: the pointer may have got another target while its structure is
-// mapped.
+// Whether element i is the descriptor of a component, the pointer of which another element attaches. GCC 12 and 13 map
+// such a descriptor like data, and for map(from: x%p) and map(alloc: x%p) do not say that it is to be copied. The
+// device needs the bounds at the construct, as the pointer may have got another target while its structure is mapped.
+// GCC 14 says so by the kind.
 bool is_component_descriptor(const marline_device_maps_t& maps, size_t i) {
   if (!may_be_descriptor(maps.sizes[i])) return false;
   for (size_t k = 0; k < maps.count; ++k) {
@@ -166,7 +170,7 @@ bool is_component_descriptor(const marline_device_maps_t& maps, size_t i) {
   return false;
 }
 
-// A pointer, or a descriptor, of the region's own.
+// Pushes a pointer or a descriptor as the region's own memory.
 void push_own(const Element& e, bool in_descriptor, ItemList& to) {
   constexpr uint64_t kBlock = kPrivate | kOwn, kPatch = kPrivate | kOwn | kAttach;
   if (e.kind == kGompToPset) {
@@ -189,8 +193,8 @@ void push_special(const Element& e, ItemList& to) {
     case kGompAlwaysPointer:
       to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter | (e.extra & kDescriptor));
       break;
-    // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since.
-    // It is copied if they have changed.
+    // A Fortran array's descriptor. The device needs the bounds at the construct, as the array may have been allocated
+    // since the last copy. The descriptor is copied if it has changed.
     case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kDescriptor | kParameter | e.extra); break;
     case kGompForcePresent: to.push(e.address, e.address, e.size, kPresent | kParameter | e.extra); break;
     case kGompFirstprivate: to.push(e.address, e.address, e.size, kPrivate | kTo | kParameter); break;
@@ -219,7 +223,7 @@ Items items_of(ItemList& list) {
 
 void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to) {
   size_t members_end = 0;
-  Extent descriptor = {};  // of the Fortran array whose pointer follows
+  Extent descriptor = {};  // of the latest Fortran array; its pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
     Element e(maps, i);
     bool is_pointer = e.kind == kGompPointer || e.kind == kGompAlwaysPointer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tool is told of a construct's maps: the items that the construct itself names, with the device's addresses.
-// What a mapper makes of an item is not among them.
+// Reports a construct's maps to a tool: the items that the construct itself names, with the device's addresses. Items
+// that a mapper makes are not reported.
 #include "data/mapper.hpp"
 #include "data/data_environment.hpp"
 
@@ -20,7 +20,7 @@ constexpr unsigned kFlagTo = 0x01, kFlagFrom = 0x02, kFlagAlloc = 0x04, kFlagRel
 unsigned flags_of(uint64_t type, bool ends) {
   unsigned flags = (type & kImplicit) != 0 ? kFlagImplicit : 0;
   if ((type & kFrom) != 0) flags |= kFlagFrom;
-  if (ends) return flags | ((type & kDelete) != 0 ? kFlagDelete : kFlagRelease);  // `to` is the begin's
+  if (ends) return flags | ((type & kDelete) != 0 ? kFlagDelete : kFlagRelease);  // `to` is reported at the begin
   if ((type & kTo) != 0) flags |= kFlagTo;
   if ((type & (kTo | kFrom)) == 0) flags |= kFlagAlloc;
   return flags;
@@ -30,9 +30,9 @@ unsigned flags_of(uint64_t type, bool ends) {
 
 void Mapping::tell_maps(const Items& items, bool ends) {
   if (items.told == nullptr || !is_told(MARLINE_ON_MAP)) return;
-  constexpr int kKinds = 7;  // of ompt_target_t, without nowait
+  constexpr int kKinds = 7;  // bits of ompt_target_t, without nowait
   bool is_exit = (items.told->construct.kind & kKinds) == static_cast<int>(ConstructKind::kExitData);
-  if (ends && !is_exit) return;  // its begin has told of them
+  if (ends && !is_exit) return;  // they were reported at the construct's begin
   Array<void*> host, device;
   Array<size_t> bytes;
   Array<unsigned> flags;

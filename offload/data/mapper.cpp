@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The two routines are called by the mapper's code (LLVM, offload/libomptarget/interface.cpp).
+// Runs mappers, and defines the two routines that a mapper's code calls (LLVM, offload/libomptarget/interface.cpp).
 #include "data/mapper.hpp"
 
 #include "device/libomptarget/libomptarget.hpp"
@@ -14,15 +14,15 @@ namespace {
 using namespace map_type;
 using Mapper = void (*)(void* handle, void* base, void* begin, int64_t size, int64_t type, void* name);
 
-// What one mapper has pushed. Its address is the handle that the mapper's code passes along.
+// The items that one mapper has pushed. The address of this object is the handle that the mapper's code passes along.
 struct Pushed {
-  // First: libomptarget's handles begin with a pointer, which is never odd.
+  // The mark comes first: libomptarget's handles begin with a pointer, which is never odd.
   static constexpr uint64_t kMark = 0x6d61726c696e6525;
   uint64_t mark = kMark;
   ItemList list;
 };
 
-// Null: libomptarget runs the mapper, for a device of its own.
+// Null: the handle is libomptarget's, which runs the mapper for a device of its own.
 Pushed* as_ours(void* handle) {
   auto* pushed = static_cast<Pushed*>(handle);
   return pushed->mark == Pushed::kMark ? pushed : nullptr;
@@ -43,16 +43,17 @@ void run_mapper(const Items& items, int32_t i, Pushed& to) {
   mapper(&to, items.bases[i], items.begins[i], items.sizes[i], static_cast<int64_t>(items.types[i]), nullptr);
 }
 
-constexpr uint64_t kMembers = (uint64_t{1} << kMemberShift) - 1;  // the other bits
+constexpr uint64_t kMembers = (uint64_t{1} << kMemberShift) - 1;  // all bits but the member number
 
-// A member stays one, however many items there are.
+// Sets the member number, which has 16 bits: it wraps around, but never to 0, so a member stays a member however many
+// items there are.
 uint64_t as_member_of(uint64_t type, uint64_t place) {
   return (type & kMembers) | (place % 0xffff + 1) << kMemberShift;
 }
 
 }  // namespace
 
-// Mappers count members from 1 among what they have pushed.
+// Mappers count items from 1 among the items that they have pushed, so the numbers of members' structures are shifted.
 void Expansion::append(Items pushed) {
   uint64_t before = list_.types.count();
   for (int32_t i = 0; i < pushed.count; ++i) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// User-defined mappers: the compiler's function for a type pushes one item per piece of a variable. Its code is the
-// program's and may call any routine, so it runs without the lock of a mapping. Any thread.
+// Runs user-defined mappers: the compiler's function for a type pushes one item for each part of a variable that it
+// maps. This function is code of the program and may call any routine, so it runs without the lock of a Mapping. Any
+// thread.
 #pragma once
 
 #include "items/item_list.hpp"
@@ -10,8 +11,8 @@ namespace marline::offload::data {
 
 using namespace items;
 
-// The items of one construct, in which those that mappers push stand in the place of each item that has a mapper. The
-// caller's arrays, if none has. Mappers run when it is made.
+// The items of one construct, in which each item that has a mapper is replaced by the items that the mapper pushes. If
+// no item has a mapper, these are the caller's arrays. The constructor runs the mappers.
 class Expansion {
  public:
   explicit Expansion(const Items& given);
@@ -26,7 +27,7 @@ class Expansion {
 
   Items items_;
   ItemList list_;
-  Array<uint32_t, 16> places_;  // of the caller's items in the list
+  Array<uint32_t, 16> places_;  // index in `list_` of each of the caller's items
 };
 
 [[nodiscard]] inline bool has_mapper(const Items& items, int32_t i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said of maps that cannot be. One that overlaps other mapped data (OpenMP 5.2, section 5.8.3) is an error if
-// it is explicit. An implicit one is not: the region may use the parts that are mapped. Which parts it uses is not
-// known here.
+// Errors and warnings for maps that are not possible. An explicit map that overlaps other mapped data in part
+// (OpenMP 5.2, section 5.8.3) is an error. An implicit one is not: the region may use only the parts that are mapped.
+// Which parts it uses is not known here.
 #include "base/report.hpp"
 #include "device/contract/place.hpp"
 #include "data/data_environment.hpp"
@@ -18,7 +18,7 @@ using namespace items;
 namespace {
 
 constexpr size_t kText = 600;
-constexpr int kMostWarnings = 10;  // of a process, so that a program with many structures stays readable
+constexpr int kMostWarnings = 10;  // per process, so that the output of a program with many structures stays readable
 
 void describe_maker(const Piece& piece, char (&to)[kText]) {
   if (piece.forever) {
@@ -35,8 +35,9 @@ bool may_warn() {
 
 }  // namespace
 
-// An implicit map names the whole variable, of which parts may be mapped. Then the kernel gets the address that the
-// variable's begin would have beside the first of these parts, and reaches that part as it does in the variable.
+// The device's address of a kernel's argument; 0: it is not mapped. An implicit map names the whole variable, of which
+// only parts may be mapped. Then the kernel gets the address that the variable's begin would have relative to the first
+// of these parts, and finds that part where it is in the variable.
 uint64_t Mapping::argument_address(const Items& items, int32_t i) {
   auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
   if (shared_) return begin;
@@ -47,8 +48,8 @@ uint64_t Mapping::argument_address(const Items& items, int32_t i) {
   return piece->on_device(begin);
 }
 
-// With the lock. `first` is the first part of item i that is mapped. A section of an array says nothing: programs map
-// the sections that their regions use.
+// Called with the lock. `first` is the first part of item i that is mapped. There is no warning for one section of an
+// array: programs map the sections that their regions use.
 void Mapping::warn_of_parts(const Items& items, int32_t i, Piece* first) const {
   auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one construct is going to do to a device's data environment: written under the environment's lock, carried out
-// without it. Lies where its Busy does.
+// The changes that one construct is going to make to a device's data environment. The plan is written under the lock of
+// the Mapping and carried out without the lock. It lies on the construct's stack, or with the record of an
+// early-submitted construct.
 #pragma once
 
 #include "data/mapped_range.hpp"
@@ -13,18 +14,18 @@ struct Sent;
 struct Slot {
   uint64_t device;
   uint64_t value;
-  bool fills;  // as AheadCopy::fills
+  bool fills;  // see AheadCopy::fills
 };
 
 struct AttachLater {
   uintptr_t slot;
   uintptr_t pointee;
   bool always;
-  uintptr_t pointer;  // its value when the construct was met; 0: not known
-  bool is_readable;   // where it lies on the host is not a stack that may be gone
+  uintptr_t pointer;  // the pointer's value when the program reached the construct; 0: not known
+  bool is_readable;   // the pointer can be read on the host: it is not on a stack that may be gone
 };
 
-// What a construct that is sent ahead maps and is not there.
+// Bytes that an early-submitted construct maps and that have no map entry.
 struct Absent {
   uintptr_t begin;
   size_t bytes;
@@ -33,20 +34,21 @@ struct Absent {
 
 struct Plan {
   Busy busy;
-  Piece* pieces = nullptr;  // those that are busy with it
+  Piece* pieces = nullptr;  // the map entries that are in flight for this construct
   Array<Transfer> copies;
-  Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
+  // Of target update and of early-submitted regions with transient maps; all other constructs only have `copies`.
+  Array<Transfer> copies_back;
   Array<AttachLater> attachments;
-  Array<Slot> slots;                     // to be written behind `copies`
-  Array<Piece*> described;               // that were there, and get other descriptors
-  bool may_share = false;                // small pieces lie side by side in blocks (storage.cpp); then:
-  struct StorageBlock* block = nullptr;  // the newest one,
-  uint64_t block_next = 0;               // and where it has room
-  // Of constructs that are sent ahead:
-  Array<Piece*> filled;        // by an enter data or a region
-  Array<Piece*> shared;        // by a region with those that it has no order to
-  Array<uint64_t> sharers;     // the tasks of these
-  const Sent* sent = nullptr;  // while a construct that is sent ahead is planned
+  Array<Slot> slots;                     // to be written after `copies`
+  Array<Piece*> described;               // entries that existed before, and get changed descriptors
+  bool may_share = false;                // small entries lie side by side in blocks (storage.cpp), with:
+  struct StorageBlock* block = nullptr;  // the newest block,
+  uint64_t block_next = 0;               // and the device address of its free room
+  // Of early-submitted constructs:
+  Array<Piece*> filled;        // entries that an enter data or a region creates and fills
+  Array<Piece*> shared;        // entries that concurrent regions also use
+  Array<uint64_t> sharers;     // the tasks of these regions
+  const Sent* sent = nullptr;  // set while an early-submitted construct is planned
 };
 
 }  // namespace marline::offload::data

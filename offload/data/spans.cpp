@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel may use of a device's memory, as its construct says (Launch::spans): the storage of each item, and
-// device addresses that it gets by value. What lies behind pointers there is the device's to find out.
+// Lists the device memory that a kernel may use, as its construct says (Launch::spans): the storage of each item, and
+// device addresses that it gets by value. The device itself finds the memory that pointers in there refer to.
 #include "data/mapper.hpp"
 #include "data/data_environment.hpp"
 #include "data/storage.hpp"
@@ -17,8 +17,8 @@ namespace {
 
 using namespace map_type;
 
-// An item without a length, as a pointer that a region uses, stands for the whole piece; so does an implicit one, which
-// may know less of the variable than there is.
+// An item without a length, such as a pointer that a region uses, stands for the whole map entry. So does an implicit
+// item, which may cover less of the variable than is mapped.
 Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
   uintptr_t end = std::min(begin + bytes, piece.end);
   begin = std::max(begin, piece.begin);
@@ -28,8 +28,8 @@ Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
   return {piece.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
 }
 
-// Whether the span goes on where the other one ends, or lies in it. Pieces in one block are like one piece: nothing
-// lies between them.
+// Whether the span begins where `other` ends, or lies in it. Map entries in one block are like one entry: nothing lies
+// between them.
 bool goes_on(const Span& other, const Piece& piece, const Span& span) {
   if (other.bytes == 0 || other.host == nullptr) return false;
   if (other.is_written != span.is_written || other.has_pointers != span.has_pointers) return false;
@@ -39,8 +39,8 @@ bool goes_on(const Span& other, const Piece& piece, const Span& span) {
   return first <= other.address && other.address <= span.address && begin <= other.address + other.bytes;
 }
 
-// One that goes on where another one ends is a part of that, as those of a mapper's elements: each of them has some, by
-// turns. The data of two pieces is two spans otherwise, wherever it lies.
+// Appends the span, or extends one of the last spans that it continues. That joins the elements that a mapper names,
+// each of which has several spans. Otherwise two map entries have two spans, wherever they lie.
 void push_span(const Piece& piece, const Span& span, Array<Span, 4>& to) {
   constexpr uint32_t kTurns = 4;
   uint32_t count = to.count();
@@ -53,7 +53,7 @@ void push_span(const Piece& piece, const Span& span, Array<Span, 4>& to) {
   to.push(span);
 }
 
-// The smallest item in which the address lies. False: none.
+// Finds the smallest item in which the address lies. False: there is none.
 bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_t& end) {
   size_t smallest = SIZE_MAX;
   for (int32_t i = 0; i < items.count; ++i) {
@@ -99,8 +99,8 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
   }
 }
 
-// An address whose length is not known stands for the smallest item in which it lies, or else for all that is mapped
-// there. A name of what is not mapped is a device address, or orders only.
+// An address of unknown length stands for the smallest item in which it lies, or else for the whole map entry. A name
+// of memory that is not mapped is a device address, or only orders tasks.
 void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
   Expansion expansion(items);
   Guard guard(lock_);

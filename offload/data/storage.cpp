@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where pieces lie on the device. On devices for which each allocation is dear (Device::shares_storage), the many small
-// pieces of one construct lie side by side in blocks: those that a mapper makes of the arrays behind the elements of
-// another array. What is left of a block when its construct has ended is not used, and a block stays until its last
-// piece leaves.
+// Allocates the storage of map entries on the device. On devices with expensive allocations (Device::shares_storage),
+// the many small entries of one construct lie side by side in blocks. A mapper makes such entries for arrays that the
+// elements of another array point to. The rest of a block is not used after its construct has ended, and a block stays
+// until its last entry goes.
 #include "data/storage.hpp"
 
 #include "base/report.hpp"
@@ -21,11 +21,12 @@ using namespace items;
 
 namespace {
 
-constexpr int32_t kManyItems = 64;                                   // of a construct that shares
-constexpr size_t kSmall = 4096;                                      // bytes of the largest pieces that do
-constexpr size_t kFirstBlock = 16 << 10, kLargestBlock = 256 << 10;  // each is twice as large as the one before it
+constexpr int32_t kManyItems = 64;  // at least, in a construct that shares storage
+constexpr size_t kSmall = 4096;     // bytes of the largest entries that share storage
+// Bytes; each block is twice as large as the one before it.
+constexpr size_t kFirstBlock = 16 << 10, kLargestBlock = 256 << 10;
 
-// The first one that is not before `from` and agrees with the host's modulo kLine.
+// The first address from `from` on that is equal to the host's modulo kLine.
 uint64_t fitting_address(uint64_t from, uintptr_t host) { return from + (host - from) % kLine; }
 
 StorageBlock* make_block(Device* device, size_t bytes) {
@@ -40,7 +41,7 @@ StorageBlock* make_block(Device* device, size_t bytes) {
 
 bool Mapping::shares_storage(const Items& items) const { return device_->shares_storage && items.count >= kManyItems; }
 
-// Gives the piece memory on the device. False: there is none.
+// Gives the map entry memory on the device. False: there is none.
 bool Mapping::locate(Piece* piece, Plan& plan) {
   auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
   if (place != nullptr && place->contains(piece->begin, piece->end)) {
@@ -55,7 +56,7 @@ bool Mapping::locate(Piece* piece, Plan& plan) {
   return piece->allocation != 0;
 }
 
-// Behind the piece that the construct has made before it. False: the device has no memory for a block.
+// Puts the map entry after the one that the construct has created before. False: the device has no memory for a block.
 bool Mapping::locate_in_block(Piece* piece, Plan& plan) {
   static_assert(kSmall + kLine <= kFirstBlock);
   size_t bytes = piece->end - piece->begin;

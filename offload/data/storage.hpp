@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storage on a device that small pieces of one construct share (storage.cpp). Pieces are added under the lock of the
-// mapping, by the construct that has made the block, and leave by any thread.
+// A block of storage on a device that small map entries of one construct share (storage.cpp). The construct that has
+// made the block adds entries under the lock of the Mapping. Any thread removes entries.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace marline::offload::data {
 struct StorageBlock {
   uint64_t allocation;
   uint64_t end;
-  std::atomic<uint32_t> pieces;  // that have not left: the last one releases the block
+  std::atomic<uint32_t> pieces;  // number of entries in the block; removing the last one releases the block
 };
 
 }  // namespace marline::offload::data

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// target update.
+// Carries out target update.
 #include "device/contract/tell.hpp"
 #include "data/copies.hpp"
 #include "data/mapper.hpp"
@@ -18,7 +18,7 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];
     if (has_no_storage(type) || (type & kAttach) != 0) continue;
-    if ((type & (kTo | kFrom)) == 0) continue;  // a structure whose members follow
+    if ((type & (kTo | kFrom)) == 0) continue;  // a structure; its members follow
     bool in_parts = (type & kNonContiguous) != 0;
     uintptr_t begin = in_parts ? begin_of_parts(items, i) : reinterpret_cast<uintptr_t>(items.begins[i]);
     size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Collects the data that several regions use, and lists it as items.
 #include "data/used_data.hpp"
 
 #include <algorithm>

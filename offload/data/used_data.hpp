@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What several regions use of a device's data, as the items of one construct that stands for all of them: an iteration
-// of a persistent graph that a device repeats as a whole (submission/replay/graph_iterations.cpp). One owner at a time.
+// Collects the data on a device that several regions use, as the items of one construct that represents them all: an
+// iteration of a persistent graph that a device replays as a whole (submission/replay/graph_iterations.cpp). One owner
+// at a time.
 #pragma once
 
 #include "items/item_list.hpp"
@@ -15,10 +16,11 @@ using namespace items;
 
 class UsedData {
  public:
-  // Of a region whose data is there (Mapping::begin_present). False: it gets a host address, as nothing is mapped
-  // there, which may change.
+  // Adds the data of a region, all of which is mapped (Mapping::begin_present). False: the region uses data that is not
+  // mapped, so it gets a host address, which may change.
   [[nodiscard]] bool add(Mapping& mapping, const Items& items);
-  // No other region comes: neighbours that are used alike become one item, within one mapped piece.
+  // Called when all regions have been added: ranges of one map entry that overlap or touch and are used alike become
+  // one item.
   void join();
   void clear() {
     ranges_.clear();
@@ -26,13 +28,13 @@ class UsedData {
     descriptors_.clear();
   }
 
-  // What has been joined.
+  // Appends the items that `join` has made.
   void list_items(ItemList& to) const;
 
  private:
   struct Used {
     uintptr_t piece, begin, end;
-    uint64_t type;  // kFrom or nothing: the data goes home with the last construct that uses it
+    uint64_t type;  // kFrom: the data is copied back to the host with the last construct that uses it; else 0
     bool operator<(const Used& other) const;
   };
   struct Attached {
@@ -44,8 +46,8 @@ class UsedData {
     bool operator<(const Descriptor& other) const;
   };
   List<Used> ranges_;
-  List<Attached> attached_;       // pointers that would be attached if they were mapped
-  List<Descriptor> descriptors_;  // of Fortran arrays: they would be copied if the host had others
+  List<Attached> attached_;       // pointers that are attached if they are mapped
+  List<Descriptor> descriptors_;  // descriptors of Fortran arrays: they are copied if the host's have changed
 };
 
 }  // namespace marline::offload::data

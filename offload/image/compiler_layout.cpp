@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Checks the tables that the compiler's code registers.
 #include "image/compiler_layout.hpp"
 
 #include "base/report.hpp"
@@ -20,8 +20,8 @@ namespace {
       file, what);
 }
 
-// An old entry whose address is null has the address of its name, in which these bits are elsewhere: programs and
-// libraries do not lie so low.
+// An old entry with a null address has the address of its name where a new entry has version, kind and flags. Such an
+// address sets other bits: programs and libraries are not at so low addresses.
 bool has_new_layout(const NewEntry& entry) {
   constexpr uint16_t kMostKinds = 0x3f;
   constexpr uint32_t kMostFlags = 0x3f;

@@ -49,14 +49,14 @@ static_assert(sizeof(OldEntry) == 32 && sizeof(NewEntry) == 56);
 
 inline constexpr uint16_t kNewestEntry = 1;
 
-// A new entry has a reserved word of 0, where an old one has the address of what it describes.
+// A new entry begins with a reserved word of 0, an old one with the address of what it describes.
 [[nodiscard]] bool is_new(const char* entry);
 
 [[nodiscard]] inline size_t entry_bytes(const char* entry) {
   return is_new(entry) ? sizeof(NewEntry) : sizeof(OldEntry);
 }
 
-// Ends the program with a line if these tables cannot be read, or are of a version that is not known.
+// Ends the program with one line if these tables cannot be read, or are of an unknown version.
 void check_descriptor(const WireDescriptor& wire);
 [[noreturn]] void refuse_image(const WireImage& image);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Allocates the block of words for the later devices.
 #include "image/device_words.hpp"
 
 #include "base/report.hpp"

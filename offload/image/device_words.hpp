@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word for each device, 0 at first: those of the first devices here, the others in a block that the first of them
-// gets. So what few devices use takes little memory. Any thread; all that write a word write the same value, or have a
-// lock.
+// A word for each device, 0 at first. The words of the first kHere devices are members. The words of the other devices
+// are in a block, which is allocated when the first of them is written: so little memory is taken while few devices are
+// used. Any thread. All threads that write one word write the same value, or hold a lock.
 #pragma once
 
 #include "base/device_set.hpp"
@@ -27,7 +27,7 @@ class DeviceWords {
 
   void clear();
 
-  // Frees the block; nobody uses the words any more.
+  // Frees the block, when no thread uses the words any more.
   void free();
 
  private:
@@ -39,7 +39,7 @@ class DeviceWords {
   Rest* make_rest();
 
   std::atomic<uint64_t> here_[kHere];
-  std::atomic<Rest*> rest_;  // released by the thread that makes it
+  std::atomic<Rest*> rest_;  // published (release) by the thread that makes it
 };
 
 }  // namespace marline::offload::image

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The length of a function stands in .eh_frame, which .eh_frame_hdr finds by the function's address
+// Reads machine code. The length of a function is in .eh_frame, which .eh_frame_hdr indexes by the function's address
 // (Linux Standard Base, section 10.6; encodings: DWARF Exception Header Encoding). A call to another module goes to a
 // stub in the procedure linkage table, which jumps by a slot of the global offset table, or goes by that slot itself.
-// The module's relocations say whose slot it is. Code is looked at from every byte (x86-64) or word on: that bytes
-// inside another instruction make a call to just such a stub does not happen by chance.
+// The module's relocations name the function of each slot. An instruction may begin at every byte (x86-64) or word:
+// bytes inside another instruction do not look like a call to such a stub by chance.
 #include "image/direct_calls.hpp"
 
 #include "base/array.hpp"
@@ -27,9 +27,9 @@ struct Range {
 };
 
 struct ModuleCode {
-  uintptr_t address;  // of the function; the rest is found
+  uintptr_t address;  // address of the function, set by the caller; the other members are found
   uintptr_t base = 0;
-  Range code{};          // the segment around it
+  Range code{};          // the segment that contains the function
   uintptr_t frames = 0;  // .eh_frame_hdr
   const ElfW(Dyn) * dynamic = nullptr;
   Range variables{};  // from the first to the last byte that may change, or may have been relocated
@@ -66,7 +66,7 @@ T read(uintptr_t at) {
 // Encodings of pointers: the low four bits are the format.
 constexpr uint8_t kPcRelative4 = 0x1b, kUnsigned4 = 0x03, kTableRelative4 = 0x3b;
 
-// 0: not one of those that compilers use.
+// Returns 0 for an encoding that compilers do not use.
 size_t bytes_of(uint8_t encoding) {
   switch (encoding & 0x0f) {
     case 0x03:
@@ -87,7 +87,8 @@ uint64_t read_leb(uintptr_t& at) {
   }
 }
 
-// How a frame description's addresses are encoded, by the entry that it has in common with others. 0xff: not known.
+// How the addresses of a frame description are encoded, by the entry that it shares with other descriptions. 0xff: not
+// known.
 uint8_t encoding_in(uintptr_t common) {
   uintptr_t at = common + 8;  // length, id
   auto version = read<uint8_t>(at++);
@@ -110,7 +111,7 @@ uint8_t encoding_in(uintptr_t common) {
   return 0x00;
 }
 
-// What the frame description says; empty: it cannot be read.
+// The length of the function, from its frame description; 0: it cannot be read.
 size_t length_in(uintptr_t description) {
   uintptr_t common = description + 4 - read<uint32_t>(description + 4);
   uint8_t encoding = encoding_in(common);
@@ -119,7 +120,7 @@ size_t length_in(uintptr_t description) {
   return bytes == 4 ? read<uint32_t>(at) : bytes == 8 ? read<uint64_t>(at) : 0;
 }
 
-// The code of the function; empty: it is not known where it ends.
+// The code of the function; empty: its end is not known.
 Range extent_of(const ModuleCode& module) {
   uintptr_t header = module.frames;
   if (header == 0 || read<uint8_t>(header) != 1 || read<uint8_t>(header + 1) != kPcRelative4 ||
@@ -127,7 +128,7 @@ Range extent_of(const ModuleCode& module) {
     return {};
   }
   uintptr_t table = header + 12;
-  uint32_t low = 0, high = read<uint32_t>(header + 8);  // the entry that is looked for is in between
+  uint32_t low = 0, high = read<uint32_t>(header + 8);  // the entry has an index from low to high - 1
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     uintptr_t function = header + static_cast<intptr_t>(read<int32_t>(table + middle * 8));
@@ -151,13 +152,13 @@ using Slots = Addresses;
 
 struct Imports {
   const ModuleCode& module;
-  const Range& provider;  // empty: any
+  const Range& provider;  // empty: any module
   const ElfW(Sym) * symbols;
   const char* names;
   const char* prefix;
 };
 
-// A slot that the loader has not filled leads back into the module.
+// A slot that the loader has not filled yet leads back into the module; it counts, too.
 bool counts(const Imports& imports, uintptr_t slot) {
   if (imports.provider.end == 0) return true;
   auto function = read<uintptr_t>(slot);
@@ -175,13 +176,13 @@ void add_slots(const Imports& imports, const ElfW(Rela) * relocations, size_t co
   }
 }
 
-// The slots of the provider's functions whose names begin so.
+// Finds the slots of the provider's functions with names that begin with `prefix`.
 void find_slots(const ModuleCode& module, const char* prefix, const Range& provider, Slots& slots) {
   uintptr_t found[DT_NUM] = {};
   for (const ElfW(Dyn)* entry = module.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag >= 0 && entry->d_tag < DT_NUM) found[entry->d_tag] = entry->d_un.d_val;
   }
-  // The loader has made addresses of most of them.
+  // The loader has already turned most of these values into addresses.
   auto address = [&](int tag) { return found[tag] < module.base ? module.base + found[tag] : found[tag]; };
   if (found[DT_SYMTAB] == 0 || found[DT_STRTAB] == 0) return;
   Imports imports = {module, provider, reinterpret_cast<const ElfW(Sym)*>(address(DT_SYMTAB)),
@@ -205,7 +206,7 @@ bool is_among(uintptr_t address, Addresses& addresses) {
 
 #if defined(__x86_64__)
 
-// A jump by a slot, behind the marks of indirect branch tracking and of bounds, if there are any.
+// Whether there is a jump by a slot, after the marks of indirect branch tracking and of bounds, if there are any.
 bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
   if (!module.code.has(at, 16)) return false;
   if (read<uint32_t>(at) == 0xfa1e0ff3) at += 4;
@@ -229,7 +230,7 @@ bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {
 
 #else
 
-// The slot that two instructions, adrp and ldr, read; 0: they are none.
+// The slot that the two instructions adrp and ldr read; 0: the instructions are others.
 uintptr_t slot_at(uintptr_t at) {
   auto page = read<uint32_t>(at), load = read<uint32_t>(at + 4);
   if ((page & 0x9f000000) != 0x90000000 || (load & 0xffc00000) != 0xf9400000) return 0;
@@ -237,7 +238,7 @@ uintptr_t slot_at(uintptr_t at) {
   return (at & ~uintptr_t{0xfff}) + static_cast<uintptr_t>(pages * 4096) + (load >> 10 & 0xfff) * 8;
 }
 
-// adrp, ldr, add, br: a function may begin with the first two, too.
+// A stub is adrp, ldr, add, br. All four are needed: a function may begin with the first two, too.
 bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
   if (!module.code.has(at, 20)) return false;
   if (read<uint32_t>(at) == 0xd503245f) at += 4;                                 // bti c
@@ -259,7 +260,7 @@ bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {
 
 #endif
 
-using Callees = Addresses;  // of a function that stands alone
+using Callees = Addresses;  // for stands_alone: the functions that a function calls
 
 Range extent_at(const ModuleCode& module, uintptr_t function) {
   ModuleCode other = module;
@@ -267,7 +268,8 @@ Range extent_at(const ModuleCode& module, uintptr_t function) {
   return module.code.has(function, 1) ? extent_of(other) : Range{};
 }
 
-// False: there is code at that place that is no function which is known, such as a stub for another module's.
+// Adds the function at `target` to the callees. Returns false if the code there is no known function, but, for example,
+// a stub for a function of another module.
 bool note_callee(const ModuleCode& module, const Range& caller, uintptr_t target, Callees& callees) {
   if (!module.code.has(target, 1) || caller.has(target, 1)) return true;
   Range callee = extent_at(module, target);
@@ -278,7 +280,7 @@ bool note_callee(const ModuleCode& module, const Range& caller, uintptr_t target
 
 #if defined(__x86_64__)
 
-// The prefix of a thread's variables, and how instructions that read and write go on behind it.
+// Looks for the prefix of thread-local variables, followed by a byte with which instructions that read and write go on.
 bool uses_thread(uintptr_t at) {
   if (read<uint8_t>(at) != 0x64) return false;
   auto next = read<uint8_t>(at + 1);
@@ -286,9 +288,10 @@ bool uses_thread(uintptr_t at) {
   return is_prefix || (next & 0xc4) == 0 || (next & 0xf0) == 0x80 || next == 0xc6 || next == 0xc7 || next == 0xff;
 }
 
-// A short jump to another function, as its last instruction perhaps. What is no function's begin is inside of another
-// instruction, but not at the end. Conditional jumps to functions are made for size alone, so only a short function is
-// searched for them: in a long one, bytes that look like one are too frequent.
+// Handles a short jump to another function, which may be the last instruction. If no function begins at the target, the
+// bytes are inside of another instruction, unless they are the last ones. Compilers make conditional jumps to functions
+// only to save size, so only a short function is searched for them: in a long one, bytes that look like such a jump are
+// too frequent.
 bool note_short_jump(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
   constexpr uintptr_t kShort = 64;
   auto byte = read<uint8_t>(at);
@@ -300,7 +303,7 @@ bool note_short_jump(const ModuleCode& module, const Range& range, uintptr_t at,
   return note_callee(module, range, target, callees);
 }
 
-// Displacements are relative to the instruction's end, behind which up to four bytes of a constant may come.
+// Displacements are relative to the end of the instruction; up to four bytes of a constant may follow the displacement.
 bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
   if (range.has(at, 2) && uses_thread(at)) return false;
   if (!note_short_jump(module, range, at, callees)) return false;
@@ -312,7 +315,7 @@ bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Cal
     uintptr_t target = at + 4 + constant + static_cast<intptr_t>(read<int32_t>(at));
     if (module.variables.has(target, 1)) return false;
   }
-  // Whose address is taken: by lea, or as a number where the program has fixed addresses.
+  // The address of a function is taken: by lea, or as a number if the program has fixed addresses.
   uintptr_t target = at + 4 + static_cast<intptr_t>(read<int32_t>(at));
   bool is_taken = at >= range.begin + 2 && read<uint8_t>(at - 2) == 0x8d && (read<uint8_t>(at - 1) & 0xc7) == 0x05;
   if (is_taken && extent_at(module, target).end != 0 && !note_callee(module, range, target, callees)) return false;
@@ -326,7 +329,8 @@ constexpr uintptr_t kStep = 1;
 
 #else
 
-// What comes of a page of code: the address of a function, or of a constant that lies there or is loaded from there.
+// Whether it is known what the instructions make of a page of code: the address of a function, or of a constant that is
+// in the page or is loaded from it.
 bool is_known_in_code(const ModuleCode& module, const Range& range, uintptr_t at, uintptr_t page, Callees& callees) {
   auto next = range.has(at, 8) ? read<uint32_t>(at + 4) : 0;
   bool is_load = (next & 0x3b400000) == 0x39400000, is_sum = (next & 0xffc00000) == 0x91000000;
@@ -335,7 +339,8 @@ bool is_known_in_code(const ModuleCode& module, const Range& range, uintptr_t at
   return extent_at(module, target).end == 0 || note_callee(module, range, target, callees);
 }
 
-// Instructions that make an address: pages and what is relative to themselves. A page may have variables and constants.
+// Checks the instructions that make an address: pages (adrp) and what is relative to the instruction itself (adr, b,
+// bl). A page may have variables and constants.
 bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
   if (!range.has(at, 4)) return true;
   auto word = read<uint32_t>(at);

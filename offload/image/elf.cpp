@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Unwraps images, and reads the heads of their ELF files.
 #include "image/elf.hpp"
 
 #include <elf.h>
@@ -11,7 +11,7 @@ namespace marline::offload::image {
 
 namespace {
 
-struct OffloadBinary {  // around each image in 16
+struct OffloadBinary {  // Clang 16 puts it around each image
   uint8_t magic[4];
   uint32_t version;
   uint64_t size;

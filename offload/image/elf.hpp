@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is inside an image as the compiler's code registers it. Any thread.
+// Finds the ELF file inside an image that the compiler's code registers. Any thread.
 #pragma once
 
 #include "image/compiler_layout.hpp"
 
 namespace marline::offload::image {
 
-// The ELF file in an image; empty if it is none.
+// The ELF file in an image; empty if the image contains none.
 [[nodiscard]] Image elf_in(const WireImage& image);
 
-// Whether it is for this processor.
+// Whether the ELF file is for this processor.
 [[nodiscard]] bool is_native(const Image& elf);
 
-// Whether it is for GPUs of AMD's.
+// Whether the ELF file is for AMD's GPUs.
 [[nodiscard]] bool is_amds(const Image& elf);
 
 }  // namespace marline::offload::image

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. libomptarget (19 to 22, PluginManager.cpp) looks at the images of closed libraries again, and does
-// not recover from a new list of entries at the address of an old one. So it gets copies of both, which stay. A library
-// that is opened again finds its image among the copies.
+// Copies descriptors. libomptarget (19 to 22, PluginManager.cpp) reads the images of closed libraries again, and does
+// not recover from a new list of entries at the address of an old one. So it gets copies of images and entries, which
+// are never freed. A library that is opened again finds its image among the copies.
 #include "image/foreign.hpp"
 
 #include "base/array.hpp"
@@ -36,7 +36,7 @@ WireImage keep_image(const WireImage& image) {
   return kept;
 }
 
-// With the names that stay, too.
+// Copies the entries. They get the names that are never freed, too.
 void keep_entries(const Module* module, WireDescriptor* descriptor) {
   const char* from = descriptor->entries_begin;
   auto bytes = static_cast<size_t>(descriptor->entries_end - from);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a module has for other devices, for a library that drives them: LLVM's libomptarget. Any thread.
+// Gives the images of a module for other devices to the library that drives them: LLVM's libomptarget. Any thread.
 #pragma once
 
 #include "image/images.hpp"
 
 namespace marline::offload::image {
 
-// The module's descriptor without its images for this processor, made once per module. It reads nothing of a library's
-// memory later on. Null if the module has no such images or is gone.
+// Makes a copy of the module's descriptor without the images for this processor. Called once per module. The copy
+// refers to nothing in a library's memory. Null if the module has no images for other devices, or is gone.
 [[nodiscard]] void* foreign_descriptor(Module* module);
 
 }  // namespace marline::offload::image

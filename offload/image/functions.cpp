@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Entries are in a hash table by address, under a lock: there are as many as the program has regions.
-// Modules that are closed are found when the loader's count of them has changed: another one may lie at the address
-// then, or the same one, loaded again. The loader's list is in the order of loading, and this library is never closed.
+// Entries are in a hash table by address, under a lock; there are as many as the program has regions. When the loader's
+// count of closed modules has changed, the closed ones are removed from the list: another module may be at their
+// address then, or the same one, loaded again. The loader's list is in the order of loading, and this library is never
+// closed, so a module that was before it in the list and now is after it has been loaded again.
 #include "image/functions.hpp"
 
 #include "base/array.hpp"
@@ -45,7 +46,7 @@ Lock g_lock;
 Function* g_buckets[kBuckets];
 Lock g_modules_lock;
 bool g_noted = false;
-uint64_t g_unloads = 0;  // that are known
+uint64_t g_unloads = 0;  // the loader's count of closed modules at the last check
 Array<LoadedModule, 32> g_modules;
 const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions),
     g_modules_held(g_modules_lock, ForkOrder::kModules);
@@ -55,7 +56,7 @@ uint32_t bucket_of(const void* function) {
   return static_cast<uint32_t>((address >> 4) * 0x9e3779b97f4a7c15 >> 56);
 }
 
-// "FILE+0xOFFSET", which addr2line takes.
+// Names the function "FILE+0xOFFSET", which addr2line accepts.
 void name_function(Function* function, const void* code) {
   Dl_info info;
   if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) {
@@ -112,7 +113,7 @@ int take_unloads(dl_phdr_info* info, size_t, void* unloads) {
   return 1;
 }
 
-// With the lock.
+// Called with g_lock held.
 Function* find_function(const void* function) {
   Function* known = g_buckets[bucket_of(function)];
   while (known != nullptr && known->entry.host != function) known = known->next;
@@ -135,7 +136,7 @@ int find_module(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
-// With the lock over modules.
+// Called with g_modules_lock held.
 void drop_closed_modules() {
   uint64_t unloads = 0;
   visit_modules(take_unloads, &unloads);
@@ -158,7 +159,7 @@ const Entry* entry_of_function(const void* function) {
     Guard guard(g_lock);
     if (Function* known = find_function(function)) return &known->entry;
   }
-  Function* made = make_function(function);  // without the lock: its name needs the loader's
+  Function* made = make_function(function);  // without g_lock: naming the function takes the loader's lock
   Guard guard(g_lock);
   if (Function* known = find_function(function)) {
     std::free(made);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Entries are kept in a hash table by address that is replaced when it gets full; readers may still use
-// the old one, which therefore stays (half as large as the next, so all of them take no more than the newest).
+// Registers images and finds entries. Entries are in a hash table by address, which is replaced when it gets full.
+// Readers may still use the old table, so it is never freed. It is half as large as the next one, so all old tables
+// take no more than the newest.
 #include "image/images.hpp"
 
 #include "base/forks.hpp"
@@ -25,12 +26,12 @@ struct Table {
   std::atomic<Entry*> slots[];
 };
 
-Lock g_lock;                           // over all that follows, and see images_lock
+Lock g_lock;                           // protects all variables that follow; see images_lock
 std::atomic<Table*> g_table{nullptr};  // released by the registering thread, acquired by readers
-Module* g_first = nullptr;             // of those that are registered, by number
+Module* g_first = nullptr;             // the registered modules, by number
 Module** g_end = &g_first;             // where the next one is appended
 Module* g_gone = nullptr;
-std::atomic<uint32_t> g_changes{0};  // released behind each change
+std::atomic<uint32_t> g_changes{0};  // released after each change
 uint32_t g_count = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kImages);
 
@@ -48,7 +49,7 @@ struct GoneImage {
 };
 GoneImage* g_gone_images[kMostDevices];
 
-// Takes the place of an entry that is gone: a library that is opened again and again does not fill the table.
+// Reuses the slot of an entry that is gone: a library that is opened again and again does not fill the table.
 void put(Table* table, Entry* entry) {
   for (uint32_t at = slot_of(table, entry->host);; at = (at + 1) & (table->capacity - 1)) {
     Entry* there = table->slots[at].load(std::memory_order_relaxed);
@@ -64,7 +65,7 @@ void* cleared(size_t bytes) {
   return memory;
 }
 
-// At most half full afterwards.
+// Returns a table that is at most half full with `more` entries.
 Table* table_for(uint32_t more) {
   Table* old = g_table.load(std::memory_order_relaxed);
   uint32_t wanted = 2 * ((old != nullptr ? old->used : 0) + more);
@@ -165,8 +166,8 @@ bool is_same(const Entry& a, const Entry& b) {
   return same_name && a.host == b.host && a.size == b.size && a.flags == b.flags && a.data == b.data;
 }
 
-// Entries are the same at the same addresses. libomptarget keeps what it has of a module, so one with code for it is
-// new.
+// Whether a library has been opened again, with the same entries at the same addresses. libomptarget keeps what it has
+// of a module, so a module with images for libomptarget is always new.
 bool comes_back(const Module* gone, const Module* module) {
   bool same = gone->descriptor == module->descriptor && gone->count == module->count && !gone->has_foreign &&
               !module->has_foreign && gone->is_program == module->is_program;
@@ -174,7 +175,8 @@ bool comes_back(const Module* gone, const Module* module) {
   return same;
 }
 
-// A library that is opened again, with its image, which no device has loaded. Null: it was not here before.
+// If `module` is of a library that was here before, returns the record of that library, with the new image, which no
+// device has loaded. Null: the library was not here before.
 Module* take_back(Module* module) {
   for (Module** at = &g_gone; *at != nullptr; at = &(*at)->next) {
     Module* known = *at;
@@ -190,8 +192,9 @@ Module* take_back(Module* module) {
 
 }  // namespace
 
-// What a module was is kept when its library is closed, as another thread may be looking at it, and is used again for
-// the same library. So opening and closing one takes no more memory each time, and walks pass what is here now.
+// The record of a module is kept when its library is closed, because another thread may be reading it, and is used
+// again for the same library. So opening and closing a library again and again takes no more memory, and the list has
+// only the modules that are here now.
 Module* register_images(const void* wire) {
   Module* module = make_module(static_cast<const WireDescriptor*>(wire));
   Guard guard(g_lock);
@@ -319,7 +322,7 @@ bool have_native_image() {
   return false;
 }
 
-// Compilers leave their name in the section .comment. Only some constructs ask: the answer is kept, for these modules.
+// Compilers leave their name in the section .comment. The answer is kept until the modules change.
 int newest_compiler() {
   static constexpr char kName[] = "clang version ";
   static uint32_t changes = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Pages with jumps are of one file in memory, which is written through its descriptor: what is executed
-// is never writable, and threads may run in a page while it gets another jump. A page without jumps is unreadable, as
-// what the program has there next is not to be found. There are as many as the program has indirect functions, so the
-// lists are searched from one end to the other.
+// Makes the jumps. Their pages are of one file in memory, which is written through its descriptor: executable memory is
+// never writable, and threads may run in a page while it gets another jump. A page without jumps is unreadable: what
+// the program has there next is not to be found here. There are as many jumps as the program has indirect functions, so
+// the lists are searched from one end to the other.
 #include "image/jumps.hpp"
 
 #include "base/array.hpp"
@@ -22,14 +22,14 @@ namespace marline::offload::image {
 namespace {
 
 #if defined(__x86_64__)
-// jmp *(%rip), and the address behind it.
+// jmp *(%rip), and then the address.
 struct [[gnu::packed]] Code {
   uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0};
   uint64_t to;
 };
 constexpr int kTrap = 0xcc;  // each byte: int3
 #elif defined(__aarch64__)
-// ldr x16, . + 8; br x16; and the address behind them.
+// ldr x16, . + 8; br x16; and then the address.
 struct [[gnu::packed]] Code {
   uint32_t jump[2] = {0x58000050, 0xd61f0200};
   uint64_t to;
@@ -49,13 +49,13 @@ struct Made {
   uint64_t from, to;
 };
 
-Lock g_lock;  // guards all of these
+Lock g_lock;  // protects the variables below
 int g_file = -1;
 Array<Page, 16> g_pages;
 Array<Made, 16> g_made;
 
-// Where jumps begin is where functions do, and these are aligned: a jump that would reach into the next page, or over
-// another one, is refused.
+// Jumps begin where functions begin, and functions are aligned. A jump that would reach into the next page, or overlap
+// another jump, is refused.
 bool has_room(uint64_t from, uint64_t page_bytes) {
   if (from % page_bytes + sizeof(Code) > page_bytes) return false;
   for (const Made& made : g_made) {
@@ -64,8 +64,8 @@ bool has_room(uint64_t from, uint64_t page_bytes) {
   return true;
 }
 
-// The page at the address, which may be new; null, and `why` is set: it cannot be. What may be replaced is replaced in
-// one step: in a gap, another thread's mapping could come to lie.
+// Returns the page at the address, and makes it if needed. If it cannot be made, returns null and sets `why`. A page
+// that may be replaced is replaced in one step: otherwise another thread's mapping could take the place meanwhile.
 Page* page_at(uint64_t address, size_t bytes, bool may_replace, Jump& why) {
   for (Page& page : g_pages) {
     if (page.address == address) return &page;
@@ -78,7 +78,7 @@ Page* page_at(uint64_t address, size_t bytes, bool may_replace, Jump& why) {
   int flags = MAP_SHARED | (may_replace ? MAP_FIXED : MAP_FIXED_NOREPLACE);
   void* mapped = mmap(wanted, bytes, PROT_READ | PROT_EXEC, flags, g_file, offset);
   if (mapped != wanted) {
-    if (mapped != MAP_FAILED) munmap(mapped, bytes);  // of a kernel that does not know the flag
+    if (mapped != MAP_FAILED) munmap(mapped, bytes);  // a kernel that does not know the flag maps elsewhere
     why = mapped != MAP_FAILED || errno == EEXIST ? Jump::kOccupied : Jump::kRefused;
     return nullptr;
   }

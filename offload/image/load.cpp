@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The loader knows a library by its file, so each copy has a file of its own, in memory. It also knows
-// a library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own.
-// The file stays open as long as the image is loaded: the path leads debuggers to it, and the report of a crash.
+// Loads images. The loader recognises a library by its file, so each copy has a file of its own, in memory. It also
+// recognises a library by its path, and the numbers of descriptors are used again, so each file is opened by a path of
+// its own. The file stays open as long as the image is loaded: debuggers and the report of a crash read it by the path.
 #include "image/load.hpp"
 
 #include "base/array.hpp"
@@ -32,7 +32,7 @@ Lock g_lock;
 Array<void*> g_handles;  // of images that are loaded
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
-// The number of the load, in slashes and dots.
+// Writes a path to the file that encodes the number of the load in slashes and dots.
 void write_path(char* at, int file) {
   at += std::sprintf(at, "/proc/%d/fd/", static_cast<int>(getpid()));
   for (uint32_t number = g_loaded.fetch_add(1, std::memory_order_relaxed); number != 0; number >>= 1) {
@@ -119,7 +119,8 @@ ImageRange range_of_image(void* handle) {
   return sought.range;
 }
 
-// Clang 14 keeps constructors local to the image; its entry of one, whose first word is its address, is not.
+// Clang 14 keeps constructors local to the image. A constructor's entry is not local, and its first word is the
+// constructor's address.
 uint64_t find_in_image(void* handle, const char* name) {
   if (handle == nullptr) return 0;
   if (void* found = dlsym(handle, name)) return reinterpret_cast<uint64_t>(found);

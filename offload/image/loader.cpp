@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Holds a lock across forks around dl_iterate_phdr.
 #include "image/loader.hpp"
 
 #include "base/forks.hpp"

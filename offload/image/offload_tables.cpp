@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The symbols around the section are hidden, so the section is found by the module's file; its content
-// is read from memory, where the loader has relocated it.
+// Reads the sections of GCC's tables. The symbols around a section are hidden, so the section is found by the module's
+// file; its content is read from memory, where the loader has relocated it.
 #include "image/offload_tables.hpp"
 
 #include "image/loader.hpp"
@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kVariables = ".gnu.offload_vars";
 constexpr const char* kFunctions = ".gnu.offload_funcs";
-constexpr uint64_t kLinkBit = uint64_t{1} << 63;  // of the size
-constexpr size_t kMostBytes = 1 << 20;            // of the headers: more is no file of this kind
+constexpr uint64_t kLinkBit = uint64_t{1} << 63;  // of WireVariable::size
+constexpr size_t kMostBytes = 1 << 20;            // of the headers: a file with more is not of this kind
 
 struct WireVariable {
   const void* address;
@@ -32,7 +32,7 @@ bool read_at(int file, void* to, size_t bytes, uint64_t offset) {
   return pread(file, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
-// To be freed; null: not there.
+// The caller frees the block; null: the bytes cannot be read.
 void* read_block(int file, size_t bytes, uint64_t offset) {
   void* block = bytes != 0 && bytes <= kMostBytes ? std::malloc(bytes) : nullptr;
   if (block != nullptr && read_at(file, block, bytes, offset)) return block;
@@ -40,7 +40,7 @@ void* read_block(int file, size_t bytes, uint64_t offset) {
   return nullptr;
 }
 
-// The section's place in memory, less the load address, and its size; false: there is none.
+// The section's address in memory, less the load address, and its size; false: there is no such section.
 bool find_section(int file, const char* section, uint64_t& address, uint64_t& bytes) {
   ElfW(Ehdr) header;
   if (!read_at(file, &header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `declare target` variables of code of GCC: without a compiler for devices, too, GCC writes them to the section
+// The `declare target` variables of code of GCC. Even without a compiler for devices, GCC writes them to the section
 // .gnu.offload_vars of each program and library (GCC, gcc/omp-offload.cc and libgcc/offloadstuff.c). Any thread.
 #pragma once
 
@@ -14,19 +14,19 @@ namespace marline::offload::image {
 struct OffloadVariable {
   const void* address;
   size_t bytes;
-  bool link;  // of the clause `link`: only there while it is mapped
+  bool link;  // of the clause `link`: the device has it only while it is mapped
 };
 
-// Changes whenever a module has been loaded or closed.
+// A number that changes whenever a module has been loaded or closed.
 [[nodiscard]] uint64_t loader_changes();
 
-// The variables of all modules that are loaded.
+// Lists the variables of all loaded modules.
 void list_offload_variables(Array<OffloadVariable>& to);
 
-// Whether it is one of these, with these bytes.
+// Whether `address` is such a variable, with `bytes` bytes.
 [[nodiscard]] bool is_offload_variable(const void* address, size_t bytes);
 
-// Whether it is the function of a target region, by the tables of the section .gnu.offload_funcs.
+// Whether `address` is the function of a target region, by the tables of the section .gnu.offload_funcs.
 [[nodiscard]] bool is_offload_function(const void* address);
 
 }  // namespace marline::offload::image

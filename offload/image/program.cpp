@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The identity of a module is computed once for each place where one is loaded, and kept; the loader's
-// counts tell when one has been closed, and its place may be another's.
+// Identifies modules. The identity of a module is computed once for each address at which a module is loaded, and kept.
+// All are forgotten when the loader's count of closed modules changes, because another module may be at the address
+// then.
 #include "image/program.hpp"
 
 #include "base/array.hpp"
@@ -28,7 +29,7 @@ Array<Known, 32> g_known;
 uint64_t g_unloads = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
-// FNV-1a, of words where it can be.
+// FNV-1a, by words where possible.
 uint64_t hash_of(const void* data, size_t bytes, uint64_t hash) {
   constexpr uint64_t kPrime = 0x100000001b3;
   auto* at = static_cast<const unsigned char*>(data);
@@ -46,7 +47,7 @@ constexpr uint64_t kSeed = 0xcbf29ce484222325;
 
 size_t padded(size_t bytes) { return (bytes + 3) & ~size_t{3}; }
 
-// The descriptor of the note NT_GNU_BUILD_ID in a segment of notes; null: it is not there.
+// The descriptor of the note NT_GNU_BUILD_ID in a segment of notes; null: there is no such note.
 const char* find_build_id(const char* notes, size_t bytes, size_t& length) {
   for (const char *at = notes, *end = notes + bytes; at + sizeof(ElfW(Nhdr)) <= end;) {
     ElfW(Nhdr) note;
@@ -81,7 +82,7 @@ uint64_t identity_of(const dl_phdr_info& info) {
   return of_code | 1;
 }
 
-// In the loader's list, so without a lock that others hold while they ask it for something.
+// Called while the loader's list is visited, so it takes no lock that other threads hold while they call the loader.
 uint64_t known_identity(const dl_phdr_info& info) {
   Guard guard(g_lock);
   if (info.dlpi_subs != g_unloads) g_known.shrink(0);
@@ -124,7 +125,7 @@ int find_place(dl_phdr_info* info, size_t, void* data) {
 
 int take_first(dl_phdr_info* info, size_t, void* identity) {
   *static_cast<uint64_t*>(identity) = known_identity(*info);
-  return 1;  // the program is the first in the list
+  return 1;  // the program is the first module in the list
 }
 
 struct ProgramRange {

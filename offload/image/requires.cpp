@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Keeps what `requires` directives have asked for.
 #include "image/requires.hpp"
 
 #include "base/report.hpp"

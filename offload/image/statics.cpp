@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads the symbol table of an ELF file.
 #include "image/statics.hpp"
 
 #include <elf.h>
@@ -16,7 +16,7 @@ struct Table {
   uint64_t count;
 };
 
-// What the file says of itself is not trusted: a part that is not in it is empty.
+// The offsets in the file are not trusted: a part that is not inside the file is empty.
 Table part_of(const Image& elf, uint64_t offset, uint64_t count, uint64_t each) {
   bool fits = offset <= elf.bytes && count <= (elf.bytes - offset) / each;
   return fits ? Table{elf.begin + offset, count} : Table{nullptr, 0};
@@ -29,7 +29,7 @@ T item_of(const Table& table, uint64_t index) {
   return item;
 }
 
-// Of the loader's, before the first kernel runs: nothing writes there later.
+// Whether only the loader writes at the address, before the first kernel runs.
 bool is_sealed(const Table& segments, uint64_t address) {
   for (uint64_t i = 0; i < segments.count; ++i) {
     auto segment = item_of<Elf64_Phdr>(segments, i);

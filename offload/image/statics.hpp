@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables of an image that its symbol table has, unless it has been stripped: also those that no other file can
-// see, static ones of files and functions, which the compiler's tables leave out.
+// Lists the variables in the symbol table of an image, unless it has been stripped. These include static variables of
+// files and functions, which no other file can see and which the compiler's tables leave out.
 #pragma once
 
 #include "image/compiler_layout.hpp"
@@ -9,8 +9,8 @@
 namespace marline::offload::image {
 
 struct ImageVariable {
-  const char* name;  // in the image's file
-  uint64_t offset;   // from where the image lies
+  const char* name;  // points into the image's file
+  uint64_t offset;   // from the image's load address
   uint64_t bytes;
 };
 

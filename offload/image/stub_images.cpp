@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The head says machine and architecture; flags of EM_CUDA: LLVM, BinaryFormat/ELF.h, EF_CUDA_SM.
+// Writes the heads of images. A head says machine and architecture; flags of EM_CUDA: LLVM, BinaryFormat/ELF.h,
+// EF_CUDA_SM.
 #include "image/stub_images.hpp"
 
 #include "image/images.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kMost = 16;
 
-Elf64_Ehdr g_heads[kMost];  // these stay: they are registered
+Elf64_Ehdr g_heads[kMost];  // static, because they stay registered
 WireImage g_images[kMost];
 WireDescriptor g_descriptor;
 

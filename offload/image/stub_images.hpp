@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images without code, which stand for those of a program that has code for every GPU: libomptarget counts only devices
-// for which there is an image, and looks no further than an image's head until it loads it. For lists of devices only,
-// in processes that run no target region.
+// Registers images without code, in place of the images of a program that has code for every GPU: libomptarget counts
+// only devices for which there is an image, and reads only an image's head until it loads the image. Used only for
+// lists of devices, in processes that run no target region.
 #pragma once
 
 namespace marline::offload::image {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items that the runtime makes itself. One owner at a time.
+// A list of map items that this library makes itself. One owner at a time.
 #pragma once
 
 #include "base/array.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Makes the list of the program's devices from MARLINE_DEVICES, the images and OMP_AVAILABLE_DEVICES.
 #include "registry/device_list.hpp"
 
 #include "base/options.hpp"
@@ -45,9 +45,9 @@ struct List {
     }
   }
 
-  // Those of the job's workers. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
-  // workers: regions have target constructs, too, and constructors may ask before they serve.
-  // `word`: of MARLINE_DEVICES.
+  // Adds the devices of the job's workers. A program that the program starts has its MARLINE_DEVICES, but no workers. A
+  // worker has no workers either, though it may ask for them: its regions may have target constructs, and its
+  // constructors may run some before it serves. `word`: the word of MARLINE_DEVICES.
   void add_nodes(const char* word) {
     if (is_worker()) return;
     int workers = worker_count();
@@ -66,7 +66,7 @@ struct List {
     }
   }
 
-  // The workers, or their GPUs, as one device, and behind it each of them.
+  // Adds the workers, or their GPUs, as one device, and after it each of them as a device of its own.
   void add_cluster() {
     if (is_worker()) return;
     if (is_serving_rank()) {
@@ -83,7 +83,7 @@ struct List {
     add_nodes(kClusterKind.name);
   }
 
-  // LLVM's devices, all of them.
+  // Adds all devices of LLVM's libomptarget, and returns how many these are. `must`: it is an error if there are none.
   int add_llvm(bool must) {
     const char* why = "";
     int found = llvm_device_count(&why);
@@ -98,11 +98,12 @@ struct List {
   }
 };
 
-// One element of MARLINE_DEVICES, up to a comma or the end.
+// Adds the devices of one element of MARLINE_DEVICES, which ends at a comma or at the end of the text. Returns where
+// the next element begins.
 const char* add_named(List& list, const char* text, const char* at) {
   size_t word = std::strcspn(at, ",");
   if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
-    list.add_llvm(!is_worker());  // nodes may be unlike: regions have those that are there
+    list.add_llvm(!is_worker());  // nodes may differ: a worker's regions have the GPUs that its node has
     return at[word] == ',' ? at + word + 1 : at + word;
   }
   static constexpr char kNodes[] = "nodes";
@@ -134,7 +135,7 @@ const char* add_named(List& list, const char* text, const char* at) {
   refuse_value(Option::kDevices, text);
 }
 
-// What MARLINE_DEVICES says, before the selection.
+// Adds the devices that MARLINE_DEVICES names, before the selection.
 void add_all(List& list) {
   const char* text = option_value(Option::kDevices);
   if (__kmpc_get_target_offload() == kOffloadDisabled) {
@@ -147,8 +148,8 @@ void add_all(List& list) {
   }
 }
 
-// Leaves those that OMP_AVAILABLE_DEVICES names, in its order. It speaks of the program's devices; a worker has its own
-// for target constructs inside of the program's regions.
+// Keeps the devices that OMP_AVAILABLE_DEVICES names, in its order. The variable is about the program's devices. A
+// worker keeps all its own devices, for target constructs inside of the program's regions.
 int select(Candidate* devices, int count) {
   const char* text = option_value(Option::kAvailable);
   if (text == nullptr || is_worker()) return count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which devices the program has: those that MARLINE_DEVICES names, selected and ordered by OMP_AVAILABLE_DEVICES. One
-// thread, once.
+// Makes the list of the program's devices: the devices that MARLINE_DEVICES names, selected and ordered by
+// OMP_AVAILABLE_DEVICES. Called by one thread, once.
 #pragma once
 
 #include "base/device_set.hpp"
@@ -13,17 +13,17 @@ using namespace device;
 
 struct Candidate {
   const DeviceKind* kind;
-  int index;  // among those of its kind, as it counts them
+  int index;  // number among the devices of its kind, as the kind counts them
   DeviceFacts facts;
 };
 
-// Writes them to `devices`, and returns how many there are. Ends the program for values that cannot be used.
+// Writes the devices to `devices`, and returns how many there are. Ends the program for values that cannot be used.
 [[nodiscard]] int list_devices(Candidate (&devices)[kMostDevices]);
 
-// The next list is that of a program with code for every device that there is.
+// Makes the next list that of a program with code for every device of the machine.
 void assume_code_for_all();
 
-// Why libomptarget has no devices, in one line; empty if it has, or was not asked for any.
+// The reason why libomptarget has no devices, in one line; empty if it has devices, or was not asked for any.
 [[nodiscard]] const char* why_no_gpus();
 
 }  // namespace marline::offload::registry

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A deferred region on an asynchronous device is put aside without a stack: what its end needs lies in
-// one block. Regions that bring much back are suspended instead, so that a thread of their own does the copying rather
-// than a progress hook.
+// Runs target regions. A deferred region on an asynchronous device becomes a pending construct without a stack: what
+// its end needs lies in one block. A region that copies much back to the host is suspended instead, so that a thread
+// makes the copies and not a progress hook.
 #include "registry/region.hpp"
 
 #include "base/report.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kMostBytesInHook = 64 << 10;
 
-// A region that is put aside, with copies of the arrays that its end needs behind it.
+// A pending region, with copies of the arrays that its end needs after it in the same block.
 struct RegionAside : Operation {
   Aside shown;
   Device* device;
@@ -34,7 +34,7 @@ struct RegionAside : Operation {
   Items items;
 };
 
-// Room for the arrays of `items` behind `bytes`, which is rounded up.
+// The size of a block with `bytes`, rounded up, and the arrays of `items` after them.
 size_t bytes_with(size_t bytes, const Items& items) {
   return ((bytes + 15) & ~size_t{15}) + static_cast<size_t>(items.count) * (3 * sizeof(void*) + sizeof(uint64_t));
 }
@@ -125,7 +125,7 @@ void patch_words(const Device* device, Arguments& arguments, uint64_t array) {
         device->kind->name);
 }
 
-// For a device that starts the kernel elsewhere.
+// Appends the patches to the arguments, for a device that starts the kernel elsewhere and applies them there.
 void append_patches(Arguments& arguments) {
   for (const OwnPatch& patch : arguments.patches) {
     uint64_t words[kOwnPatchWords];
@@ -134,7 +134,7 @@ void append_patches(Arguments& arguments) {
   }
 }
 
-// Into the device's memory: there the kernel finds its words.
+// Copies the words to the device's memory, where the kernel finds them. Their address there is the only argument left.
 void store_words(Device* device, Arguments& arguments, const Items& items) {
   Told* told = items.told;
   size_t bytes = arguments.words.count() * sizeof(uint64_t);
@@ -153,7 +153,7 @@ void store_words(Device* device, Arguments& arguments, const Items& items) {
   arguments.words.push(array);
 }
 
-// Private copies are the kernel's own to write.
+// Lists the memory that the kernel writes, as its depend clauses say. A kernel may also write its private copies.
 void name_spans(Device* device, const Region& region, Arguments& to) {
   Names names;
   if (!keeps_names() || !take_names(region.task != nullptr ? region.task : marline_target_task_told(), names)) return;
@@ -225,7 +225,7 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
   aside->shown.what.store("kernel", std::memory_order_relaxed);
   add_aside(&aside->shown);
   tell_kernel_begin(told, device, region.teams);
-  tell_kernel_started(told);  // before it can have ended: that ends the construct
+  tell_kernel_started(told);  // reported before the kernel can end, as that ends the construct
   leave_told(told);
   if (device->kind->launch(device, launch, aside)) {
     while (!aside->ended(aside)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The list is made once, at the first question about devices, and is constant then.
+// Makes the list of the program's devices, and prepares devices. The list is made once, at the first question about
+// devices, and is constant from then on.
 #include "registry/registry.hpp"
 
 #include "../common/environment.h"
@@ -58,13 +59,14 @@ constexpr int kHostFallback = -1, kInvalidDevice = -2;
 Device g_devices[kMostDevices];
 DeviceFacts g_facts[kMostDevices];
 int g_count = 0;
-int g_default = 0;                  // where the program and the user say nothing
-std::atomic<bool> g_listed{false};  // released by the thread that makes the list
+int g_default = 0;                  // the default device if neither the program nor the user names one
+std::atomic<bool> g_listed{false};  // stored with release by the thread that makes the list
 Lock g_list_lock;
-SuspendingLock g_prepare_lock;  // one device is started at a time; nothing is loaded under it
+SuspendingLock g_prepare_lock;  // one device is started at a time; no module is loaded under this lock
 
-// How long a thread waits for another one that loads a module, in nanoseconds: longer than loading takes. A thread that
-// has registered a library has the loader's lock if the library's constructors run regions, so it waits hardly at all.
+// How long a thread waits for another thread that loads a module, in nanoseconds: longer than loading takes. A thread
+// that has registered a library holds the loader's lock if the library's constructors run regions, so it waits only
+// briefly.
 constexpr uint64_t kPatience = 200'000'000, kPatienceInLoader = 200'000;
 thread_local bool t_registers = false;
 
@@ -86,7 +88,7 @@ Device* find_cluster() {
   return nullptr;
 }
 
-// For lists of devices: which node of the cluster a member is.
+// Puts into a member's name which node of the cluster it is, for lists of devices.
 void name_member(DeviceFacts& facts, int node) {
   char product[sizeof facts.name];
   std::memcpy(product, facts.name, sizeof product);
@@ -98,7 +100,8 @@ bool is_member(const Device& device) {
   return (is_gpu || device.kind == &kNodeKind) && is_cluster_member(is_gpu);
 }
 
-// A cluster's are the processors of workers, or their GPUs, by number, in whatever order the user has put them.
+// Finds the members of the cluster, which are the processors of workers, or their GPUs. They are ordered by number, in
+// whatever order the user has put them.
 void list_members() {
   Device* cluster = find_cluster();
   if (cluster == nullptr) return;
@@ -120,7 +123,8 @@ void list_members() {
 
 Device* with_data_of(Device* device) { return device->cluster != nullptr ? device->cluster : device; }
 
-// Of several ranks on a node, each gets a GPU of its own as far as there are. 0 where the user has given out the GPUs.
+// The default device of this rank. Of several ranks on a node, each gets a GPU of its own as far as there are enough. 0
+// if the user has given out the GPUs.
 int share_of_this_rank() {
   static constexpr const char* kGivenOut[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
   for (const char* name : kGivenOut) {
@@ -141,8 +145,8 @@ bool is_of_workers(const Device& device) {
   return device.kind == &kNodeKind || device.kind == &kNodeGpuKind || device.kind == &kClusterKind;
 }
 
-// A list or a device that another thread was making ready is made so by the child. On devices of this process it has
-// its own copy of all that is mapped.
+// If another thread was making the list or preparing a device, the child does that again. On devices of this process,
+// the child has its own copy of all mapped data.
 void after_fork_in_child() {
   if (!g_listed.load(std::memory_order_relaxed)) g_count = 0;
   new (&g_list_lock) Lock;
@@ -155,15 +159,15 @@ void after_fork_in_child() {
   for (int i = 0; i < g_count; ++i) {
     g_devices[i].mapping->drop_busy();
     if (!is_of_workers(g_devices[i])) continue;
-    g_devices[i].lost = true;  // also if it is not started: the job is the program's
-    g_devices[i].started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
+    g_devices[i].lost = true;  // also if it is not started: the job belongs to the program
+    g_devices[i].started.store(false, std::memory_order_relaxed);  // so that `prepare` checks whether it is lost
   }
 }
 
 void make_list() {
   static bool forks_handled = false;
-  (void)
-      __kmpc_get_target_offload();  // without the lock: a runtime that begins with that looks for a tool in the loader
+  // Called without the lock: a runtime that begins with this call looks for a tool, for which it needs the loader.
+  (void)__kmpc_get_target_offload();
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
   if (!forks_handled) handle_forks(after_fork_in_child);
@@ -173,10 +177,10 @@ void make_list() {
   for (int i = 0; i < count; ++i) add_device(found[i]);
   list_members();
   g_default = share_of_this_rank();
-  g_listed.store(true, std::memory_order_release);  // pairs with listed
+  g_listed.store(true, std::memory_order_release);  // pairs with the load in `listed`
 }
 
-// Of devices that have the host's memory.
+// Lets the device use the host's addresses, or ends the program if it cannot.
 void share_memory(Device& device) {
   if (device.kind == &kLlvmKind) return;  // libomptarget has seen the requirement, too
   if (device.kind != &kHostKind) {
@@ -204,7 +208,8 @@ NodesNamed nodes_named() {
   return std::strstr(text, kNodeKind.name) != nullptr ? NodesNamed::kNodes : NodesNamed::kNone;
 }
 
-// A worker does not return. Its other threads that come here wait for good.
+// Does not return in a worker: its first thread here serves, and its other threads that come here wait until the
+// process ends.
 void serve_if_worker() {
   static Lock serves;
   if (nodes_named() == NodesNamed::kNone || !is_worker()) return;
@@ -213,9 +218,9 @@ void serve_if_worker() {
   serve_node();
 }
 
-// The main of a program whose code for devices comes with a library that it opens runs in workers, too, up to its first
-// question about devices. There all processes of the job meet, as they else do before main. Questions in target regions
-// are answered: a worker has no devices.
+// The processes of a job meet before main. But if the code for devices comes with a library that the program opens,
+// main also runs in the workers, up to its first question about devices, and all processes meet there. A question in a
+// target region is answered without that: a worker has no devices.
 void meet_late() {
   if (marline_main_has_begun() == 0 || omp_is_initial_device() == 0) return;
   serve_if_worker();
@@ -223,7 +228,7 @@ void meet_late() {
 }
 
 void listed() {
-  if (g_listed.load(std::memory_order_acquire)) return;  // pairs with make_list
+  if (g_listed.load(std::memory_order_acquire)) return;  // pairs with the store in make_list
   meet_late();
   make_list();
 }
@@ -245,15 +250,16 @@ void remove_globals(Device* device, Module* module) {
 
 void remove_llvm_globals(Device* device, Module* module) {
   if (module->foreign_state.load(std::memory_order_acquire) != ForeignState::kRegistered)
-    return;  // pairs with add_module
+    return;  // the load pairs with the store in add_module
   for (uint32_t i = 0; i < module->count; ++i) {
     const Entry& entry = module->entries[i];
     if (is_variable(entry) && (entry.flags & kEntryLink) == 0) llvm_remove_global(device, entry.host);
   }
 }
 
-// Where the host's variable X is to be used, the image has a pointer X_decl_tgt_ref_ptr in its place, and so does the
-// host, whose pointer says where X is (Clang, CGOpenMPRuntime.cpp, getAddrOfDeclareTargetVar).
+// Whether the entry is a pointer X_decl_tgt_ref_ptr. If the host's variable X is to be used, the image and the host
+// both have such a pointer in place of X, and the host's pointer says where X is (Clang, CGOpenMPRuntime.cpp,
+// getAddrOfDeclareTargetVar).
 bool is_reference(const Entry& entry) {
   constexpr size_t kLength = sizeof "_decl_tgt_ref_ptr" - 1;
   size_t length = std::strlen(entry.name);
@@ -261,7 +267,8 @@ bool is_reference(const Entry& entry) {
          std::memcmp(entry.name + length - kLength, "_decl_tgt_ref_ptr", kLength) == 0;
 }
 
-// Of one copy of the module's image, before others see it: in shared memory nothing is mapped that would set them.
+// Sets these pointers in one copy of the module's image, before other threads see the copy. Used with shared memory,
+// where no map would set them.
 void set_references(Device* device, Module* module, uint64_t handle) {
   for (uint32_t i = 0; i < module->count; ++i) {
     if (!is_reference(module->entries[i])) continue;
@@ -270,7 +277,7 @@ void set_references(Device* device, Module* module, uint64_t handle) {
   }
 }
 
-// Likewise.
+// Runs the constructors of one copy of the module's image, before other threads see the copy.
 void run_constructors(Device* device, Module* module, uint64_t handle) {
   for (uint32_t i = 0; i < module->count; ++i) {
     Entry& entry = module->entries[i];
@@ -280,7 +287,8 @@ void run_constructors(Device* device, Module* module, uint64_t handle) {
   }
 }
 
-// The copy is the module's from now on, with its variables, whose addresses are in the order of the entries.
+// Makes the loaded copy the module's copy on this device, and maps its variables. `addresses` are in the order of the
+// entries. False: the copy does not count (settle_module).
 bool settle(Device* device, const Claim& claim, uint64_t handle, const uint64_t* addresses) {
   Module* module = claim.module;
   Guard guard(images_lock());
@@ -301,7 +309,8 @@ void load_module(Device* device, const Claim& claim) {
   Array<uint64_t, 16> addresses;
   if (handle != 0) {
     if (device->mapping->is_shared()) set_references(device, module, handle);
-    if (device->kind != &kClusterKind) run_constructors(device, module, handle);  // whose members have run them
+    // The members of a cluster have run them.
+    if (device->kind != &kClusterKind) run_constructors(device, module, handle);
     for (uint32_t i = 0; i < module->count; ++i) {
       if (is_variable(module->entries[i])) addresses.push(device->kind->find(device, handle, module->entries[i].name));
     }
@@ -315,9 +324,10 @@ void load_module(Device* device, const Claim& claim) {
   }
 }
 
-// Without a lock: loading needs the loader's, and a thread that has it may run a region in a library's constructor. If
-// another thread is at a module, this one waits for it a while; it does not know whether the other waits for the
-// loader's lock, and whether it has that itself. Then it loads a copy of its own.
+// Loads new modules, without a lock: loading needs the loader's lock, and a thread that holds that lock may run a
+// region in a library's constructor. If another thread is loading a module, this thread waits for it for a while: it
+// knows neither whether the other thread waits for the loader's lock, nor whether it holds that lock itself. Then it
+// loads a copy of its own.
 void load_new(Device* device) {
   uint64_t end = 0;
   for (;;) {
@@ -354,7 +364,8 @@ int device_count() {
   return g_count;
 }
 
-// A worker need not have devices: target constructs in regions, and regions in its constructors, may run on the host.
+// A worker need not have devices: target constructs inside of regions, and regions in the worker's constructors, may
+// run on the host.
 bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOffloadMandatory; }
 
 Destination destination_of(int64_t number) {
@@ -387,7 +398,7 @@ int cluster_nodes() {
 
 int default_device(const char* wish) {
   listed();
-  if (wish == nullptr || is_worker()) return g_default;  // the wish is the program's
+  if (wish == nullptr || is_worker()) return g_default;  // the wish is the program's, not a worker's
   int chosen;
   const char* wrong = choose_device(wish, g_facts, g_count, chosen);
   if (wrong != nullptr) {
@@ -412,12 +423,13 @@ const DeviceFacts* device_facts(int number) {
 
 const char* device_kind(int number) { return g_devices[number].kind->name; }
 
-// For tools: of a device on a node, the uid, which says where it is.
+// The type of a device for tools. For a device on a node it is the uid, which says where the device is.
 static const char* told_type(const Device* device) {
   return is_of_workers(*device) ? g_facts[device->number].uid : device->kind->name;
 }
 
-// The members of a cluster, too, which do its kernels and may have been started for it.
+// Reports the begin of a device to tools, and that of a cluster's members, which run its kernels and may have been
+// started for it.
 static void tell_begun(Device* device) {
   if (!is_told(MARLINE_ON_ANYTHING)) return;
   if (!device->is_told) marline_device_begin(device->number, told_type(device), g_count);
@@ -426,7 +438,7 @@ static void tell_begun(Device* device) {
 }
 
 bool is_prepared(const Device* device) {
-  bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores of prepare
+  bool started = device->started.load(std::memory_order_acquire);  // these two loads pair with the stores in prepare
   return started && device->modules.load(std::memory_order_acquire) == module_changes();
 }
 
@@ -439,13 +451,13 @@ void prepare(Device* device) {
     device->kind->start(device);
     show_asides();
     tell_begun(device);
-    device->started.store(true, std::memory_order_release);  // pairs with the load above
+    device->started.store(true, std::memory_order_release);  // pairs with the load in is_prepared
   }
   g_prepare_lock.release();
-  uint32_t known = module_changes();  // what changes from here on is for the next call, seen here or not
+  uint32_t known = module_changes();  // later changes are for the next call, whether they are seen here or not
   unload_gone(device);
   load_new(device);
-  device->modules.store(known, std::memory_order_release);  // pairs with the load above
+  device->modules.store(known, std::memory_order_release);  // pairs with the load in is_prepared
 }
 
 void note_registration(const Module* module) { t_registers = t_registers || !module->is_program; }
@@ -454,14 +466,15 @@ void start_early() {
   const char* text = option_value(Option::kDevices);
   if (text == nullptr) return;
   if (nodes_named() != NodesNamed::kNone && worker_count() > 0) {
-    if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
+    // In all processes of `marline devices`.
+    if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();
     serve_if_worker();
     if (is_serving_rank()) {
       start_agent(serve_node);
       take_membership();
     } else {
       start_nodes();
-      listed();  // now that the workers have said what they are
+      listed();  // after the workers have described their devices
     }
   }
   if (std::strstr(text, kProcessKind.name) == nullptr) return;
@@ -472,11 +485,11 @@ void start_early() {
 }
 
 void forget_module(Module* module) {
-  for (int i = 0; g_listed.load(std::memory_order_acquire) && i < g_count; ++i) {  // pairs with make_list
+  for (int i = 0; g_listed.load(std::memory_order_acquire) && i < g_count; ++i) {  // pairs with the store in make_list
     if (g_devices[i].lost) continue;
     if (g_devices[i].kind != &kLlvmKind) {
       remove_globals(&g_devices[i], module);
-    } else if (g_devices[i].started.load(std::memory_order_acquire)) {  // pairs with prepare
+    } else if (g_devices[i].started.load(std::memory_order_acquire)) {  // pairs with the store in prepare
       remove_llvm_globals(&g_devices[i], module);
     }
   }

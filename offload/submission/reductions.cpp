@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One list of the reductions of open taskgroups, under a lock: a program has few at a time, and each
-// task that takes part looks its own up once for each variable.
+// Task reductions of early-submitted regions. One list under a lock has the reductions of open taskgroups: a program
+// has few at a time, and each task that takes part looks up its reduction once for each variable.
 #include "submission/reductions.hpp"
 
 #include "base/forks.hpp"
@@ -22,10 +22,10 @@ using namespace items;
 
 struct RegionReduction {
   marline_reduction_t what;
-  bool combines_anywhere;    // `combine` does the same in a process of the same program
-  Device* device = nullptr;  // set with the next two, by the thread that hands over
+  bool combines_anywhere;    // `combine` gives the same result in another process of the program
+  Device* device = nullptr;  // this and the next two are set by the submitting thread
   uint64_t address = 0;
-  uint64_t written_by = 0;  // the operation that brings the initial value
+  uint64_t written_by = 0;  // the operation that copies the initial value to the device
 };
 
 namespace {
@@ -36,14 +36,15 @@ Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kReductions);
 List<RegionReduction*> g_open;
 
-// It does so if it is the program's own and uses nothing but its arguments: not if it reads how long an array of
-// variable length is, or variables of the program.
+// Whether `combine` gives the same result in another process of the program. It must be a function of the program
+// itself and use nothing but its arguments. A function that reads the length of an array of variable length, or
+// variables of the program, does not qualify.
 bool combines_anywhere(const marline_reduction_t& what) {
   auto* function = reinterpret_cast<const void*>(what.combine);
   return offset_in_program(function) != 0 && stands_alone(function);
 }
 
-// Under the lock.
+// Called with g_lock.
 RegionReduction* find_open(const void* copy) {
   for (RegionReduction* one : g_open) {
     if (one->what.copy == copy) return one;
@@ -56,8 +57,8 @@ RegionReduction* find_or_add(const marline_reduction_t& what) {
     Guard guard(g_lock);
     if (RegionReduction* known = find_open(what.copy)) return known;
   }
-  bool anywhere =
-      combines_anywhere(what);  // without the lock: it takes that over the list of modules, which comes before
+  // Called without g_lock: it takes the lock of the list of modules, which comes before g_lock (ForkOrder).
+  bool anywhere = combines_anywhere(what);
   Guard guard(g_lock);
   if (RegionReduction* known = find_open(what.copy)) return known;
   void* memory = std::malloc(sizeof(RegionReduction));
@@ -80,8 +81,8 @@ bool is_in(const void* address, const void* begin, size_t bytes) {
   return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(begin) < bytes;
 }
 
-// The item is the variable, or part of it. A compiler that passes the copy that it has asked for is right, too. The
-// arrays are the task's own (make_captured).
+// Makes item i, which is the variable or a part of it, name the copy. The compiler may map the original variable or its
+// private copy; accept both. The arrays are the task's own (make_captured).
 void name(const marline_reduction_t& what, RegionReduction* reduction, CapturedTask& task, int32_t i) {
   char* begin = static_cast<char*>(task.items.begins[i]);
   char* base = static_cast<char*>(task.items.bases[i]);
@@ -99,7 +100,8 @@ bool is_named(const marline_reduction_t& what, const Items& items, int32_t i) {
   return !has_no_storage(items.types[i]) && is_variable;
 }
 
-// Bytes of an array that a section leaves out have no copy.
+// Whether item i is a plain argument inside of the variable. The bytes of an array that a section leaves out have no
+// copy.
 bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
   constexpr uint64_t kOthers = kPointerAndObject | kReturn | kDelete | kAttach | kNonContiguous;
   const void* from = is_in(items.begins[i], what.copy, what.bytes) ? what.copy : what.variable;
@@ -109,7 +111,7 @@ bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
          !is_member(items.types[i]);
 }
 
-// Null: it is none. An argument has one copy.
+// The entry of item i; null: the item is not of a reduction. An argument has one copy.
 const ReducedItem* find_reduced(const CapturedTask& task, int32_t i) {
   for (uint32_t k = 0; k < task.reduced_count; ++k) {
     if (task.reduced[k].item == i) return &task.reduced[k];
@@ -158,7 +160,8 @@ bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& 
 bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& behind) {
   for (uint32_t i = 0; i < task.reduced_count; ++i) {
     RegionReduction& one = *task.reduced[i].reduction;
-    // What has mapped the variable for longer than the region would overwrite the sum with what is there.
+    // If the variable is mapped for longer than the region, the end of that map would overwrite the sum with the
+    // device's data.
     if (device->mapping->is_present(task.reduced[i].variable)) return false;
     if (one.device == nullptr && !bring(one, device)) return false;
     behind.push(one.written_by);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables of task reductions (OpenMP 5.2, section 5.5.9) in target tasks that are sent ahead, of Clang's code: on the
-// device each region has a copy that no other region has at that time, and what regions have added is combined there,
-// before it comes home. One piece of the device's memory stands for all these copies, and for the host's memory that
-// the runtime has for them (marline_reduction_t). It has the reduction's initial value, which regions only read.
+// Variables of task reductions (OpenMP 5.2, section 5.5.9) in early-submitted target tasks of Clang's code. On the
+// device, each region works on a copy that no other region has at that time. The device combines the copies before the
+// result is copied to the host. One block of the device's memory represents all these copies. It is the device's
+// counterpart of the host memory that the runtime provides for the variable (marline_reduction_t), and has the
+// reduction's initial value, which regions only read.
 #pragma once
 
 #include "base/array.hpp"
@@ -15,22 +16,22 @@ namespace marline::offload::submission {
 using namespace cluster;
 using namespace device;
 
-// Makes the items of the region that name one of these variables name what stands for its copies. False: the region
-// uses a variable in a way that is not known. By the task's creator.
+// Makes the region's items that name such a variable name the memory that represents its copies. False: the region uses
+// a variable in a way that is not supported. Called by the task's creator.
 [[nodiscard]] bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& task);
 
-// By the one thread that hands tasks over, before the task's maps are looked at: the device has the initial values, or
-// gets them by operations `behind` which the region comes. False: the region is to work on the variable itself, which
-// is mapped, or there is no memory.
+// Called by the submitting thread before the task's maps are processed. The device has the initial values, or gets them
+// by operations that this function adds to `behind`, the operations that the region is ordered after. False: the region
+// is to work on the variable itself, which is mapped, or the device has no memory.
 [[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& behind);
 
-// The task's arguments that point into them.
+// Lists the task's arguments that point into reduction variables.
 void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to);
 
-// As CaptureSink has it.
+// Implements CaptureSink::reduced.
 [[nodiscard]] bool reduced(void* copy);
 
-// In a fork's child.
+// Called in a fork's child.
 void forget_reductions();
 
 }  // namespace marline::offload::submission

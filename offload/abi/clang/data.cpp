@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// target data, enter data, exit data and update, as Clang's code calls them. With nowait they are the bodies of target
-// tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and
-// 16 pass fewer arguments to these: what is behind `mappers` is not looked at.)
+// The entry points that Clang's code calls for target data, enter data, exit data and update. With nowait they are
+// called in the bodies of target tasks. Some versions also pass dependences; these have been waited for when the body
+// runs, so the rest is the same. (Clang 14 and 16 pass fewer arguments than later versions: arguments after `mappers`
+// are not read.)
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -23,8 +24,9 @@ using namespace submission;
 
 namespace {
 
-// Clang 14 to 22 put the dimensions of such a section on the stack of the function that creates the task, and only
-// their address into the task: when the task runs, they may be those of a later update.
+// Warns of `target update` with nowait of such a section. Clang 14 to 22 put its dimensions on the stack of the
+// function that creates the task, and only their address into the task: when the task runs, the dimensions there may
+// belong to a later update.
 void warn_of_lost_dimensions(const Items& items) {
   static std::atomic<bool> warned{false};
   for (int32_t i = 0; i < items.count; ++i) {
@@ -35,7 +37,7 @@ void warn_of_lost_dimensions(const Items& items) {
   }
 }
 
-// What is called, and from where in the program.
+// The entry point that is called, and from where in the program.
 struct Call {
   LlvmData what;
   bool nowait;

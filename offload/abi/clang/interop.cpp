@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interoperability objects (OpenMP 5.2, chapter 14 and 18.12) as Clang's code asks for them. The devices whose kernels
-// this processor runs have no foreign runtime: their objects know the device and that it is ready, as every construct
-// on them has ended when its task has. Objects of libomptarget's devices are its own, and so are the answers about
-// them.
+// The entry points of Clang's code for interoperability objects (OpenMP 5.2, chapter 14 and 18.12). A device that runs
+// its kernels on this processor has no foreign runtime: its object only knows the device, and is always ready, as every
+// construct on the device has ended when its task has. For devices of libomptarget, the objects and the answers about
+// them are libomptarget's.
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -24,7 +24,8 @@ namespace {
 constexpr int kDeviceNumber = -5, kFirstProperty = -9;
 constexpr int kNoValue = 1, kSuccess = 0, kEmpty = -1, kOutOfRange = -2, kTypeInt = -3;
 
-constexpr uint64_t kMark = 0x6d61726c696e6521;  // in front of our objects; libomptarget's begin with small numbers
+// First word of this library's objects; libomptarget's objects begin with small numbers.
+constexpr uint64_t kMark = 0x6d61726c696e6521;
 
 struct Object {
   uint64_t mark;
@@ -48,7 +49,7 @@ void set(int* code, int value) {
   if (code != nullptr) *code = value;
 }
 
-// Why a question about an object of ours has no answer of that type.
+// The return code for a property that an object of this library does not have with that type.
 int refuse(const void* object, int property, bool is_int) {
   if (object == nullptr) return kEmpty;
   if (property >= 0 || property < kFirstProperty) return kOutOfRange;
@@ -99,7 +100,7 @@ int omp_get_num_interop_properties(const void* object) {
   bool is_llvms = object != nullptr && as_ours(object) == nullptr;
   auto count =
       is_llvms ? reinterpret_cast<int (*)(const void*)>(llvm_routine("omp_get_num_interop_properties")) : nullptr;
-  return count != nullptr ? count(object) : 0;  // none beyond the standard's own; LLVM 19 does not count them
+  return count != nullptr ? count(object) : 0;  // 0: none beyond the standard's own; LLVM 19 does not count them
 }
 
 intptr_t omp_get_interop_int(const void* object, int property, int* code) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target regions as Clang's code calls them. 14: a routine for each combination of teams and nowait; 16 and later: one,
-// with a structure of arguments that has a version (LLVM, offload/include/Shared/APITypes.h). All return 0 when the
-// region has run on the device, or goes on there; else the caller runs it itself.
+// The entry points that Clang's code calls for target regions. Clang 14 has a routine for each combination of teams and
+// nowait; Clang 16 and later have one, with a structure of arguments that has a version (LLVM,
+// offload/include/Shared/APITypes.h). All return 0 if the region has run on the device, or still runs there; else the
+// caller runs the region on the host.
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -84,7 +85,7 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
   return kRunItYourself;
 }
 
-// The arguments of Clang 14, which had no structure: version 2 has no leading null either.
+// Puts the arguments of Clang 14, which has no structure, into one. Version 2 fits, as it has no leading null either.
 KernelArguments in_structure(int32_t count, void** bases, void** begins, int64_t* sizes, int64_t* types, void** names,
                              void** mappers, int32_t teams, int32_t threads, uint64_t flags) {
   KernelArguments made = {};
@@ -144,11 +145,12 @@ int __tgt_target_nowait_mapper(void* ident, int64_t device, void* id, int32_t co
              in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, kNowaitFlag));
 }
 
-// How often the loop of the next region runs: GPUs size their grids by it.
+// The number of iterations of the next region's loop, by which GPUs size their grids. It is ignored.
 void __kmpc_push_target_tripcount_mapper(void*, int64_t, uint64_t) {}
 void __kmpc_push_target_tripcount(void*, int64_t, uint64_t) {}
 
-// The regions of these devices have ended when their task's body has, or hold the task themselves.
+// Reports that the operations of a task with nowait have ended. A region of these devices has ended when its task's
+// body ends, or it holds the task itself.
 void __tgt_target_nowait_query(void** handle) { *handle = nullptr; }
 
 #pragma GCC visibility pop

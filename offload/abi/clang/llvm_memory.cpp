@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LLVM's routines for memory of other kinds than a device's own. Devices whose kernels run on this processor copy from
-// any memory of the host, so host memory is malloc's; one of their own processes shares none with the host.
+// LLVM's routines for kinds of memory other than a device's own. Devices that run their kernels on this processor copy
+// from any memory of the host, so malloc provides their host memory. A device in a process of its own shares no memory
+// with the host.
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
 #include "device/libomptarget/staging/pinned.hpp"
@@ -21,7 +22,7 @@ using namespace registry;
 
 namespace {
 
-// The device if it is one of libomptarget's, ready for use.
+// The device, ready for use, if it is a device of libomptarget; else null.
 Device* llvms(int number) {
   bool exists;
   Device* device = device_for_routine(number, exists);
@@ -30,7 +31,7 @@ Device* llvms(int number) {
   return device;
 }
 
-// Host and device may use it: those of the same process.
+// Whether host and device can use the same memory: the device is the host itself, or is in the same process.
 bool shares_memory(int number) {
   bool exists;
   Device* device = device_for_routine(number, exists);
@@ -68,7 +69,8 @@ void llvm_omp_target_free_shared(void* pointer, int number) {
 void* llvm_omp_target_alloc_device(size_t bytes, int device) { return omp_target_alloc(bytes, device); }
 void llvm_omp_target_free_device(void* pointer, int device) { omp_target_free(pointer, device); }
 
-// Memory of the program that a device may use in place: libomptarget's devices say by which address.
+// Lets a device use memory of the program in place. A device of libomptarget returns the address that it uses for this
+// memory.
 void* llvm_omp_target_lock_mem(void* pointer, size_t bytes, int number) {
   Device* device = llvms(number);
   if (device == nullptr) return shares_memory(number) ? pointer : nullptr;
@@ -81,11 +83,11 @@ void llvm_omp_target_unlock_mem(void* pointer, int number) {
   reinterpret_cast<void (*)(void*, int)>(llvm_routine("llvm_omp_target_unlock_mem"))(pointer, llvm_number(device));
 }
 
-// Memory that the threads of a team share is the GPU's business; on the host there is none, as with LLVM.
+// Dynamic memory that the threads of a team share exists on GPUs only; on the host there is none, as with LLVM.
 void* llvm_omp_target_dynamic_shared_alloc() { return nullptr; }
 void* llvm_omp_get_dynamic_shared() { return nullptr; }
 
-// What libomptarget is to say of its work (LIBOMPTARGET_INFO). Devices that are not its own say nothing of theirs.
+// Sets what libomptarget reports of its work (LIBOMPTARGET_INFO). Devices of other kinds report nothing.
 void __tgt_set_info_flag(uint32_t flags) {
   const char* why;
   if (llvm_device_count(&why) <= 0) return;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections that are not contiguous in a target update, as code of Clang 23 and later passes them, in the layout of the
-// versions before: everything here knows that one.
+// Converts the sections that are not contiguous in a target update from the layout of Clang 23 and later to that of
+// earlier versions, which the rest of the library uses.
 //
-// A list ends with a dimension for the bytes of an element: {0, 1, bytes} up to 22, {0, bytes, 1} from 23 on. Offsets
-// are bytes from 23 on; before, they count strides, but that before the last counts elements.
+// A list ends with a dimension for the bytes of an element: {0, 1, bytes} up to Clang 22, {0, bytes, 1} from Clang 23
+// on. From 23 on, offsets are in bytes. Up to 22, an offset counts strides of its dimension, but in the dimension
+// before the last one it counts elements.
 #pragma once
 
 #include "base/array.hpp"
@@ -14,7 +15,7 @@ namespace marline::offload::abi {
 
 using namespace items;
 
-// Lies beside the caller's arrays while the items are used.
+// The converted begins of an update. The object and the caller's arrays must stay while the items are used.
 class OlderSections {
  public:
   explicit OlderSections(const Items& given);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Ends the program when it calls an entry point that this library does not provide.
 #include "abi/clang/not_provided.hpp"
 
 #include "base/report.hpp"

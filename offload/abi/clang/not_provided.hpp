@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry points of libomptarget that a program may name and that do not exist here (not_provided.txt). Any thread.
+// The error for entry points of libomptarget that a program may call and that do not exist here (not_provided.txt). Any
+// thread.
 #pragma once
 
 namespace marline::offload::abi {

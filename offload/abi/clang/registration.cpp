@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How compilers' code tells of its images, and of `requires`. Called while libraries are loaded and unloaded.
+// The entry points by which compilers' code registers its images and its `requires` directives. They are called while
+// libraries are loaded and unloaded.
 #include "image/images.hpp"
 #include "image/requires.hpp"
 #include "registry/registry.hpp"
@@ -12,7 +13,7 @@ using namespace registry;
 
 namespace {
 
-// From 19 on the requirements are an entry.
+// From Clang 19 on, an entry of the module holds the requirements.
 void take_requirements(const Module* module) {
   for (uint32_t i = 0; i < module->count; ++i) {
     if ((module->entries[i].flags & kEntryRequires) != 0) note_requirements(module->entries[i].data);
@@ -30,15 +31,16 @@ void __tgt_register_lib(const void* descriptor) {
   take_requirements(module);
 }
 
-// Devices go on, also behind the last module: another one may come. They are stopped at the program's end
-// (provider.cpp).
+// Devices keep running even after the last module is unregistered, as another one may come. They are stopped at the
+// program's end (abi/gcc/provider.cpp).
 void __tgt_unregister_lib(const void* descriptor) {
   if (Module* module = unregister_images(descriptor)) forget_module(module);
 }
 
 void __tgt_register_requires(int64_t flags) { note_requirements(flags); }
 
-// Called by code of some versions before anything else; everything is made ready when it is needed.
+// Code of some versions of Clang calls these before anything else. They do nothing, as devices are prepared when they
+// are needed.
 void __tgt_rtl_init() {}
 void __tgt_rtl_deinit() {}
 void __tgt_init_all_rtls() {}

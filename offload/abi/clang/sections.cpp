@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What the compilers pass was looked at with Clang 14, 16, 19 and 22. The list of a section's
-// dimensions ends with {0, 1, bytes of an element}.
+// Finds where a section that is not contiguous lies. What the compilers pass was examined with Clang 14, 16, 19 and 22.
+// The list of a section's dimensions ends with {0, 1, bytes of an element}.
 //
-// Clang 22: of a section in a member, the base is the structure's, and the offsets do not count where the member lies.
-// But the item of the structure, which comes before, begins at its lowest member's first element, and ends behind its
-// highest member's, so it says where one section lies. Before 22: if a structure has members in the construct, the list
-// of each later section stands with the item before its own, and overwrites the begin of that. Then the section's own
-// item has no list, or the list of the next one.
+// Clang 22: for a section in a member of a structure, the base is that of the structure, and the offsets do not include
+// the member's offset in the structure. But the item of the structure, which comes earlier, begins at the first element
+// of its lowest member and ends after the first element of its highest member, so it says where one section lies.
+// Before 22: if a structure has members in the construct, the list of each later section is in the item before the
+// section's own, where it overwrites the begin. Then the section's own item has no list, or the list of the next
+// section.
 #include "abi/clang/sections.hpp"
 
 #include "base/report.hpp"
@@ -36,7 +37,8 @@ bool has_section(const Items& items) {
 
 const Dimension* shape_of(const Items& items, int32_t i) { return static_cast<const Dimension*>(items.begins[i]); }
 
-// Whether item i has a list of dimensions. One that is not there has a length of 0 or 1, or any content.
+// Whether item i has a list of dimensions. Without a list, the item has a size of 0 or 1, or its begin points to other
+// data, so the content is checked.
 bool has_shape(const Items& items, int32_t i) {
   int64_t last = items.sizes[i] - 1;
   if (last < 1 || items.sizes[i] > kMostInList || items.begins[i] == nullptr) return false;
@@ -49,13 +51,13 @@ bool has_shape(const Items& items, int32_t i) {
   return true;
 }
 
-// Of the member's structure; -1: none.
+// The index of the item of the structure that item i is a member of; -1: none.
 int32_t structure_of(const Items& items, int32_t i) {
   int64_t place = static_cast<int64_t>(items.types[i] >> kMemberShift) - 1;
   return place < i && (place < 0 || !is_member(items.types[place])) ? static_cast<int32_t>(place) : -1;
 }
 
-// Where a member that is no section lies in its structure.
+// The addresses of a member that is not a section.
 struct Member {
   uintptr_t begin, end;
 };
@@ -66,7 +68,7 @@ Member member_at(const Items& items, int32_t i) {
   return {begin, begin + (is_pointer ? sizeof(void*) : static_cast<size_t>(items.sizes[i]))};
 }
 
-// Whether item i has lost its begin: a member lies in its structure.
+// Whether the begin of item i has been overwritten: the begin of a member lies in its structure.
 bool is_overwritten(const Items& items, int32_t i) {
   int32_t whole = structure_of(items, i);
   if (whole < 0 || (items.types[i] & kAttach) != 0) return false;
@@ -86,16 +88,16 @@ void check(const Items& items) {
   }
 }
 
-// The innermost dimension counts elements of its own stride, and its offset elements. The other ones' offsets count
-// their strides.
+// The distance of the section's first element from its base. The offset of the innermost dimension counts elements; the
+// offsets of the other dimensions count their own strides.
 uintptr_t bytes_before(const Dimension* list, int64_t dimensions) {
   uintptr_t bytes = 0;
   for (int64_t k = 0; k < dimensions; ++k) bytes += list[k].offset * list[k + 2 == dimensions ? k + 1 : k].stride;
   return bytes;
 }
 
-// The first element of section i, a member of `whole`, from the extent of the structure's members. 0: other members,
-// which lie at both ends of it, or other sections leave it open.
+// The address of the first element of section i, a member of `whole`, from the extent of the structure's item. 0: that
+// is not certain, because other members lie at both ends of the extent, or because the structure has other sections.
 uintptr_t first_of_member(const Items& items, int32_t i, int32_t whole) {
   Member structure = member_at(items, whole);
   bool is_lowest = true, is_highest = true;
@@ -144,7 +146,8 @@ ExactSections::ExactSections(const Items& given) : items_(given) {
   items_.sizes = sizes_.begin();
 }
 
-// libomptarget 19 moves the first element alone if the innermost dimension is followed by that of an element.
+// Drops the dimension of an element after an innermost dimension of the same stride: with it, libomptarget 19 copies
+// only the first element.
 int64_t ExactSections::take_shape(const Dimension* list, int64_t dimensions) {
   if (list[dimensions - 2].stride == list[dimensions - 1].stride) --dimensions;
   for (int64_t k = 0; k < dimensions; ++k) dimensions_.push({0, list[k].count, list[k].stride});

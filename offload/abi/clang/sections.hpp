@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections that are not contiguous in a target update (s.grid[1:2][0:3]), as Clang's code passes them. That code has
-// errors which differ by version; here they are mended, or the program ends with a line (docs/guide/devices.md, "What
-// Clang's code gets wrong").
+// Corrects the sections that are not contiguous in a target update (s.grid[1:2][0:3]), as Clang's code passes them.
+// That code has errors that differ by version. They are corrected here, or the program ends with a message
+// (docs/guide/devices.md, "What Clang's code gets wrong").
 #pragma once
 
 #include "base/array.hpp"
@@ -12,8 +12,9 @@ namespace marline::offload::abi {
 
 using namespace items;
 
-// The items of an update, in which the base of each such section is the address of its first element, the offsets of
-// its dimensions are 0, and the innermost one is one run. Lies beside the caller's arrays while the items are used.
+// The corrected items of an update: the base of each such section is the address of its first element, the offsets of
+// its dimensions are 0, and the innermost dimension is one contiguous run. The object and the caller's arrays must stay
+// while the items are used.
 class ExactSections {
  public:
   explicit ExactSections(const Items& given);

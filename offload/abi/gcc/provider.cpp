@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's
-// entry points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of
-// addresses. A device in this process runs it on copies of what is mapped; one in a forked process has the function at
-// the same address, a worker on another node at another one. `declare target` variables of a device in this process are
-// the program's own. Any thread.
+// Devices for code of GCC that was built without a compiler for devices. The runtime passes the arguments of libgomp's
+// entry points on to these functions (devices.h, marline_device_provider_t). A kernel is a function of the program that
+// gets an array of addresses. A device in this process runs it on copies of the mapped data. In a forked process the
+// function has the same address, in a worker on another node a different one. For a device in this process, `declare
+// target` variables are the program's own. Any thread.
 #include "abi/gcc/provider.hpp"
 
 #include "base/forks.hpp"
@@ -36,20 +36,23 @@ namespace {
 
 constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if` is false
 
-// What a device knows of the variables of all modules.
+// A `declare target` variable with its address on a device.
 struct Located : OffloadVariable {
-  uint64_t place;  // on the device
+  uint64_t place;  // address on the device
 };
+// All such variables that a device has mapped.
 struct Known {
-  std::atomic<uint64_t> changes{0};  // of the loader; released by the thread that has mapped the variables
-  Array<Located> variables;          // under the lock
+  // The value of loader_changes() when the variables were mapped; stored with release by the thread that mapped them.
+  std::atomic<uint64_t> changes{0};
+  Array<Located> variables;  // under g_tables_lock
 };
 
 Lock g_tables_lock;
 Known g_known[kMostDevices];
 const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
 
-// A library that was opened late, or has been closed and opened again.
+// Whether the device has the function's library. A process lacks a library that was opened after the process was
+// started, or has been closed and opened again.
 bool has_module_of(const Device* device, const void* address) {
   return device->kind != &kProcessKind || was_loaded(address);
 }
@@ -77,7 +80,7 @@ bool is_among(const Located& variable, Array<Located>& list) {
   return false;
 }
 
-// Those that the device has. It may have to be asked, so without a lock.
+// Lists the loaded variables that the device has. Called without a lock, as the device may have to be asked.
 void locate_variables(Device* device, Array<Located>& to) {
   Array<OffloadVariable> loaded;
   list_offload_variables(loaded);
@@ -87,7 +90,7 @@ void locate_variables(Device* device, Array<Located>& to) {
   }
 }
 
-// With the lock over tables.
+// Unmaps variables that are gone, and maps the current ones. Called with g_tables_lock.
 void follow_loader(Device* device, Array<Located>& known, Array<Located>& now) {
   for (const Located& variable : known) {
     if (!is_among(variable, now)) unmap_variable(device, variable);
@@ -102,7 +105,8 @@ void follow_loader(Device* device, Array<Located>& known, Array<Located>& now) {
 }  // namespace
 
 bool knows_loaded_variables(const Device* device) {
-  return g_known[device->number].changes.load(std::memory_order_acquire) == loader_changes();  // pairs with make_ready
+  // Pairs with the store in make_ready.
+  return g_known[device->number].changes.load(std::memory_order_acquire) == loader_changes();
 }
 
 namespace {
@@ -115,12 +119,13 @@ void make_ready(Device* device) {
   Array<Located> now;
   locate_variables(device, now);
   Guard guard(g_tables_lock);
-  if (known.changes.load(std::memory_order_relaxed) >= changes) return;  // a thread that has seen more was faster
+  // Another thread has mapped these or newer variables.
+  if (known.changes.load(std::memory_order_relaxed) >= changes) return;
   follow_loader(device, known.variables, now);
   known.changes.store(changes, std::memory_order_release);  // pairs with the load above
 }
 
-// The host also where the device is of a kind that runs images only.
+// The device that is ready for use; the host (null) also if the device is of a kind that runs only images.
 Destination ready_destination(int number) {
   Destination to = number == kHostFallback ? Destination{nullptr} : destination_of(number);
   Device* device = to.device;
@@ -148,8 +153,8 @@ void keep_element(Device* device, const marline_device_maps_t& maps, const char*
   }
 }
 
-// A pointer that is a `declare target` variable of a device in this process is the program's own, and keeps its value:
-// what it points to must then stay where it is, too.
+// On a device in this process, a pointer that is a `declare target` variable is the program's own variable and keeps
+// its value. So the data that it points to must keep its address on the device, too.
 void keep_pointees(Device* device, const marline_device_maps_t& maps) {
   if (device->kind != &kHostKind) return;
   for (size_t i = 0; i < maps.count; ++i) {
@@ -167,7 +172,8 @@ struct OpenData {
   const void* code;
 };
 
-// The device does not have the region. Said once, as all regions of a file are alike.
+// The device does not have the region, so the host runs it. There is only one warning, as all regions of a file are
+// alike.
 int run_on_host(const Device* device, const Entry* entry, const void* code) {
   const char* why = is_offload_function(code)
                         ? "its library was loaded, perhaps again, when the device had been started"
@@ -202,7 +208,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.items.told = scope.told();
   region.items.source.kernel = entry->name;
   region.scope = &scope;
-  region.teams = 0;  // GCC does not say here
+  region.teams = 0;  // GCC does not pass it here
   region.thread_limit = thread_limit;
   region.in_memory = true;
   region.node = to.node != 0 ? to.node : maps->node;
@@ -286,7 +292,7 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   device->mapping->end(all);
 }
 
-// Of the default device if it has some, else of the first that has.
+// From the default device if that is a device of libomptarget, else from the first such device.
 void* pinned_memory(size_t bytes) {
   int chosen = omp_get_default_device();
   for (int i = -1; i < device_count(); ++i) {
@@ -323,7 +329,7 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
     warn("another library has devices for code of GCC; Marline's are not used");
 }
 
-// Behind the program's own destructors, which may use devices.
+// Runs after the program's own destructors, which may use devices.
 [[gnu::destructor]] void end() { stop_all(); }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices for code of GCC (provider.cpp), as other files of this room see them. Any thread.
+// What other files need from the devices for code of GCC (provider.cpp). Any thread.
 #pragma once
 
 #include "device/contract/device.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the routines that copy and fill device memory are asked for: now (routines.cpp), or by a task that they leave
-// behind (deferred_copies.cpp). Any thread.
+// The requests of the routines that copy and fill device memory. A request is carried out at once (routines.cpp) or by
+// a task that the routine creates (deferred_copies.cpp). Any thread.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -12,8 +12,8 @@ struct LinearCopy {
   void* to;
   const void* from;
   size_t bytes, to_offset, from_offset;
-  int to_device, from_device;  // as the program counts
-  const void* code;            // the program's call
+  int to_device, from_device;  // the program's device numbers
+  const void* code;            // address of the program's call
 };
 
 struct RectangleCopy {
@@ -35,7 +35,7 @@ struct Fill {
 [[nodiscard]] bool is_valid(const LinearCopy& copy);
 [[nodiscard]] bool is_valid(const RectangleCopy& copy);
 
-// Done at the return; 0 for success. May suspend.
+// The request is done when these return. 0 means success. May suspend.
 [[nodiscard]] int run(const LinearCopy& copy);
 [[nodiscard]] int run(const RectangleCopy& copy);
 void run(const Fill& fill);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The routines that leave a task behind (OpenMP 5.2, 18.8.7 and 18.8.8; 6.0, 25.7): it has the dependences of the call,
-// copies when they let it, and is a child of the calling task. What such a copy cannot do ends the program with a line:
-// the call has long returned.
+// The copy routines that create a task (OpenMP 5.2, 18.8.7 and 18.8.8; 6.0, 25.7). The task has the dependences of the
+// call, copies when these are fulfilled, and is a child of the calling task. If the copy fails, the program ends with a
+// message, as the call has returned long before.
 #include "base/report.hpp"
 #include "abi/omp/copies.hpp"
 #include "abi/omp/dependences.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostDimensions = MARLINE_RECTANGLE_DIMENSIONS;
 
-// The caller's arrays may be gone when the task runs.
+// Copies of the caller's arrays, which may be gone when the task runs.
 struct DeferredRectangle {
   RectangleCopy copy;
   size_t numbers[5][kMostDimensions];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Calls the runtime to wait for dependences and to create tasks that have them.
 #include "abi/omp/dependences.hpp"
 
 #include "base/array.hpp"
@@ -21,16 +21,18 @@ namespace marline::offload::abi {
 
 namespace {
 
-// As Clang's code builds them; the entry in front of an object's first says how many it has (LLVM, kmp.h).
+// A dependence as Clang's code builds it. The entry in front of the first one of a depend object holds their number
+// (LLVM, kmp.h).
 struct Dependence {
   uintptr_t address;
   size_t length;
   uint8_t flags;
 };
 
-constexpr int64_t kHostForTask = -1;  // the runtime does not look at it
+constexpr int64_t kHostForTask = -1;  // the runtime ignores it
 
-// A task's block as compilers lay it out (LLVM, kmp.h, kmp_task_t), and ours behind it; the data follows.
+// A task's block as compilers lay it out (LLVM, kmp.h, kmp_task_t), followed by our member `body`. The data comes after
+// the block.
 struct Block {
   void* shareds;
   int32_t (*routine)(int32_t, void*);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the devices are, for `marline devices`, programs and tools (devices.h): the entry points of this library.
+// The entry points of this library that describe the devices to `marline devices`, programs and tools (devices.h).
 #include "marline/devices.h"
 
 #include "device/contract/kinds.hpp"

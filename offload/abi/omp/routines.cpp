@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The routines about devices and their memory (OpenMP 5.2, 18.7 and 18.8; 6.0, 24 and 25) where there are devices:
-// libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies
-// between two devices go by way of the host in pieces, so that they take no memory of their size.
+// The routines about devices and their memory (OpenMP 5.2, 18.7 and 18.8; 6.0, 24 and 25) for programs with devices. A
+// program calls libmarline's definitions, and these call the definitions here (version node VERS1.0, as
+// libomptarget's). A copy between two devices goes through the host in parts, so that it needs no buffer of its full
+// size.
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/contract/tell.hpp"
@@ -41,19 +42,20 @@ bool end_of(int number, const void* pointer, size_t offset, End& end) {
   bool exists;
   end.device = device_for_routine(number, exists);
   end.address = static_cast<char*>(const_cast<void*>(pointer)) + offset;
-  // What a fork frees or asks for of the program's devices may be a destructor's business. It gets no further than
-  // that.
+  // A destructor in a fork's child may free or query memory of the program's devices, which are lost there. A lost
+  // device is not prepared, as that would end the process.
   if (exists && end.device != nullptr && !end.device->lost) prepare(end.device);
   return exists;
 }
 
-// A routine of libomptarget's, which each of its versions has.
+// Calls a routine that each version of libomptarget has.
 template <class Result, class... Arguments>
 Result ask_llvm(const char* name, Arguments... arguments) {
   return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
 }
 
-// Whether a copy is between libomptarget's devices, or one of them and the host: it may know a shorter way.
+// Whether a copy is between libomptarget's devices, or between one of them and the host: libomptarget may know a
+// shorter way.
 bool is_llvms(const End& to, const End& from) {
   auto is = [](const End& end) { return end.device != nullptr && end.device->kind == &kLlvmKind; };
   return (is(to) || to.device == nullptr) && (is(from) || from.device == nullptr) && (is(to) || is(from));
@@ -80,7 +82,8 @@ void copy(const End& to, const End& from, size_t bytes) {
   }
 }
 
-// Runs `work`, which copies that many bytes. A copy between two devices is the source's.
+// Runs `work`, which copies `bytes` bytes, and reports the copy to a tool. A copy between two devices is reported as
+// the source's.
 template <class Work>
 void tell_copy(const End& to, const End& from, size_t bytes, const void* code, Work work) {
   if (to.device == nullptr && from.device == nullptr) return work();
@@ -91,7 +94,7 @@ void tell_copy(const End& to, const End& from, size_t bytes, const void* code, W
              code, work);
 }
 
-// Of a rectangle, which is copied run by run.
+// The ends of a rectangular copy, which is made run by run.
 struct Ways {
   End to;
   End from;
@@ -286,7 +289,8 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   return 0;
 }
 
-// Of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have none, as with LLVM 23.
+// The limit of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have none, as with
+// LLVM 23.
 size_t omp_get_gprivate_limit(int number, int access) {
   End end;
   if (!end_of(number, nullptr, 0, end) || end.device == nullptr || end.device->kind != &kLlvmKind) return 0;

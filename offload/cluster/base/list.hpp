@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Containers of the cluster's core, which links no C++ runtime: a list that grows at its end, and a window of numbered
-// records of which old ones go; numbered.hpp has a third. One owner at a time. Elements move when a container grows:
-// keep numbers, not addresses.
+// records of which the oldest are dropped. numbered.hpp has a third container. One owner at a time. Elements move when
+// a container grows, so keep their numbers, not their addresses.
 #pragma once
 
 #include "base/report.hpp"
@@ -85,8 +85,9 @@ class List {
   size_t count_ = 0, capacity_ = 0;
 };
 
-// Records numbered from 0 on. Those below `first` are gone. Its memory is bounded by the distance of the oldest record
-// that is still needed from the newest: one task that stays for long keeps the records of all tasks created since.
+// Records numbered from 0 on. The records below `first` are gone. The memory is bounded by the distance between the
+// oldest record that is still needed and the newest one: a task that stays for long keeps the records of all tasks
+// created since.
 template <class T>
 class Window {
  public:
@@ -102,7 +103,7 @@ class Window {
     return ring_[number & (ring_.count() - 1)];
   }
 
-  // The record, after new ones for all numbers up to it.
+  // Returns the record; makes new ones for all numbers up to it.
   T& reach(uint64_t number) {
     while (end_ <= number) {
       if (end_ - first_ == ring_.count()) widen();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the nodes of a cluster tell one another, and the words in which they do. Node 0 is the process that runs the
-// program. A task has a number in the order of creation, and one more at the node that runs it: an index, in the
-// order in which node 0 assigns tasks to that node. docs/design/cluster.md has the protocol.
+// The messages between the nodes of a cluster. Node 0 is the process that runs the program. A task has a number in the
+// order of creation, and an index at the node that runs it, in the order in which node 0 assigns tasks to that node.
+// docs/design/cluster.md describes the protocol.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -15,14 +15,15 @@ using TaskNumber = uint64_t;
 using NodeNumber = uint32_t;
 inline constexpr NodeNumber kAnyNode = ~NodeNumber{0};
 
-// Bytes of a buffer: of one mapping of a variable, from its entry into the data environment until it goes.
+// Bytes of a buffer. A buffer is one mapping of a variable, from its entry into the data environment until it is
+// removed.
 struct ClusterRange {
   uint64_t buffer = 0, offset = 0, bytes = 0;
   uint64_t end() const { return offset + bytes; }
 };
 
-// Bytes that go from one node to another go in parts, so a node passes on the first ones while the last ones are on
-// their way. A part has at least so many bytes, and no range has more parts than kMostParts.
+// A transfer between two nodes is split into parts, so that a node can pass on the first part while later ones are
+// still on their way. This is the least size of a part; no range has more than kMostParts parts.
 inline constexpr uint64_t kPartBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMostParts = 64;
 inline uint64_t bytes_of_part(uint64_t bytes, uint64_t least) {
@@ -33,7 +34,8 @@ inline uint64_t bytes_of_part(uint64_t bytes, uint64_t least) {
 struct TaskAccess {
   ClusterRange range;
   bool may_write = false;
-  bool overwrites = false;  // with may_write: all of it, and its node stamps each byte, whatever was there
+  // With may_write: the task overwrites the whole range. Its node stamps every byte, even if the value is the same.
+  bool overwrites = false;
 };
 
 // A task at a node.
@@ -42,46 +44,56 @@ struct TaskPlace {
   uint64_t index = 0;
 };
 
-// What a task does with bytes of a buffer, and which nodes they come from and go to.
+// What a task does with bytes of a buffer, which node they are fetched from and which node they go to.
 struct PlannedAccess {
   ClusterRange range;
   bool may_write = false;
-  bool is_sole = false;  // all other writers under way are ordered before the task: whoever comes later fetches from it
-  bool is_fetched = false;    // from `source`, once what that task gets of it has come to its node
-  bool is_early = false;      // asked for when the task is assigned, not only when its predecessors have ended
-  bool is_after_end = false;  // the source answers when that task has ended
-  bool is_end = false;        // the answer stands for the ends of predecessors, too, which send no kEnded
+  // All other writers in flight are ordered before the task, so later tasks fetch the bytes from this one.
+  bool is_sole = false;
+  // The bytes are fetched from `source`, once the input that the source task gets of them has come to its node.
+  bool is_fetched = false;
+  // The fetch is sent when the task is assigned, not only when its predecessors have ended.
+  bool is_early = false;
+  bool is_after_end = false;  // the source answers when its task has ended
+  // The answer also reports the ends of predecessors, which then send no kEnded.
+  bool is_end = false;
   TaskPlace source;
-  NodeNumber home = 0;  // gets what the task has written, unless that is the task's own node
+  // The node that gets what the task has written, unless it is the task's own node.
+  NodeNumber home = 0;
 };
 
 enum class MessageKind : uint8_t {
   kAssign,     // 0 to a node: a task, perhaps long before its inputs exist
-  kSubscribe,  // to a node: when task `index` has ended, tell `peer`
+  kSubscribe,  // to a node: when task `index` has ended, send kEnded to `peer`
   kCancel,     // 0 to a node: task `index` need not run
-  kForget,     // 0 to a node: nobody will ask for the tasks any more whose indices are `words`
-  kDrop,       // 0 to a node: the copy of buffer `range.buffer` goes
+  kForget,     // 0 to a node: no node will ask for the tasks with the indices `words` any more
+  kDrop,       // 0 to a node: drop the copy of buffer `range.buffer`
   kEnded,      // to a node: a predecessor of task `index` has ended
-  kFetch,      // to a node: send `range` to `peer`, once what task `index` gets of it is there, or it has ended
-  kData,       // an answer to kFetch, for task `index`; carries bytes with their stamps
-  kDelta,      // what task `peer` has written in `range`, to its home; carries bytes with their stamps
-  kMerged,     // an answer to kDelta, for task `index`
-  kReport,     // to 0: tasks that have ended
-  kWithdraw,   // 0 to a node: if task `index` has not started, task `peer` stands in for it
-  kStandIn,    // an answer to kWithdraw, to the node of task `index`, as the end of its only predecessor: the accesses
-               // of task `peer` of the sender, for which it stands in, or `is_cancelled`: it need not run
-  kPlan,       // 0 to a node: its share of plan `index` of a persistent graph (replay/share.hpp has the words)
-  kReplay,     // 0 to a node: `count` tasks of its share of plan `index` are tasks of the node now
-  kUnplan,     // 0 to a node: plan `index` is replayed no more
-  kAwait,      // 0 to a node: somebody waits for tasks below `index`
+  // To a node: send `range` to `peer`, once the input that task `index` gets of it is there, or the task has ended.
+  kFetch,
+  kData,      // an answer to kFetch, for task `index`; carries bytes and their stamps
+  kDelta,     // what task `peer` has written in `range`, to the home of the range; carries bytes and their stamps
+  kMerged,    // an answer to kDelta, for task `index`
+  kReport,    // to 0: tasks that have ended
+  kWithdraw,  // 0 to a node: if task `index` has not started, task `peer` runs instead, as its speculative copy
+  // An answer to kWithdraw, to the node of the speculative copy `index`. It counts as the end of the copy's only
+  // predecessor. It carries the accesses of the original task, which is `peer` at the sender, or `is_cancelled`: the
+  // copy need not run.
+  kStandIn,
+  kPlan,    // 0 to a node: the node's share of plan `index` of a persistent graph (replay/share.hpp defines the words)
+  kReplay,  // 0 to a node: `count` tasks of its share of plan `index` become tasks of the node
+  kUnplan,  // 0 to a node: plan `index` is not replayed any more
+  kAwait,   // 0 to a node: the program waits for tasks below `index`
 };
 inline constexpr MessageKind kLastKind = MessageKind::kAwait;
 
 struct EndedTask {
   uint64_t index;
   bool has_run;
-  double time;         // that it took, in the driver's unit; of a replay: all of them together
-  uint64_t count = 1;  // of a replay: so many tasks from `index` on, which their node has forgotten by itself
+  // The time that the task took, in the driver's unit; of a replay: of all its tasks together.
+  double time;
+  // Of a replay: the number of tasks from `index` on; their node has dropped their records without a kForget.
+  uint64_t count = 1;
 };
 
 struct Message {
@@ -91,22 +103,26 @@ struct Message {
   uint64_t index = 0;
   TaskPlace peer;
   ClusterRange range;
-  // kFetch, and its answer kData: see PlannedAccess
+  // For kFetch and its answer kData: as in PlannedAccess.
   bool is_after_end = false, is_end = false;
-  uint64_t copy = 0;  // a kFetch has the driver's number of the copy that asks, and its kData has it again
-  // kAssign; `accesses` and `is_cancelled` also kStandIn. `task` of a kFetch is the asking node's own number for these
-  // bytes, which the kData has again.
+  // For kFetch: the driver's number of the copy that asks. The kData returns it.
+  uint64_t copy = 0;
+  // For kAssign; kStandIn also uses `accesses` and `is_cancelled`. In a kFetch, `task` is the asking node's own number
+  // for these bytes, which the kData returns.
   TaskNumber task = 0;
-  uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`
-  List<TaskPlace> waits_for;  // tasks that its node subscribes to
+  // The ends that the task waits for: of the tasks in `waits_for`, and of the accesses with `is_end`.
+  uint32_t predecessors = 0;
+  List<TaskPlace> waits_for;  // tasks to which the task's node subscribes
   bool is_cancelled = false;
-  bool is_awaited = false;  // as kAwait, up to this task
-  int32_t priority = 0;     // of tasks that could start, the node starts the one with the highest; of these,
-  uint64_t order = 0;       // the one with the lowest; of these, the one that could start first
+  bool is_awaited = false;  // as a kAwait for all tasks up to this one
+  // Of the tasks that could start, the node starts the one with the highest priority, then the lowest order, then the
+  // one that could start first.
+  int32_t priority = 0;
+  uint64_t order = 0;
   List<PlannedAccess> accesses;
   uint64_t count = 0;    // kReplay
   List<uint64_t> words;  // kPlan, kReplay, kForget
-  // kReport
+  // For kReport.
   List<EndedTask> ended;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records by number, of which any may go: a hash table with linear probing, whose hash is the number itself. Numbers
-// are given out in turn, so records seldom collide. T has a member `number`; 0 marks a free place. One owner at a time.
-// Records move when one is added or erased: keep numbers, not addresses.
+// A hash table of records by number, with linear probing, in which the hash is the number itself. Any record may be
+// erased. Numbers are given out in turn, so records seldom collide. T has a member `number`; 0 marks a free place. One
+// owner at a time. Records move when one is added or erased, so keep their numbers, not their addresses.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -12,7 +12,7 @@ namespace marline::offload::cluster {
 template <class T>
 class Numbered {
  public:
-  // Null: there is none.
+  // Null: there is no such record.
   T* find(uint64_t number) {
     if (places_.is_empty()) return nullptr;
     for (size_t i = number & mask();; i = (i + 1) & mask()) {
@@ -21,7 +21,7 @@ class Numbered {
     }
   }
 
-  // A new record, which has nothing but its number.
+  // Adds a record with this number. Its other members have their initial values.
   T& add(uint64_t number) {
     assert(number != 0 && find(number) == nullptr);
     if (2 * ++count_ > places_.count()) widen();
@@ -32,7 +32,8 @@ class Numbered {
     --count_;
     auto hole = static_cast<size_t>(record - places_.begin());
     *record = T();
-    // A record behind the hole that its own place does not lie behind, too, would not be found across the hole.
+    // A search would not get across the hole. So a record after the hole moves into it, unless its own place also lies
+    // after the hole.
     for (size_t i = (hole + 1) & mask(); places_[i].number != 0; i = (i + 1) & mask()) {
       size_t own = places_[i].number & mask();
       if (((i - own) & mask()) < ((i - hole) & mask())) continue;
@@ -44,7 +45,7 @@ class Numbered {
 
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
 
-  // In no order, but always in the same one.
+  // The order is arbitrary, but the same in every run.
   template <class Visit>
   void for_each(const Visit& visit) {
     for (T& record : places_) {
@@ -72,7 +73,7 @@ class Numbered {
     }
   }
 
-  List<T> places_;  // a power of two, at most half full
+  List<T> places_;  // the count is a power of two; at most half of the places are used
   size_t count_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records by a key, in its order: a skip list (Pugh 1990). To find, to add and to erase take O(log n) steps as a rule,
-// and a record stays where it is. T has a member `begin`, which must not change the order. One owner at a time. The
-// heights come from a generator with a fixed seed, so every run is the same.
+// A container of records sorted by a key: a skip list (Pugh 1990). Finding, adding and erasing usually take O(log n)
+// steps, and a record does not move. T has a member `begin`, the key; a change of it must not change the order. One
+// owner at a time. The heights come from a generator with a fixed seed, so every run is the same.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -24,10 +24,10 @@ class Ordered {
     while (first_[0] != nullptr) free_node(std::exchange(first_[0], first_[0]->next()[0]));
   }
 
-  // Null: there is none.
+  // Null: there is no such record.
   T* first() { return item_of(first_[0]); }
   T* next(T* item) { return item_of(node_of(item)->next()[0]); }
-  // The last one that begins at `key` or before it.
+  // The last record that begins at `key` or before it.
   T* find(uint64_t key) {
     Node** links[kLevels];
     return item_of(walk(key + 1, links));
@@ -59,7 +59,8 @@ class Ordered {
   }
 
  private:
-  static constexpr unsigned kLevels = 16;  // each has a quarter of the one below: 4^16 records, more only take longer
+  // A level has a quarter of the records of the level below: enough for 4^16 records; more only take longer.
+  static constexpr unsigned kLevels = 16;
 
   struct Node {
     T item{};
@@ -68,9 +69,10 @@ class Ordered {
   };
 
   static T* item_of(Node* node) { return node != nullptr ? &node->item : nullptr; }
-  static Node* node_of(T* item) { return reinterpret_cast<Node*>(item); }  // its first member
+  static Node* node_of(T* item) { return reinterpret_cast<Node*>(item); }  // `item` is the first member
 
-  // The last node before the key; links[level][level] is the first link of the level that leads to it or beyond.
+  // Returns the last node before the key. links[level] becomes an array of links; links[level][level] leads to the
+  // level's first node that is not before the key.
   Node* walk(uint64_t key, Node*** links) {
     Node* before = nullptr;
     Node** link = first_;
@@ -114,7 +116,7 @@ class Ordered {
 
   Node* first_[kLevels] = {};
   size_t count_ = 0;
-  unsigned levels_ = 0;  // that have had a record
+  unsigned levels_ = 0;  // levels that have had a record
   uint64_t random_ = 0x9e3779b97f4a7c15;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A record that several others of the cluster's core name, and that goes with the last name. One thread at a time.
+// A reference-counted record of the cluster's core: the record is destroyed with its last reference. One thread at a
+// time.
 #pragma once
 
 #include "cluster/base/list.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the copies of each buffer, and the memory that they use per node.
 #include "cluster/coherence/copies.hpp"
 
 namespace marline::offload::cluster {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that copies of buffers take on the nodes, counted by node 0, and who still needs which copy. Node 0
-// decides alone which copy goes, so no node drops what another one is about to ask for. A pure state machine.
+// Counts, at node 0, the memory that copies of buffers take on the nodes, and which tasks still need which copy. Only
+// node 0 decides which copy is dropped, so no node drops a copy that another node is about to ask for. A pure state
+// machine.
 #pragma once
 
 #include "cluster/base/message.hpp"
@@ -11,24 +12,25 @@ namespace marline::offload::cluster {
 
 class Copies {
  public:
-  // Node 0 has no budget: what does not fit anywhere else goes there.
+  // Node 0 has no budget: buffers that do not fit on any other node go there.
   void set_budgets(size_t nodes, uint64_t bytes);
 
   void add_buffer(uint64_t buffer, uint64_t bytes);
-  // No task uses the buffer any more but those that do now. True: none does. Node 0 may hear of the ends of tasks in
-  // another order than that in which they have ended.
+  // No task will begin to use the buffer any more. True: no task uses it now either. Node 0 may learn the ends of tasks
+  // in another order than that in which they have ended.
   [[nodiscard]] bool retire(uint64_t buffer);
-  // Of a retired buffer that nobody uses: calls drop(node) for each copy.
+  // For a retired buffer that no task uses: calls drop(node) for each copy.
   template <class Drop>
   void remove_buffer(uint64_t buffer, const Drop& drop);
 
-  // The bytes that the node lacks for copies of these buffers to lie there, or 0.
+  // How many bytes the node lacks for copies of all these buffers; 0: they fit.
   [[nodiscard]] uint64_t missing_room(const List<uint64_t>& buffers, NodeNumber node);
-  // A task uses the copy, which comes into being if need be, until it ends.
+  // A task uses the copy until it ends. The copy is created if there is none.
   void begin_use(uint64_t buffer, NodeNumber node);
   // True: the buffer has been retired, and this was its last use.
   [[nodiscard]] bool end_use(uint64_t buffer, NodeNumber node);
-  // A copy at the node that no task under way uses, and that is none of `needed`; the least recently used. 0: none.
+  // The least recently used copy at the node that no task in flight uses and that is not one of `needed`. 0: there is
+  // none.
   [[nodiscard]] uint64_t find_unused(NodeNumber node, const List<uint64_t>& needed);
   void drop(uint64_t buffer, NodeNumber node);
 
@@ -54,7 +56,7 @@ class Copies {
   Buffer* find(uint64_t number);
   static Copy* find(Buffer& buffer, NodeNumber node);
 
-  Numbered<Buffer> buffers_;  // as many as variables are mapped
+  Numbered<Buffer> buffers_;  // as many as mapped variables
   List<Room> rooms_;          // by node
   uint64_t uses_ = 0;
 };

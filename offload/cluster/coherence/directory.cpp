@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Plans fetches and homes, and keeps the segments of each buffer.
 #include "cluster/coherence/directory.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void Directory::remove(uint64_t buffer) {
   buffers_.erase(found);
 }
 
-// The segment that begins at `at`; null behind the last one.
+// Returns the segment that begins at `at`; null if `at` is the end of the buffer.
 Directory::Segment* Directory::split(Buffer& buffer, uint64_t at) {
   Segment* left = buffer.segments.find(at);
   if (left->begin == at) return left;
@@ -65,10 +65,11 @@ bool Directory::are_alike(const Segment& a, const Segment& b) {
   return are_same(a.writers, b.writers) && are_same(a.readers, b.readers);
 }
 
-// The tree of those who get one version: the i-th asks the one that came half as far in the list, so each serves two,
-// and the last one is log2 transfers away from the home. False: the home serves this one. (A chain would be faster for
-// large ranges that many nodes read, as each part is passed on while the next one comes. But the second reader would
-// depend on the first: simulated, an FFT whose transfers take as long as its tasks was 7 % slower.)
+// The nodes that read one version form a tree: the i-th reader asks the reader at half its position in the list. So
+// each reader serves two others, and the last one is log2 transfers away from the home. False: the home serves this
+// reader. (A chain would be faster for large ranges with many readers, as each part is passed on while the next one
+// comes. But then the second reader would depend on the first: in a simulation, an FFT whose transfers take as long as
+// its tasks was 7 % slower.)
 bool Directory::find_holder(const List<TaskPlace>& holders, NodeNumber node, TaskPlace& source) {
   for (const TaskPlace& holder : holders) {
     if (holder.node != node) continue;
@@ -103,9 +104,9 @@ void Directory::forget_companions(Segment& segment) {
   segment.companions.clear();
 }
 
-// An early fetch reaches its source long before the bytes are there, so they leave as soon as they can: the answer is
-// the only message on the way from a task to one that depends on it. Whoever answers must not do so before all writes
-// ordered before the task are there. docs/design/cluster.md has the proof for the four cases.
+// An early fetch reaches its source long before the bytes are there, so the bytes leave as soon as they exist: the
+// answer is the only message from a task to a successor. The source must not answer before all writes that are ordered
+// before the task are there. docs/design/cluster.md proves this for the four cases.
 void Directory::plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access) {
   if (!segment.has_home) return;
   bool is_at_home = segment.home.node == task.place.node;
@@ -130,20 +131,21 @@ void Directory::plan_home(Segment& segment, const PlannedTask& task, bool is_ord
   bool is_at_home = segment.has_home && segment.home.node == task.place.node;
   if (access.may_write) {
     access.is_sole = is_ordered;
-    // Also at home: who comes later must not fetch before the task's inputs are there.
+    // The home is taken even if it is at this node already: later tasks must not fetch before this task's inputs are
+    // there.
     if (!segment.has_home || is_ordered) {
       segment.home = task.place;
       segment.home_number = task.number;
       segment.has_home = true;
       segment.companions.clear();
-      // What is not known of the home's task is not known of those behind it.
+      // If `unordered_from` is not known for the home's task, it is not known for its successors either.
       segment.unordered_behind = task.unordered_from != PlannedTask::kNotKnown ? task.number : PlannedTask::kNotKnown;
     } else if (!is_at_home && is_companion(segment, task)) {
       add_holder(segment.companions, task.place);
     }
     segment.holders.clear();
     segment.readers.clear();
-    // Tasks ordered behind this one are ordered behind those before it, and others take no home.
+    // A task that is ordered after this one is also ordered after its predecessors. Other tasks do not take the home.
     for (size_t w = segment.writers.count(); w-- > 0;) {
       if (is_ordered || is_among(segment.writers[w].number, *task.predecessors)) segment.writers.erase(w);
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the bytes of each buffer are: who fetches them from whom, and who merges what tasks without order have written.
-// A pure state machine of node 0, asked once per access, in the order of creation.
+// The directory knows where the bytes of each buffer are: which node fetches them from which node, and which node
+// merges the writes of tasks without an order. A pure state machine of node 0, which asks it once per access, in the
+// order of creation.
 //
-// Every range has a home. Invariant: what tasks that have ended have written is in the home's copy, or on its way to it
-// in front of whatever can ask for it. A task moves the home to its own node if it is ordered behind all others that
-// may write the range and have not ended; any other writer leaves the home where it is, and sends it what it has
-// written.
+// Every range has a home node. Invariant: what ended tasks have written is in the home's copy, or on its way there
+// ahead of every message that can ask for it. A task moves the home to its own node if it is ordered after all other
+// tasks that may write the range and have not ended. Any other writer leaves the home where it is, and sends it what it
+// has written.
 #pragma once
 
 #include "cluster/base/message.hpp"
@@ -18,61 +19,61 @@ namespace marline::offload::cluster {
 struct PlannedTask {
   TaskNumber number;
   TaskPlace place;
-  const List<TaskNumber>* predecessors;  // those that have not ended, ascending
-  // No task with this number or a higher one is ordered before this one, in the order of creation, which is that of
-  // planning. kNotKnown: nothing is known of that.
+  const List<TaskNumber>* predecessors;  // the predecessors that have not ended, ascending
+  // No task with this number or a higher one is ordered before this task in the order of creation, in which tasks are
+  // planned. kNotKnown: such a number is not known.
   TaskNumber unordered_from = kNotKnown;
   static constexpr TaskNumber kNotKnown = ~TaskNumber{0};
 };
 
 class Directory {
  public:
-  // The bytes have come into being: undefined, with their home at `home`, which need not wait for anybody.
+  // The bytes begin to exist: undefined, and without a home, so a task need not wait for any other to use them.
   void add(uint64_t buffer, uint64_t bytes);
-  // No task will use it any more.
+  // No task will use the buffer any more.
   void remove(uint64_t buffer);
 
-  // Appends what the task has to do for one access: one entry per range that has a history of its own.
-  // `has_ended(task)`: node 0 knows that it has. Appends to `covered` predecessors for whose ends the coming of the
-  // bytes stands; it may name one twice.
+  // Appends what the task has to do for one access: one entry per range with a history of its own. `has_ended(task)`:
+  // node 0 knows that the task has ended. Appends to `covered` the predecessors whose ends the arrival of the bytes
+  // reports; it may name one twice.
   template <class HasEnded>
   void plan(const PlannedTask& task, const TaskAccess& access, const HasEnded& has_ended, List<PlannedAccess>& accesses,
             List<TaskNumber>& covered);
 
   // How many of the bytes the node has, or will have, without a transfer.
   [[nodiscard]] uint64_t bytes_at(const ClusterRange& range, NodeNumber node);
-  // How many somebody has and the node has not.
+  // How many of the bytes exist on some node but not on this one.
   [[nodiscard]] uint64_t bytes_missing(const ClusterRange& range, NodeNumber node) {
     return find(range.buffer) == nullptr ? 0 : range.bytes - bytes_at(range, node);
   }
-  // Appends nodes that have some of them, at most three for each range that has a history of its own.
+  // Appends nodes that have some of the bytes, at most three for each range with a history of its own.
   void add_holders(const ClusterRange& range, List<NodeNumber>& holders);
 
-  // Ranges that have a history of their own.
+  // The number of ranges with a history of their own.
   [[nodiscard]] size_t count_ranges(uint64_t buffer) { return find(buffer)->segments.count(); }
 
-  // How many have another home, or none.
+  // How many of the bytes have another home than the node, or none.
   [[nodiscard]] uint64_t bytes_elsewhere(const ClusterRange& range, NodeNumber node);
 
-  // For eviction, while no task under way uses the node's copy:
+  // For eviction. Called while no task in flight uses the node's copy.
   [[nodiscard]] bool is_home(uint64_t buffer, NodeNumber node);
   void forget_holder(uint64_t buffer, NodeNumber node);
 
-  // For replay: a plan that is kept uses the buffer.
+  // For replay: a kept plan uses the buffer.
   void keep(uint64_t buffer) { ++find(buffer)->plans; }
   void end_keep(uint64_t buffer);
   [[nodiscard]] bool is_kept(uint64_t buffer) {
     Buffer* found = find(buffer);
     return found != nullptr && found->plans != 0;
   }
-  // Calls rename(place, number) for each place; `number` is null where the task's number is not kept.
+  // Calls rename(place, number) for each place; `number` is null where the task's number is not stored.
   template <class Rename>
   void rename(uint64_t buffer, const Rename& rename);
   // Forgets writers that have ended.
   template <class HasEnded>
   void forget_ended(uint64_t buffer, const HasEnded& has_ended);
-  // Appends the buffer's state. name_writer(writer, place, words) and name(place, words) append what a task is called
-  // there. False: there is no such buffer.
+  // Appends the buffer's state to `words`. name_writer(writer, place, words) and name(place, words) append the name of
+  // a task there. False: there is no such buffer.
   template <class Name, class NameWriter>
   [[nodiscard]] bool describe(uint64_t buffer, const Name& name, const NameWriter& name_writer, List<uint64_t>& words);
 
@@ -83,33 +84,36 @@ class Directory {
   };
   struct Segment {
     uint64_t begin = 0, end = 0;
-    TaskPlace home;  // and the task whose inputs made it one
+    TaskPlace home;  // the home, and the task whose inputs made its node the home
     TaskNumber home_number = 0;
-    bool has_home = false;    // else nobody has written it
-    List<Writer> writers;     // that have not ended and no later one is ordered behind: at most those under way
-    List<Writer> readers;     // tasks that are ordered behind all these writers: at most those under way; none without
-                              // writers
-    List<TaskPlace> holders;  // tasks whose inputs are all that these writers have written; one per node
-    // If a task is ordered behind none that has been planned since the home was taken, its inputs are all that the
-    // home's task has got. Those are the companions, one per node; all planned since have `unordered_behind` or a
-    // higher number. kNotKnown: there are none.
+    bool has_home = false;  // false: no task has written the bytes
+    // Writers that have not ended, and that no later writer is ordered after: at most the tasks in flight.
+    List<Writer> writers;
+    // Tasks that are ordered after all these writers: at most the tasks in flight. Empty if there are no writers.
+    List<Writer> readers;
+    // Tasks whose inputs contain all that these writers have written; one per node.
+    List<TaskPlace> holders;
+    // The companions, one per node, are tasks that are ordered after no task that was planned since the home was taken.
+    // Their inputs are exactly what the home's task has got. All tasks that were planned since then have the number
+    // `unordered_behind` or a higher one. kNotKnown: there are no companions.
     TaskNumber unordered_behind = PlannedTask::kNotKnown;
     List<TaskPlace> companions;
   };
   struct Buffer {
     uint64_t number = 0;
-    uint64_t plans = 0;         // that are kept and use it
-    Ordered<Segment> segments;  // without gaps; neighbours with one history are joined when a task uses them
+    uint64_t plans = 0;  // the number of kept plans that use the buffer
+    // Segments without gaps between them. Neighbours with the same history are joined when a task uses them.
+    Ordered<Segment> segments;
   };
 
   Buffer* find(uint64_t number) { return buffers_.find(number); }
   static Segment* split(Buffer& buffer, uint64_t at);
-  // True: the task is ordered behind all writers that have not ended. Appends to `before` those of them that are its
-  // predecessors.
+  // True: the task is ordered after all writers that have not ended. Appends to `before` the writers that are
+  // predecessors of the task.
   template <class HasEnded>
   static bool order(Segment& segment, const PlannedTask& task, const HasEnded& has_ended, List<TaskNumber>& before);
   static void plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access);
-  // Forgets what has ended.
+  // Forgets tasks that have ended.
   template <class HasEnded>
   static void tidy(Segment& segment, const HasEnded& has_ended);
   // Joins neighbours in the range and at its ends.
@@ -124,7 +128,7 @@ class Directory {
   static void remove_holder(List<TaskPlace>& holders, NodeNumber node);
   static void forget_companions(Segment& segment);
 
-  Numbered<Buffer> buffers_;  // as many as variables are mapped
+  Numbered<Buffer> buffers_;  // as many as mapped variables
 };
 
 template <class HasEnded>
@@ -140,12 +144,12 @@ bool Directory::order(Segment& segment, const PlannedTask& task, const HasEnded&
   tidy(segment, has_ended);
   bool is_ordered = true;
   for (const Writer& writer : segment.writers) {
-    if (writer.number == task.number) continue;  // of another access to these bytes
+    if (writer.number == task.number) continue;  // from another access of this task to the same bytes
     bool is_before = is_among(writer.number, *task.predecessors);
     if (is_before) before.push(writer.number);
     is_ordered = is_ordered && is_before;
   }
-  // Behind one that is ordered behind all of them.
+  // The task is also ordered after all writers if one of its predecessors is.
   for (size_t r = 0; r < segment.readers.count() && !is_ordered; ++r) {
     is_ordered = is_among(segment.readers[r].number, *task.predecessors);
   }
@@ -160,7 +164,7 @@ void Directory::join(Buffer& buffer, const ClusterRange& range, const HasEnded& 
     Segment* right = buffer.segments.next(left);
     if (right == nullptr || right->begin > range.end()) return;
     tidy(*right, has_ended);
-    // Which task made a node the home does not matter when both have ended.
+    // It does not matter which task made the node the home if both tasks have ended.
     bool have_ended = left->has_home && right->has_home && left->home.node == right->home.node &&
                       has_ended(left->home_number) && has_ended(right->home_number);
     if (have_ended) {
@@ -192,8 +196,8 @@ void Directory::plan(const PlannedTask& task, const TaskAccess& wanted, const Ha
     access.may_write = wanted.may_write;
     size_t covered_before = covered.count();
     bool is_ordered = order(*segment, task, has_ended, covered);
-    // What is overwritten need not come if all its writers have ended and node 0 has heard of them: so the task's stamp
-    // is above theirs, and its bytes are taken for newer wherever they meet.
+    // Bytes that the task overwrites need not be fetched if all their writers have ended and node 0 knows it. Then the
+    // task's stamp is higher than theirs, and its bytes count as newer in every merge.
     bool is_needed = !wanted.overwrites || !segment->writers.is_empty();
     if (is_needed) plan_fetch(*segment, task, is_ordered, access);
     access.is_end = access.is_early && covered.count() != covered_before;
@@ -232,7 +236,7 @@ bool Directory::describe(uint64_t buffer, const Name& name, const NameWriter& na
   Buffer* found = find(buffer);
   if (found == nullptr) return false;
   words.push(buffer);
-  size_t before = words.count();  // of the neighbour on the left
+  size_t before = words.count();  // where the words of the segment on the left begin
   for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
     size_t begin = words.count();
     words.push(segment->begin);
@@ -243,7 +247,7 @@ bool Directory::describe(uint64_t buffer, const Name& name, const NameWriter& na
     for (const Writer& reader : segment->readers) name_writer(reader.number, reader.place, words);
     words.push(segment->holders.count());
     for (const TaskPlace& holder : segment->holders) name(holder, words);
-    // Whether equal neighbours have been joined does not matter.
+    // Leaves out a segment that equals its left neighbour, so it does not matter whether the two have been joined.
     bool is_same = begin != before && words.count() - begin == begin - before;
     for (size_t i = 1; i < words.count() - begin && is_same; ++i) is_same = words[begin + i] == words[before + i];
     if (!is_same) before = begin;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Creates, plans, assigns and ends the tasks of the program. Placement is in placing.cpp, speculative copies are in
+// withdrawal.cpp, and persistent graphs are in head_graphs.cpp.
 #include "cluster/dataflow/head.hpp"
 
 #include <algorithm>
@@ -84,7 +85,8 @@ void Head::cancel(TaskNumber number) {
   send(std::move(message));
 }
 
-// A message that waits for its credit is changed here: a kCancel behind it would wait for others' credits as well.
+// If the assignment still waits for a credit, it is changed in place: a kCancel queued after it would wait for the
+// credits of other tasks as well.
 bool Head::leave_out(TaskNumber number) {
   if (is_replayed(number)) return leave_out_replayed(number);
   Task& task = tasks_[number];
@@ -132,7 +134,7 @@ void Head::await_all() {
   }
 }
 
-// A node tells the end of its only task at once. So it need not hear of it before it gets another one.
+// A node reports the end of its only task at once. So it gets the kAwait only before it gets another task.
 void Head::await_at(NodeNumber number, uint64_t below) {
   Node& node = nodes_[number];
   if (node.awaited >= below) return;
@@ -153,19 +155,20 @@ void Head::tell_awaited(NodeNumber number) {
   node.is_told = true;
   Message message = message_to(MessageKind::kAwait, number);
   message.index = node.awaited;
-  messages.push(std::move(message));  // past tasks that wait for credits, which come with the node's reports
+  // Overtakes tasks that wait for credits, since these come only with the node's reports.
+  messages.push(std::move(message));
 }
 
-// With a window, tasks are placed in groups of so many, each when as many behind it are known.
+// With a window, tasks are placed in groups of that size, each when as many tasks after it are known.
 void Head::plan_what_can_be() {
   if (!options_.hold && tasks_.end() - due_ >= 2 * options_.window) make_due(tasks_.end() - options_.window);
-  if (next_ < tasks_.first()) next_ = tasks_.first();  // past stand-ins, which are planned when they are made
+  if (next_ < tasks_.first()) next_ = tasks_.first();  // skips speculative copies, which are planned when they are made
   for (; next_ < due_; ++next_) {
     if (tasks_[next_].state == State::kCreated && !plan(next_)) return;
   }
 }
 
-// False: there is no room for it yet.
+// False: there is no room for the task yet.
 bool Head::plan(TaskNumber number) {
   Task* task = &tasks_[number];
   for (const NewBuffer& buffer : task->made.new_buffers) {
@@ -174,7 +177,7 @@ bool Head::plan(TaskNumber number) {
   }
   task->made.new_buffers.clear();
   if (!make_room(*task)) return false;
-  task = &tasks_[number];  // a move may have been created
+  task = &tasks_[number];  // make_room may have created a task that moves a home, so the address may have changed
   assign_index(number);
 
   Message assignment = message_to(MessageKind::kAssign, task->place.node);
@@ -193,14 +196,14 @@ bool Head::plan(TaskNumber number) {
   return true;
 }
 
-// At the node where it is placed.
+// Gives the task an index at the node where it is placed.
 void Head::assign_index(TaskNumber number) {
   Task& task = tasks_[number];
   Node& node = nodes_[task.place.node];
   task.place.index = node.assigned++;
   if (task.made.is_awaited) {
     node.awaited = node.assigned;
-    node.is_told = node.waiting.is_empty() && node.credits > 0;  // with the task
+    node.is_told = node.waiting.is_empty() && node.credits > 0;  // the node learns it from the assignment
   }
   add_open(task.place.node, 1);
   assigned_[task.place.node].reach(task.place.index) = number;
@@ -246,8 +249,9 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   }
 }
 
-// Let X be ordered before a task, but not be one of its predecessors here. The last task on the way from X is one of
-// them, or the program knew that it had ended, from node 0. In the order of creation it comes behind X.
+// Returns the number from which on no task is ordered before this one. Let X be ordered before the task without being
+// in `predecessors`. The last task on the path from X to the task is in `predecessors`, or the program knew from node 0
+// that it had ended. That task was created after X.
 TaskNumber Head::unordered_from(const List<TaskNumber>& predecessors) const {
   TaskNumber from = ended_before_;
   for (TaskNumber predecessor : predecessors) from = std::max(from, predecessor + 1);
@@ -271,7 +275,7 @@ List<uint64_t> Head::buffers_of(const Task& task) const {
   return buffers;
 }
 
-// Chooses a node for the task and has copies go there until it fits. False: ask again when tasks have ended.
+// Chooses a node for the task and drops copies there until the task fits. False: ask again when tasks have ended.
 bool Head::make_room(Task& task) {
   place(task);
   NodeNumber node = task.place.node;
@@ -279,7 +283,7 @@ bool Head::make_room(Task& task) {
   while (copies_.missing_room(buffers, node) != 0) {
     uint64_t buffer = copies_.find_unused(node, buffers);
     if (buffer == 0) {
-      if (planned_ != 0) return false;  // what they use can go when they have ended
+      if (planned_ != 0) return false;  // the copies that these tasks use can be dropped when they have ended
       if (graphs_.forget_idle_plan()) {
         send_of_graphs();
         continue;
@@ -308,16 +312,17 @@ void Head::drop_copy(uint64_t buffer, NodeNumber node) {
   send(std::move(message));
 }
 
-// A task at node 0 that takes all of the buffer as if it wrote it. When it has ended, the old home's copy can go.
+// Creates a task at node 0 that takes the whole buffer as if it wrote it. When the task has ended, the copy at the old
+// home can be dropped.
 void Head::move_home(uint64_t buffer) {
   ++counts.moves;
   TaskNumber number = tasks_.end();
   Task& task = tasks_.reach(number);
   task.made.is_on_host = true;
   task.made.accesses.push({{buffer, 0, copies_.bytes_of(buffer)}, true});
-  task.is_cancelled = true;  // there is nothing to run
+  task.is_cancelled = true;  // the task has no kernel to run
   task.is_move = true;
-  if (due_ == number) due_ = number + 1;  // it is placed
+  if (due_ == number) due_ = number + 1;  // it is placed already
   ++under_way_;
   plan(number);
 }
@@ -330,7 +335,8 @@ Message Head::message_to(MessageKind kind, NodeNumber node) const {
   return message;
 }
 
-// In order, and no task without a credit. A replay's batch needs one, and takes as many as it has tasks.
+// Sends messages to a node in order, and no task without a credit. A batch of a replay needs one credit, and takes as
+// many as it has tasks.
 void Head::send(Message message) {
   Node& node = nodes_[message.to];
   if (node.waiting.is_empty() && take_credits(node, message)) {
@@ -341,7 +347,7 @@ void Head::send(Message message) {
   node.waiting.push(std::move(message));
 }
 
-// False: there is none.
+// False: the node has no credit.
 bool Head::take_credits(Node& node, const Message& message) {
   uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
   if (tasks != 0 && node.credits <= 0) return false;
@@ -384,13 +390,13 @@ void Head::receive(const Message& message) {
   bool is_idle = message.from != 0 && static_cast<double>(nodes_[message.from].open) < placement.slots(message.from);
   if (is_idle && !options_.hold) make_due(tasks_.end());
   plan_what_can_be();
-  // An iteration that is recorded gets indices without gaps.
+  // A recorded iteration must get indices without gaps, so no speculative copies are made meanwhile.
   bool may_withdraw = options_.withdraw && !graphs_.is_replaying() && recording_from_ == kNone;
   if (may_withdraw) withdraw_for_idle(message.from);
 }
 
-// A task that was lent has ended when its stand-in's node has reported, too: in front of that report come the driver's
-// messages on what the stand-in has written. `forget`: to the node that has reported.
+// An original task ends only when the node of its speculative copy has reported, too: the driver's messages about what
+// the copy has written precede that report. `forget` is a message to the node that has reported.
 void Head::take_end(TaskNumber number, Message& forget) {
   Task& task = tasks_[number];
   if (task.is_lent && !has_ended(task.other)) {
@@ -456,7 +462,7 @@ void Head::leave_level(const Task& task) {
   while (levels_.first() + 1 < levels_.end() && levels_[levels_.first()].open == 0) levels_.drop_first();
 }
 
-// Neither an open task nor a plan uses the buffer, so no task that uses it can be made again.
+// Removes the buffer. No open task and no plan uses it, so no task that uses it can be created again.
 void Head::forget_buffer(uint64_t buffer) {
   directory_.remove(buffer);
   copies_.remove_buffer(buffer, [&](NodeNumber node) {

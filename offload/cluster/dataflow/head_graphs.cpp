@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Head does for persistent graphs: it passes on what it knows to Graphs (replay/graphs.hpp), and gives replayed
-// tasks indices, credits and load as it does for others, but by the batch.
+// The part of Head for persistent graphs. It passes its knowledge to Graphs (replay/graphs.hpp), and gives replayed
+// tasks their indices, credits and load as it does for other tasks, but a batch at a time.
 #include "cluster/dataflow/head.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ bool Head::has_ended(const TaskPlace& place) {
   return place.index < assigned.first() || (place.index < assigned.end() && has_ended(assigned[place.index]));
 }
 
-// All that was created before is planned before, also with `hold` or a window: the directory's state decides.
+// All tasks created before must be planned before, even with `hold` or a window, because the directory's state decides
+// on a replay.
 bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
   cut_iteration();
   barrier();
@@ -26,10 +27,11 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
   return is_replay;
 }
 
-// Whether the plan's most loaded node has so much more to do than it could have that it is worth it to record the graph
-// once more, by the times of its tasks: sixteen iterations are to save what that costs the head. (What the plan moves
-// is not looked at here.) By the times of recorded iterations that is found once. Replays tell only what all tasks of a
-// node have taken: that is uneven if the plan, by what was known when it was made, was to be better.
+// Whether the most loaded node of the plan has so much more work than it could have that recording the graph once more
+// pays off, by the times of its tasks: sixteen iterations must save what the recording costs node 0. (The data that the
+// plan moves is not considered.) The times of recorded iterations are judged once. Replays report only the time of all
+// tasks of a node together, so a replay counts as imbalanced if the plan predicted a better balance from what was known
+// when it was made.
 bool Head::is_uneven(GraphNumber graph) {
   constexpr double kIterations = 16;
   if (placement.policy() != PlacementPolicy::kEarliestEnd) return false;
@@ -48,19 +50,20 @@ bool Head::is_uneven(GraphNumber graph) {
   }
   double least = is_recorded ? options_.uneven * std::max(slots > 0 ? all / slots : 0, times.longest)
                              : options_.worse * (planned > 0 ? all * planned_most / planned : most);
-  double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);  // of which planning a task is a tenth
+  // least_time_ is ten times the time of planning a task.
+  double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);
   bool is_found = kIterations * (most - least) > to_record;
   if (!is_recorded) graphs_.judge_replays(graph, is_found);
   return is_found;
 }
 
-// Replays create no tasks, so nodes get their work as fast as they can do it. While the iteration is created, they may
-// be idle instead, since one by one comes too slowly for them. So what the placement knows of the iteration's tasks,
-// the load of their nodes and how many lie beside each other, counts as if none had ended, as it does for the
-// directory.
+// Replays create no tasks, so nodes get their work as fast as they can do it. While an iteration is being created,
+// nodes may be idle, because its tasks come one by one and too slowly for them. So the placement counts the iteration's
+// tasks as if none had ended, in the load of the nodes and in the number of tasks beside each other; the directory does
+// the same.
 bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && tasks_[task].made.graph != 0; }
 
-// Nor does what nodes still have to do, as it will not be the same in later iterations.
+// The work that nodes still have to do is not counted either, because later iterations will differ in it.
 void Head::begin_recording() {
   recording_from_ = tasks_.end();
   batch_.begin_iteration(placement);
@@ -96,7 +99,7 @@ void Head::cut_iteration() {
 }
 
 void Head::end_iteration(GraphNumber graph) {
-  if (recording_from_ != kNone) plan_held();  // as a part of it
+  if (recording_from_ != kNone) plan_held();  // as a part of the iteration
   graphs_.end(graph);
   end_recording();
   send_of_graphs();
@@ -138,7 +141,7 @@ void Head::disturb_graphs(const Task& task) {
 
 void Head::assign_replayed(const Message& message) {
   Node& node = nodes_[message.to];
-  // Nobody else has got an index there since the iteration began: peers have been told its first one.
+  // No other task has got an index at this node since the iteration began: the first index has been sent to the peers.
   assert(message.words[2] + message.words[0] == node.assigned);
   add_open(message.to, message.count);
   node.replayed += message.count;
@@ -150,7 +153,7 @@ void Head::assign_replayed(const Message& message) {
   if (message.to != 0) placement.add_load(message.to, graphs_.load_of(message.task, message.to, message.count));
 }
 
-// What has not been sent is changed, as in leave_out. The iteration has been cut.
+// If the batch has not been sent, its message is changed, as in leave_out. The iteration has been cut.
 bool Head::leave_out_replayed(TaskNumber number) {
   assert(!graphs_.is_replaying());
   TaskPlace place = place_of(number);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Head's questions to the placement: for a task alone, and for many at once.
+// Asks the placement for nodes on behalf of Head: for one task alone, and for many tasks at once.
 #include "cluster/dataflow/head.hpp"
 
 #include <algorithm>
 
 namespace marline::offload::cluster {
 
-// As far as costs depend on it.
+// Only the fields on which costs depend.
 PlacementRequest Head::request_of(const NewTask& made) {
   PlacementRequest request = {.kernel = made.kernel, .kinds = made.kinds};
   for (const TaskAccess& access : made.accesses) request.bytes += access.range.bytes;
   return request;
 }
 
-// By the program, or since it is to stay where it was in the iteration before.
+// The node that the program demands, or the node of the iteration before, if the task must stay there.
 NodeNumber Head::pin_of(const Task& task) {
   const NewTask& made = task.made;
   if (made.pin != kAnyNode || task.graph_place == Graphs::kNoPlace) return made.pin;
@@ -38,7 +38,7 @@ void Head::place(Task& task) {
                   .pin = pin,
                   .holders = &holders,
                   .weight = task.weight};
-  // Neighbours without data to share need not stay together.
+  // Tasks of one level that share no data need not be at the same node.
   if (!holders.is_empty() && levels_.has(task.level)) task.request.beside = levels_[task.level].open;
   List<RunningPredecessor> running;
   if (placement.is_latency_bound(task.request)) {
@@ -72,7 +72,7 @@ void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
   }
 }
 
-// On the host, it has a place, and is planned with those before it.
+// A task on the host has its place already, and is planned with the tasks before it.
 bool Head::may_wait(const Task& task) const {
   if (least_time_ == 0) return true;
   if (!task.made.may_wait) return false;
@@ -88,11 +88,12 @@ bool Head::has_idle_node() const {
   return node != 0 && static_cast<double>(nodes_[node].open) < placement.slots(node);
 }
 
-// All tasks up to `end` are to be planned. Those behind them are placed, too, as far as they are known, but only as
-// what the due ones lead to; they are placed again later.
+// Plans all tasks up to `end`. The tasks after them, as far as they are known, are placed only as successors of these
+// tasks; they are placed again later.
 void Head::make_due(TaskNumber end) {
   if (end <= due_) return;
-  TaskNumber first = std::max(due_, tasks_.first());  // stand-ins, which nobody waits to plan, may have ended
+  // Speculative copies, which do not wait to be planned, may have ended.
+  TaskNumber first = std::max(due_, tasks_.first());
   due_ = end;
   bool is_alone = first + 1 == tasks_.end();
   bool has_order = options_.hold || (options_.window != 0 && (least_time_ == 0 || order_ != 0));
@@ -117,7 +118,8 @@ void Head::make_due(TaskNumber end) {
   order_ += batch_.count();
 }
 
-// The last level may be a row of which not all has been created: then it will be as wide as the one before.
+// Perhaps not all tasks of the last level have been created yet: then assume that it becomes as wide as the level
+// before it.
 uint64_t Head::width_of(uint64_t level) {
   uint64_t width = levels_[level].created;
   bool is_last = level + 1 == levels_.end() && levels_.has(level - 1);
@@ -163,7 +165,8 @@ void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
   }
 }
 
-// Of bytes of which tasks of the batch make so many.
+// Adds the bytes of the range that come from outside of the batch; `made` is the number of bytes that tasks of the
+// batch write.
 void Head::add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry) {
   uint64_t bytes = directory_.bytes_missing(range, kAnyNode);
   entry.outside += bytes - std::min(made, bytes);

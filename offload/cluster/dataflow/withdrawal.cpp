@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks that wait on a busy node and have not started, while another node is idle: a task of that node stands in. It
-// gets its inputs from the busy node, where the task's place stays: homes, subscriptions and fetches that name it
-// remain right. The busy node decides, since only it knows what has started. See docs/design/cluster.md.
+// Makes speculative copies. If tasks that have not started wait on a busy node while another node is idle, the idle
+// node runs a copy of one of them. The copy gets its inputs from the busy node, where the original task keeps its
+// index, so homes, subscriptions and fetches that name it stay valid. The busy node decides, because only it knows
+// which tasks have started. See docs/design/cluster.md.
 #include "cluster/dataflow/head.hpp"
 #include "cluster/dataflow/worker.hpp"
 
@@ -39,7 +40,7 @@ void Head::remove_runnable(TaskNumber number) {
   runnable_.set(node, runnable.is_empty() ? 0 : runnable_[node] - task.load);
 }
 
-// A node's report may come before that of a predecessor elsewhere, so some of them may have ended.
+// A node's report may arrive before the report of a predecessor's end elsewhere, so some successors may have ended.
 void Head::end_predecessor_of(const List<TaskNumber>& successors) {
   for (TaskNumber number : successors) {
     if (has_ended(number)) continue;
@@ -47,7 +48,7 @@ void Head::end_predecessor_of(const List<TaskNumber>& successors) {
   }
 }
 
-// It had started, so nobody stands in.
+// The original task had started, so the speculative copy does not run.
 void Head::take_back(TaskNumber number) {
   if (has_ended(number)) return;
   Task& task = tasks_[number];
@@ -55,20 +56,20 @@ void Head::take_back(TaskNumber number) {
   add_runnable(number);
 }
 
-// At each report, so the work is bounded: a few nodes are looked at, and a few of their tasks.
+// Called at each report, so the work is bounded: it examines a few nodes, and a few of their tasks.
 void Head::withdraw_for_idle(NodeNumber reporting) {
   constexpr int kAtMost = 8;
   for (int i = 0; i < kAtMost; ++i) {
     NodeNumber idle = runnable_.least();
     if (idle == 0 || static_cast<double>(nodes_[idle].runnable.count()) >= placement.slots(idle)) return;
-    if (nodes_[idle].replayed != 0) return;       // of these nobody knows which run
-    if (nodes_[idle].waiting_drops != 0) return;  // which the stand-in must not overtake
+    if (nodes_[idle].replayed != 0) return;       // it is not known which of the replayed tasks run
+    if (nodes_[idle].waiting_drops != 0) return;  // the copy's assignment must not overtake these drops
     NodeNumber busy = find_busiest(reporting);
     if (busy == 0 || busy == idle || !withdraw_from(busy, idle)) return;
   }
 }
 
-// Among the node that has reported and the next few in turn.
+// Searches the node that has reported and the next few nodes in turn.
 NodeNumber Head::find_busiest(NodeNumber reporting) {
   constexpr int kLookedAt = 8;
   NodeNumber busiest = reporting;
@@ -79,15 +80,16 @@ NodeNumber Head::find_busiest(NodeNumber reporting) {
   return busiest;
 }
 
-// Tasks of a node that may have ended, and it has not said so yet, if all take that time.
+// How many tasks of a node may have ended without a report so far, if each of them takes that time.
 size_t Head::most_untold(NodeNumber node, double time) const {
   constexpr double kMost = Worker::kReportAtMost;
   double longest = options_.patience * placement.slots(node);
   return static_cast<size_t>(longest < kMost * time ? longest / time : kMost);
 }
 
-// The first ones run or have ended, as far as is known; the last ones would wait longest. True: one of them is asked
-// for. (Where tasks are short and the head is late, a node runs what the head believes to wait there.)
+// The first tasks in the list run or have ended, as far as node 0 knows; the last ones would wait longest. True: a copy
+// of one of them is requested. (Where tasks are short and node 0 is late, a node runs the tasks that node 0 believes to
+// wait there.)
 bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   constexpr size_t kLookedAt = 16;
   const List<TaskNumber>& runnable = nodes_[busy].runnable;
@@ -104,22 +106,22 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   return false;
 }
 
-// What the task's node has to run. Loads are what was known when tasks were placed: if more is known now, all are taken
-// to take as many times as long as this one.
+// The work that the task's node has to run. Loads are estimates from when the tasks were placed. If this task is now
+// known to take longer, all loads are scaled by the same factor.
 double Head::time_of_runnable(const Task& task) const {
   NodeNumber node = task.place.node;
   double load = placement.expected_time_at(task.request, node) / placement.slots(node);
   return runnable_[node] * (load > task.load && task.load > 0 ? load / task.load : 1);
 }
 
-// The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody
-// knows in advance: so it is to be little of what the busy node is spared, which may be of another kind. And what is
-// gained, half of the task's time or more: the head pays with messages.
+// The idle node has a free slot. Packing, merging and comparing the moved data takes time of both nodes that cannot be
+// predicted. So that time must be a small part of the time saved on the busy node, which may be of another kind. The
+// gain must also be half of the task's time or more, because node 0 pays with messages.
 bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
-  if (task.made.graph != 0) return false;  // a stand-in is no part of the plan
+  if (task.made.graph != 0) return false;  // a speculative copy cannot be part of the plan
   if (!placement.may_run(task.request, idle)) return false;
-  uint64_t moved = 0;  // there, and what is written back
+  uint64_t moved = 0;  // to the idle node, and the written data back
   for (const TaskAccess& access : task.made.accesses) moved += access.range.bytes * (access.may_write ? 2 : 1);
   constexpr double kLittle = 0.1, kGain = 0.5;
   double end = placement.time_with_transfer(task.request, idle, moved);
@@ -137,14 +139,15 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   made.is_stand_in = task.is_lent = true;
   made.other = number;
   task.other = stand_in;
-  if (due_ == stand_in) due_ = stand_in + 1;  // it is placed
+  if (due_ == stand_in) due_ = stand_in + 1;  // it is placed already
   made.request = task.request;
   made.request.gap = 0;
   made.place.node = idle;
-  made.made.is_awaited = true;  // the lent task ends with it
+  made.made.is_awaited = true;  // the original task ends with its copy
   ++under_way_;
   assign_index(stand_in);
-  for (uint64_t buffer : buffers_of(task)) use(made, buffer, idle);  // the task, which ends later, uses all others
+  // The original task, which ends later, counts as the user of all other copies.
+  for (uint64_t buffer : buffers_of(task)) use(made, buffer, idle);
   add_runnable(stand_in);
   remove_runnable(number);
   placement.end(task.place.node, task.load);
@@ -157,8 +160,8 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.is_awaited = true;
   assignment.priority = task.made.priority;
   assignment.order = task.order;
-  messages.push(
-      std::move(assignment));  // it takes no credit: its task may wait for others that wait for one of that node
+  // The copy takes no credit: the original task may wait for tasks that wait for a credit of the idle node.
+  messages.push(std::move(assignment));
   Message message = message_to(MessageKind::kWithdraw, task.place.node);
   message.index = task.place.index;
   message.peer = made.place;

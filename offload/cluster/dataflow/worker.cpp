@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Handles the messages and events of one node, and leaves the commands for its driver.
 #include "cluster/dataflow/worker.hpp"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ void Worker::find_inputs_complete(uint64_t index) {
   if (task.is_lent) {
     lend(index);
   } else if (task.is_cancelled) {
-    start(index);  // it needs no slot
+    start(index);  // a cancelled task needs no slot
   } else {
     add_ready(index);
   }
@@ -196,7 +196,7 @@ void Worker::start(uint64_t index) {
   commands.push(std::move(command));
 }
 
-// The head believes that the task has not ended, so its record is there.
+// Node 0 believes that the task has not ended, so its record still exists.
 void Worker::withdraw(const Message& message) {
   Task& task = tasks_[message.index];
   task.other = message.peer;
@@ -204,8 +204,9 @@ void Worker::withdraw(const Message& message) {
   if (task.state >= State::kReady) lend(message.index);
 }
 
-// To the stand-in: what it is to do, behind the predecessors' ends and from this node's copy, or that it is not needed.
-// It sends what it has written to the same homes as this task would.
+// Notifies the speculative copy: it gets the task's accesses, with this node as their source, now that the predecessors
+// have ended; or it hears that it need not run. The copy sends what it has written to the same homes as the original
+// task would.
 void Worker::lend(uint64_t index) {
   Task& task = tasks_[index];
   task.is_lent = task.is_lent && !task.is_cancelled;
@@ -221,13 +222,14 @@ void Worker::lend(uint64_t index) {
   for (PlannedAccess access : task.accesses) {
     access.is_fetched = true;
     access.is_early = access.is_after_end = access.is_end = false;
-    access.is_sole = false;  // others fetch from this node and may write the same blocks
+    access.is_sole = false;  // other tasks fetch from this node and may write the same blocks
     access.source = message.peer;
     message.accesses.push(access);
   }
 }
 
-// It may come before the head's assignment, behind which alone this node has dropped copies that the head thinks gone.
+// The message may come before node 0's assignment. The copy must wait for both: only when the assignment has come has
+// this node dropped the copies that node 0 believes to be dropped.
 void Worker::stand_in(Message& message) {
   Task& task = tasks_.reach(message.index);
   task.is_cancelled = message.is_cancelled;
@@ -261,8 +263,8 @@ void Worker::end(uint64_t index, double time) {
   report_if_due();
 }
 
-// Also where this task's comparison has found nothing: another task's may have found its bytes first, and what is sent
-// is all that has changed since this task's inputs came.
+// Sends deltas even if this task's comparison has found no changes: another task's comparison may have found its bytes
+// first. The delta contains all that has changed since this task's inputs came.
 void Worker::send_deltas(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kMerging;
@@ -302,7 +304,7 @@ Share* Worker::share_of(const Message& message) {
   return share;
 }
 
-// As if node 0 had assigned each of them.
+// Creates the tasks of a batch as if node 0 had assigned each of them.
 void Worker::replay(const Message& message) {
   Share* share = share_of(message);
   ReplayBatch read = share->read_batch(message);
@@ -321,15 +323,15 @@ void Worker::replay(const Message& message) {
   }
 }
 
-// Nobody has to ask node 0 whether such a task may be forgotten: whoever asks for one that is not known here finds
-// that it has ended.
+// No node has to ask node 0 before such a task is forgotten: a request for a task that is not known here is answered as
+// for an ended task.
 void Worker::leave_batch(uint64_t index) {
   Batch& batch = *batches_.find(tasks_[index].batch);
   batch.time += tasks_[index].time;
   forget(index);
   if (--batch.open != 0) return;
   ended_.push({batch.first, false, batch.time, batch.count});
-  must_report_ = true;  // it stands for many already, and the program may wait for it to begin an iteration
+  must_report_ = true;  // the batch reports many tasks already, and the program may need its end to begin an iteration
   batches_.erase(&batch);
 }
 
@@ -337,7 +339,8 @@ void Worker::tell_end(const TaskPlace& subscriber) {
   send(MessageKind::kEnded, subscriber.node).index = subscriber.index;
 }
 
-// It may come before the task itself, and when the task has been forgotten: the head knew of no end when it planned.
+// The message may come before the assignment of the task, or after the task was forgotten: node 0 did not know of the
+// end when it planned.
 void Worker::subscribe(const Message& message) {
   if (message.index >= tasks_.first()) {
     Task& task = tasks_.reach(message.index);
@@ -349,7 +352,7 @@ void Worker::subscribe(const Message& message) {
   tell_end(message.peer);
 }
 
-// Those that wait for the inputs, or also those that wait for the end.
+// Answers the fetches that wait for the inputs and, if the task has ended, also those that wait for its end.
 void Worker::answer_fetches(Task& task, bool has_ended) {
   List<Message> left;
   for (Message& fetch : task.fetches) {
@@ -370,8 +373,8 @@ bool overlap(const ClusterRange& one, const ClusterRange& other) {
 
 }  // namespace
 
-// All that the task gets of the range, before it has all of its inputs. What it does not fetch is there when its
-// predecessors have ended.
+// Whether all bytes of the range that the task gets are there, before it has all of its inputs. Bytes that the task
+// does not fetch are there when its predecessors have ended.
 bool Worker::is_there(const Task& task, const ClusterRange& range) {
   if (task.state != State::kWaiting && task.state != State::kFetching) return false;
   if (task.accesses.count() > kMostLookedAt) return false;
@@ -387,7 +390,8 @@ bool Worker::is_there(const Task& task, const ClusterRange& range) {
   return is_known;
 }
 
-// Another node has these bytes before the task's inputs count as there, so it may have a writer of the same blocks.
+// Another node gets these bytes before the task's inputs count as complete, so it may have a task that writes the same
+// blocks.
 void Worker::send_early(Task& task, const Message& fetch) {
   for (PlannedAccess& access : task.accesses) {
     if (overlap(access.range, fetch.range)) access.is_sole = false;
@@ -441,9 +445,9 @@ void Worker::await(uint64_t below) {
   for (const EndedTask& ended : ended_) must_report_ = must_report_ || ended.index < awaited_;
 }
 
-// The head hears of ends together, unless somebody waits for one of them, the next one may come late, or the node waits
-// for what these ends bring about. Other free slots are no reason: nodes that a head cannot keep busy would keep it
-// busy.
+// Node 0 gets ends together. They are reported now if the program waits for one of them, if the next end may come late,
+// or if the node has no running task and needs the successors. Other free slots are no reason: nodes that node 0 cannot
+// keep busy would then overload node 0 with reports.
 void Worker::report_if_due() {
   bool may_wait = running_ != 0 && ended_.count() < report_at_most_ && !must_report_;
   if (may_wait) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Transfers are counted as PlanRun makes them: what a task makes goes to each node with readers once,
-// as much as the one that gets most of it.
+// Counts transfers as PlanRun makes them: the output of a task is sent to each node with readers once, as many bytes as
+// the largest reader there gets.
 #include "cluster/placement/balance.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ void Balance::move(uint32_t number, NodeNumber to) {
   for (const BatchInput& input : inputs) add_output(input.producer, 1);
 }
 
-// Of all nodes but 0 that do something for the task, what the one has to do that has most.
+// The most work of any node, except node 0, that takes part in the task.
 double Balance::most_beside(uint32_t number) const {
   const BatchTask& task = (*tasks_)[number];
   double most = 0;
@@ -119,7 +119,7 @@ void Balance::find_targets(uint32_t number) {
   add(computing_.least());
 }
 
-// The move is made, and taken back.
+// Makes each move, computes its result, and undoes it.
 void Balance::look_at(uint32_t number, Move& best) {
   NodeNumber from = (*nodes_)[number];
   find_targets(number);
@@ -133,8 +133,8 @@ void Balance::look_at(uint32_t number, Move& best) {
   }
 }
 
-// The best one among moves of some of the node's tasks, in turn, behind which all concerned have less to do than that
-// node now; if there is none, of others.
+// Examines moves of some of the node's tasks, in turn, and returns the best one after which all nodes involved have
+// less work than that node has now. If there is none, it examines other tasks.
 Balance::Move Balance::find_move(NodeNumber busiest) {
   constexpr size_t kSome = 64;
   Move best;
@@ -148,7 +148,7 @@ Balance::Move Balance::find_move(NodeNumber busiest) {
   return best;
 }
 
-// At a task of the node, and if sending takes that longest, at those that it sends to.
+// Examines a task of the node and, if sending is the largest part of the node's work, the tasks that it sends to.
 void Balance::look_around(uint32_t number, NodeNumber busiest, Move& best) {
   if (may_move(number)) look_at(number, best);
   if (work_.sending[busiest] < work_.most_of(busiest)) return;
@@ -159,7 +159,7 @@ void Balance::look_around(uint32_t number, NodeNumber busiest, Move& best) {
   }
 }
 
-// Of node 0 nothing can be moved away.
+// Nothing can be moved away from node 0, so it does not count.
 NodeNumber Balance::busiest() const {
   NodeNumber busiest = 1;
   for (NodeNumber node = 2; node < work_.computing.count(); ++node) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks are moved away from the node or link that has most to do, to nodes of their neighbours in the graph or to the
-// least loaded one, as long as nobody gets as much thereby. So of iterations that overlap each takes less, even if
-// one alone takes longer. Local search: at most 64 moves are looked at for each task, of O(neighbours of its
-// producers). A pure state machine of node 0.
+// Moves tasks away from the node or link with the most work, to nodes of their neighbours in the graph or to the least
+// loaded node, as long as no node or link gets as much work by that. So each of several overlapping iterations takes
+// less time, even if one alone takes longer. This is a local search: it examines at most 64 moves per task, which cost
+// O(neighbours of its producers) each. A pure state machine of node 0.
 #pragma once
 
 #include "cluster/placement/plan_run.hpp"
@@ -12,18 +12,17 @@ namespace marline::offload::cluster {
 
 class Balance {
  public:
-  // Of the tasks that `run` has been begun with: which of `nodes` (0: the host) they are to run at. `done`: what others
-  // take.
+  // Improves `nodes`, the nodes of the tasks that `run` was begun with (0: the host). `done`: the work of other tasks.
   void improve(const Placement& placement, const List<BatchTask>& tasks, const PlanRun& run, const NodeWork& done,
                List<NodeNumber>& nodes);
 
  private:
-  // With more neighbours in all a task stays: it would take long to look at, and decides little.
+  // A task with more neighbours in total stays: it would take long to examine, and changes little.
   static constexpr size_t kMostNeighbours = 256;
   struct Move {
     uint32_t task = 0;
     NodeNumber to = 0;
-    double most = 0;  // that one of those concerned has to do behind it
+    double most = 0;  // after the move, the most work of any node or link involved
   };
 
   void add_output(uint32_t task, double sign);
@@ -43,11 +42,11 @@ class Balance {
   List<NodeNumber>* nodes_ = nullptr;
   NodeWork work_;
   List<List<uint32_t>> at_;  // by node: its tasks
-  List<size_t> next_;        // by node: which of these was looked at last
-  List<uint64_t> got_;       // by node: bytes of one task's output that go there; 0 outside of add_output
+  List<size_t> next_;        // by node: the task that was examined last
+  List<uint64_t> got_;       // by node: bytes of one task's output that go there; all 0 outside of add_output
   List<NodeNumber> targets_;
-  Tournament computing_;  // by node, for the least
-  size_t left_ = 0;       // moves that may still be looked at
+  Tournament computing_;  // by node, to find the least
+  size_t left_ = 0;       // how many moves may still be examined
 };
 
 }  // namespace marline::offload::cluster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Makes the plans by list scheduling, runs them, and takes the best one.
 #include "cluster/placement/batch.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace marline::offload::cluster {
 namespace {
 
 constexpr double kNever = 1e300;
-// What is that much better is worth it to move data, which plans take for free where links are idle.
+// A plan must be better by this factor to be worth moving data, because plans treat transfers over idle links as free.
 constexpr double kWorthIt = 0.98;
 
 }  // namespace
@@ -24,7 +24,8 @@ void Batch::plan(const Placement& placement, bool repeats) {
   best_.nodes.clear();
   for (Way way :
        {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByOwner, Way::kByBlocks, Way::kBySharing}) {
-    // Of one iteration alone the steps' inputs come one after the other, however few they are.
+    // In a single iteration the inputs of a step come one after another, even if there are few, so the plan by sharing
+    // does not help.
     if (way == Way::kBySharing && !repeats) continue;
     if (!set_order(placement, way)) continue;
     if (way == Way::kBySharing) sharing_.assign(placement, tasks_, run_, shared_);
@@ -41,16 +42,16 @@ void Batch::take_if_better() {
   if (is_better || best_.nodes.is_empty()) std::swap(plan_, best_);
 }
 
-// Iterations overlap, so each further one takes what the node or link takes that has most to do, and all together what
-// one takes from its beginning to its end.
+// Iterations overlap. So each further iteration takes as long as the node or link with the most work, and all together
+// also take the time of one iteration from its beginning to its end.
 double Batch::end_of_run(double limit) {
   constexpr double kIterations = 16;
   double end = run_.run(plan_.nodes, plan_.positions, tasks_.count(), repeats_ ? kNever : limit);
   return repeats_ ? run_.work().most() + end / kIterations : end;
 }
 
-// The order stays. Nodes of the iteration before, if there is one, are left for what is clearly better only: each move
-// costs another iteration that cannot be repeated, and what makes a difference may be noise.
+// Balances the best plan; its order stays. Tasks leave their nodes of the iteration before, if there is one, only for a
+// clearly better plan: each move costs another iteration that cannot be replayed, and the difference may be noise.
 void Batch::balance(const Placement& placement) {
   auto copy = [&](const Plan& from) {
     plan_.nodes.clear();
@@ -79,8 +80,8 @@ bool Batch::Plan::is_like(const Plan& other) const {
          std::equal(positions.begin(), positions.end(), other.positions.begin());
 }
 
-// Ranks are those of HEFT: the longest way from the start of a task to the end of all. Times are those of the kind
-// of member on which it is shortest. False: the one before has had this order, and the same rule.
+// The ranks are those of HEFT: the longest path from the start of a task to the end of all tasks. Times are those of
+// the fastest kind of member. False: the plan before had the same order and the same rule.
 bool Batch::set_order(const Placement& placement, Way way) {
   order_.swap(order_before_);
   order_.clear();
@@ -106,7 +107,7 @@ bool Batch::set_order(const Placement& placement, Way way) {
 
 bool Batch::is_order_before() const { return std::equal(order_.begin(), order_.end(), order_before_.begin()); }
 
-// All slots of a node are free when what it has been given is done.
+// All slots of a node become free when the work that it has been given is done.
 void Batch::set_occupied(const Placement& placement) {
   Occupied& first = at_first_;
   first.slots.clear();
@@ -196,9 +197,9 @@ void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
   placement.for_least(free_, task.request, add);
 }
 
-// Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in
-// proportion to its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data
-// they use.
+// Places tasks with equally long chains of predecessors, in the order of creation: each node gets consecutive ones, in
+// proportion to its slots. So the rows of a program that creates tasks row by row are cut into blocks of columns,
+// whatever data they use.
 NodeNumber Batch::block_of(const BatchTask& task) const {
   const List<size_t>& first_slots = at_first_.first_slots;
   size_t slot = task.rank * at_first_.slots.count() / task.width;
@@ -227,7 +228,7 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
     bool is_before = node == last_ || (best.node != last_ && node < best.node);
     if (best.node == 0 || one.is_better(best) || (one.is_as_good(best) && is_before)) best = one;
   }
-  return best.node;  // 0: no member may run it
+  return best.node;  // 0: no member may run the task
 }
 
 Batch::Choice Batch::at_node(const Placement& placement, uint32_t number, NodeNumber node, bool is_final) {
@@ -240,7 +241,7 @@ Batch::Choice Batch::at_node(const Placement& placement, uint32_t number, NodeNu
   return choice;
 }
 
-// When they have come, one after the other.
+// Returns when all inputs have come, one after another.
 double Batch::take_inputs(const Placement& placement, uint32_t number, NodeNumber node, bool is_final,
                           uint64_t& missing) {
   const BatchTask& task = tasks_[number];
@@ -272,7 +273,7 @@ double Batch::take_inputs(const Placement& placement, uint32_t number, NodeNumbe
   return start;
 }
 
-// As Placement::choose does it.
+// Computes the choice as Placement::choose does.
 Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNumber node) const {
   const BatchTask& task = tasks_[number];
   Choice choice;
@@ -292,8 +293,9 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
   return choice;
 }
 
-// Of a task that no input ties to a node: what has to be moved for its most demanding reader if the task runs there.
-// That is the reader's other inputs, as far as they have a place, or, if that is less, what this task writes for it.
+// For a task that no input ties to a node: the time to move data for its most demanding reader if the task runs at the
+// node. That data is the reader's other inputs, as far as they are placed, or, if that is less, what this task writes
+// for the reader.
 double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber node) const {
   uint64_t most = 0;
   size_t readers = 0;
@@ -301,7 +303,7 @@ double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber n
     if (reader.bytes == 0) continue;
     if (++readers > kReaders) break;
     const BatchTask& task = tasks_[reader.task];
-    if (task.inputs.count() > kMostInputs) continue;  // they decide little, and there are as many producers
+    if (task.inputs.count() > kMostInputs) continue;  // they decide little, and have as many producers to examine
     uint64_t away = task.missing_at(node), own = 0;
     for (const BatchInput& input : task.inputs) {
       if (input.producer == number) own += input.bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Learns the times of tasks and computes expected times and loads.
 #include "cluster/placement/placement.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ double Placement::ready_time(const PlacementRequest& request, NodeNumber node, d
   return ready;
 }
 
-// A task waits for others' time where loads differ, and to move little data takes a fraction of that.
+// If loads differ, a task waits for the time of other tasks. Moving little data takes only a fraction of that time.
 double Placement::rounds_of(const PlacementRequest& request) const {
   constexpr double kAtMost = 4;
   if (transfer_time(request.bytes) < kLittle * expected_time(request)) return 1;
@@ -58,19 +58,20 @@ uint64_t Placement::key_of(const PlacementRequest& request, uint32_t kind) {
 }
 
 const Placement::Cost* Placement::find_cost(uint64_t key) const {
-  return std::ranges::lower_bound(costs_, key, {}, &Cost::key);  // the first that is not less, perhaps the end
+  return std::ranges::lower_bound(costs_, key, {}, &Cost::key);  // the first entry that is not less, perhaps the end
 }
 
-// Of what has never run, as set_unknown_time says: the number of tasks counts then. But a program that has tasks run
-// elsewhere will have ten times as much work in each as it takes to move its data; else the first tasks, which may be
-// all, would stay where one has brought the data that they share.
+// The expected time of a task whose kernel has never run: at least what set_unknown_time says, so that the number of
+// tasks counts. But a program that lets other nodes run its tasks has presumably ten times as much work in each as
+// moving its data takes. Without that assumption the first tasks, which may be all, would stay at the node to which one
+// of them has brought their common data.
 double Placement::unknown_time(const PlacementRequest& request) const {
   constexpr double kWorthIt = 10;
   return std::max(unknown_time_, kWorthIt * wire_time(request.bytes));
 }
 
-// Where other kinds of members may run it, what has run for the first time is tried again: a kind that seems slow by
-// that would never run the second one.
+// If other kinds of members may run the task, a kind with only a first run is tried again: otherwise a kind whose first
+// run was slow would never get a second one.
 double Placement::time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const {
   bool is_tried_again = cost.seen == 0 && (request.kinds & kinds_ & ~(1u << kind)) != 0;
   return is_tried_again ? std::min(cost.mean, unknown_time(request)) : cost.mean;
@@ -81,10 +82,11 @@ double Placement::expected_time(const PlacementRequest& request, uint32_t kind) 
   return (cost != nullptr ? time_of(*cost, request, kind) : unknown_time(request)) * request.weight;
 }
 
-// Whether no task of the kernel has run there before.
+// Whether no task of the kernel has run on the node before. Records that one has run now.
 bool Placement::note_first(uint32_t kernel, NodeNumber node) {
   uint64_t high = uint64_t{kernel} + 1;
-  uint64_t number = high << 32 | static_cast<uint32_t>(node + high * 1021);  // the lower bits are a place in a table
+  // The lower bits are the place in the hash table.
+  uint64_t number = high << 32 | static_cast<uint32_t>(node + high * 1021);
   if (have_run_.find(number) != nullptr) return false;
   have_run_.add(number);
   return true;
@@ -130,7 +132,7 @@ bool Placement::learn(const PlacementRequest& request, NodeNumber node, double t
     return false;
   }
   if (cost.seen == 0) cost.mean = time;
-  // A mean of the first 16, then one that follows.
+  // The mean of the first 16 tasks, then a moving average.
   if (cost.seen < 16) ++cost.seen;
   cost.mean += (time - cost.mean) / cost.seen;
   return true;

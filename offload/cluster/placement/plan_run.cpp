@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Runs a plan as a sequence of events, which are in a heap.
 #include "cluster/placement/plan_run.hpp"
 
 #include <algorithm>
@@ -117,7 +117,7 @@ void PlanRun::push(double time, What what, uint32_t number) {
   std::push_heap(events_.begin(), events_.end());
 }
 
-// When the bytes have come.
+// Returns when the bytes have arrived.
 double PlanRun::transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double since) {
   double &sending = occupied_.sending[from], &receiving = occupied_.receiving[to];
   Placement::Passage passage = placement_->pass(bytes, since, sending, receiving);
@@ -127,7 +127,7 @@ double PlanRun::transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double 
   return receiving = passage.there;
 }
 
-// What it uses from elsewhere counts as one more input.
+// All data from outside of the batch counts as one more input.
 void PlanRun::begin_task(uint32_t number) {
   const BatchTask& task = (*tasks_)[number];
   ends_.push(0);
@@ -156,7 +156,7 @@ void PlanRun::take_input(uint32_t number, double now) {
   wake(node, node == 0 ? now : std::max(now, occupied_.first_slot(node)));
 }
 
-// Once for each time.
+// Adds at most one wake event for each time.
 void PlanRun::wake(NodeNumber node, double time) {
   if (wakes_[node] == time) return;
   wakes_[node] = time;
@@ -185,7 +185,7 @@ void PlanRun::start_ready(NodeNumber node, double now) {
 void PlanRun::end_task(uint32_t number, double now) {
   NodeNumber from = (*nodes_)[number];
   for (const Reader& reader : readers_of(number)) {
-    if (reader.task >= count_) break;  // as are those behind it
+    if (reader.task >= count_) break;  // all later readers are outside of the run, too
     NodeNumber to = (*nodes_)[reader.task];
     if (to == from || reader.bytes == 0) {
       take_input(reader.task, now);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plan comes to: its tasks and transfers one event after another, as nodes do them. A node starts what is ready
-// in the plan's order while it has a slot. What a task makes leaves when it has ended, once for each node. Each node
-// sends one thing at a time and receives one thing at a time. Of each task a run costs the slots of its node, and of
-// each input a logarithm of what is under way. A pure state machine of node 0.
+// Simulates a plan: its tasks and transfers, one event after another, as nodes execute them. A node starts ready tasks
+// in the plan's order while it has a free slot. The output of a task is sent when the task has ended, once to each
+// node. Each node sends one item at a time and receives one item at a time. A run costs, per task, the number of its
+// node's slots and, per input, the logarithm of the number of events in flight. A pure state machine of node 0.
 #pragma once
 
 #include "cluster/placement/batch_task.hpp"
@@ -12,24 +12,25 @@
 
 namespace marline::offload::cluster {
 
-// Until when nodes and links have work. Slots by node, from 1 on, one behind another; links by node, from 0 on.
+// Until when nodes and links have work. Slots lie one after another, by node from 1 on; links are by node from 0 on.
 struct Occupied {
   List<double> slots, sending, receiving;
-  List<size_t> first_slots;  // by node from 1 on: its first in `slots`; one more at the end
+  List<size_t> first_slots;  // by node from 1 on: the index of its first slot in `slots`; one more entry at the end
 
   void copy(const Occupied& other);
   // The node's slot that is free first.
   [[nodiscard]] double& first_slot(NodeNumber node);
 };
 
-// What tasks and transfers take of each node, from 0 on: of all its slots, and of its link in each direction, where
-// messages count with their latency, as each takes time of a processor, too.
+// The time that tasks and transfers take of each node, from 0 on: of all its slots, and of its link in each direction.
+// The latency of a message counts, too, because each message takes processor time.
 struct NodeWork {
   List<double> computing, sending, receiving;
 
   void clear(size_t nodes);
   void copy(const NodeWork& other);
-  // What has most to do of a node's, or of all nodes but 0: what that has is mostly sent once.
+  // The largest of a node's values, or of the values of all nodes except node 0, which sends most of its data only
+  // once.
   [[nodiscard]] double most_of(NodeNumber node) const;
   [[nodiscard]] double most() const;
 };
@@ -46,17 +47,19 @@ class PlanRun {
     [[nodiscard]] const Reader* end() const { return behind; }
   };
 
-  // Of these tasks, which name producers before them. They, what is occupied, and `done`, what others before them take
-  // that are to be counted with them, stay as they are until the next call.
+  // Prepares runs of these tasks, which may name only earlier tasks as producers. `done` is the work of other, earlier
+  // tasks that is counted with theirs. The arguments must not change until the next call.
   void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied, const NodeWork& done);
-  // Tasks behind this one, in the order of creation, with what they get of it; no bytes: an order alone.
+  // The later tasks that use the output of this task, in the order of creation, with the bytes that they get. 0 bytes:
+  // only an order.
   [[nodiscard]] Readers readers_of(size_t task) const {
     return {readers_.begin() + first_readers_[task], readers_.begin() + first_readers_[task + 1]};
   }
-  // When the last of the first tasks ends, so many, if each runs at its node of `nodes`, and of several that could
-  // start the one with the lowest of `positions` does. More than `limit`: it would be later than that.
+  // Returns when the last of the first `count` tasks ends, if each runs at its node of `nodes`. Of several tasks that
+  // could start, the one with the lowest of `positions` starts first. A result above `limit`: the end would be later
+  // than that.
   double run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit);
-  // After that, if it is not more than the limit:
+  // Valid after a run whose result is not above the limit:
   [[nodiscard]] double end_of(size_t task) const {
     assert(task < ends_.count());
     return ends_[task];
@@ -65,16 +68,18 @@ class PlanRun {
   [[nodiscard]] const NodeWork& work() const { return work_; }
 
  private:
-  // At one time, in this order: so a node starts something when it knows all that it could start.
+  // Events at the same time are handled in this order, so a node starts a task only when it knows all tasks that it
+  // could start.
   enum class What : uint8_t { kOutside, kInput, kEnd, kWake };
-  // Its time, which is not negative, then what it is, then the number of the task, or of the node that wakes: in one
-  // number, since many have the same time and branches on that are mispredicted.
+  // The time of the event, which is not negative, then what it is, then the number of the task, or of the node for
+  // kWake. All are in one number, because many events have the same time, and branches on the parts would be
+  // mispredicted.
   struct Event {
     unsigned __int128 key;
     [[nodiscard]] double time() const { return std::bit_cast<double>(static_cast<uint64_t>(key >> 64)); }
     [[nodiscard]] What what() const { return static_cast<What>(static_cast<uint64_t>(key) >> 32); }
     [[nodiscard]] uint32_t number() const { return static_cast<uint32_t>(key); }
-    bool operator<(const Event& other) const { return key > other.key; }  // something else comes before
+    bool operator<(const Event& other) const { return key > other.key; }  // the other event comes first
   };
   struct Ready {
     uint64_t position;
@@ -82,7 +87,7 @@ class PlanRun {
     bool operator<(const Ready& other) const { return position > other.position; }
   };
   struct Sent {
-    uint32_t task = 0;  // one more than its number
+    uint32_t task = 0;  // the number of the task plus one
     uint64_t bytes = 0;
     double there = 0;
   };
@@ -100,20 +105,20 @@ class PlanRun {
   const List<BatchTask>* tasks_ = nullptr;
   const Occupied* at_first_ = nullptr;
   const NodeWork* done_ = nullptr;
-  List<size_t> first_readers_;  // by task: the first of those that read what it makes; one more at the end
+  List<size_t> first_readers_;  // by task: its first entry in `readers_`; one more entry at the end
   List<Reader> readers_;
-  // Of a run:
+  // For a run:
   const List<NodeNumber>* nodes_ = nullptr;
   const List<uint64_t>* positions_ = nullptr;
   size_t count_ = 0;
   Occupied occupied_;
   NodeWork work_;
   List<double> ends_;
-  List<uint32_t> open_;      // by task: inputs that have not come
+  List<uint32_t> open_;      // by task: how many inputs have not come
   List<Event> events_;       // a heap
   List<List<Ready>> ready_;  // by node from 0 on: heaps
   List<Sent> sent_;          // by node from 0 on: what it has got last
-  List<double> wakes_;       // by node from 0 on: the last kWake that is on its way; -1: there may be none
+  List<double> wakes_;       // by node from 0 on: the time of the last pending kWake; -1: there may be none
 };
 
 }  // namespace marline::offload::cluster

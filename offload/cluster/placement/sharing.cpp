@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Cuts rows into clusters and matches the clusters with nodes.
 #include "cluster/placement/sharing.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ void Sharing::find_rows() {
   }
 }
 
-// As many clusters as the nodes can get, or as there are tasks, of sizes that differ by one at most.
+// Makes as many clusters as the nodes can get, or as there are tasks. Their sizes differ by one at most.
 void Sharing::cut(size_t first, size_t behind) {
   double least = placement_->slots(1);
   for (NodeNumber node = 1; node <= placement_->members(); ++node) least = std::min(least, placement_->slots(node));
@@ -112,7 +112,7 @@ void Sharing::grow(uint32_t cluster, uint32_t number) {
   }
 }
 
-// kNone: there is none.
+// kNone: no neighbour is left.
 uint32_t Sharing::best_neighbour() {
   uint32_t best = kNone;
   for (uint32_t task : neighbours_) {
@@ -123,8 +123,8 @@ uint32_t Sharing::best_neighbour() {
   return best;
 }
 
-// Nodes that have inputs of the cluster's tasks. What two of them read is there twice for each, which is as much as it
-// would cost to have it elsewhere if it were two.
+// Lists the nodes that have inputs of the cluster's tasks. An input that two of them read counts twice for a node that
+// has it, like two inputs of that size.
 void Sharing::list_edges(uint32_t cluster) {
   size_t first = edges_.count();
   first_edge_.push(first);
@@ -154,8 +154,8 @@ void Sharing::give(uint32_t cluster, NodeNumber node) {
   }
 }
 
-// Most bytes first. A cluster whose nodes are taken has another one moved to a second node of that one's, if it can be;
-// what is left is given to nodes in their order.
+// Gives nodes to clusters, most bytes first. If all nodes of a cluster are taken, another cluster is moved to a second
+// node of its own, if possible. The remaining clusters get nodes in the order of the nodes.
 void Sharing::match() {
   size_t clusters = first_of_cluster_.count() - 1;
   fill<NodeNumber>(given_, clusters, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number for each node from 1 on, and which node has the least: O(log n) per change. One owner at a time.
+// Keeps a number for each node from 1 on, and finds the node with the least number. A change costs O(log n). One owner
+// at a time.
 #pragma once
 
 #include "cluster/base/message.hpp"
@@ -11,10 +12,10 @@ class Tournament {
  public:
   [[nodiscard]] size_t count() const { return values_.count(); }
   [[nodiscard]] double operator[](NodeNumber node) const { return values_[node - 1]; }
-  // Of nodes with equal numbers, the lower one; 0: there are none.
+  // The node with the least number; of nodes with equal numbers, the lower one. 0: there are no nodes.
   [[nodiscard]] NodeNumber least() const { return tree_.is_empty() ? 0 : tree_[1]; }
 
-  // For one node more.
+  // Adds a node.
   void add(double value) {
     values_.push(value);
     leaves_ = leaves_ == 0 ? 1 : leaves_;
@@ -48,8 +49,8 @@ class Tournament {
     return values_[b - 1] < values_[a - 1] ? b : a;
   }
 
-  List<double> values_;    // from 0 on: of node 1
-  List<NodeNumber> tree_;  // of the winners: entry 1 is the node with the least; 0: none
+  List<double> values_;    // entry 0 is node 1
+  List<NodeNumber> tree_;  // the winner of each pair; entry 1 is the node with the least number; 0: no node
   size_t leaves_ = 0;
 };
 

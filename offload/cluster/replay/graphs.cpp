@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Recording and keeping a plan are here, replaying one is in replaying.cpp.
+// Records iterations and keeps their plans. replaying.cpp replays them.
 #include "cluster/replay/graphs.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool is_equal(const List<uint64_t>& a, const List<uint64_t>& b) {
   return true;
 }
 
-constexpr unsigned kMostDoublings = 8;  // of how many replays are looked at together
+constexpr unsigned kMostDoublings = 8;  // limits how many replays are judged together
 
 }  // namespace
 
@@ -36,7 +36,7 @@ bool Graphs::has_all_ended(const Iteration& iteration) {
   return true;
 }
 
-// From one iteration to the next. True: the iteration that is over had the shape of the one before.
+// Moves on from one iteration to the next. True: the completed iteration had the shape of the one before.
 bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
   if (is_recording(graph)) {
     Plan& plan = *graph.now->plan;
@@ -62,12 +62,13 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
   bool is_alike = leave_iteration(graph, all_planned);
   has_ended = has_ended && graph.before;
   graph.is_open = true;
-  assert(!is_steady || unsettled_ == number);  // whoever settles it says that it is disturbed
+  assert(!is_steady || unsettled_ == number);  // settling would have marked the graph as disturbed
   List<uint64_t> state;
   if (!is_steady) {
     bool is_known = all_planned && graph.before && describe(*graph.before, has_ended, state);
     if (!is_known) state.clear();
-    // The plan is taken: what the iteration has done to the directory is to give its tasks' names to the same state.
+    // The state equals the one at the beginning, so the plan is kept: an iteration only changes the names of tasks in
+    // the state.
     Iteration* last = is_known && !is_uneven ? &*graph.before : nullptr;
     bool is_same = last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state);
     if (is_same && !awaits_times(graph)) keep(graph);
@@ -90,25 +91,26 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
   return false;
 }
 
-// The first two iterations are placed as usual: the first one may find all data at node 0, and knows no times. So is
-// the first one that knows them, and has no plan to keep. The others stay, as a plan can be kept only if they do.
-// Behind an iteration that was cut, tasks go where the plan has them, so that it can be replayed again.
+// The first two iterations are placed as usual: the first one may find all data at node 0, and knows no times. The
+// first iteration that knows times, and has no plan to keep, is also placed as usual. In all other iterations the tasks
+// stay at their nodes, because only then can a plan be kept. After an iteration that was cut, tasks go to the nodes of
+// the plan, so that it can be replayed again.
 void Graphs::decide_placing(Graph& graph) {
-  graph.is_judged = false;  // there will be other times
+  graph.is_judged = false;  // other times will be learned
   bool may_be = !graph.kept && graph.before && !graph.is_placed_by_times;
   graph.is_by_times_now = may_be && knows_times(graph, *graph.before->plan);
   bool is_new = !graph.before || (graph.recorded <= 2 && !graph.is_placed_by_times && !graph.is_learned_anew);
   graph.is_placed_now = graph.is_by_times_now || (!graph.kept && is_new);
 }
 
-// Its tasks stay until their times are known: what is recorded now is the plan that has been given up. (Some may never
-// be known, as first runs on their nodes.)
+// The tasks stay at their nodes until their times are known: the iteration recorded now equals the plan that was given
+// up. (Some times may never be known, such as those of first runs on their nodes.)
 bool Graphs::awaits_times(const Graph& graph) {
   constexpr uint64_t kMostRecorded = 4;
   return graph.is_learned_anew && !graph.is_placed_by_times && graph.recorded < kMostRecorded;
 }
 
-// Of most of its tasks: each node's first one of a kernel does not count.
+// Whether the times of most of the plan's tasks are known. A node's first task of a kernel does not count.
 bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
   constexpr double kMost = 0.75;
   if (static_cast<double>(graph.timed) < kMost * static_cast<double>(plan.tasks.count())) return false;
@@ -121,7 +123,7 @@ bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
   return known != 0 && static_cast<double>(known) >= kMost * static_cast<double>(tasks);
 }
 
-// Other tasks will be in those places.
+// Called when other tasks will be in the plan's places.
 void Graphs::forget_times(Graph& graph) {
   graph.times.clear();
   graph.timed = 0;
@@ -181,16 +183,17 @@ bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) 
   return true;
 }
 
-// The directory is as it was when the plan's iteration began. The last iteration may have been recorded, behind one
-// that differs: its tasks are those that the program repeats, and ranks name them, so the plan must have the same ones.
+// Whether the plan can be replayed: the directory is in the state in which the plan's iteration began. The last
+// iteration may have been recorded, after one that differs. The program repeats its tasks, which ranks name, so the
+// plan must have the same tasks.
 bool Graphs::can_replay(Graph& graph, bool has_ended, List<uint64_t>& state) {
   if (!graph.kept || (graph.kept->is_behind && !has_ended)) return false;
   bool is_known = graph.before && graph.before->plan->knows_before;
   return is_known && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
 }
 
-// In words, behind the iteration `last`. Two states with the same words are the same but for the names of this
-// iteration's tasks, and but for which task it was that has ended at a node.
+// Describes the directory's state after the iteration `last` in words. Two states with the same words differ only in
+// the names of this iteration's tasks, and in which of a node's ended tasks is meant.
 bool Graphs::describe(const Iteration& last, bool has_ended, List<uint64_t>& state) {
   constexpr uint64_t kEnded = uint64_t{1} << 32, kLast = uint64_t{2} << 32, kOther = uint64_t{3} << 32;
   state.push(has_ended);
@@ -211,7 +214,8 @@ bool Graphs::describe(const Iteration& last, bool has_ended, List<uint64_t>& sta
   return true;
 }
 
-// All copies that the plan needs are there, as a drop would have disturbed it. They stay as long as it is kept.
+// All copies that the plan needs exist, because a drop would have disturbed the plan. They stay as long as the plan is
+// kept.
 void Graphs::keep(Graph& graph) {
   Plan& plan = *graph.before->plan;
   if (plan.tasks.is_empty()) return;
@@ -230,7 +234,7 @@ void Graphs::keep(Graph& graph) {
     message.to = node;
     plan.write_share(node, message);
   }
-  for (PlanTask& task : plan.tasks) {  // the nodes have these now
+  for (PlanTask& task : plan.tasks) {  // the nodes have got these lists
     task.step.accesses = {};
     task.step.waits_for = {};
   }
@@ -238,7 +242,7 @@ void Graphs::keep(Graph& graph) {
   ++counts.kept;
 }
 
-// It is settled. Its copies go when no replay uses them any more.
+// Gives up the graph's plan. The graph is settled. The plan's copies stay until no replay uses them any more.
 void Graphs::retire(Graph& graph) {
   if (!graph.kept) return;
   for (uint64_t buffer : graph.kept->buffers) directory_.end_keep(buffer);
@@ -297,8 +301,8 @@ uint64_t Graphs::note_created(GraphNumber number, TaskNumber task) {
   return graph.now->numbers.count() - 1;
 }
 
-// While an iteration is recorded, the ends of its tasks do not count, nor do those of the one before, unless each
-// begins when that has ended: whatever node 0 knows of ends in a later iteration, the plan will be right there.
+// The ends of the tasks of a recorded iteration do not count. The same holds for the tasks of the iteration before,
+// unless the graph has a barrier. So the plan is right in later iterations, whatever ends node 0 knows then.
 bool Graphs::counts_as_ended(const Graph& graph, TaskNumber task) {
   uint64_t at = 0;
   if (graph.now->find(task, at)) return false;
@@ -346,11 +350,11 @@ Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t ker
   return found;
 }
 
-// By its place in the iteration: of one with other tasks, or of a graph that had the number before, it is another
-// task's, and a plan the worse for it.
+// Times are stored by place in the iteration. If an iteration has other tasks, or another graph had the number before,
+// the time belongs to another task, and only makes the plan worse.
 void Graphs::note_time(GraphNumber number, uint64_t at, uint64_t bytes, NodeNumber node, double time) {
   Graph* graph = graphs_.find(number);
-  if (graph == nullptr) return;  // it has been removed meanwhile
+  if (graph == nullptr) return;  // the graph has been removed meanwhile
   while (graph->times.count() <= at) graph->times.push({});
   if (graph->times[at].node == 0) ++graph->timed;
   graph->times[at] = {time, bytes, node};
@@ -363,7 +367,7 @@ void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
   const Iteration& before = graph.before ? *graph.before : unknown;
   Iteration& now = *graph.now;
   Plan& plan = *now.plan;
-  // A task of the iteration before that had to wait for room comes among this one's.
+  // A task of the iteration before that had to wait for room may come between this iteration's tasks.
   size_t next = plan.tasks.count();
   if (next == now.numbers.count() || now.numbers[next] != recorded.number) {
     plan.is_fit = false;
@@ -373,7 +377,8 @@ void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
   uint64_t at = 0;
   for (TaskNumber predecessor : *recorded.predecessors) {
     bool is_now = now.find(predecessor, at);
-    if (!is_now && !before.find(predecessor, at)) plan.is_fit = false;  // a later iteration has no such predecessor
+    // A later iteration will not have this predecessor.
+    if (!is_now && !before.find(predecessor, at)) plan.is_fit = false;
     if (!plan.is_fit) return;
     const PlanTask& other = (is_now ? now : before).plan->tasks[at];
     task.predecessors.push({is_now ? Era::kNow : Era::kBefore, other.node, other.rank});

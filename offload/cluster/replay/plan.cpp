@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Compares plans, adds tasks to them, and finds the tasks of an iteration.
 #include "cluster/replay/plan.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ bool Plan::add_place(const TaskPlace& place, PlanTask& task) {
   return place.index == part.first + task.rank;
 }
 
-// Sorts by buffer and node (a heap: no memory, no bad case).
+// Sorts by buffer and node, and removes duplicates. (Heapsort takes no memory and has no bad case.)
 void Plan::close_uses() {
   auto is_less = [](const CopyUse& a, const CopyUse& b) {
     return a.buffer != b.buffer ? a.buffer < b.buffer : a.node < b.node;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What node 0 keeps of an iteration of a persistent graph: which task runs where, what it uses, and what its node does.
-// A plan is written down task by task while an iteration is planned as usual. It says nothing that holds in that
-// iteration alone: tasks are named by era, node and rank (share.hpp).
+// A plan is written task by task while an iteration is planned as usual. It contains nothing that holds only in that
+// iteration: tasks are named by iteration (Era), node and rank (share.hpp).
 #pragma once
 
 #include "cluster/base/shared.hpp"
@@ -11,10 +11,10 @@
 
 namespace marline::offload::cluster {
 
-// Persistent graphs have numbers from 1 on, the driver's; 0: none.
+// The driver numbers persistent graphs from 1 on; 0: no graph.
 using GraphNumber = uint64_t;
 
-// Replayed tasks have numbers of their own, above all others.
+// Replayed tasks have numbers of their own, higher than all other task numbers.
 inline constexpr TaskNumber kReplayed = TaskNumber{1} << 63;
 inline bool is_replayed(TaskNumber task) { return (task & kReplayed) != 0; }
 
@@ -29,66 +29,69 @@ struct PlanTask {
   size_t member = 0;  // the node's place in Plan::members
   uint32_t kernel = 0, kinds = 0;
   List<TaskAccess> accesses;
-  List<PlanPlace> predecessors;  // all that count in a later iteration, also those that have ended in this one
-  PlanStep step;                 // its words are those that the node has, or will have with the next batch
+  // All predecessors that count in a later iteration, even if they have ended in this one.
+  List<PlanPlace> predecessors;
+  // Its words are those that the node has, or will have with the next batch.
+  PlanStep step;
 };
 
 struct Plan {
-  // The tasks of one node, by rank. Lists by node are as long as the number of the last node with a task needs.
+  // The tasks of one node, by rank. Lists that are indexed by node end at the last node with a task.
   struct Part {
     uint64_t first = 0;  // index of rank 0 in the iteration that was written down
     size_t member = 0;   // the node's place in `members`
     List<uint64_t> tasks;
     List<NodeNumber> peers;
     double load = 0;
-    double planned = 0;  // as `load`, without what they wait for others
-    double ran = 0;      // for so long, in the replays that `ran` counts
+    double planned = 0;  // as `load`, without the time that tasks wait for other tasks
+    double ran = 0;      // how long the tasks ran in the replays that Plan::ran counts
   };
 
   uint64_t number = 0;
-  bool is_behind = false;  // each iteration begins when all tasks of the one before have ended
-  // Else tasks of the one before that had ended are missing among the predecessors: it is not to be compared with
-  // others.
+  bool is_behind = false;  // the graph has a barrier: an iteration begins when all tasks of the one before have ended
+  // False: tasks of the iteration before that had ended are missing among the predecessors, so the plan must not be
+  // compared with others.
   bool knows_before = false;
-  bool is_fit = true;  // may be kept: nothing else happened meanwhile
+  bool is_fit = true;  // may be kept, because nothing else happened meanwhile
   List<PlanTask> tasks;
   List<Part> parts;
   List<NodeNumber> members;  // nodes with tasks
   struct Used {
     uint64_t number = 0;
   };
-  List<uint64_t> buffers;  // that tasks use, in the order of first use
-  Numbered<Used> is_used;  // the same
-  List<CopyUse> uses;      // each once, when the plan is kept
-  uint64_t ran = 0;        // whole replays that have ended since somebody looked at what their nodes had to do
+  List<uint64_t> buffers;  // buffers that tasks use, in the order of first use
+  Numbered<Used> is_used;  // the same buffers, for look-up
+  List<CopyUse> uses;      // without duplicates once the plan is kept
+  uint64_t ran = 0;        // completed replays since the load of the nodes was judged last
   List<uint64_t> start;    // the directory's state when the iteration began; empty: unknown
 
-  // As many tasks, each at the same node.
+  // The plan has as many tasks as `other`, each at the same node.
   [[nodiscard]] bool has_shape_of(const Plan& other) const;
-  // And each doing the same.
+  // The plan has the same shape as `other`, and each task does the same.
   [[nodiscard]] bool has_tasks_of(const Plan& other) const;
-  // The task in that place is such a one; its predecessors are the caller's to compare.
+  // The task in that place has this kernel, node and accesses. The caller must compare its predecessors.
   [[nodiscard]] bool has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const;
   [[nodiscard]] bool uses_buffer(uint64_t buffer) { return is_used.find(buffer) != nullptr; }
   void add_buffer(uint64_t buffer);
-  // Where the next task is. False: other tasks are between this node's.
+  // Sets where the next task is. False: there are other tasks between this node's tasks.
   [[nodiscard]] bool add_place(const TaskPlace& place, PlanTask& task);
-  // Removes what is there more than once.
+  // Removes duplicates from `uses`.
   void close_uses();
-  // The message that gives a node its share.
+  // Writes the message that gives a node its share.
   void write_share(NodeNumber node, Message& message);
 };
 
-// Where the tasks of one iteration are. Planned ones have numbers of their own, those of a replay follow one another.
+// Where the tasks of one iteration are. Planned tasks have numbers that need not be consecutive; the numbers of a
+// replay are.
 struct Iteration {
-  Shared<Plan> plan;         // whose tasks these are; none: the iteration is unknown
+  Shared<Plan> plan;         // the plan of these tasks; empty: the iteration is unknown
   List<uint64_t> firsts;     // index of rank 0, by node
-  List<TaskNumber> numbers;  // by task, ascending; of a replay: none
+  List<TaskNumber> numbers;  // by task, ascending; empty for a replay
   TaskNumber first_number = 0;
-  uint64_t count = 0;  // tasks from 0 on that are the plan's
+  uint64_t count = 0;  // how many of the plan's tasks, from the first on, belong to the iteration
 
   [[nodiscard]] bool is_replay() const { return is_replayed(first_number); }
-  // `at`: the number in the iteration.
+  // `at` gets the task's number in the iteration.
   [[nodiscard]] bool find(TaskNumber number, uint64_t& at) const;
   [[nodiscard]] bool find(const TaskPlace& place, uint64_t& at) const;
   [[nodiscard]] TaskNumber number_of(uint64_t at) const { return numbers.is_empty() ? first_number + at : numbers[at]; }
@@ -96,7 +99,7 @@ struct Iteration {
   [[nodiscard]] uint64_t first_of(NodeNumber node) const { return node < firsts.count() ? firsts[node] : 0; }
 };
 
-// Names a place in a plan: by rank, if it is in one of these iterations.
+// Names a place in a plan: by rank if it belongs to one of these iterations, else by index.
 PlanPlace name_place(const TaskPlace& place, const Iteration& now, const Iteration& before);
 
 }  // namespace marline::offload::cluster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See graphs.hpp: the iterations that are replayed.
+// Replays iterations; graphs.hpp explains how.
 #include "cluster/replay/graphs.hpp"
 
 namespace marline::offload::cluster {
@@ -17,8 +17,8 @@ void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
   const Plan& plan = *graph.kept;
   if (unsettled_ == 0) {
     graph.named = graph.before;
-    // Writers that stay count as under way in all replays, also for `settle`: who has fetched beside one has not got
-    // what it writes, whatever is known of its end by then.
+    // Writers that stay in the lists count as in flight in all replays, also in `settle`: a node that fetched while a
+    // writer ran does not have that writer's bytes, even if node 0 knows by then that the writer has ended.
     auto has_ended = [&](TaskNumber task) {
       uint64_t at = 0;
       return graph.before->find(task, at) ? plan.is_behind : ends_.of_task(ends_.head, task);
@@ -67,7 +67,8 @@ void Graphs::list_behind(TaskNumber replayed, List<TaskNumber>& behind) {
   }
 }
 
-// The plan has the words of its last replay: what later ones than this have changed is put back, the last one's first.
+// The plan has the words of its last replay. So the changes of later replays are undone, those of the last replay
+// first.
 void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
   const Iteration& of = *find(replayed)->iteration;
   const uint64_t task = replayed - of.first_number;
@@ -89,8 +90,8 @@ void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
   }
 }
 
-// The next task of the replay, which is given again. Its words lie somewhere, and those of an iteration are more than
-// what is nearest: so they are fetched some tasks ahead.
+// Takes the next task of the replay. The words of an iteration do not fit into the nearest cache, so they are
+// prefetched some tasks ahead.
 PlanTask& Graphs::take_next(Graph& graph) {
   constexpr uint64_t kAhead = 4;
   List<PlanTask>& tasks = graph.now->plan->tasks;
@@ -178,7 +179,7 @@ void Graphs::confirm() {
   }
 }
 
-// No more tasks of it come.
+// The replay gets no more tasks.
 void Graphs::complete_replay(Graph& graph) {
   Replay* replay = find(graph.now->first_number);
   replay->is_complete = true;
@@ -196,8 +197,8 @@ void Graphs::end(GraphNumber number) {
   ++counts.replayed;
 }
 
-// What has been replayed stays. The directory gets the state that these tasks leave, so what comes is planned behind
-// them.
+// Tasks that have been replayed stay. The directory gets the state that these tasks leave, so later tasks are planned
+// after them.
 void Graphs::cut() {
   if (replaying_ == 0) return;
   Graph& graph = graph_of(replaying_);
@@ -208,8 +209,9 @@ void Graphs::cut() {
   ++counts.cut;
 }
 
-// First the state in which the last replay began, by its names, then what its tasks have done to it. The state behind
-// an iteration is no substitute: what was under way there may have ended when the replay began, and counts again.
+// First gives the directory the state in which the last replay began, with the names of the tasks of the iteration
+// before it; then adds what the last replay's tasks have done. The state after an iteration would not be right: tasks
+// that were in flight there may have ended when the replay began, and would count again.
 void Graphs::settle() {
   if (unsettled_ == 0) return;
   Graph& graph = graph_of(unsettled_);
@@ -229,7 +231,7 @@ void Graphs::settle() {
   plan_replayed(graph);
 }
 
-// As planning would have done, with what node 0 knew when the first replay began.
+// Plans the tasks as usual, with what node 0 knew when the first replay began.
 void Graphs::plan_replayed(Graph& graph) {
   const Iteration &now = *graph.now, &before = *graph.before;
   auto has_ended = [](TaskNumber) { return false; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Writes and reads the words of kPlan and kReplay.
 #include "cluster/replay/share.hpp"
 
 #include "base/report.hpp"
@@ -9,12 +9,12 @@ namespace marline::offload::cluster {
 
 namespace {
 
-// kPlan: steps to the end, peers in `waits_for` of the message. A step is its counts, then its places, accesses, words.
-// kReplay: a batch (3 words; `task` is its first number), two words for each peer, and two for each change, or for each
-// task that is left out.
+// kPlan: the steps one after another, to the end of the words; the peers are in `waits_for` of the message. A step is
+// its counts, then its places, accesses and words. kReplay: a batch (3 words; `task` is its first number), two words
+// for each peer, and two for each changed word or task that is left out.
 constexpr uint64_t kMayWrite = 1, kFetched = 2, kSole = 4, kEarly = 8, kAfterEnd = 16, kEnd = 32;
 constexpr unsigned kEraShift = 8, kPeerShift = 16, kRankShift = 24;
-constexpr uint64_t kLeftOut = (uint64_t{1} << kRankShift) - 1;  // in place of a word's number
+constexpr uint64_t kLeftOut = (uint64_t{1} << kRankShift) - 1;  // stands in the place of a word's number
 
 class Reader {
  public:

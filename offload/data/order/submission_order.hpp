@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A construct that is handed over to a device before those that it stands behind have ended
-// (submission/queue/submitted_tasks.cpp), as the data environment sees it. One thread at a time hands over, in one of
-// the orders of creation, and the environment counts in that order: what comes behind a construct finds what it leaves,
-// though nothing may have been copied yet.
+// An early-submitted construct, as the data environment sees it: it is submitted to a device before its predecessors
+// have ended (submission/queue/submitted_tasks.cpp). One thread at a time submits, in an order of creation, and the
+// environment counts references in that order: a successor sees the map entries that its predecessors leave, even if
+// their copies have not started.
 #pragma once
 
 #include "device/contract/unordered.hpp"
@@ -16,19 +16,19 @@ namespace marline::offload::data {
 using namespace device;
 
 struct Sent {
-  uint64_t task;  // its number
-  // Whether the construct comes behind that task, or the task has ended. Called with the environment's lock.
+  uint64_t task;  // number of the construct's task
+  // Whether the construct is ordered after that task, or the task has ended. Called with the lock of the Mapping.
   bool (*is_behind)(const void* of, uint64_t task);
   const void* of;
-  // The construct also has to come behind that operation of the device.
+  // Orders the construct after that operation of the device, too.
   void (*also_behind)(const void* of, uint64_t operation);
 };
 
-// What a construct does with data of a task that it is not ordered behind.
+// What a construct does with data of a task to which it has no order.
 struct Unordered {
   UnorderedUse use;
   uint64_t task;
-  uintptr_t begin;  // of the data, on the host
+  uintptr_t begin;  // host address of the data
   size_t bytes;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data environment for constructs that are sent ahead (submission_order.hpp): they must not wait. Each function
-// looks at all items first, and changes nothing if the construct has to be left to a thread.
+// The data environment for early-submitted constructs (submission_order.hpp): they must not wait. Each function checks
+// all items first, and changes nothing if the construct has to be left to a thread.
 //
-// Invariants. A piece that a construct which is sent ahead fills or empties is busy with it until the construct's task
-// ends, as for those that wait. So constructs without an order to it wait as ever. Those that come behind it go on:
-// what it fills is there, and their operations come behind its copies; what it empties is not there, and its record, no
-// longer in the list, is its own to release. A piece is taken by one construct alone, and only from one that it comes
-// behind, whose task has ended before. A piece that regions have brought is busy with itself, since it leaves with the
-// last of them; only such regions share it.
+// Invariants. A map entry that an early-submitted construct fills or empties is in flight for it until the construct's
+// task ends, as for constructs that wait. So constructs without an order to it wait as ever. Constructs ordered after
+// it go on: an entry that it fills is there for them, and their operations are ordered after its copies; an entry that
+// it empties is not there for them, and its record, which is no longer in the list, is released by the construct that
+// empties it. Only one construct takes over an entry in flight, and only from a construct that it is ordered after and
+// that ends before it. A transient map of regions is in flight by its own Busy (Piece::own), since it goes with the
+// last of these regions; only regions with transient maps share it.
 #include "data/copies.hpp"
 #include "data/data_environment.hpp"
 #include "data/plan.hpp"
@@ -24,12 +25,13 @@ namespace {
 
 bool leaves(const Piece* piece) { return piece->busy != nullptr && piece->busy->leaves; }
 
-// By an enter data or the like, not for regions alone.
+// Whether the entry is permanent or has other references than those of regions, such as that of an enter data.
 bool is_kept(const Piece* piece) { return piece->references + piece->holds != 0 || piece->forever; }
 
 bool is_behind(const Sent& sent, const Busy& busy) { return busy.is_sent && sent.is_behind(sent.of, busy.task); }
 
-// Of a piece that leaves: whether it has left for the construct.
+// For an entry that is being removed: whether the removal is ordered before the construct, so that the entry is gone
+// for it.
 bool is_over(Piece* piece, const Sent& sent) {
   if (!piece->is_of_regions()) return is_behind(sent, *piece->busy);
   for (uint64_t user : piece->users) {
@@ -59,18 +61,19 @@ void forget_user(Piece* piece, uint64_t task) {
 
 bool has_data(uint64_t type) { return !has_no_storage(type) && (type & kAttach) == 0; }
 bool has_slot(uint64_t type) { return !has_no_storage(type) && (type & (kAttach | kPointerAndObject)) != 0; }
-// The item maps its pointer, too. That of a member lies in a structure that has an item of its own; and what is only to
-// be attached need not be mapped by the construct, which must not keep it then.
+// Whether the item maps its pointer, too. The pointer of a member lies in a structure that has an item of its own. A
+// pointer that is only to be attached need not be mapped by the construct, and then the construct must not keep it
+// mapped.
 bool maps_slot(uint64_t type) { return has_slot(type) && has_data(type) && !is_member(type); }
 
-// A program may want a pointer written that has its value, as a kernel may have changed it. GCC says so of each pointer
-// in a Fortran array's descriptor, too: of a kernel that changes such a one, libgomp keeps the bounds and not the
-// pointer, so nobody can rely on either.
+// Whether the pointer is to be written although it has its value, because a kernel may have changed it. GCC asks for
+// this for each pointer in a Fortran array's descriptor, too. These do not count: if a kernel changes such a pointer,
+// libgomp keeps the bounds and not the pointer, so no program can rely on either.
 bool is_wanted_again(uint64_t type) { return (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways); }
 
 }  // namespace
 
-// In which the item's pointer lies; null: in none, or it has none.
+// The map entry in which the item's pointer lies; null: there is none, or the item has no pointer.
 Piece* Mapping::piece_of_slot(const Items& items, int32_t i) const {
   return has_slot(items.types[i]) ? find(reinterpret_cast<uintptr_t>(items.bases[i]), sizeof(void*)) : nullptr;
 }
@@ -80,8 +83,8 @@ Busy* Mapping::busy_at_slot(const Items& items, int32_t i) const {
   return of_slot != nullptr ? of_slot->busy : nullptr;
 }
 
-// An `always` map copies something: all but a descriptor that is there as it is on the host. One that is not there yet
-// is mapped like any other data.
+// Whether an `always` map copies something. It does, but for a descriptor that is on the device as it is on the host. A
+// descriptor without a map entry is mapped like any other data.
 bool Mapping::copies_always(const Items& items, int32_t i) const {
   uint64_t type = items.types[i];
   if ((type & kAlways) == 0 || (type & (kTo | kFrom)) == 0) return false;
@@ -92,7 +95,7 @@ bool Mapping::copies_always(const Items& items, int32_t i) const {
          !piece->descriptors.has(reinterpret_cast<uintptr_t>(items.begins[i]), static_cast<size_t>(items.sizes[i]));
 }
 
-// The item's pointer has got the value that it is to have, or gets none.
+// Whether the item's pointer has the value that it is to get, or gets none.
 bool Mapping::is_attached(const Items& items, int32_t i) const {
   AttachLater one = attachment_of(items, i);
   uint64_t value;
@@ -100,7 +103,7 @@ bool Mapping::is_attached(const Items& items, int32_t i) const {
   return of_slot == nullptr || (!is_wanted_again(items.types[i]) && of_slot->attachments.has(one.slot, value));
 }
 
-// How often the piece is mapped for a construct: regions that it comes behind are over.
+// The reference count of the entry as a construct sees it: regions ordered before the construct are over.
 uint64_t Mapping::count_behind(const Piece* piece, const Sent* sent) {
   uint64_t count = piece->count();
   if (sent == nullptr) return count;
@@ -109,7 +112,7 @@ uint64_t Mapping::count_behind(const Piece* piece, const Sent* sent) {
   return count;
 }
 
-// Whether nothing is at work on the items but enter data that has been sent ahead.
+// Whether no construct has the items in flight, except early-submitted constructs that fill them.
 bool Mapping::is_free(const Items& items) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
     for (const Busy* busy : {busy_at(items, i), busy_at_slot(items, i)}) {
@@ -127,8 +130,8 @@ void Mapping::wait_for_copies(const Items& items, const Sent& sent) const {
   }
 }
 
-// Whether a region has nothing to do for the item but to count its pieces. A piece that is there for other regions
-// alone does not count: this region may come behind them, and must find the host's data then.
+// Whether a region only has to count references for the item. An entry that is there for other regions alone is not
+// enough: this region may be ordered after them, and must find the host's data then.
 bool Mapping::is_there(const Items& items, int32_t i, Array<Piece*>& counted) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
@@ -169,8 +172,8 @@ bool Mapping::begin_present(const Items& items, const Sent& sent) {
   return true;
 }
 
-// The end of a region that has begun so. A piece that has been taken, and perhaps mapped anew, is not the region's to
-// end.
+// The end of a region that has begun early. An entry that another construct has taken, and perhaps mapped anew, is not
+// ended by the region.
 bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   Guard guard(lock_);
   Array<Piece*> pieces;
@@ -198,7 +201,8 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   return true;
 }
 
-// What regions have brought goes with the last of them. Behind `note_busy`: these pieces are busy with themselves.
+// A transient map goes with the last of its regions. Called after note_busy, as these entries are in flight by their
+// own Busy.
 void Mapping::leave_brought(Plan& plan, uint64_t task) {
   for (Array<Piece*>* pieces : {&plan.filled, &plan.shared}) {
     for (Piece* piece : *pieces) {
@@ -218,7 +222,8 @@ bool Mapping::begin_update(const Items& items, Plan& plan, const Sent& sent) {
   return true;
 }
 
-// Adds to `gone` what has left for the construct and is in its way, and to `absent` the bytes if they need a piece.
+// Whether the construct can map the bytes without waiting. Adds to `gone` the entries that overlap the bytes and that
+// are removed by constructs ordered before this one. Adds the bytes to `absent` if they need an entry.
 bool Mapping::may_enter_bytes(const Absent& bytes, bool of_region, const Sent& sent, Array<Piece*>& gone,
                               Array<Absent>& absent) const {
   uintptr_t begin = bytes.begin, end = begin + bytes.bytes, at = begin;
@@ -254,11 +259,12 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
   return may_enter_bytes(data, items.of_region, sent, gone, absent);
 }
 
-// False: the device has no memory for one of them; those that have been created are in the plan. A member that is not
-// behind a pointer is a part of a structure that comes before it.
+// Creates the entries that are missing. False: the device has no memory for one of them, or one overlaps another in
+// part; the entries that have been created are in the plan. A member that is not reached through a pointer is a part of
+// a structure that comes before it.
 bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
   for (const Absent& one : absent) {
-    if (Range* other = pieces_.first_overlap(one.begin, one.begin + one.bytes)) {  // of another item
+    if (Range* other = pieces_.first_overlap(one.begin, one.begin + one.bytes)) {  // created for another item
       bool is_known = other->contains(one.begin, one.begin + one.bytes) || (of_region_ && (one.type & kImplicit) != 0);
       if (!is_known) return false;
       continue;
@@ -270,9 +276,10 @@ bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
   return true;
 }
 
-// A pointer is attached in a piece that the construct has made, which its copies alone fill. In others it must be
-// attached already: those beside the construct may read what it would write. A construct that blocks notes that it has
-// attached a pointer before it has.
+// Whether all pointers of the items can be attached now. A pointer is written only in an entry that the construct has
+// created, which only the construct's copies fill. In other entries the pointer must be attached already, as concurrent
+// constructs may read it. An entry in flight for a construct that blocks does not do: such a construct records a
+// pointer as attached before it is.
 bool Mapping::may_attach(const Items& items, const Plan& plan) const {
   for (int32_t i = 0; i < items.count; ++i) {
     const Piece* of_slot = piece_of_slot(items, i);
@@ -283,7 +290,8 @@ bool Mapping::may_attach(const Items& items, const Plan& plan) const {
   return true;
 }
 
-// In the pieces that it has made. The others have them already, also if the program wants them attached always.
+// Attaches the pointers in the entries that the construct has created. In other entries they are attached already, also
+// if the program wants them to be attached always.
 void Mapping::attach_new(Plan& plan) {
   for (AttachLater one : plan.attachments) {
     one.always = false;
@@ -291,7 +299,7 @@ void Mapping::attach_new(Plan& plan) {
   }
 }
 
-// All that the construct maps has a piece behind it, or nothing has changed but that plan.pieces are to be released.
+// True: all data that the construct maps has an entry. False: nothing has changed, but plan.pieces are to be released.
 bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
   Array<Piece*> gone;
   Array<Absent> absent;
@@ -338,7 +346,7 @@ bool Mapping::begin_enter(const Items& items, Plan& plan, const Sent& sent) {
   return false;
 }
 
-// A piece that has been created counts the region already.
+// Counts the region in the entry. An entry that the region has created counts it already.
 void Mapping::count_brought(Piece* piece, Plan& plan, const Sent& sent) {
   if (!is_first_count(piece, 0)) return;
   ++piece->regions;
@@ -362,7 +370,7 @@ void Mapping::use_brought(const Items& items, int32_t i, Plan& plan, const Sent&
   }
 }
 
-// Once pointers are attached, which no copy touches.
+// Called when pointers are attached, which no copy touches.
 void Mapping::copy_brought(const Items& items, int32_t i, Plan& plan) const {
   uint64_t type = items.types[i];
   Piece* piece = has_data(type) ? piece_at_end(items, i) : nullptr;

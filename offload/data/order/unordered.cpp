@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For a checking mode: what a construct that is sent ahead does with data that others, which it is not ordered behind,
-// map, use or take away. The environment counts in the order of creation, so the result is the same in each run here; a
-// runtime that counts when constructs run gives another one now and then.
+// For a checking mode: finds what an early-submitted construct does with data that other constructs, to which it has no
+// order, map, use or remove. The environment counts in the order of creation, so the result is the same in each run
+// here; with a runtime that counts when constructs run, the result differs now and then.
 #include "base/lock.hpp"
 #include "data/data_environment.hpp"
 #include "data/order/submission_order.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 bool is_unordered(const Sent& sent, uint64_t task) { return task != sent.task && !sent.is_behind(sent.of, task); }
 
-// Nobody but regions would map the piece behind the end of this map.
+// Whether this map holds the last reference that is not a region's.
 bool is_last(const Piece* piece, uint64_t type) {
   if (piece->forever || piece->holds != 0) return false;
   return (type & kDelete) != 0 || piece->references <= 1;
@@ -26,7 +26,8 @@ bool is_last(const Piece* piece, uint64_t type) {
 
 }  // namespace
 
-// Data that regions bring for themselves is theirs: two of them that bring the same do what they do in any order.
+// Transient maps of regions are left out: two regions with transient maps of the same data have the same result in any
+// order.
 void Mapping::list_unordered(const Items& items, bool exits, const Sent& sent, Array<Unordered>& found) {
   Guard guard(lock_);
   for (int32_t i = 0; i < items.count; ++i) {

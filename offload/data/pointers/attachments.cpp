@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the attached pointers of a map entry in two sorted arrays.
 #include "data/pointers/attachments.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace marline::offload::data {
 
 namespace {
 
-// The first one whose pointer ends behind `address`.
+// The index of the first attachment that ends after `address`.
 uint32_t first_behind(Array<Attachment, 1>& list, uintptr_t address) {
   auto* found = std::lower_bound(list.begin(), list.end(), address,
                                  [](const Attachment& one, uintptr_t at) { return one.slot + sizeof(void*) <= at; });
@@ -55,7 +55,7 @@ void Attachments::add(uintptr_t slot, uint64_t value) {
   if (late_.count() > 64 + count / 256) merge();
 }
 
-// Backwards, so that it needs no other room.
+// Merges backwards, so that no other memory is needed.
 void Attachments::merge() {
   uint32_t left = in_order_.count(), late = late_.count();
   for (const Attachment& one : late_) in_order_.push(one);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The attached pointers of one piece: pointers on the device that have the device's address of what they point to.
-// Under the lock of the mapping.
+// The attached pointers of one map entry. On the device, an attached pointer has the device's address of the data that
+// it points to. Guarded by the lock of the Mapping.
 //
-// Two sorted arrays: most pointers are attached in the order of their addresses, which appends to the first one. Others
-// go to the second one, which is short and is merged into the first one when it is full: so the order in which pointers
-// are attached does not matter much, and a copy meets them in one sweep.
+// There are two sorted arrays. Most pointers are attached in the order of their addresses, and are appended to the
+// first array. Other pointers go to the second array, which is short and is merged into the first one when it is full.
+// So the order in which pointers are attached does not matter much, and a copy visits them in one sweep.
 #pragma once
 
 #include "base/array.hpp"
@@ -21,21 +21,21 @@ struct Attachment {
 
 class Attachments {
  public:
-  // False: the pointer is attached to this value already.
+  // Records that the pointer is attached to this value. False: it is already.
   [[nodiscard]] bool note(uintptr_t slot, uint64_t value);
 
   [[nodiscard]] bool has(uintptr_t slot, uint64_t value);
 
-  // What the pointer is attached to; it is.
+  // The value that the pointer is attached to. The pointer must be attached.
   [[nodiscard]] uint64_t value_of(uintptr_t slot);
 
-  // The places of a sweep over the pointers that end behind an address.
+  // The positions in both arrays of a sweep over the pointers that end after an address.
   struct Sweep {
     uint32_t in_order;
     uint32_t late;
   };
   [[nodiscard]] Sweep sweep_from(uintptr_t address);
-  // The next pointer, 0 if there is none before `end`.
+  // The next pointer of the sweep; 0: there is none before `end`.
   [[nodiscard]] uintptr_t next(Sweep& sweep, uintptr_t end);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the bytes that Fortran arrays' descriptors had when they were last copied to the device.
 #include "data/pointers/descriptors.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ bool Descriptors::has(uintptr_t begin, size_t bytes) const {
   return std::memcmp(copies_.begin() + known->at, reinterpret_cast<const void*>(begin), bytes) == 0;
 }
 
-// One that overlaps others, or has another size than the one that was there, is of a variable that has come into their
-// memory.
+// A descriptor that overlaps known ones, or has another size than the known one at its address, belongs to a new
+// variable in the same memory. Then all known descriptors are forgotten.
 void Descriptors::note(uintptr_t begin, size_t bytes) {
   uint32_t at = first_from(begin);
   bool is_known = at < known_.count() && known_[at].begin == begin && known_[at].bytes == bytes;

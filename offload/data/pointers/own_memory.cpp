@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that a region's kernel has for itself (map_type::kOwn). A pointer there may refer to other such memory:
-// that of a dummy argument to the array's descriptor. A pointer to what is not mapped keeps its value (OpenMP 5.2,
-// 5.8.6).
+// Builds the memory that a region's kernel has for itself (map_type::kOwn). A pointer in it may refer to other such
+// memory: the pointer of a dummy argument refers to the array's descriptor. A pointer to data that is not mapped keeps
+// its value (OpenMP 5.2, 5.8.6).
 #include "data/data_environment.hpp"
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace {
 using namespace map_type;
 
 struct Block {
-  uintptr_t begin;  // in the program
+  uintptr_t begin;  // address in the program
   size_t bytes;
-  uint32_t word;  // where it begins
+  uint32_t word;  // index in Arguments::words of its first word
 
   [[nodiscard]] bool has(uintptr_t address) const { return address - begin < bytes; }
   [[nodiscard]] uint32_t word_of(uintptr_t address) const {
@@ -34,7 +34,7 @@ using Blocks = Array<Block, 8>;
 
 bool is_pointer(uint64_t type) { return (type & (kOwn | kAttach)) == (kOwn | kAttach); }
 
-// The newest one: nearest to its pointers.
+// The last block that has the address: it is the nearest one to its pointers.
 const Block* find(const Blocks& blocks, uintptr_t address) {
   for (uint32_t i = blocks.count(); i-- > 0;) {
     if (blocks.begin()[i].has(address)) return &blocks.begin()[i];
@@ -42,7 +42,7 @@ const Block* find(const Blocks& blocks, uintptr_t address) {
   return nullptr;
 }
 
-// `mapped`: where the device has it all the same, or 0.
+// `mapped`: the block's address on the device if the variable is mapped anyway, else 0.
 void add_block(const Items& items, int32_t i, uint32_t argument, uint64_t mapped, Blocks& blocks, Arguments& to) {
   if (mapped != 0) {
     to.words[argument] = mapped;
@@ -59,7 +59,7 @@ void add_block(const Items& items, int32_t i, uint32_t argument, uint64_t mapped
   to.patches.push({argument, word, 0, 0});
 }
 
-// `address`: of what it refers to, on the device; 0: it has none.
+// `address`: the device's address of the data that the pointer refers to; 0: the data is not mapped.
 void add_pointer(const Items& items, int32_t i, uint64_t address, const Blocks& blocks, Arguments& to) {
   auto pointee = reinterpret_cast<uintptr_t>(items.begins[i]);
   auto slot = reinterpret_cast<uintptr_t>(items.bases[i]);
@@ -73,8 +73,8 @@ void add_pointer(const Items& items, int32_t i, uint64_t address, const Blocks& 
 
 }  // namespace
 
-// That a variable of the program's has to itself, or null. Of a construct's temporary there is only the address by the
-// time that a deferred region runs: other data may lie there by then, and be mapped.
+// The map entry of exactly this variable, or null. When a deferred region runs, only the address of a construct's
+// temporary is left: other data may lie there by then, and be mapped.
 Piece* Mapping::piece_of_variable(const void* host, size_t bytes) const {
   auto begin = reinterpret_cast<uintptr_t>(host);
   Piece* piece = find(begin, bytes);
@@ -82,7 +82,7 @@ Piece* Mapping::piece_of_variable(const void* host, size_t bytes) const {
   return piece->references + piece->holds != 0 || piece->forever ? piece : nullptr;
 }
 
-// Where a kernel finds a variable that the device has all the same; 0: it has none.
+// The device's address of a variable that is mapped anyway; 0: it is not mapped.
 uint64_t Mapping::own_on_device(const Items& items, int32_t i) {
   if (!is_own_unless_mapped(items.types[i]) || shared_) return 0;
   Guard guard(lock_);

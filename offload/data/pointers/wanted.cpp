@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pointers that are attached whenever they get storage (wanted.hpp). There is at most one record for a pointer, and
-// none without its section, so there are no more records than pointers to mapped data.
+// Keeps the pointers that are attached whenever they get storage (wanted.hpp). There is at most one record for a
+// pointer, and it goes together with the section, so there are no more records than pointers to mapped data.
 #include "data/pointers/wanted.hpp"
 
 #include "base/report.hpp"
@@ -29,7 +29,8 @@ void take_from_piece(const Wanted* wanted) {
 
 }  // namespace
 
-// Only for constructs whose data stays when they end. Also if the pointer has storage: that may go and come again.
+// Records the pointer. Only for constructs with data that stays mapped when they end, so not for regions. A pointer
+// that has storage is recorded, too: the storage may go and come again.
 void Mapping::want(const AttachLater& one) {
   Piece* of_pointee = find(one.pointee, 0);
   bool is_known = one.pointer != 0 || one.is_readable;
@@ -57,7 +58,7 @@ void Mapping::want(const AttachLater& one) {
   wanted_.insert(wanted);
 }
 
-// In a piece that the plan's construct has made.
+// Plans to attach recorded pointers that lie in a map entry which the plan's construct has created.
 void Mapping::attach_wanted(const Piece* created, Plan& plan) {
   uintptr_t at = created->begin;
   while (auto* wanted = static_cast<Wanted*>(at < created->end ? wanted_.first_overlap(at, created->end) : nullptr)) {
@@ -66,7 +67,7 @@ void Mapping::attach_wanted(const Piece* created, Plan& plan) {
   }
 }
 
-// From now on it is not found.
+// Takes the map entry off the list, so that it is not found any more, and removes its records of pointers.
 void Mapping::take_off_list(Piece* piece) {
   pieces_.remove(piece);
   while (Wanted* wanted = piece->wanted) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of bytes, by their offsets from a begin that the user of the list knows.
+// A run of bytes, as an offset from a start address that the user of the list of runs knows.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Kinds of devices do not see the room that captures: what comes last of set_capture_start and the
-// calls of kinds starts it.
+// Connects the kinds of devices with the layer that captures tasks, which they do not include. The last of
+// set_capture_start and a kind's call (capture_to or capture_names) starts that layer.
 #include "device/contract/capture.hpp"
 
 #include "base/lock.hpp"
@@ -15,13 +15,14 @@ namespace marline::offload::device {
 
 namespace {
 
-Lock g_lock;  // while either is set, before there are tasks
+// Held while the sink or the start function is set, which happens before there are tasks.
+Lock g_lock;
 std::atomic<const CaptureSink*> g_sink{nullptr};
 void (*g_start)() = nullptr;
 const AheadRoom* g_ahead = nullptr;  // constant once the library is loaded
 bool g_is_wanted = false, g_is_started = false;
 
-// Under the lock.
+// The caller holds the lock.
 void start_if_wanted() {
   if (g_start == nullptr || !g_is_wanted || g_is_started) return;
   g_is_started = true;

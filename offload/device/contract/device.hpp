@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device is to the rooms above it: memory with addresses of its own, copies, and kernels that run. Nothing above
-// knows how a device does that.
+// The interface of a device to the layers above it: memory with addresses of its own, copies, and kernels that run.
+// Nothing above knows how a device does that.
 //
-// Conventions. All functions may be called from any thread. Those that say "may suspend" suspend the calling task where
-// a task can be suspended, and otherwise block the thread; the caller holds no lock. An address of the device is valid
-// in its kernels; the host must not use it.
+// Conventions. All functions may be called from any thread. A function that "may suspend" suspends the calling task
+// where a task can be suspended, and otherwise blocks the thread; its caller holds no lock. An address of the device is
+// valid in its kernels; the host must not use it.
 #pragma once
 
 #include "base/facts.hpp"
@@ -37,90 +37,97 @@ using image::Entry;
 using image::Module;
 struct Device;
 
-// An operation that goes on behind the call that starts it. The storage is the caller's until `ended` is called.
+// An operation that continues after the call that starts it has returned. The caller owns the storage until `ended` is
+// called.
 struct Operation {
-  // By the thread that finds it ended, perhaps in a progress hook: it must not block. False: call it again later.
+  // Called by the thread that finds that the operation has ended, perhaps in a progress hook, so it must not block.
+  // False: it must be called again later.
   bool (*ended)(Operation*);
-  uint64_t result;              // set before that, where an operation has one
-  bool timed = false;           // a kernel, whose times somebody wants to know; by the caller
-  bool has_poller = false;      // a thread waits for it and lets the device progress: nobody else need be told of it
-  uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
-  const Device* by = nullptr;   // of a cluster: the member that has run it, if its times are known
-  uint64_t number = 0;  // of a kernel on a device that takes them ahead: what Launch::behind names it by; by `launch`
+  uint64_t result;              // set before `ended` is called, if the operation has a result
+  bool timed = false;           // the operation is a kernel whose times are wanted; set by the caller
+  bool has_poller = false;      // a thread polls for this operation; do not wake another
+  uint64_t begin = 0, end = 0;  // when the device ran the operation (tell.hpp, now)
+  const Device* by = nullptr;   // of a cluster: the member that ran the operation, if its times are known
+  // The number of a kernel on a device that accepts early submission, by which Launch::behind names the kernel. Set by
+  // `launch`.
+  uint64_t number = 0;
 };
 
-// What a region asks of a GPU besides teams and threads: it passes through to libomptarget.
+// What a region asks of a GPU besides teams and threads. It is passed on to libomptarget.
 struct GpuGrid {
-  uint64_t flags = 0;                       // without nowait
+  uint64_t flags = 0;                       // without the flag for nowait
   uint32_t dynamic_memory = 0;              // bytes for each team, ompx_dyn_cgroup_mem
-  uint32_t teams[2] = {}, threads[2] = {};  // of the second and third dimension
+  uint32_t teams[2] = {}, threads[2] = {};  // in the second and third dimension
 
   bool operator==(const GpuGrid&) const = default;
 };
 
 // Memory of the device that a kernel may use.
 struct Span {
-  uint64_t address, bytes;     // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
+  uint64_t address, bytes;     // 0 bytes: the whole allocation with this address, if the device has such an allocation
   bool is_written = true;      // the kernel may write it
-  bool has_pointers = true;    // and may follow pointers that lie there
-  const void* host = nullptr;  // what lies there is mapped from; null: nothing
+  bool has_pointers = true;    // the kernel may follow pointers that are stored here
+  const void* host = nullptr;  // the host memory that is mapped here; null: none
 };
 
-// Where a kernel writes, as the depend clauses of its task name it.
+// What a kernel writes according to the depend clauses of its task.
 struct NamedSpans {
-  bool are_known = false;  // else it may write all that it uses
+  bool are_known = false;  // false: the kernel may write all memory that it uses
   const Span* spans = nullptr;
   uint32_t count = 0;
 };
 
-// An argument that points into a variable of a task reduction. `address`: of what stands for the kernels' copies, which
-// has the reduction's initial value and an allocation of its own; the kernel gets a copy that no other one has
-// meanwhile.
+// An argument that points into a variable of a task reduction. `address` is in an allocation that represents the copies
+// of all kernels and has the reduction's initial value. The kernel gets a copy of it that no other kernel uses at the
+// same time.
 struct ReducedArgument {
-  uint32_t word;  // among the arguments
+  uint32_t word;  // the index of the argument
   uint64_t address;
 };
 
-// A kernel with its arguments, one word each, as the host's calling convention passes them.
+// A kernel and its arguments, one word each, as the host's calling convention passes them.
 struct Launch {
   const Entry* kernel;
-  uint64_t code;  // where the device has it
+  uint64_t code;  // the kernel's address on the device
   const uint64_t* arguments;
   uint32_t count;
   int32_t thread_limit;  // 0: none
   const char* place;     // the ident's text, ";file;function;line;column;;", or null; static storage
   Told* told = nullptr;  // the construct, if a tool listens
-  unsigned teams = 0;    // that the program asks for; for tools
-  // For GPUs: whether the first argument is a null pointer that Clang's convention asks for (arguments of version 3),
-  // the teams as passed, how often the region's loop runs, and the rest.
+  unsigned teams = 0;    // the number of teams that the program asks for; for tools
+  // For GPUs: whether the first argument is the null pointer that Clang's convention requires (arguments of version 3),
+  // the teams as the compiler passes them, the number of iterations of the region's loop, and the rest.
   bool leading_null = false;
   int32_t passed_teams = -1;
   uint64_t trip_count = 0;
   GpuGrid grid = {};
-  // For devices that ask for them (Device::asks_for_spans): all memory that the construct names.
-  bool in_memory = false;  // the arguments are words of an array, whose address is the kernel's one argument
+  // For devices that ask for it (Device::asks_for_spans): all memory that the construct names.
+  bool in_memory = false;  // the arguments are words of an array, and the kernel's only argument is the array's address
   const Span* spans = nullptr;
   uint32_t span_count = 0;
-  // For a cluster: the node that runs it, from 1 on, and the number that the region knows its device by. 0, -1: any
-  // node, and the cluster's own.
+  // For a cluster: the node that runs the kernel, from 1 on (0: any node), and the device number that the region sees
+  // (-1: the cluster's own).
   int node = 0;
   int number = -1;
-  // Kernels behind which it runs (Operation::number), which may have ended; for devices that take kernels ahead.
+  // For devices that accept early submission: the predecessors of the kernel (Operation::number). They may have ended.
   const uint64_t* behind = nullptr;
   uint32_t behind_count = 0;
-  NamedSpans named = {};  // for devices that ask (device/contract/named.hpp)
-  uint32_t patches = 0;   // so many are behind the arguments (own_words.hpp), for devices that ask for spans
-  // Not 0: it is the next kernel of the open iteration of this graph (AheadKind). `behind` names what it stands behind
-  // there and in the iteration before, also if that has ended; and others, of which some may not have.
+  NamedSpans named = {};  // for devices that ask for it (device/contract/named.hpp)
+  // The number of patches that follow the arguments (own_words.hpp); for devices that ask for spans.
+  uint32_t patches = 0;
+  // Not 0: the kernel is the next one of the open iteration of this persistent graph (AheadKind). `behind` then names
+  // all its predecessors in this iteration and in the one before, even if they have ended. With `has_others_behind` it
+  // also names predecessors outside of these iterations, of which some may not have ended.
   uint64_t graph = 0;
   bool has_others_behind = false;
-  // Of kernels that are given ahead: that this is one, which need not start before AheadKind::waits; whether somebody
-  // waits for its end; and the task's.
+  // For early submission. is_ahead: the kernel is submitted early, and need not start before AheadKind::waits.
+  // is_awaited: a thread or a task waits for its end. priority: that of its task.
   bool is_ahead = false;
   bool is_awaited = true;
-  bool is_deferred = false;  // its construct has `nowait`; else the thread waits for it, if it is not given ahead
+  // Its construct has `nowait`; otherwise the thread waits for it, unless it is submitted early.
+  bool is_deferred = false;
   int32_t priority = 0;
-  const ReducedArgument* reduced = nullptr;  // for devices that take kernels ahead
+  const ReducedArgument* reduced = nullptr;  // for devices that accept early submission
   uint32_t reduced_count = 0;
 };
 
@@ -129,59 +136,66 @@ struct AheadCopy {
   void* host;
   size_t bytes;
   bool is_to_device;
-  marline_operation_t* told = nullptr;  // gets the times when it is made; null: nobody listens
-  bool fills = false;  // nobody else uses this memory yet, nor what lies between two of one construct in one allocation
+  // Gets the times when the copy is made. Null: no tool listens.
+  marline_operation_t* told = nullptr;
+  // No other construct uses this memory yet, nor the bytes between two copies of one construct in the same allocation.
+  bool fills = false;
 };
 
-// Copies behind kernels and other copies, as in Launch.
+// Copies with predecessors, which are kernels and other copies, as in Launch.
 struct AheadCopies {
   const AheadCopy* copies;
   uint32_t count;
   const uint64_t* behind;
   uint32_t behind_count;
-  bool in_parts = false;  // by AheadKind::copy_part, not by a thread that has something else to do; with an operation
+  // AheadKind::copy_part makes the copies, so that no thread with other work has to; start_copies then gets an
+  // operation.
+  bool in_parts = false;
 };
 
-// What a kind of devices does that takes kernels before those that they stand behind have ended
+// What a kind of devices does that accepts early submission: it gets kernels before their predecessors have ended
 // (submission/queue/submitted_tasks.cpp).
 struct AheadKind {
   // The kernel need not run, if it has not started. It may have ended.
   void (*cancel)(Device*, uint64_t number);
-  // Copies that are made together when those that they stand behind have ended; returns the number by which others name
-  // them. Null: nobody wants to know of their end. The host's memory stays until then.
+  // Submits copies, which are made together when their predecessors have ended. Returns the number by which successors
+  // name them. A null operation: no caller waits for their end. The host's memory must stay valid until they have
+  // ended.
   uint64_t (*start_copies)(Device*, const AheadCopies&, Operation*);
-  // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none.
-  // The operation ends when that is done, perhaps in this call; nobody counts it.
+  // Finds the address of the kernel on the device and writes it into Entry::code, unless one is there already. The
+  // kernel's module is loaded. The operation ends when that is done, perhaps in this call. No counter includes this
+  // operation.
   void (*start_find)(Device*, Entry* kernel, Operation*);
-  // Makes a part of a copy that is to be made so and that can be made now: some 100 microseconds. False: there is none.
+  // Makes a part of a copy with AheadCopies::in_parts that can start now, which takes some 100 microseconds. False:
+  // there is no such copy.
   bool (*copy_part)(Device*);
-  // Whether so many bytes may be allocated for a construct before those that it stands behind have freed theirs: others
-  // must have room still.
+  // Whether this many bytes may be allocated for a construct before its predecessors have freed theirs. Other
+  // constructs must still have room.
   bool (*has_room)(Device*, size_t bytes);
-  // An iteration of a persistent graph begins. Its kernels come one by one by `launch`, each where it was in the
-  // iteration before, and stand behind the same kernels there; they may be others all the same. They may wait to be
-  // started until the end is called. `is_behind`: all that was launched before has ended. Whether repeat_iteration
-  // would do it now.
+  // Begins an iteration of a persistent graph. Its kernels then come one by one by `launch`, in the order of the
+  // iteration before and with the same predecessors there; a kernel may still be another one than before. The device
+  // may delay their start until end_iteration is called. `is_behind`: all that was launched before has ended. Returns
+  // whether repeat_iteration would replay the iteration now.
   bool (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
-  // Of an iteration that has begun and got no kernel yet: all are as they were in the one before, as are their
-  // arguments. They end together, with the operation. `changes`: their arguments may be others; they come by
-  // repeat_kernel before the end is called. False: the device needs them by `launch`.
+  // Replays an iteration that has begun and has no kernel yet: all its kernels are as in the iteration before. They end
+  // together, with the operation. Without `changes` their arguments are the same, too. With it the arguments may differ
+  // and come by repeat_kernel, before end_iteration is called. False: the device needs the kernels by `launch`.
   bool (*repeat_iteration)(Device*, uint64_t graph, bool changes, Operation*);
-  // The next one, with these arguments, which are counted without the leading null. False: neither it nor what comes
-  // behind it is repeated; those before it are.
+  // Replays the next kernel with these changed arguments, which are counted without the leading null pointer. False:
+  // this kernel and the later ones of the iteration are not replayed; the kernels before it are.
   bool (*repeat_kernel)(Device*, uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void (*end_iteration)(Device*, uint64_t graph);
-  // There is no other one; or the next one is as the first.
+  // The graph has no further iteration, or the next one is treated as the first.
   void (*end_graph)(Device*, uint64_t graph);
-  // The program waits for all that the device has been given, perhaps for the end of each (`singly`).
+  // The program waits for all that was submitted to the device; `singly`: perhaps for the end of each task by itself.
   void (*waits)(Device*, bool singly);
-  // The end of this kernel, which may have ended, is awaited, though it was launched as one that is not. Short, calls
-  // nothing of the runtime's.
+  // The end of this kernel is awaited, though it was launched with is_awaited false. The kernel may have ended. The
+  // call is short and calls no function of the runtime.
   void (*await)(Device*, uint64_t number);
-  // Combines all copies that kernels have had of what lies at the address (ReducedArgument), which are gone then, into
-  // `to`. All these kernels have ended. False: there are none. May suspend.
+  // Combines all copies that kernels had of the variable at the address (ReducedArgument) into `to`, and frees the
+  // copies. All these kernels have ended. False: there are no copies. May suspend.
   bool (*reduce)(Device*, uint64_t address, size_t bytes, void (*combine)(void* into, void* from), void* to);
-  // Whether `unordered` is to hear of such constructs. By the thread that hands over.
+  // Whether `unordered` must be called for two constructs without an order. Called by the thread that submits.
   bool (*checks_order)(Device*);
   void (*unordered)(const struct UnorderedPair&);
 };
@@ -190,86 +204,96 @@ struct DeviceKind {
   const char* name;
   bool is_asynchronous;  // `launch` may return before the kernel has run
 
-  // What the kind's device of that index is; it need not be started. `uid` is not empty, and never that of another
-  // device.
+  // Describes the kind's device of that index, which need not be started. `uid` is not empty, and differs from that of
+  // every other device.
   void (*describe)(int index, DeviceFacts&);
 
-  // Once, before anything else but that. Ends the program if the device cannot be started.
+  // Called once, before any other function but `describe`. Ends the program if the device cannot be started.
   void (*start)(Device*);
 
-  // Memory with an alignment of 64, or 0 if there is not that much. Never 0 bytes.
+  // Allocates memory with an alignment of 64. Returns 0 if there is not enough. `bytes` is never 0.
   uint64_t (*allocate)(Device*, size_t bytes);
   void (*release)(Device*, uint64_t address);
 
-  // Copies; done at the return. May suspend.
+  // Copies, which are complete when the call returns. May suspend.
   void (*write)(Device*, uint64_t to, const void* from, size_t bytes);
   void (*read)(Device*, void* to, uint64_t from, size_t bytes);
 
-  // Loads a copy of the module's image for this device, and returns its handle. 0: it has none, or is gone. May
-  // suspend.
+  // Loads a copy of the module's image for this device, and returns its handle. 0: the module has no such image, or is
+  // unloaded. May suspend.
   uint64_t (*load)(Device*, Module*);
 
-  // The copy goes. May suspend.
+  // Unloads the copy. May suspend.
   void (*unload)(Device*, uint64_t handle);
 
-  // The address of a variable or function in a copy; 0: not there. May suspend.
+  // The address of a variable or function in a copy; 0: the copy does not have it. May suspend.
   uint64_t (*find)(Device*, uint64_t handle, const char* name);
 
-  // Where the device has a function of the program itself (0 bytes), or a variable; 0: it does not have it. May
-  // suspend.
+  // The device's address of a function of the program itself (0 bytes), or of a variable; 0: the device does not have
+  // it. May suspend.
   uint64_t (*locate)(Device*, const void* address, size_t bytes);
 
-  // Copies between two devices whose kinds have this same function, by a way of their own; done at the return. False:
-  // there is none, and the caller copies by way of the host. Null: never. May suspend.
+  // Copies directly between two devices whose kinds have this same function; the copy is complete when the call
+  // returns. False: there is no direct way, and the caller copies through the host. Null: there never is one. May
+  // suspend.
   bool (*copy)(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes);
 
-  // Starts a kernel, which is found. Either returns true, and it has run; or returns false, and operation->ended is
-  // called when it has. May suspend in the first case.
+  // Starts a kernel, whose address on the device is known. True: the kernel has run. False: operation->ended is called
+  // when it has run. May suspend only if it returns true.
   bool (*launch)(Device*, const Launch&, Operation*);
 
-  // For a thread that cannot suspend, and waits: lets operations end, or blocks for a moment.
+  // Called by a thread that waits and cannot suspend: completes operations that have ended, or blocks for a moment.
   void (*progress)(Device*);
 
-  // The program ends.
+  // Called when the program ends.
   void (*stop)(Device*);
 
   const AheadKind* ahead = nullptr;  // null: kernels are launched when they can run
 
-  // Copies between host and device, all of them in one direction; done at the return. May suspend. Null: `write` and
-  // `read` are as good.
+  // Copies between host and device, all in one direction, which are complete when the call returns. May suspend. Null:
+  // `write` and `read` are as good.
   void (*copy_all)(Device*, const AheadCopy*, uint32_t count) = nullptr;
 };
 
-// One device of the program. Constant after its start but for what says otherwise.
+// One device of the program. Constant after its start, unless a member says otherwise.
 struct Device {
   const DeviceKind* kind;
-  int number;        // as the program counts
-  int index;         // among those of its kind, also of those that are not selected (registry/registry.hpp)
+  int number;        // the program's number of the device
+  int index;         // among the devices of its kind, also devices that are not selected (registry/registry.hpp)
   Mapping* mapping;  // its data environment (data/data_environment.hpp); has a lock of its own
-  void* state;       // the kind's own
+  void* state;       // belongs to the kind
   std::atomic<bool> started{false};  // written under the registry's lock
-  std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
-  bool asks_to_copy = false;         // copies wait for an answer, so a progress hook must not make them; by its start
-  bool asks_for_spans = false;       // Launch::spans; likewise
-  bool shares_storage = false;       // small pieces had better share an allocation (data/storage.cpp); likewise
-  // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind
-  // others.
+  // How many changes of the set of modules the device has applied. Written by the threads that applied them.
+  std::atomic<uint32_t> modules{0};
+  // A copy waits for an answer, so a progress hook must not make copies. Set when the device starts.
+  bool asks_to_copy = false;
+  bool asks_for_spans = false;  // the device needs Launch::spans; set when the device starts
+  // Small map entries share an allocation if possible (data/storage.cpp). Set when the device starts.
+  bool shares_storage = false;
+  // The device uses DeviceKind::ahead. Set when the device starts. The device may clear it later, and then takes ready
+  // kernels only.
   std::atomic<bool> takes_ahead{false};
-  int most_ahead = 0;  // of kernels that it is given, and that have not run, at a time; by its start
-  bool holds_back =
-      false;  // kernels, until it hears that the program waits (AheadKind::waits), or for a moment; likewise
-  bool holds_for_waits = false;  // until it hears so; likewise
-  // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to,
-  // as that of a section's array. Written by any thread, before a kernel can have it.
+  // How many kernels that have not run the device gets at a time. Set when the device starts.
+  int most_ahead = 0;
+  // The device holds kernels back until it hears that the program waits (AheadKind::waits), or for a moment. Set when
+  // the device starts.
+  bool holds_back = false;
+  // The device holds kernels back until it hears that the program waits. Set when the device starts.
+  bool holds_for_waits = false;
+  // The program has an address, or the device has a pointer, that lies outside of the memory it belongs to, such as the
+  // base address of an array section. Written by any thread, before a kernel can use that address.
   std::atomic<bool> has_far_pointers{false};
-  Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
+  // Of a cluster: the devices that it consists of. Set by the list of devices.
+  Device* const* members = nullptr;
   int member_count = 0;
-  bool is_told = false;  // a tool has heard of it; under the lock under which devices are started
-  // Of such a member: the cluster, whose data environment it has, and which node of it this is, from 1 on. Its own
-  // `mapping` is not used.
+  // A tool has been notified of this device. Under the lock that devices are started under.
+  bool is_told = false;
+  // Of a member of a cluster: the cluster, whose data environment it uses instead of its own `mapping`, and its node
+  // number there, from 1 on.
   Device* cluster = nullptr;
   int node = 0;
-  bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
+  // In the child of a fork: the device belongs to the parent. Written by the child's first thread.
+  bool lost = false;
 };
 
 }  // namespace marline::offload::device

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds of devices that there are. A new one is a DeviceKind in a file of its own, and a line here.
+// Lists the kinds of devices. A new kind is a DeviceKind in a file of its own, and a line here.
 #pragma once
 
 #include "device/contract/device.hpp"
 
 namespace marline::offload::device {
 
-extern const DeviceKind kHostKind;     // this processor, in this process (host.cpp)
-extern const DeviceKind kProcessKind;  // this processor, in a process of its own (process.cpp)
-extern const DeviceKind kNodeKind;     // processors of the job's other processes (node.cpp)
-extern const DeviceKind kNodeGpuKind;  // and their GPUs (remote_gpu.cpp)
-extern const DeviceKind kClusterKind;  // all of these processors as one device (cluster.cpp)
-extern const DeviceKind kLlvmKind;     // those of LLVM's libomptarget (libomptarget.cpp)
+extern const DeviceKind kHostKind;     // the processor, in this process (host.cpp)
+extern const DeviceKind kProcessKind;  // the processor, in another process of this machine (process.cpp)
+extern const DeviceKind kNodeKind;     // the processors of the job's other processes (node.cpp)
+extern const DeviceKind kNodeGpuKind;  // the GPUs of the job's other processes (remote_gpu.cpp)
+extern const DeviceKind kClusterKind;  // all processors or GPUs of the job's processes as one device (cluster.cpp)
+extern const DeviceKind kLlvmKind;     // the devices of LLVM's libomptarget (libomptarget.cpp)
 
 }  // namespace marline::offload::device

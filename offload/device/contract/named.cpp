@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Stores the names in a table, by the number of the task's handle.
 #include "device/contract/named.hpp"
 
 #include "base/forks.hpp"
@@ -15,16 +15,17 @@ using namespace cluster;
 namespace {
 
 struct Record {
-  uint64_t number = 0;  // of the task's handle
+  uint64_t number = 0;  // the number of the task's handle (number_of)
   List<Name> names;
 };
 
-std::atomic<bool> g_keeps{false};  // by the kind's start, before there are tasks for it; orders nothing
-Lock g_lock;                       // short; each target task takes it twice, if names are kept
+std::atomic<bool> g_keeps{false};  // set when a kind of devices starts, before it has tasks; orders no other memory
+Lock g_lock;                       // held briefly; each target task takes it twice, if names are kept
 const HeldAcrossForks g_held(g_lock, ForkOrder::kNames);
 Numbered<Record> g_records;
 
-uint64_t number_of(const marline_claimed_t* task) { return reinterpret_cast<uint64_t>(task) / 64; }  // lies on a line
+// A handle is aligned to a cache line.
+uint64_t number_of(const marline_claimed_t* task) { return reinterpret_cast<uint64_t>(task) / 64; }
 
 bool lists_written(const marline_target_task_t& told, List<Name>& to) {
   for (size_t i = 0; i < told.dependence_count; ++i) {

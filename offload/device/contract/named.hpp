@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the depend clauses of deferred target tasks say that they write, from a task's creation until its region is
-// launched: for devices that want to know. The runtime orders the tasks; this only remembers. Any thread.
+// Keeps what each deferred target task writes according to its depend clauses, from the task's creation until its
+// region is launched. Devices ask for it; the runtime orders the tasks without it. Any thread may call these functions.
 //
-// A task that has been cancelled leaves its record, until another one has its handle: there are as many as descriptors.
+// The record of a cancelled task stays until another task gets the same handle. So there are at most as many records as
+// task descriptors.
 #pragma once
 
 #include "base/array.hpp"
@@ -11,21 +12,21 @@
 
 namespace marline::offload::device {
 
-// A list item of a depend clause with another type than `in`.
+// A list item of a depend clause whose type is not `in`.
 struct Name {
   void* address;
   uint64_t bytes;  // 0: not known
 };
 using Names = Array<Name, 4>;
 
-// From now on, to the end.
+// Starts to keep names. They are kept until the program ends.
 void keep_names();
 [[nodiscard]] bool keeps_names();
 
-// At the task's creation.
+// Called when the task is created.
 void note_names(const marline_target_task_t& told);
-// False: it is not known what the task writes. It has no depend clause, or names omp_all_memory, or was created before
-// names were kept, or `task` is null. The record goes.
+// Moves the names of the task to `to` and deletes the record. False: it is not known what the task writes, because it
+// has no depend clause, names omp_all_memory, or was created before names were kept, or because `task` is null.
 [[nodiscard]] bool take_names(const marline_claimed_t* task, Names& to);
 
 }  // namespace marline::offload::device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What is told is copied under the lock and written without it: the reader may be slow.
+// Writes the list of pending constructs. It copies the list under the lock and writes it after releasing the lock,
+// because the reader may be slow.
 #include "device/contract/pending_constructs.hpp"
 
 #include "base/forks.hpp"
@@ -33,7 +34,7 @@ struct Copy {
   Line lines[kMostTold];
 };
 
-Lock g_lock;  // over the list
+Lock g_lock;  // protects the list
 const HeldAcrossForks g_held(g_lock, ForkOrder::kAsides);
 Aside* g_first = nullptr;
 
@@ -53,7 +54,7 @@ bool copy_list(Copy& to) {
 
 // {"asides": [{"device": 1, "what": "kernel", "where": "the target region at app.c:12"}], "left_out": 0}
 void describe(void*, marline_describe_write_fn write, void* sink) {
-  static Copy copy;  // one call at a time
+  static Copy copy;  // static, because only one call runs at a time
   copy.count = copy.left_out = 0;
   if (!copy_list(copy)) return write(sink, "{}", 2);
   char text[768], where[512];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constructs that are put aside while a device works for them, for `marline ps`: their tasks are held, have no stack,
-// and are in no list of the runtime's. Each lies in a list by its own storage, from its start to its end. Any thread.
+// Lists, for `marline ps`, the constructs that a device works for while their tasks are held. Such a task has no stack
+// and is in no list of the runtime. A record contains its own list links, and is in the list from the start of its
+// construct to the end. Any thread may call these functions.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -10,17 +11,18 @@ namespace marline::offload::device {
 
 struct Aside {
   Aside* next = nullptr;
-  Aside** link = nullptr;  // that points to it
+  Aside** link = nullptr;  // the pointer that points to this record
   const Device* device = nullptr;
-  std::atomic<const char*> what{nullptr};  // that it waits for: static storage; changed by the thread that ends it
-  const Entry* kernel = nullptr;           // or null
-  const char* place = nullptr;             // as in Launch
+  // What the construct waits for, in static storage. Changed by the thread that ends the construct.
+  std::atomic<const char*> what{nullptr};
+  const Entry* kernel = nullptr;  // may be null
+  const char* place = nullptr;    // as in Launch
 };
 
 void add_aside(Aside* aside);
 void remove_aside(Aside* aside);
 
-// Lets `marline ps` see them; once.
+// Registers the list with `marline ps`. Calls after the first do nothing.
 void show_asides();
 
 }  // namespace marline::offload::device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Without -g compilers write "unknown" for file and function; the region's name still has its function
-// and line: __omp_offloading_DEVICE_FILE_FUNCTION_lLINE.
+// Reads the source position from the ident's text or the region's name. Without -g, compilers write "unknown" for file
+// and function. The region's name still has the function and the line: __omp_offloading_DEVICE_FILE_FUNCTION_lLINE.
 #include "device/contract/place.hpp"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace marline::offload::device {
 
 namespace {
 
-// Behind the n-th ';', up to the next.
+// Finds the text between the n-th ';' and the next one. Returns its length.
 int field(const char* place, int n, const char*& begin) {
   for (; n > 0 && place != nullptr; --n) {
     place = std::strchr(place, ';');
@@ -43,7 +43,7 @@ void describe_place(const char* name, const char* place, char* to, size_t bytes)
   if (name == nullptr) name = "";
   const char* last = std::strrchr(name, '_');
   const char* function = name;
-  for (int i = 0; i < 5 && function != nullptr; ++i) {  // "", "", "omp", "offloading", then two numbers
+  for (int i = 0; i < 5 && function != nullptr; ++i) {  // skips "", "", "omp", "offloading" and the two numbers
     function = std::strchr(function + (i != 0), '_');
   }
   function = function != nullptr ? std::strchr(function + 1, '_') : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Domains are those of /sys/devices/system/node; without it, none is known.
+// Reads the NUMA domains from /sys/devices/system/node. Without that folder no domain is known.
 #include "device/contract/rank_place.hpp"
 
 #include "../common/environment.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostDomains = 1024;
 
-// "0-3,8-11", a line of a file.
+// Reads a line such as "0-3,8-11" from a file.
 void read_list(const char* path, Array<int, 256>& to) {
   std::FILE* file = std::fopen(path, "re");
   if (file == nullptr) return;
@@ -32,7 +32,7 @@ void read_list(const char* path, Array<int, 256>& to) {
   std::fclose(file);
 }
 
-// What the launcher has left to the process: as it was before the runtime bound the first thread to one place of it.
+// The CPUs that the launcher left to the process, read before the runtime binds the first thread to one place of them.
 cpu_set_t g_own;
 [[gnu::constructor]] void note_own() {
   if (sched_getaffinity(0, sizeof g_own, &g_own) != 0) CPU_ZERO(&g_own);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where on its node this process is: its number among the job's ranks there, and the NUMA domain of its CPUs. Any
-// thread.
+// Finds this process's place on its node: its number among the job's ranks there, and the NUMA domain of its CPUs. Any
+// thread may call it.
 #pragma once
 
 #include "base/share.hpp"

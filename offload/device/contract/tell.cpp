@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A copy to or from a device of this machine is done by the thread that asks for it, so its times are
-// those of the call.
+// Fills in and reports the operations. The thread that asks for a copy to or from a device of this machine makes the
+// copy, so the times of the copy are those of the call.
 #include "device/contract/tell.hpp"
 
 #include <time.h>

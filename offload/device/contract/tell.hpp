@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations of devices, told to tools where one listens. Any thread. `of`: the construct that they belong to, or
-// null; `code`: the program's call then, if it is known.
+// Notifies tools of the operations of devices, if a tool listens. Any thread may call these functions. `of` is the
+// construct that the operation belongs to, or null; without a construct, `code` is the program's call, if it is known.
 #pragma once
 
 #include "base/told.hpp"
@@ -15,7 +15,7 @@ namespace marline::offload::device {
 void tell_write(Device* device, uint64_t to, const void* from, size_t bytes, Told* of, const void* code);
 void tell_read(Device* device, void* to, uint64_t from, size_t bytes, Told* of, const void* code);
 
-// As the device's own `write` and `read`.
+// The device's own `write` and `read`, with notifications.
 inline void copy_to(Device* device, uint64_t to, const void* from, size_t bytes, Told* of, const void* code = nullptr) {
   if (is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
     return tell_write(device, to, from, bytes, of, code);
@@ -30,8 +30,8 @@ inline void copy_from(Device* device, void* to, uint64_t from, size_t bytes, Tol
   device->kind->read(device, to, from, bytes);
 }
 
-// A routine's operation as a whole, whatever copies it is made of: ompt_target_data_op_t; kSet is OpenMP 6.0's
-// ompt_target_data_memset.
+// A routine's operation as a whole, independent of the copies that it consists of. The values are those of
+// ompt_target_data_op_t; kSet is ompt_target_data_memset of OpenMP 6.0.
 enum class Whole : int { kToDevice = 2, kFromDevice = 3, kSet = 8 };
 struct Ends {
   const void* from;
@@ -52,12 +52,12 @@ void tell_whole(Whole what, const Device* device, const Ends& ends, size_t bytes
   end_whole(&operation);
 }
 
-// The values of ompt_target_data_op_t that take no time of the device's.
+// The values of ompt_target_data_op_t for operations that take no time on the device.
 enum class Memory : int { kAllocate = 1, kRelease = 4, kAssociate = 5, kDisassociate = 6 };
 void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,
                         const void* code);
 
-// It has been done, or is done next.
+// Called before or after the operation.
 inline void tell_memory(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,
                         const void* code = nullptr) {
   if (is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
@@ -65,11 +65,11 @@ inline void tell_memory(Memory what, Device* device, const void* host, uint64_t 
   }
 }
 
-// Before a copy of a construct is started that goes on behind that. Where it is made, somebody sets begin and end, and
-// tells that it is done.
+// Called before a copy is started that continues after its construct's call. The thread that makes the copy sets begin
+// and end, and reports that it is done.
 [[nodiscard]] marline_operation_t tell_copy_started(const Device* device, const AheadCopy& copy, Told* of);
 
-// Before and after the start of a kernel, and when it has ended; null: nothing.
+// Called before and after a kernel is started, and when it has ended. A null construct: nothing is reported.
 void tell_kernel_begin(Told* of, const Device* device, unsigned teams);
 void tell_kernel_started(Told* of);
 void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by = nullptr);  // Operation::by

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two deferred constructs of which one uses data that the other maps, or takes it away, and neither comes behind the
-// other: what a checking mode of a device hears of them.
+// Describes two deferred constructs without an order between them, of which one uses data that the other maps or
+// unmaps. A device with a checking mode gets it by AheadKind::unordered.
 #pragma once
 
 #include "base/told.hpp"
@@ -18,13 +18,13 @@ namespace marline::offload::device {
 using image::Entry;
 
 enum class UnorderedUse : uint8_t {
-  kOfMapped,  // the first one uses what the other maps
-  kOfGone,    // or takes away
-  kEnds,      // takes away what the other uses
+  kOfMapped,  // the first construct uses what the other one maps
+  kOfGone,    // the first construct uses what the other one unmaps
+  kEnds,      // the first construct unmaps what the other one uses
 };
 
 struct UnorderedPair {
-  // What is known of a construct: `kernel` of a region, else null; `place` as in Launch.
+  // What is known of one construct. `kernel` is null unless the construct is a target region; `place` is as in Launch.
   struct Construct {
     ConstructKind kind;
     const Entry* kernel;

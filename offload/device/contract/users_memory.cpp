@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One tree for each device, as two devices may have memory at the same address.
+// Keeps one tree of blocks for each device, because two devices may have memory at the same address.
 #include "device/contract/users_memory.hpp"
 
 #include "base/forks.hpp"
@@ -18,11 +18,11 @@ struct Block : Range {
   uint32_t associations;
 };
 
-Lock g_lock;  // over all trees: these routines are rare
+Lock g_lock;  // protects all trees; one lock is enough, because these routines are called rarely
 Ranges g_blocks[kMostDevices];
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUsersMemory);
 
-// The block with the byte at the address, or null.
+// The block that contains the byte at the address, or null.
 Block* block_around(Device* device, uint64_t address) {
   return static_cast<Block*>(g_blocks[device->number].first_overlap(address, address + 1));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Implements waiting with events, and the lock as a list of waiters.
 #include "device/contract/wait.hpp"
 
 #include "device/contract/tell.hpp"
@@ -54,7 +54,7 @@ void wait_or_progress(marline_event_t* event, Device* device, const char* what, 
   progress_until(event, device, what, bytes);
 }
 
-// An operation that has a poller may be one that nobody else asks about: its waiter is not suspended.
+// If an operation has a poller, perhaps no other thread polls for it. So its waiter polls and is not suspended.
 void Awaited::wait(const char* what, size_t bytes) {
   if (has_poller) return progress_until(&event, device, what, bytes);
   wait_or_progress(&event, device, what, bytes);
@@ -72,7 +72,7 @@ void run_and_wait(Device* device, const Launch& launch) {
 
 void SuspendingLock::take() {
   Waiter self = {MARLINE_EVENT_INIT, nullptr};
-  while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears
+  while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears of `inner_`
   bool must_wait = taken_;
   taken_ = true;
   if (must_wait) {
@@ -80,11 +80,11 @@ void SuspendingLock::take() {
     waiters_ = &self;
   }
   inner_.clear(std::memory_order_release);
-  if (must_wait) marline_event_wait(&self.event);  // the lock is handed over
+  if (must_wait) marline_event_wait(&self.event);  // `release` leaves the lock taken for this waiter
 }
 
 void SuspendingLock::release() {
-  while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears
+  while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears of `inner_`
   Waiter* next = waiters_;
   if (next != nullptr) {
     waiters_ = next->next;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for operations of devices: the task is suspended where a task can be, and otherwise the thread waits.
+// Waits for operations of devices. The task is suspended where a task can be suspended; otherwise the thread waits.
 #pragma once
 
 #include "device/contract/device.hpp"
 
 namespace marline::offload::device {
 
-// Waits for the event, which something of the device's fulfils; `what` is the reason that `marline ps` shows.
+// Waits for the event, which the device fulfils. `what` is the reason that `marline ps` shows.
 void wait_for_event(marline_event_t* event, const Device* device, const char* what, size_t bytes = 0);
 
-// The same for callers that perhaps cannot suspend: then the thread lets the device's operations end meanwhile.
+// Waits for the event if the caller perhaps cannot suspend. Then the thread calls the device's progress function
+// meanwhile.
 void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes = 0);
 
-// The scope in which the calling thread waits for a device without being suspended: `marline ps` shows it as one that
-// waits for `what`, and not as one that computes.
+// The scope in which the calling thread waits for a device without being suspended. In it, `marline ps` shows that the
+// thread waits for `what`, not that it computes.
 class Blocked {
  public:
   Blocked(const Device* device, const char* what, size_t bytes = 0);
@@ -26,10 +27,10 @@ class Blocked {
   marline_wait_t why_;
 };
 
-// Runs a kernel that is found, to its end.
+// Runs a kernel to its end. Its address on the device is known.
 void run_and_wait(Device* device, const Launch& launch);
 
-// An operation that somebody waits for.
+// An operation that the creating thread or task waits for.
 struct Awaited : Operation {
   marline_event_t event;
   Device* device;
@@ -38,7 +39,7 @@ struct Awaited : Operation {
   void wait(const char* what, size_t bytes = 0);
 };
 
-// A lock whose holder may suspend; those who wait for it are suspended as well. Taken by tasks and threads alike.
+// A lock whose holder may be suspended. A task that waits for it is suspended, too. Both tasks and threads may take it.
 class SuspendingLock {
  public:
   void take();
@@ -46,7 +47,7 @@ class SuspendingLock {
 
  private:
   struct Waiter;
-  std::atomic_flag inner_;  // around the two below
+  std::atomic_flag inner_;  // protects the two members below
   bool taken_ = false;
   Waiter* waiters_ = nullptr;
 };

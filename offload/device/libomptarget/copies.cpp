@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Chooses between CUDA's driver and libomptarget's own routine for each copy.
 #include "device/libomptarget/copies.hpp"
 
 #include "base/report.hpp"
@@ -19,7 +19,7 @@ constexpr size_t kPiece = 1 << 20;
 
 int number_of(const CopyEnd& end) { return end.device != nullptr ? llvm_number(end.device) : llvm_host_number(); }
 
-// The routine of libomptarget's, which holds the thread.
+// Calls a routine of libomptarget, which blocks the thread.
 template <class... Arguments>
 int hold(const CopyEnd& to, const CopyEnd& from, size_t bytes, const char* routine, Arguments... arguments) {
   auto call = reinterpret_cast<int (*)(Arguments...)>(llvm_routine(routine));

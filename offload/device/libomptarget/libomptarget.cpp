@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Cooperation: libomptarget asks the OpenMP runtime for a word to keep the handle of its operations in;
-// libmarline gives it ours (marline_target_handle_set). A poll asks for at most 64 operations, the oldest first, so
-// that thousands of them cost other hooks nothing.
+// Starts constructs in libomptarget and polls for their ends. libomptarget asks the OpenMP runtime for a word in which
+// it keeps the handle of its operations; libmarline gives it our word (marline_target_handle_set). One poll asks for at
+// most 64 operations, the oldest first, so that thousands of them do not delay other hooks.
 #include "device/libomptarget/libomptarget.hpp"
 
 #include "base/forks.hpp"
@@ -36,23 +36,26 @@ using namespace image;
 namespace {
 
 constexpr int kMostPerPoll = 64;
-constexpr size_t kMostForHook = 64 << 10;   // bytes that it copies back for one construct
-constexpr uint64_t kPatience = 20'000'000;  // nanoseconds, before a query waits for those in libomptarget
+constexpr size_t kMostForHook = 64 << 10;   // the most bytes that the progress hook copies back for one construct
+constexpr uint64_t kPatience = 20'000'000;  // nanoseconds until a query waits for the threads in libomptarget
 constexpr uint64_t kLongCall = 20'000;      // nanoseconds
 
-// Operations that libomptarget has started.
+// The operations that libomptarget has started for a construct.
 struct Started {
-  void* handle = nullptr;             // its word; null when they have ended
-  marline_task_t* task = nullptr;     // that is held, and the storage is malloc's, as is that of the next; or null:
-  StagedConstruct* staged = nullptr;  // of a held task, to be finished
+  void* handle = nullptr;  // libomptarget's word; null when the operations have ended
+  // The task that is held, or null. With a task, this record and `staged` are in malloc's storage.
+  marline_task_t* task = nullptr;
+  StagedConstruct* staged = nullptr;  // of a held task; must be finished
   marline_event_t event = MARLINE_EVENT_INIT;
   Started* next = nullptr;
-  Aside shown;  // of a task that is held
+  Aside shown;  // of a held task
   Doing doing;
-  Told* told = nullptr;         // likewise, if a tool listens
-  uint64_t begin = 0, end = 0;  // if a tool listens: when they were started, and seen to have ended (tell.hpp, now)
-  bool unlocks = false;         // its end needs g_calls for itself
-  uint64_t refused_since = 0;   // when it was first not asked about for others in libomptarget (tell.hpp, now)
+  Told* told = nullptr;  // of a held task, if a tool listens
+  // If a tool listens: when the operations were started, and when their end was seen (tell.hpp, now).
+  uint64_t begin = 0, end = 0;
+  bool unlocks = false;  // no other thread may be in libomptarget while the operations end (g_calls)
+  // When a query was first refused because other threads were in libomptarget (tell.hpp, now).
+  uint64_t refused_since = 0;
 };
 
 using Register = void (*)(void*);
@@ -70,20 +73,21 @@ marline_hook_t* g_hook = nullptr;
 Query g_query = nullptr;
 Kernel g_kernel = nullptr;
 
-// When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the mapped piece, which it has
-// not taken: the lambda at the end of targetDataContiguous. If another thread holds that lock, it is corrupted, and the
-// program ends with an assertion in pthread_mutex_lock. So what may end one has libomptarget for itself: a query, and
-// the call that begins one, as a short copy may have ended there. Other calls and queries share it. Left open: the
-// routines that ask whether data is mapped go there without this lock.
+// When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the map entry, which it has
+// not locked: see the lambda at the end of targetDataContiguous. If another thread holds that lock, the lock is
+// corrupted, and the program ends with an assertion in pthread_mutex_lock. So every call that may end such an update
+// runs in libomptarget alone: a query, and the call that begins the update, since a short copy may end in it. All other
+// calls and queries share the lock. One gap remains: the routines that ask whether data is mapped enter libomptarget
+// without this lock.
 pthread_rwlock_t g_calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
-Lock g_lock;  // over the list of those under way, oldest first
+Lock g_lock;  // protects the list of operations in flight, oldest first
 Started* g_first = nullptr;
 Started** g_last = &g_first;
-std::atomic<int> g_under_way{0};  // of the list; written under the lock
+std::atomic<int> g_under_way{0};  // the length of the list; written under the lock
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUnderWay);
 
-std::atomic<bool> g_open{false};  // behind libomptarget's opening and before the program's end
+std::atomic<bool> g_open{false};  // true from the opening of libomptarget to the end of the program
 
 void append(Started* started) {
   Guard guard(g_lock);
@@ -121,7 +125,7 @@ void finish(Started* started, bool ran = true) {
   marline_task_release(task);
 }
 
-// Threads that need libomptarget for themselves: others let them in first, but not for long.
+// How many threads need to be alone in libomptarget. Other threads let them in first, for a short time.
 std::atomic<int> g_alone{0};
 
 bool try_to_enter(bool unlocks) {
@@ -129,7 +133,7 @@ bool try_to_enter(bool unlocks) {
   return g_alone.load(std::memory_order_relaxed) == 0 && pthread_rwlock_tryrdlock(&g_calls) == 0;
 }
 
-// Most calls take some microseconds, less than it takes to sleep and to be woken.
+// Tries for a while, because most calls take a few microseconds, less than sleeping and being woken takes.
 bool enter_soon(bool unlocks) {
   if (unlocks) g_alone.fetch_add(1, std::memory_order_relaxed);
   bool is_in = try_to_enter(unlocks);
@@ -145,9 +149,10 @@ void enter_library(bool unlocks) {
 
 void leave_library() { pthread_rwlock_unlock(&g_calls); }
 
-// False, and nothing done, if a thread in libomptarget is in the way. Its call may be long: as a copy from memory that
-// is not pinned, or as its kernel if it cannot be suspended. So a query waits for the end of a short one only, once.
-// But where such calls come one after the other, somebody is always in there: so after long patience, it waits here.
+// Asks libomptarget for the end of the operations. False: nothing is done, because another thread is in libomptarget.
+// That thread's call may be long: as long as a copy from memory that is not pinned, or as its kernel if the thread
+// cannot be suspended. So a query waits only once, and only for a short call. But if such calls follow one another
+// without a gap, some thread is always there. So after kPatience the query waits for the lock.
 bool query(Started* started) {
   if (!try_to_enter(started->unlocks)) {
     uint64_t time = now();
@@ -198,7 +203,7 @@ int call_library(const Doing& doing, bool unlocks, Call call, bool deferred) {
   return result;
 }
 
-// Without cooperation.
+// Calls libomptarget without cooperation: the call returns when the construct has ended.
 template <class Call>
 int call_and_tell(const Doing& doing, bool unlocks, Told* told, Call call) {
   Blocked blocked(doing.device, doing.what);
@@ -208,13 +213,14 @@ int call_and_tell(const Doing& doing, bool unlocks, Told* told, Call call) {
   return result;
 }
 
-// What goes on behind the call.
+// What continues after the call.
 struct Held {
-  marline_task_t* task;     // null: nothing
-  StagedConstruct* staged;  // of the task, finished and freed at the end; null: the caller finishes it, if there is one
+  marline_task_t* task;  // null: nothing continues
+  // Of the task; it is finished and freed at the end. Null: the caller finishes its own construct, if that is staged.
+  StagedConstruct* staged;
 };
 
-// Storage for a construct whose task is held, which is shown until it ends.
+// Allocates the record of a construct whose task is held. The construct is shown as pending until it ends.
 Started* put_aside(const Doing& doing, const Held& held, ToldScope& scope) {
   void* memory = std::malloc(sizeof(Started));
   if (memory == nullptr) fatal("no memory for a deferred target construct");
@@ -228,7 +234,7 @@ Started* put_aside(const Doing& doing, const Held& held, ToldScope& scope) {
   return started;
 }
 
-// Where a construct's operations are kept while libomptarget starts them; `call` does that.
+// Starts the construct with `call` and waits for its operations, or leaves them to the progress hook if a task is held.
 template <class Call>
 int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& scope, Call call) {
   if (held.task == nullptr && !marline_target_can_suspend()) return call_and_tell(doing, unlocks, scope.told(), call);
@@ -241,7 +247,7 @@ int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& sco
   marline_target_handle_set(&started->handle);
   int result = call_library(started->doing, unlocks, call, true);
   marline_target_handle_set(nullptr);
-  if (started->handle == nullptr) {  // done already
+  if (started->handle == nullptr) {  // the operations have ended already
     if (held.task != nullptr) {
       finish(started, result == 0);
     } else {
@@ -259,7 +265,8 @@ int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& sco
   return result;
 }
 
-// Whether the end of such an update unlocks what it has not locked. A mapper may bring anything back.
+// Whether the end of this construct unlocks a lock that it has not locked (g_calls). A mapper may copy anything back,
+// so it counts.
 bool brings_back(LlvmData what, const Items& items) {
   bool any = false;
   for (int i = 0; i < items.count && what == LlvmData::kUpdate; ++i) {
@@ -293,15 +300,16 @@ Staging staging_of(LlvmData what) {
         doing.device->number);
 }
 
-// Moved out of the caller's stack, for the progress hook that finishes it.
+// Moves the construct from the caller's stack to the heap, for the progress hook that finishes it.
 StagedConstruct* on_heap(StagedConstruct& construct) {
   void* memory = std::malloc(sizeof(StagedConstruct));
   if (memory == nullptr) fatal("no memory for a deferred target construct");
   return new (memory) StagedConstruct(construct, StagedConstruct::kPieces);
 }
 
-// Both count the same GPUs in the same order, unless libomptarget has devices of several makers, for which the program
-// has images, or leaves some out for which it has none. Then nothing more is known of them.
+// The driver and libomptarget count the same GPUs in the same order, except if libomptarget has devices of several
+// makers for which the program has images, or leaves some out for which it has none. In these cases the facts stay
+// unknown.
 void describe(int index, DeviceFacts& facts) {
   if (cuda_gpu_count() == g_count && !have_amds_image()) {
     cuda_describe(index, facts);
@@ -310,7 +318,7 @@ void describe(int index, DeviceFacts& facts) {
     facts.is_gpu = true;
     facts.numa_domain = -1;
   }
-  auto ask = reinterpret_cast<const char* (*)(int)>(llvm_routine("omp_get_uid_from_device"));  // from 22 on
+  auto ask = reinterpret_cast<const char* (*)(int)>(llvm_routine("omp_get_uid_from_device"));  // since LLVM 22
   const char* uid = ask != nullptr ? ask(index) : nullptr;
   if (uid != nullptr) std::snprintf(facts.uid, sizeof facts.uid, "%s", uid);
   if (facts.uid[0] == '\0') std::snprintf(facts.uid, sizeof facts.uid, "libomptarget-%d", index);
@@ -348,7 +356,8 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
 
 void unregister(Module* module) { reinterpret_cast<Register>(llvm_routine("__tgt_unregister_lib"))(module->foreign); }
 
-// Another thread registers the module. It may want the loader's lock, and this one may have it: so not for ever.
+// Another thread is registering the module. It may need the loader's lock, which this thread may hold, so the wait is
+// limited.
 void await_module(const Module* module) {
   constexpr uint64_t kModulePatience = 1'000'000'000;
   uint64_t end = now() + kModulePatience;
@@ -365,8 +374,8 @@ void register_module(Module* module) {
   if (!is_first) unregister(module);
 }
 
-// Without a lock: the library may be closed meanwhile, by a thread that has the loader's lock, which libomptarget needs
-// to load a driver.
+// Takes no lock: the module's library may be closed meanwhile by a thread that holds the loader's lock, which
+// libomptarget needs to load a driver.
 void add_module(Module* module) {
   if (module->foreign_claimed.exchange(true, std::memory_order_relaxed)) return await_module(module);
   register_module(module);
@@ -375,8 +384,8 @@ void add_module(Module* module) {
 
 void note_end() { g_open.store(false, std::memory_order_relaxed); }
 
-// libomptarget loads all modules on all its devices itself, when they are needed. It keeps its own data environment:
-// no handle.
+// libomptarget loads all modules on all its devices when they are needed. It keeps its own data environment, so there
+// is no handle.
 uint64_t load(Device*, Module* module) {
   add_module(module);
   return 0;
@@ -407,7 +416,7 @@ void find_routines() {
 constinit const DeviceKind kLlvmKind = {"libomptarget", true,   describe, start,   allocate, release, write,    read,
                                         load,           unload, find,     nullptr, nullptr,  launch,  progress, stop};
 
-// Images first: it counts only devices for which there is one.
+// Images are registered first, because libomptarget counts only devices for which there is an image.
 int llvm_device_count(const char** why) {
   if (!open_llvm_library(why)) return -1;
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
@@ -433,7 +442,7 @@ uint64_t llvm_variable(Device* device, const void* host) {
   return ask != nullptr ? reinterpret_cast<uint64_t>(ask(host, llvm_number(device))) : 0;
 }
 
-// libomptarget itself would keep the variable, and take other data that comes to lie there for it.
+// Otherwise libomptarget would keep the variable, and take other data at the same address for it.
 void llvm_remove_global(Device* device, const void* host) {
   if (!g_open.load(std::memory_order_acquire)) return;  // pairs with llvm_device_count
   using Ask = int (*)(const void*, int);
@@ -451,7 +460,7 @@ void llvm_forget(Module* module) {
 void llvm_forget_operations() {
   forget_cuda_copies();
   g_open.store(false, std::memory_order_relaxed);
-  g_calls = PTHREAD_RWLOCK_INITIALIZER;  // its holders are not there
+  g_calls = PTHREAD_RWLOCK_INITIALIZER;  // the threads that hold it do not exist in the child
   g_alone.store(0, std::memory_order_relaxed);
   g_first = nullptr;
   g_last = &g_first;
@@ -469,14 +478,14 @@ const char* place_of(const void* ident) {
 
 static void warn_of_unknown_version(uint32_t arguments) {
   static std::atomic<bool> is_said{false};
-  if (is_said.exchange(true, std::memory_order_relaxed)) return;  // one line; it orders nothing
+  if (is_said.exchange(true, std::memory_order_relaxed)) return;  // warns once; orders no other memory
   warn(
       "the file name of libomptarget has no version: if it is older than LLVM 23, it takes the arguments of target "
       "regions of Clang 23 or later (version %u) for others; MARLINE_LIBOMPTARGET gives the path of another one",
       arguments);
 }
 
-// Older libraries take the arguments of newer code for those of their own, in another order.
+// Libraries before LLVM 23 read the arguments of newer code as their own, which have another order.
 static void must_know(uint32_t arguments) {
   constexpr uint32_t kEveryLibraryKnows = 3;
   constexpr int kFirstThatKnowsMore = 23;
@@ -494,7 +503,7 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
   must_know(given.version);
   Items items = items_of(given);
   StagedConstruct construct(device, items, Staging::kRegion, marline_target_can_suspend() != 0 && !is_memory_shared());
-  // A progress hook should not copy much.
+  // A progress hook must not copy much.
   bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
   StagedConstruct* staged = task != nullptr && StagingPool::limit() != 0 ? on_heap(construct) : nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices of LLVM's own libomptarget, unpatched, which lies below this library: GPUs. It keeps their data
-// environment itself, so whole constructs are passed on to it. Each is started as one that need not be waited for; a
-// progress hook asks for its end, and the task that waits is suspended or put aside. Any thread.
+// The devices of LLVM's own, unpatched libomptarget, which this library calls: GPUs. libomptarget keeps the data
+// environment of these devices, so whole constructs are passed to it. Each construct is started without waiting for it.
+// A progress hook asks for its end, and the task that waits is suspended or held. Any thread may call these functions.
 #pragma once
 
 #include "items/items.hpp"
@@ -14,7 +14,8 @@ namespace marline::offload::device {
 
 using namespace items;
 
-// As Clang passes them from 16 on (LLVM, offload/include/Shared/APITypes.h); Marline knows versions up to 5.
+// The arguments as Clang 16 and later pass them (LLVM, offload/include/Shared/APITypes.h). Marline knows versions up to
+// 5.
 struct KernelArguments {
   uint32_t version;
   uint32_t count;
@@ -39,7 +40,7 @@ inline constexpr uint64_t kNowaitFlag = 1;
           {given.threads[1], given.threads[2]}};
 }
 
-// What they map; the arrays are theirs.
+// The items that they map. The arrays belong to the arguments.
 [[nodiscard]] inline Items items_of(const KernelArguments& given) {
   return {static_cast<int32_t>(given.count),
           given.bases,
@@ -49,39 +50,40 @@ inline constexpr uint64_t kNowaitFlag = 1;
           given.mappers};
 }
 
-// How many devices it has; -1 if it cannot be found. `why` tells why there are none.
+// How many devices libomptarget has; -1: it cannot be found. `why` gets the reason if there are none.
 [[nodiscard]] int llvm_device_count(const char** why);
 
-// Where a construct stands: the compiler's ident, or null, and the program's call.
+// Where a construct is in the source: the compiler's ident, or null, and the program's call.
 struct Origin {
   void* ident;
   const void* code;
 };
 
-// The ident's text, as in Launch.
+// The text of the ident, as in Launch.
 [[nodiscard]] const char* place_of(const void* ident);
 
-// Of a device that is ready (registry/registry.hpp). Returns what it returns: 0 for success. May suspend. With the
-// nowait flag, the calling task may be held instead.
+// Runs a kernel on a device that is ready (registry/registry.hpp). Returns libomptarget's result: 0 for success. May
+// suspend. With the nowait flag, the calling task may be held instead.
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id,
                 const KernelArguments& arguments, ToldScope& scope);
 
-// Where the device has a variable of an image, which it loads for that; 0: it does not have it.
+// The device's address of a variable of an image, which is loaded if necessary; 0: the device does not have it.
 [[nodiscard]] uint64_t llvm_variable(Device* device, const void* host);
 
-// Its entry points for data constructs, likewise.
+// libomptarget's entry points for data constructs. The same rules hold as for llvm_kernel.
 enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
                ToldScope& scope);
 
-// The module's library is being closed: libomptarget forgets its images and variables. At the program's end it does
-// not, since libomptarget may be gone before. Any thread.
+// The module's library is being closed: libomptarget forgets the module's images and variables. At the end of the
+// program it does not, since libomptarget may be gone already. Any thread may call this.
 void llvm_forget(Module* module);
 
-// In a fork's child, which has no GPU: what is under way is the program's, and libomptarget is left alone at the end.
+// Called in the child of a fork, which has no GPU. Operations in flight belong to the parent, and libomptarget is not
+// called at the end.
 void llvm_forget_operations();
 
-// Before that, for each device that has been used: a variable of the module has no place there any more.
+// Called before llvm_forget for each device that has been used: a variable of the module is removed from the device.
 void llvm_remove_global(Device* device, const void* host);
 
 }  // namespace marline::offload::device

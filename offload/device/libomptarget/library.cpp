@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Searches for the library in the places where it may be, and checks that it can be used.
 #include "device/libomptarget/library.hpp"
 
 #include "../common/environment.h"
@@ -20,11 +20,11 @@ namespace marline::offload::device {
 
 namespace {
 
-void* g_library = nullptr;  // constant once it is open
-int g_count = 0;            // likewise, once its devices are counted
-int g_version = 0;          // likewise: of LLVM; 0: its name does not say
+void* g_library = nullptr;  // constant once the library is open
+int g_count = 0;            // constant once the library's devices are counted
+int g_version = 0;          // the library's LLVM version, constant once it is open; 0: its file name does not say
 
-// Tried in this order: first the versions that Marline has been tested with.
+// Tried in this order: the versions that Marline has been tested with come first.
 constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16",
                                   "libomptarget.so", "libomptarget.so.23.1"};
 constexpr int kNewest = 23;
@@ -38,7 +38,7 @@ bool is_this_library(const char* path) {
          a.st_dev == b.st_dev;
 }
 
-// Of the first library that is there: why it cannot be used. By the first thread that asks, as the rest here.
+// Why the first library that exists cannot be used. Only the first thread that asks runs this code.
 char g_refusal[512];
 
 void note_refusal(const char* path, const char* lacks) {
@@ -62,7 +62,7 @@ void* open_if_usable(const char* path) {
   return library;
 }
 
-// The version in the name of the file that the path leads to; 0: it has none.
+// The version in the name of the file that the path leads to; 0: the name has none.
 int version_of(const char* path) {
   char real[PATH_MAX];
   const char* name = realpath(path, real) != nullptr ? std::strrchr(real, '/') : nullptr;
@@ -102,7 +102,7 @@ void* open_in_list(const char* list) {
   return nullptr;
 }
 
-// Where Debian's packages put it.
+// Opens the library in the folders of Debian's packages.
 void* open_where_packages_are() {
   glob_t found;
   void* library = nullptr;
@@ -116,7 +116,7 @@ void* open_where_packages_are() {
 
 }  // namespace
 
-// With the reason, if there is a library.
+// Adds the reason if a library exists.
 static const char* explained(const char* what) {
   static char text[sizeof g_refusal + 128];
   if (g_refusal[0] == '\0') return what;
@@ -130,11 +130,12 @@ void note_llvm_count(int count) { g_count = count; }
 int llvm_host_number() { return g_count; }
 
 bool open_llvm_library(const char** why) {
-  if (environment_is_foreign()) {  // LLVM's library and the drivers below it load and write what their variables say
+  // LLVM's library and its drivers load and write the files that environment variables name.
+  if (environment_is_foreign()) {
     *why = "the program has rights that its user does not have: LLVM's libomptarget is not loaded";
     return false;
   }
-  // Above a number of vain queries it would block the thread that asks: the poller of all hooks.
+  // After this number of unsuccessful queries, libomptarget would block the calling thread, which polls all hooks.
   setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0);
   if (const char* path = option_value(Option::kLibrary)) {
     g_library = open_if_usable(path);
@@ -150,7 +151,8 @@ bool open_llvm_library(const char** why) {
   return g_library != nullptr;
 }
 
-// dlsym also looks into what the library needs: the runtime, whose routines of the same name lead back to ours.
+// dlsym also searches the libraries that libomptarget needs, such as the runtime, whose routines of the same name would
+// lead back to ours.
 void* llvm_routine(const char* name) {
   void* found = dlsym(g_library, name);
   Dl_info own, other;

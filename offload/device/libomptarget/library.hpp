@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How LLVM's libomptarget is found: our own library has its names, so it is opened by its path.
+// Finds and opens LLVM's libomptarget. It is opened by its path, because our own library has the same names.
 #pragma once
 
 #include "device/contract/device.hpp"
 
 namespace marline::offload::device {
 
-// Opened with RTLD_DEEPBIND, so that what it asks of the OpenMP runtime goes to the one it needs, i.e. to libmarline by
-// the compat folder, and what it calls of itself stays there. False, and `why` is set, if there is none. Once.
+// Opens the library, once. RTLD_DEEPBIND is set, so its calls of the OpenMP runtime go to the runtime library that it
+// needs, i.e. to libmarline by the compat folder, and its calls of its own functions stay inside it. False: there is no
+// library, and `why` is set.
 [[nodiscard]] bool open_llvm_library(const char** why);
 
-// Behind that, by any thread: a routine of the library's own, by name, null if it has none; and a device's number as it
-// counts.
+// Called by any thread after the library is open: a routine of the library itself, by name, null if there is none; and
+// the library's number of a device.
 [[nodiscard]] void* llvm_routine(const char* name);
 [[nodiscard]] inline int llvm_number(const Device* device) { return device->index; }
 
-// The LLVM version of the library, by the name of its file; 0: that has none.
+// The LLVM version of the library according to its file name; 0: the file name has no version.
 [[nodiscard]] int llvm_version();
 
-// How many devices it has, noted once; behind that, the number that it takes the host for.
+// Notes once how many devices the library has. The library uses that number for the host.
 void note_llvm_count(int count);
 [[nodiscard]] int llvm_host_number();
 

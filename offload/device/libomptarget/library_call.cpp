@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The handler runs in the thread that has called abort, which holds none of our locks: it is in
-// libomptarget. It may therefore look things up and format. The signal is raised again: it ends the process when the
-// handler returns, whoever has sent it.
+// Writes the line about an abort. The handler runs in the thread that called abort. That thread is in libomptarget and
+// holds none of our locks, so the handler may look things up and format text. It raises the signal again, which ends
+// the process when the handler returns, whatever process sent the first signal.
 #include "device/libomptarget/library_call.hpp"
 
 #include "device/contract/place.hpp"
@@ -20,7 +20,7 @@ using namespace image;
 
 namespace {
 
-// Of the calling thread; null: it is not in libomptarget.
+// Of the calling thread; null: the thread is not in libomptarget.
 [[gnu::tls_model("initial-exec")]] thread_local const LibraryCall* t_call = nullptr;
 
 }  // namespace
@@ -44,7 +44,7 @@ const Doing* LibraryCall::here() { return t_call != nullptr ? &t_call->doing_ : 
 void tell_of_abort(int, siginfo_t* info, void*) {
   const LibraryCall* call = t_call;
   bool is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();
-  (void)raise(SIGABRT);  // pending until the return, with its default action by then
+  (void)raise(SIGABRT);  // pending until the handler returns; by then the default action is set
   if (call == nullptr || !is_ours) return;
   t_call = nullptr;
   const Doing& doing = call->doing_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Sleeping: the reader announces what it waits for, looks again, and sleeps on its announcement; a
-// writer moves `tail` first and then looks at the announcement. Both are seq_cst: with less, each could miss the
-// other's store.
+// Reads and writes the rings that the program and a device's process share, and lets a reader sleep. The reader first
+// stores in `wakes_at` what it waits for, then looks at the ring again, and then sleeps on `wakes_at`. A writer first
+// moves `tail` and then loads `wakes_at`. Both are seq_cst: with a weaker order, each could miss the other's store.
 #include "device/process/channel.hpp"
 
 #include <linux/futex.h>
@@ -20,7 +20,7 @@ bool Ring::has_room(uint64_t bytes) const {
 }
 
 void Ring::write(const void* from, uint64_t bytes) {
-  if (bytes == 0) return;  // a kernel without arguments has no array either, and memcpy takes no null pointer
+  if (bytes == 0) return;  // a kernel without arguments has a null pointer here, which memcpy does not allow
   uint64_t at = written_ % kBytes;
   uint64_t first = bytes < kBytes - at ? bytes : kBytes - at;
   std::memcpy(data + at, from, first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Closes the descriptors, drops the buffered output and ignores the signals that a forked process must not keep.
 #include "device/process/inheritance.hpp"
 
 #include <signal.h>
@@ -16,22 +16,23 @@ namespace marline::offload::device {
 
 namespace {
 
-// Systems before Linux 5.9 cannot, and the descriptors stay open there.
+// Linux before 5.9 has no close_range: the descriptors stay open there.
 void close_between(int first, int last) {
 #ifdef SYS_close_range
   if (first <= last) syscall(SYS_close_range, first, last, 0);
 #endif
 }
 
-// Those that a terminal or a batch system sends to the whole process group. The program decides what they mean; when it
-// ends, the device's process sees that its socket is closed.
+// A terminal or a batch system sends these signals to the whole process group. The program decides what they mean; when
+// it ends, the device's process sees that its socket is closed.
 void ignore_signals_of_the_group() {
   for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
 }
 
 }  // namespace
 
-// Not fflush(nullptr): that waits for a thread that reads from a file, perhaps for ever.
+// Does not call fflush(nullptr): that waits for a thread that reads from a file, perhaps for ever. For the same reason
+// it skips a stream that another thread has locked.
 void flush_output() {
   for (std::FILE* file : {stdout, stderr}) {
     if (ftrylockfile(file) != 0) continue;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device's process has of the program whose fork it is, and must not have: descriptors that others wait to see
-// closed, output that the program is going to write itself, and signals that are meant for the program.
+// Removes what a device's process inherits by the fork from the program but must not keep: descriptors that other
+// processes wait to see closed, buffered output that the program will write itself, and signals that are meant for the
+// program.
 #pragma once
 
 namespace marline::offload::device {
 
-// In the program, before the fork: what is written so far comes before what regions write.
+// Called in the program before the fork, so that its output up to now appears before the output of target regions.
 void flush_output();
 
-// In the device's process, before it has other threads. Keeps these two descriptors, and the standard ones.
+// Called in the device's process before it has other threads. Keeps the descriptors `socket` and `file`, and the
+// standard ones.
 void give_up_heritage(int socket, int file);
 
 }  // namespace marline::offload::device

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. How glibc's malloc lays out its heap is known here: a block's header takes 16 bytes before it, the
-// last chunk of the heap, the top, has at least 32 bytes, and blocks of up to 1032 bytes that are freed are kept by
-// size. If another malloc does otherwise, less is unreadable. Linux maps what has no address of its own from the top
-// down, into the highest gap that is large enough.
+// Fills the program's heap before the fork, and reserves the program's addresses in the device's process. It relies on
+// how glibc's malloc lays out its heap: a block's header takes 16 bytes before it; the last chunk of the heap, the top,
+// has at least 32 bytes; freed blocks of up to 1032 bytes are kept by size. With a malloc that does otherwise, less is
+// unreadable. Linux places a mapping that has no given address from the top down, in the highest gap that is large
+// enough.
 #include "device/process/memory.hpp"
 
 #include "base/report.hpp"
@@ -22,13 +23,13 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" void* __libc_stack_end;  // of the loader: where the first thread's stack began
+extern "C" void* __libc_stack_end;  // set by the loader: where the first thread's stack began
 
 namespace marline::offload::device {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 
-// They have mallocs and address spaces of their own.
+// The sanitizers have mallocs and address spaces of their own.
 void part_heap() {}
 void end_parting_heap() {}
 void give_up_memory() {}
@@ -42,11 +43,11 @@ void give_up_stack(void (*function)()) {
 
 namespace {
 
-constexpr size_t kPage = 4096;  // of systems with larger ones less is unreadable
-constexpr size_t kRest = 48;    // of a page, that is left to the top
+constexpr size_t kPage = 4096;  // on a system with larger pages, less is unreadable
+constexpr size_t kRest = 48;    // bytes at the end of a page that are left to the top
 constexpr size_t kLargestKept = 1032;
 constexpr size_t kSmallestChunk = 32, kHeader = 8;
-constexpr size_t kMostFilled = 256 << 10;          // of what is free in the heap when the first process is made
+constexpr size_t kMostFilled = 256 << 10;          // bytes of free blocks to take before the first fork
 constexpr uint64_t kReserved = uint64_t{4} << 40;  // more than a program maps
 constexpr size_t kStackBytes = 256 << 10;
 
@@ -55,7 +56,8 @@ struct Extent {
   bool is_stack;
 };
 
-// Lines of a file, without malloc and without a mapping: both would leave something where the program's memory goes on.
+// Reads the lines of a file without malloc and without a mapping: both would leave something at the addresses where the
+// program's memory goes on.
 class Lines {
  public:
   explicit Lines(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
@@ -65,7 +67,7 @@ class Lines {
     if (file_ >= 0) close(file_);
   }
 
-  // The next one, in parts if it is long. Null: there is none.
+  // The next line, in parts if it is long. Null: there is none.
   const char* next() {
     size_t length = 0;
     for (;;) {
@@ -92,7 +94,7 @@ class Lines {
   char line_[256];
 };
 
-// In order, up to the stack and with it.
+// Calls `function` for each mapping, in the order of the addresses. The stack is the last one.
 template <class Function>
 void for_mappings(Function function) {
   Lines lines("/proc/self/maps");
@@ -109,11 +111,12 @@ bool make_unreadable(uintptr_t begin, uintptr_t end) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   auto* wanted = reinterpret_cast<void*>(begin);
   void* mapped = begin < end ? mmap(wanted, end - begin, PROT_NONE, kFlags, -1, 0) : MAP_FAILED;
-  if (mapped != MAP_FAILED && mapped != wanted) munmap(mapped, end - begin);  // of a kernel that does not know the flag
+  if (mapped != MAP_FAILED && mapped != wanted) munmap(mapped, end - begin);  // an old kernel ignores the last flag
   return mapped == wanted;
 }
 
-// Of the process's only thread, before it has others. Nobody takes them away again. What does not fit in is not known.
+// The addresses that are reserved for the program's next mappings. The process's only thread writes them before it has
+// others, and they are never removed. Ranges that do not fit in are not known.
 constexpr uint32_t kMostGivenUp = 1024;
 Extent g_given_up[kMostGivenUp];
 uint32_t g_given_up_count = 0;
@@ -122,8 +125,9 @@ void note_given_up(uintptr_t begin, uintptr_t end) {
   if (g_given_up_count < kMostGivenUp) g_given_up[g_given_up_count++] = {begin, end, false};
 }
 
-// Where the program's next mappings come to lie: where the system places one as large as can be, and in the gaps above
-// it. The gap below the stack is the stack's, and that below the window is not the program's if the system maps below.
+// Reserves the addresses where the program's next mappings will lie: where the system places a mapping of kReserved
+// bytes, and the gaps above it. The gap below the stack stays free for the stack. If the system maps below the window
+// (window.hpp), the gap below the window stays free too: the program will not map there.
 void reserve_mappings() {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* reserved = mmap(nullptr, kReserved, PROT_NONE, kFlags, -1, 0);
@@ -138,7 +142,7 @@ void reserve_mappings() {
   });
 }
 
-// Where the heap ends for malloc: the begin of its top.
+// Where the heap's blocks end: the begin of malloc's top.
 uintptr_t top_of_heap() {
 #if __GLIBC_PREREQ(2, 33)
   return reinterpret_cast<uintptr_t>(sbrk(0)) - mallinfo2().keepcost;
@@ -147,7 +151,7 @@ uintptr_t top_of_heap() {
 #endif
 }
 
-// Takes the blocks that are free below the top, so that the program does not get them. They are never freed.
+// Allocates the free blocks below the top and never frees them, so that the program's next blocks come from the top.
 void fill_heap() {
   uintptr_t top = top_of_heap();
   size_t filled = 0;
@@ -160,12 +164,12 @@ void fill_heap() {
   }
 }
 
-bool g_is_filled = false;  // under the lock under which devices are started
+bool g_is_filled = false;  // guarded by the lock under which devices are started
 
 }  // namespace
 
-// The top gets the last bytes of a page alone, so that the device's process can give back all that lies behind. Blocks
-// that do not come from the top are tried again.
+// Leaves only the last kRest bytes of a page to the top, so that the device's process can give back all pages after it.
+// If a block does not come from the top, it allocates another one.
 void part_heap() {
   if (!g_is_filled) fill_heap();
   g_is_filled = true;
@@ -181,7 +185,7 @@ void end_parting_heap() {
   if (std::malloc(kRest - kHeader) == nullptr) fatal("no memory for a process as a device");
 }
 
-// A heap that cannot grow makes malloc map memory instead.
+// The page after the heap becomes unreadable, so the heap cannot grow, and malloc maps memory instead.
 void give_up_memory() {
   reserve_mappings();
   malloc_trim(0);
@@ -200,7 +204,7 @@ namespace {
 
 void (*g_goes_on)();
 
-// Arguments and environment, which lie at its begin, stay.
+// Makes the program's stack unreadable, but for its begin, where the arguments and the environment lie.
 void leave_stack() {
   auto begin = reinterpret_cast<uintptr_t>(__libc_stack_end) & ~(kPage - 1);
   for_mappings([begin](const Extent& one) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processor as a device in a process of its own: another address space, whose crashes are not the program's. The
-// program's side. Memory is an arena that both map (arena.hpp), so copies are the program's own; kernels, and copies of
-// the images' variables, which lie in the process's private memory, are commands. Completions are read from a ring by a
-// progress hook, so any number of operations is under way without a thread.
+// The program's side of a process device: the processor as a device in a process of its own, which has another address
+// space, so that its crashes are not the program's. The device's memory is an arena that both processes map
+// (arena.hpp), so the program makes the copies itself. Kernels are commands. Copies of the images' variables are
+// commands too, as these lie in the process's private memory. A progress hook reads completions from a ring, so any
+// number of operations can be in flight without a thread that waits for them.
 #include "device/process/process.hpp"
 
 #include "base/forks.hpp"
@@ -43,30 +44,32 @@ using namespace image;
 
 namespace {
 
-constexpr int kPollsBetweenChecks = 64;  // of whether the process is alive, in vain polls
-constexpr uint64_t kPatience = 50'000;   // nanoseconds: a thread that waits looks for so long before it sleeps
-constexpr uint64_t kAlone = 2'000;       // of it without giving way to other threads of the CPU, as the device's own
-constexpr int kMostPerPoll = 64;         // operations, so that others' polls are not kept waiting
-constexpr size_t kStage = 1 << 20;       // variables of images are copied in pieces of at most this
+constexpr int kPollsBetweenChecks = 64;  // vain polls between two checks that the process is alive
+constexpr uint64_t kPatience = 50'000;   // nanoseconds that a waiting thread polls before it sleeps
+constexpr uint64_t kAlone = 2'000;       // nanoseconds before it also yields to threads of its CPU, as the device's
+constexpr int kMostPerPoll = 64;         // operations, so that the polls of other devices are not kept waiting
+constexpr size_t kStage = 1 << 20;       // bytes of an image's variables that are copied at a time
 
 struct Process {
-  Process* next;  // of all
+  Process* next;  // in g_processes
   Device* device;
   Arena arena;
   Channel* channel;
   int socket;
-  int peer = -1;                      // the device's end, while its process is made
-  std::atomic<int64_t> under_way{0};  // commands without a completion, so that a poll passes idle devices over
+  int peer = -1;                      // the device's end of the socket pair, until its process is forked
+  std::atomic<int64_t> under_way{0};  // commands without a completion; if there are none, polls skip the device
   Lock send_lock;
-  Lock read_lock;                    // whoever has it reads completions
-  int vain_polls = 0;                // of that thread
-  std::atomic<bool> is_slow{false};  // the last look for an end was in vain; a hint
-  Array<Operation*> unfinished;      // to be told again that they have ended; of that thread
+  Lock read_lock;                    // held to read completions
+  int vain_polls = 0;                // polls since the last completion; guarded by read_lock
+  std::atomic<bool> is_slow{false};  // a hint: the last look_for_ends found no completion
+  Array<Operation*> unfinished;      // `ended` has returned false and is called again; guarded by read_lock
 };
 
-std::atomic<Process*> g_processes{nullptr};  // released by who adds one, under the lock under which devices are started
-marline_hook_t* g_hook = nullptr;            // one for all: there are few hooks; written before the first is added
-Lock g_processes_lock;                       // over g_processes: none is added during a fork
+// A list. A thread that starts a device adds to it (release), under the lock under which devices are started.
+std::atomic<Process*> g_processes{nullptr};
+// One for all processes, as there are few hooks. Written before the first process is added.
+marline_hook_t* g_hook = nullptr;
+Lock g_processes_lock;  // guards g_processes: no process is added during a fork
 const HeldAcrossForks g_held(g_processes_lock, ForkOrder::kProcesses);
 
 template <class Function>
@@ -76,7 +79,7 @@ void for_all_processes(Function function) {
   }
 }
 
-thread_local Process* t_becoming = nullptr;  // whose process the thread forks
+thread_local Process* t_becoming = nullptr;  // the process that this thread is forking, or null
 
 Process* process_of(Device* device) { return static_cast<Process*>(device->state); }
 
@@ -100,7 +103,7 @@ void check_life(Process* process) {
   if (recv(process->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) report_death(process);
 }
 
-// Tells operations of their end, a bounded number. Called by one thread at a time.
+// Calls `ended` of a bounded number of operations. The caller holds read_lock.
 int take_completions(Process* process) {
   int ended = 0;
   uint32_t kept = 0;
@@ -114,8 +117,9 @@ int take_completions(Process* process) {
   process->unfinished.shrink(kept);
   Ring& ring = process->channel->completions;
   for (uint32_t told = kept; told < kMostPerPoll && !ring.is_empty(); ++told) {
-    // An answer comes after its command, which comes after the operation's storage was made ready. The device's process
-    // passes that order on; for ThreadSanitizer, which does not see into it, the command's own publication does.
+    // The completion is ordered after its command, and the command after the setup of the operation's storage. The
+    // device's process passes that order on, but ThreadSanitizer does not see into that process. For it, this thread
+    // acquires the publication of the command itself.
     process->channel->commands.acquire();
     Completion completion;
     ring.read(&completion, sizeof completion);
@@ -154,8 +158,8 @@ int poll(void*) {
   return ended;
 }
 
-// Until something has ended, which another thread may take, or it takes long. To wake a sleeper takes as long as a
-// short region, on both sides. `tail`: what had been written before the caller's poll.
+// Polls until there is a completion, which another thread may take, or until kPatience has passed. To sleep and be
+// woken takes as long as a short region, on both sides. `tail`: Ring::written() before the caller's poll.
 void look_for_ends(Process* process, uint64_t tail) {
   const Ring& ring = process->channel->completions;
   uint64_t begin = now(), time = begin;
@@ -198,14 +202,14 @@ uint64_t ask(Device* device, Command command, const void* words, const char* wha
   command.operation = reinterpret_cast<uint64_t>(static_cast<Operation*>(&answer));
   send(process_of(device), command, words);
   Channel* channel = process_of(device)->channel;
-  channel->asked.fetch_add(1);  // before the look at who sleeps: see receive
+  channel->asked.fetch_add(1);  // before `press` looks for a sleeper: see receive in serve.cpp
   channel->commands.press();
   answer.wait(what, bytes);
   return answer.result;
 }
 
-// The device's process is not the program's child, so that the program's own wait() does not meet it, unless the
-// program is the one to whom orphans fall (docs/design/target-tasks.md).
+// Forks twice, so that the device's process is not the program's child and the program's own wait() does not find it.
+// It does if orphaned processes become the program's children (docs/design/target-tasks.md).
 void become_device(Process* process) {
   char why[256];
   t_becoming = process;
@@ -229,13 +233,13 @@ void become_device(Process* process) {
   pid_t last = fork();
   if (last != 0) _exit(last < 0 ? errno : 0);
   int socket = process->peer;
-  marline_tool_leave();  // it belongs to the program: a device that records into the same files would spoil them
+  marline_tool_leave();  // the tool belongs to the program: a device that wrote to the same files would spoil them
   give_up_heritage(socket, process->arena.file());
   give_up_memory();
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }
 
-// Before the first one.
+// Called before the first process is added.
 void prepare_for_processes() {
   g_hook = marline_progress_register("process devices", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
@@ -247,7 +251,7 @@ void describe(int index, DeviceFacts& facts) {
   std::snprintf(facts.uid, sizeof facts.uid, "process-%d", index);
 }
 
-// With its sockets: a fork by another thread finds both ends, and closes them, or none.
+// Creates the sockets under the same lock, so that a fork by another thread finds both ends, and closes them, or none.
 void add(Process* process) {
   hold_across_forks(process->read_lock, ForkOrder::kCompletions);
   hold_across_forks(process->send_lock, ForkOrder::kCommands);
@@ -285,7 +289,7 @@ void start(Device* device) {
     close(process->peer);
     process->peer = -1;
   }
-  madvise(channel, sizeof(Channel), MADV_DONTFORK);  // later forks have nothing to do there
+  madvise(channel, sizeof(Channel), MADV_DONTFORK);  // later forks do not use it
   device->state = process;
 }
 
@@ -298,12 +302,12 @@ void stop(Device* device) {
 
 uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.allocate(bytes); }
 
-// In a fork the memory stays as it is, which is the program's; what is freed there may be a destructor's business.
+// In a forked child this does nothing, as the memory is the program's: a destructor may call it there.
 void release(Device* device, uint64_t address) {
   if (!device->lost) process_of(device)->arena.release(address);
 }
 
-// Copies what lies outside of the arena, in variables of images, by way of it.
+// Copies variables of images, which lie outside the arena, by way of a block of the arena.
 void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, bool to_device) {
   Process* process = usable(device);
   size_t room = std::min(bytes, kStage);
@@ -338,7 +342,7 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   }
 }
 
-// Both memories are mapped here.
+// The program maps the memory of both devices.
 bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
   if (!is_in_part(to_device, to) || !is_in_part(from_device, from)) return false;
   char *target = usable(to_device)->arena.here(to), *source = usable(from_device)->arena.here(from);
@@ -357,7 +361,8 @@ bool copy_if_there(Device* device, Module* module, uint64_t stage) {
   return true;
 }
 
-// declare target indirect: kernels get pointers to the program's functions. Those that it has inherited are there.
+// For declare target indirect: kernels get pointers to the program's functions, so the process needs jumps at these
+// addresses. Functions that were loaded before the fork are there already.
 void make_jumps(Device* device, const Module& module, uint64_t handle) {
   for (uint32_t i = 0; i < module.count; ++i) {
     const Entry& entry = module.entries[i];
@@ -395,7 +400,7 @@ uint64_t find(Device* device, uint64_t handle, const char* name) {
   return ask(device, command, words.begin(), "search for a symbol");
 }
 
-// The process was forked from this one.
+// The process is a fork of this one: what was loaded before the fork has the same address there.
 uint64_t locate(Device*, const void* address, size_t) {
   return was_loaded(address) ? reinterpret_cast<uint64_t>(address) : 0;
 }
@@ -427,13 +432,13 @@ void refuse_if_lost(const Device* device) {
         device->kind->name);
 }
 
-// A fork finds each process as it is between two operations, so the number of those under way is what the hook has
-// counted. They are the program's: the child neither counts nor polls them. Closed, so that devices see the program's
-// end.
+// The fork happens between two operations of each process, so `under_way` is the number that the hook has counted for
+// it. These operations belong to the program: the child neither counts nor polls them. The child closes its copies of
+// the sockets, so that the devices see when the program ends.
 void forget_processes() {
   for_all_processes([](Process* process) {
     process->device->lost = true;
-    process->device->started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
+    process->device->started.store(false, std::memory_order_relaxed);  // so that `prepare` looks whether it is lost
     if (process->socket >= 0) close(process->socket);
     process->socket = -1;
     if (process->peer >= 0 && process != t_becoming) close(process->peer);

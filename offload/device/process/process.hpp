@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two sides of a device that is a process: the program's (process.cpp) and the process's own (serve.cpp).
+// The two sides of a device that is a process: the program's side (process.cpp) and the device's own (serve.cpp).
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -13,10 +13,11 @@ namespace marline::offload::device {
 // in kernels.
 [[noreturn]] void serve_device(Channel* channel, Arena* arena, int socket, int number);
 
-// In a fork of the program, also in one that becomes another device: none of the processes is a device of its own.
+// Called in a forked child of the program, also in one that becomes another device: the processes that the program has
+// started are not the child's devices.
 void forget_processes();
 
-// Ends such a fork with a line if the device is one of these.
+// Ends such a child with a message if the device belongs to the program.
 void refuse_if_lost(const Device* device);
 
 }  // namespace marline::offload::device

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's own side of a process device: commands come from the ring, and the dispatcher (dispatcher.hpp) runs
-// them. While it sleeps, a receiver thread watches the ring. While all threads run kernels, the receiver empties a ring
-// that is full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them sleep.
-// The process leaves with _exit: the program's exit handlers and destructors are not its own.
+// Serves commands in the process of a process device. The dispatcher (dispatcher.hpp) takes commands from the ring and
+// runs them. While the dispatcher sleeps, a receiver thread watches the ring. While all threads run kernels, the
+// receiver empties the ring if it is full, and runs the commands that are no kernels. The forked thread waits for the
+// program's end. If there is no work, all of these threads sleep. The process ends by _exit: the exit handlers and
+// destructors belong to the program.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
@@ -42,12 +43,12 @@ Channel* g_channel;
 Arena* g_arena;
 int g_socket;
 int g_number;
-Lock g_ring_lock;  // over who reads commands, and over the announcement of what is waited for
+Lock g_ring_lock;  // held to read commands, and to announce what the receiver waits for
 Lock g_answer_lock;
 
 void run_job(Work* work);
 
-// Ends the process when the program has ended, or has closed its side.
+// Ends the process when the program has ended or has closed its end of the socket.
 [[noreturn]] void watch() {
   char byte;
   while (recv(g_socket, &byte, 1, 0) < 0 && errno == EINTR) {
@@ -55,10 +56,10 @@ void run_job(Work* work);
   _exit(0);
 }
 
-// With the lock.
+// The caller holds g_ring_lock.
 Job* receive_one() {
   Ring& ring = g_channel->commands;
-  g_channel->completions.acquire();  // a kernel may depend on one that has been answered: see take_completions
+  g_channel->completions.acquire();  // a kernel may depend on one that is completed: see take_completions
   Command command;
   ring.read(&command, sizeof command);
   size_t bytes = command.words * sizeof(uint64_t);
@@ -71,7 +72,7 @@ Job* receive_one() {
   return job;
 }
 
-// What is added under the lock is in the order of the ring.
+// Adds the work under the lock, so that it stays in the order of the ring.
 bool receive_all() {
   if (g_channel->commands.is_empty()) return false;
   Guard guard(g_ring_lock);
@@ -82,19 +83,21 @@ bool receive_all() {
   return has_some;
 }
 
-// For the receiver, asleep or not: see Ring::sleep.
+// From now on each command wakes the receiver. It may be asleep already or not: see Ring::sleep.
 void announce() {
   Guard guard(g_ring_lock);
   g_channel->commands.announce(Ring::kAnything);
 }
 
-// While the first thread runs a kernel, the receiver is to notice what comes. What has come before that, it does not.
+// While the first thread runs a kernel, the receiver has to notice new commands. It would miss commands that came
+// before the announcement, so this thread takes them.
 void begin_alone() {
   announce();
   (void)receive_all();
 }
 
-// A writer that has woken the receiver has changed it, and so has the receiver.
+// Changes the announcement only if it is still that of begin_alone. A writer that has woken the receiver has replaced
+// it, and so has a receiver that has gone on since.
 void end_alone() {
   Guard guard(g_ring_lock);
   g_channel->commands.announce_instead(Ring::kAnything, Ring::kWantOfRoom);
@@ -144,7 +147,7 @@ void run_job(Work* work) {
       marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(command.thread_limit), command.a};
       marline_target_region_run(&region);
       if (command.timed) completion.end = now();
-      std::fflush(stdout);  // nobody does at the end
+      std::fflush(stdout);  // _exit does not
       kernel_has_run();
       break;
     }
@@ -160,9 +163,10 @@ void run_job(Work* work) {
   std::free(job);
 }
 
-// The receiver thread. A command that is no kernel is counted in `asked` first, and then the program looks for a
-// sleeper; here the announcement comes first, and then the look at the count (both seq_cst). The dispatcher says that
-// it sleeps, and announces then: whichever of the two announcements comes last, it has the dispatcher in it.
+// The body of the receiver thread. For a command that is no kernel, the program first raises `asked` and then looks for
+// a sleeper; the receiver first announces and then loads `asked` (all seq_cst). So one of the two sees the other. The
+// dispatcher announces, too, after it has noted that it sleeps: so the later of the two announcements takes the
+// sleeping dispatcher into account.
 void* receive(void*) {
   Ring& ring = g_channel->commands;
   for (;;) {
@@ -177,7 +181,7 @@ void* receive(void*) {
   }
 }
 
-// The program reads it when the process is gone (process.cpp).
+// Writes how this process ends into shared memory. The program reads it when the process is gone (process.cpp).
 void tell_program(const EndInKernel& end) {
   Crash& crash = g_channel->crash;
   crash.running = end.running;
@@ -200,11 +204,11 @@ void start_receiver() {
   }
 }
 
-// Before there is another thread, the stack is given up: no region finds it.
+// Called when the program's stack is given up. That comes before there is another thread, so no region finds the stack.
 void serve() {
   g_arena->enter();
-  pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
-  // The runtime's own handlers are there when the dispatcher notes ends.
+  pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a child of a region must not hide the device's end
+  // The dispatcher calls note_ends when the runtime has started, so after the runtime has installed its own handlers.
   WorkSource source = {receive_all, announce, [] { note_ends(tell_program); }};
   source.may_run_alone = true;
   source.begin_alone = begin_alone;
@@ -216,8 +220,8 @@ void serve() {
 
 }  // namespace
 
-// The calling thread may be a worker in the midst of the program's tasks. Those are the program's: this thread leaves
-// them alone and only watches, and the kernels' threads are new ones.
+// The calling thread may have been inside the program's tasks when it forked. These tasks belong to the program, so
+// this thread never returns to them: it only waits for the program's end, and new threads run the kernels.
 void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_channel = channel;
   g_arena = arena;

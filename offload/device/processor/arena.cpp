@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Maps a device's memory into this process, and allocates blocks of it.
 #include "device/processor/arena.hpp"
 
 #include "base/forks.hpp"
@@ -19,7 +19,7 @@ namespace marline::offload::device {
 namespace {
 
 constexpr size_t kSmallest = 64;
-constexpr size_t kGiveBack = 1 << 20;  // blocks from this size on return their memory when they are freed
+constexpr size_t kGiveBack = 1 << 20;  // a freed block of this size or more returns its memory to the system
 constexpr size_t kPage = 4096;
 
 int class_of(size_t bytes) {
@@ -47,7 +47,7 @@ int make_memory_file(uint64_t bytes) {
 }
 
 struct Arena::Block : Range {
-  Block* next;  // free, of the same class
+  Block* next;  // the next free block of the same class
   int size_class;
 };
 
@@ -124,7 +124,7 @@ uint64_t Arena::allocate(size_t bytes) {
   return block->begin;
 }
 
-// With the lock.
+// The caller holds lock_.
 Arena::Block* Arena::block_at(uint64_t address) {
   auto* block = static_cast<Block*>(blocks_.first_overlap(address, address + 1));
   if (block == nullptr || block->begin != address)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device's memory, as a file in memory that this process and the device's map: the device at its part of the window,
-// where this process has no access, and this process at an address that it keeps to itself, for copies. Allocation is
-// this side's business alone: what the device does to its memory cannot hurt it. Any thread.
+// A device's memory and its allocator. The memory is a file in memory that two processes map. The device's process maps
+// it at the device's part of the window (window.hpp), where this process has no access. This process maps it at an
+// address that only it uses, for copies. Only this process allocates, and its records are not in that memory: so the
+// device cannot damage them. Any thread.
 //
-// A block has the size of its class: four classes per power of two, so up to a quarter more than asked for; that costs
-// addresses, not memory, which the system gives by the page. Freed blocks serve their class again; large ones give
-// their memory back. Nothing here grows with the number of blocks but the record of each (ranges.hpp).
+// A block has the size of its class. There are four classes per power of two, so a block has up to a quarter more bytes
+// than asked for. That costs addresses, not memory, which the system provides page by page. A freed block is used again
+// for its class; a large one returns its memory to the system, too. Only the records of the blocks (ranges.hpp) grow
+// with the number of blocks.
 #pragma once
 
 #include "base/array.hpp"
@@ -15,32 +17,32 @@
 
 namespace marline::offload::device {
 
-// A file in memory that several processes can map. Ends the program if there is none.
+// Makes a file in memory that several processes can map. Ends the program if that fails.
 [[nodiscard]] int make_memory_file(uint64_t bytes);
 
 class Arena {
  public:
-  // Maps it; `begin`: of the device's part. Ends the program if that cannot be.
+  // Makes the memory and maps it. `begin`: where the device's part begins. Ends the program if that fails.
   void open(uint64_t begin, uint64_t bytes);
-  // The same for memory that another process has made and maps at `begin`: `file`, or -1 where this process cannot
-  // reach it. `limit`: bytes of that machine's memory.
+  // The same for memory that another process has made and maps at `begin`. `file`: its descriptor in this process, or
+  // -1 if this process cannot reach the memory. `limit`: bytes of memory that the other process's machine has.
   void adopt(uint64_t begin, uint64_t bytes, uint64_t limit, int file);
-  // The same for memory whose addresses mean something on the device alone: nothing is mapped here.
+  // The same for memory with addresses that are valid on the device only: nothing is mapped here.
   void manage(uint64_t begin, uint64_t bytes);
-  // In the device's process, a fork of the program, once: accessible at `begin`. Other forks do not map the memory.
+  // Called once in the device's process, a fork of the program: maps the memory at `begin`. Other forks do not map it.
   void enter();
 
   // The descriptor that `enter` needs.
   [[nodiscard]] int file() const { return file_; }
 
-  // 0: more than is left of the machine's memory.
+  // 0: so much is not left of the machine's memory.
   [[nodiscard]] uint64_t allocate(size_t bytes);
   void release(uint64_t address);
-  // The bytes behind `address`, a block's begin, whose memory should go back to the system when the block is released,
-  // if this process cannot do so; else 0.
+  // `address` is the begin of a block. How many bytes from there on the owner of the memory should return to the system
+  // when the block is released; 0 if there are none, or if `release` returns them itself.
   [[nodiscard]] size_t bytes_to_give_back(uint64_t address);
 
-  // Where this process reaches it.
+  // Where this process has mapped `address`.
   [[nodiscard]] char* here(uint64_t address) const { return alias_ + (address - begin_); }
 
  private:
@@ -54,9 +56,9 @@ class Arena {
   Lock lock_;
   uint64_t begin_ = 0;
   uint64_t bytes_ = 0;
-  uint64_t used_ = 0;       // of the part, from its begin on
-  uint64_t allocated_ = 0;  // in blocks
-  uint64_t limit_ = 0;      // of that: the machine's memory
+  uint64_t used_ = 0;       // bytes from the begin of the part that blocks have been cut from
+  uint64_t allocated_ = 0;  // bytes in blocks that are not free
+  uint64_t limit_ = 0;      // the most that may be allocated: the machine's memory
   char* alias_ = nullptr;
   int file_ = -1;
   Ranges blocks_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Calls a kernel with its words and enough zeros to make 6, 24, 96 or kMostArguments parameters.
 #include "device/processor/call_kernel.hpp"
 
 #include <cstring>
@@ -18,7 +18,7 @@ void call(uint64_t code, const uint64_t* words, std::index_sequence<kIndex...>) 
   reinterpret_cast<void (*)(Word<kIndex>...)>(code)(words[kIndex]...);
 }
 
-// With room for `kWords`.
+// Passes kWords parameters: the words, and zeros after them.
 template <size_t kWords>
 void call_with(uint64_t code, const uint64_t* words, uint32_t count) {
   uint64_t padded[kWords] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Where CPUs are is read from /sys/devices/system/cpu.
+// Reads from /sys/devices/system/cpu where each CPU is, and divides the CPUs into parts.
 #include "device/processor/cpu_parts.hpp"
 
 #include "base/array.hpp"
@@ -62,7 +62,7 @@ void add_to(CpuPart& part, const CpuPlace& cpu) {
   part.domain = is_first || part.domain == cpu.domain ? cpu.domain : -1;
 }
 
-// A part for each value, in the order of the values.
+// Makes a part for each result of `value`, in the order of these results.
 template <class Value>
 int divide_by(CpuPlace* cpus, int count, CpuPart* parts, Value value) {
   std::sort(cpus, cpus + count, [value](const CpuPlace& a, const CpuPlace& b) {

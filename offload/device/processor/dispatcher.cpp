@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A dispatcher is its own thread's but for the list of work.
+// Looks for work, runs it, and hands it between the first thread and the crew. The state of a dispatcher is used by the
+// thread that dispatches, except for what `Dispatcher::lock` guards and the atomic members.
 #include "device/processor/dispatcher.hpp"
 
 #include "base/lock.hpp"
@@ -27,43 +28,44 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr uint64_t kPatience = 50'000;  // nanoseconds: some round trips
-constexpr uint64_t kAlone = 2'000;      // of it without giving way to other threads of the CPU
-constexpr int kLooksPerYield = 16;      // while there is no kernel: to yield takes as long as some looks
-constexpr uint64_t kAway = 1'500;       // to give way takes longer: another thread has run
-// So many kernels come one by one until the first thread runs them again. Twice as many each time that it has then run
-// only a few until the crew was called.
+constexpr uint64_t kPatience = 50'000;  // nanoseconds to look for work before it sleeps: some round trips
+constexpr uint64_t kAlone = 2'000;      // nanoseconds before it also yields to other threads of the CPU
+constexpr int kLooksPerYield = 16;      // while there is no kernel: a yield takes as long as some looks
+constexpr uint64_t kAway = 1'500;       // nanoseconds: if a yield takes longer, another thread has run
+// The first thread runs kernels again after kSingles of them have come one by one. This number doubles, up to
+// kMostSingles, each time that the first thread has run fewer than kFew kernels before the crew was called again.
 constexpr int kSingles = 16, kMostSingles = 64 * kSingles, kFew = 8;
-constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
+constexpr size_t kUnlimitedStack = size_t{256} << 20;  // for "unlimited", for which the C library takes 2 MiB
 
-// Who leads takes the work: the first thread or the crew. The other one waits, or, the first thread, runs a kernel.
+// Either the first thread or the crew *leads*: it takes the work. While the first thread leads, the crew waits or is
+// not started yet. While the crew leads, the first thread waits or runs a kernel.
 struct Dispatcher {
   WorkSource source;
   const CpuPart* part;  // null: all CPUs
-  Lock lock;            // over those up to `crew_is_called`
+  Lock lock;            // guards the members from `work` to `crew_is_called`
   WorkList work;
-  bool sleeps = false;  // who leads, for `arrival`
-  marline_event_t arrival;
+  bool sleeps = false;      // the leader waits for `arrival`
+  marline_event_t arrival;  // fulfilled to wake the leader
   bool crew_leads = false;
   bool has_crew = false;
-  std::atomic<bool> is_alone{false};  // the first thread runs a kernel. Written under the lock
-  marline_event_t crew_has_gone;      // initialised when the crew is called
-  marline_event_t crew_is_called;     // when it goes
-  int singles = 0;                    // kernels that have come one by one; the crew's
-  int singles_wanted = kSingles;      // under the lock until the crew leads, and then the crew's
-  int run_alone = kFew;               // by the first thread, since the crew has gone; under the lock
-  int threads = 1;                    // that kernels may have at a time
-  WorkList held;                      // the crew's kernels that are one too many while the first thread runs one
-  std::atomic<bool> has_held{false};  // there are such: whoever ends a kernel wakes the crew for them
-  std::atomic<uint64_t> looked{0};    // by the dispatcher; a hint for others
-  std::atomic<int> kernels{0};        // that it has made tasks of, and that have not ended
+  std::atomic<bool> is_alone{false};  // the first thread runs a kernel; written under the lock
+  marline_event_t crew_has_gone;      // the first thread leads again; initialised when the crew is called
+  marline_event_t crew_is_called;     // the crew leads again; initialised when the crew gives the work back
+  int singles = 0;                    // kernels in a row that have come one by one; used by the crew
+  int singles_wanted = kSingles;      // guarded by the lock while the first thread leads; then used by the crew
+  int run_alone = kFew;               // kernels that the first thread has run since it leads; guarded by the lock
+  int threads = 1;                    // how many threads run kernels
+  WorkList held;                      // kernels for which the crew has no thread while the first thread runs one
+  std::atomic<bool> has_held{false};  // `held` has kernels: a thread that ends a kernel wakes the crew for them
+  std::atomic<uint64_t> looked{0};    // when the dispatcher has last looked for work; a hint for other threads
+  std::atomic<int> kernels{0};        // that have become tasks, or run on the first thread, and have not ended
   SharedCpu cpu;
 };
 
-thread_local Dispatcher* t_alone = nullptr;  // whose first thread is in a kernel
+thread_local Dispatcher* t_alone = nullptr;  // the dispatcher of this first thread, while it runs a kernel
 
 Dispatcher g_dispatchers[kMostDispatchers];
-std::atomic<int> g_count{0};  // of those that are started; released by who starts one
+std::atomic<int> g_count{0};  // started dispatchers; the thread that starts one stores it (release)
 
 template <class Function>
 void for_all_dispatchers(Function function) {
@@ -71,7 +73,7 @@ void for_all_dispatchers(Function function) {
   for (int i = 0; i < count; ++i) function(g_dispatchers[i]);
 }
 
-// Takes all that have arrived, in order; null: none, and with `wait` somebody is going to fulfil `arrival`.
+// Takes all work that has been added, in order. Null: there is none; with `wait`, `wake` will fulfil `arrival` then.
 Work* take_arrived(Dispatcher& own, bool wait) {
   Guard guard(own.lock);
   Work* work = own.work.first;
@@ -84,7 +86,8 @@ Work* take_arrived(Dispatcher& own, bool wait) {
   return work;
 }
 
-// Kernels that have no thread yet run when this one yields. Their count is a hint here.
+// Looks for commands several times if there is no kernel, else once: a kernel that has no thread yet can run when this
+// thread yields. The count of kernels is a hint here.
 bool receive(const Dispatcher& own) {
   int left = own.kernels.load(std::memory_order_relaxed) == 0 ? kLooksPerYield : 1;
   while (left-- > 0) {
@@ -93,33 +96,33 @@ bool receive(const Dispatcher& own) {
   return false;
 }
 
-// The crew is to leave the work to the first thread.
+// Whether the crew has to leave the work to the first thread.
 bool is_to_give_back(const Dispatcher& own) {
   return own.source.may_run_alone && own.singles >= own.singles_wanted && own.kernels.load() == 0;
 }
 
-// The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile. The
-// system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the
-// next.
+// Looks for work for a while, as the next command of a chain follows soon, and runs kernels meanwhile. It yields: the
+// system often wakes this thread on the CPU of the thread that sends commands, and that thread needs the CPU to send
+// the next command.
 Work* look_for_work(Dispatcher& own, bool is_crew) {
   uint64_t begin = now(), time = begin;
   bool was_away = false;
   do {
     bool has_come = receive(own);
     if (Work* work = take_arrived(own, false)) {
-      own.cpu.note_command(was_away, time);  // not of parts of a large copy, whose sender is busy on its own CPU
+      own.cpu.note_command(was_away, time);  // parts of a large copy are no work: their sender is busy on its own CPU
       return work;
     }
     if (is_crew && is_to_give_back(own)) return nullptr;
     if (has_come) {
       begin = time;
-      was_away = false;  // what comes next comes while this thread looks
+      was_away = false;  // the next command comes while this thread looks
     }
     uint64_t before = time;
 #pragma omp taskyield
     time = now();
-    // A kernel has run here, perhaps. On a cluster it adds what can run behind it, for which this thread need not give
-    // way.
+    // A kernel may have run here. On a cluster, it adds the successors that can run now; for these, this thread need
+    // not yield its CPU.
     Work* work = time - before > kAlone ? take_arrived(own, false) : nullptr;
     if (work != nullptr) return work;
     own.looked.store(time, std::memory_order_relaxed);
@@ -132,8 +135,8 @@ Work* look_for_work(Dispatcher& own, bool is_crew) {
   return nullptr;
 }
 
-// False also with `work`: a kernel adds what can run behind it, and is counted off afterwards. seq_cst as in
-// run_kernel.
+// Waits for commands on this thread if no kernel runs; false: it has not waited. `work` may be set then: a kernel adds
+// its successors before it leaves `kernels`, so they are found here. Both are seq_cst, as in run_kernel.
 bool wait_alone(Dispatcher& own, Work*& work) {
   if (own.source.wait == nullptr || own.kernels.load() != 0) return false;
   work = take_arrived(own, false);
@@ -150,11 +153,11 @@ void wait_for(marline_event_t& event) {
   marline_event_wait_for(&event, &kWhy);
 }
 
-// The crew comes back when it is called.
+// The crew leaves the work to the first thread, and returns from here when it is called.
 void give_back(Dispatcher& own) {
   {
     Guard guard(own.lock);
-    if (own.work.first != nullptr) return;  // one more
+    if (own.work.first != nullptr) return;  // more has come
     own.crew_leads = false;
     marline_event_init(&own.crew_is_called);
   }
@@ -162,12 +165,12 @@ void give_back(Dispatcher& own) {
   wait_for(own.crew_is_called);
 }
 
-// The crew has a thread too many for the kernels, as the first thread runs one.
+// Whether the crew must not start another kernel: it may use one thread less while the first thread runs a kernel.
 bool must_hold(const Dispatcher& own) { return own.is_alone.load() && own.kernels.load() >= own.threads; }
 
 bool can_start_held(const Dispatcher& own) { return own.has_held.load() && !must_hold(own); }
 
-// Waits until there is some. Null: kernels need not be held any more.
+// Waits until there is work. Null: the kernels that the crew holds can start.
 Work* take_work(Dispatcher& own, bool is_crew) {
   for (;;) {
     if (is_crew && can_start_held(own)) return nullptr;
@@ -180,7 +183,7 @@ Work* take_work(Dispatcher& own, bool is_crew) {
     resume(own);
     if (work == nullptr) work = take_arrived(own, true);
     if (work != nullptr) return work;
-    if (is_crew && can_start_held(own)) {  // behind `sleeps`: whoever ends a kernel later wakes it
+    if (is_crew && can_start_held(own)) {  // after `sleeps` is set: a kernel that ends later wakes the crew
       Guard guard(own.lock);
       own.sleeps = false;
       return nullptr;
@@ -198,17 +201,17 @@ void wake(Dispatcher& sleeper) {
     wakes = sleeper.sleeps;
     sleeper.sleeps = false;
   }
-  if (wakes) marline_event_fulfill(&sleeper.arrival);  // whoever it wakes wants the lock
+  if (wakes) marline_event_fulfill(&sleeper.arrival);  // after the release: the woken thread takes the lock
 }
 
-// Behind the last one, the dispatcher may wait for the next itself.
+// When the last kernel has run, the dispatcher is woken: it may then wait for commands itself.
 void run_kernel(Dispatcher* own, Work* work) {
   work->run(work);
   bool is_last = own->kernels.fetch_sub(1) == 1;
   if ((is_last && own->source.wait != nullptr) || own->has_held.load()) wake(*own);
 }
 
-// A task of its own, or, if it would be one too many, later.
+// Makes a task of the kernel, or holds it if there would be one kernel too many.
 void start_kernel(Dispatcher& own, Work* work) {
   if (must_hold(own)) {
     own.held.append(work);
@@ -220,7 +223,7 @@ void start_kernel(Dispatcher& own, Work* work) {
   run_kernel(self, work);
 }
 
-// If there are still too many, they are held again.
+// Starts the kernels that are held. Kernels that are still too many are held again.
 void start_held(Dispatcher& own) {
   Work* work = own.held.first;
   own.held = {};
@@ -233,8 +236,8 @@ void start_held(Dispatcher& own) {
   }
 }
 
-// The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
-// thread that is idle goes on with it.
+// The crew's dispatching task. The other threads of the parallel region wait for tasks. The task is untied: when its
+// thread runs a kernel, an idle thread goes on with it.
 void dispatch(Dispatcher& own) {
   for (;;) {
     Work* work = take_work(own, true);
@@ -246,14 +249,14 @@ void dispatch(Dispatcher& own) {
         own.singles = is_single ? own.singles + 1 : 0;
         start_kernel(own, work);
       } else {
-        work->run(work);  // before a thread is free
+        work->run(work);  // at once: it does not wait for a free thread
       }
       work = next;
     }
   }
 }
 
-// Of the threads that the process may have, as many as the part has of the CPUs.
+// The part's share of the threads that the process may have: as large as its share of the CPUs, and at least 1.
 int threads_of(const CpuPart* part) {
   int all = omp_get_max_threads();
   return part != nullptr ? std::max(1, all * part->count / part->of) : all;
@@ -277,7 +280,7 @@ void* serve_crew(void* data) {
   return nullptr;
 }
 
-// With a stack as large as that of a program's first thread may become.
+// Gives the thread a stack that is as large as that of a program's first thread may become.
 void start_thread(void* (*body)(void*), Dispatcher& own) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -294,7 +297,8 @@ void start_thread(void* (*body)(void*), Dispatcher& own) {
   }
 }
 
-// With the lock. Whether the crew has to be started, behind the lock; else it has to be called there.
+// The caller holds the lock. When it has released the lock, it calls call_crew with the result: whether the crew has to
+// be started.
 bool let_crew_lead(Dispatcher& own) {
   own.crew_leads = true;
   own.singles_wanted = own.run_alone < kFew ? std::min(2 * own.singles_wanted, kMostSingles) : kSingles;
@@ -309,7 +313,7 @@ void call_crew(Dispatcher& own, bool is_first) {
   is_first ? start_thread(serve_crew, own) : marline_event_fulfill(&own.crew_is_called);
 }
 
-// By the first thread, which leads. These kernels came before all that waits.
+// Called by the first thread, which leads. Puts the kernels in front of the work that waits, as they came before it.
 void leave_to_crew(Dispatcher& own, const WorkList& kernels) {
   bool is_first;
   {
@@ -323,12 +327,13 @@ void leave_to_crew(Dispatcher& own, const WorkList& kernels) {
   wait_for(own.crew_has_gone);
 }
 
-// The same. False: others wait already. The crew is called by those who add work meanwhile (add_work).
+// Called by the first thread, which leads. Runs the kernel; false: more work waits already. A thread that adds work
+// while the kernel runs calls the crew (add_work).
 bool run_alone(Dispatcher& own, Work* kernel) {
   {
     Guard guard(own.lock);
     if (own.work.first != nullptr) return false;
-    own.kernels.fetch_add(1);  // with the lock: the crew gives back only where it sees none (give_back)
+    own.kernels.fetch_add(1);  // under the lock: the crew gives back only if it sees no kernel (give_back)
     own.is_alone = true;
     ++own.run_alone;
   }
@@ -339,9 +344,9 @@ bool run_alone(Dispatcher& own, Work* kernel) {
   bool crew_leads, wakes;
   {
     Guard guard(own.lock);
-    own.kernels.fetch_sub(1);  // likewise: a crew that gives back is one that this thread waits for
+    own.kernels.fetch_sub(1);  // under the lock, too: if the crew gives back after this, this thread waits for it below
     crew_leads = own.crew_leads;
-    wakes = crew_leads && own.sleeps;  // it may have waited for the end of the last kernel
+    wakes = crew_leads && own.sleeps;  // the crew may sleep until the last kernel ends
     if (wakes) own.sleeps = false;
   }
   if (wakes) marline_event_fulfill(&own.arrival);
@@ -349,7 +354,7 @@ bool run_alone(Dispatcher& own, Work* kernel) {
   return true;
 }
 
-// The first thread, where it may run kernels.
+// The loop of the first thread if it may run kernels.
 [[noreturn]] void lead(Dispatcher& own) {
   for (;;) {
     WorkList kernels;
@@ -366,7 +371,8 @@ bool run_alone(Dispatcher& own, Work* kernel) {
 void* serve(void* data) {
   Dispatcher* own = static_cast<Dispatcher*>(data);
   int threads = own->threads = threads_of(own->part);
-  if (threads == 1) own->source.may_run_alone = false;  // no kernel would run beside one that is suspended
+  // With one thread, the crew would hold all kernels while the first thread's kernel is suspended.
+  if (threads == 1) own->source.may_run_alone = false;
   if (own->part != nullptr) keep_to(*own->part, threads);
 #pragma omp parallel num_threads(threads)
 #pragma omp single
@@ -398,7 +404,7 @@ void add_work(WorkList& list, int dispatcher) {
     Guard guard(receiver.lock);
     *receiver.work.last = list.first;
     receiver.work.last = list.last;
-    // What comes in on the first thread itself, in the midst of its kernel, that thread takes next.
+    // If the first thread itself adds work inside its kernel, it takes this work after the kernel.
     calls_crew = receiver.is_alone && !receiver.crew_leads && t_alone != &receiver;
     if (calls_crew) is_first = let_crew_lead(receiver);
   }

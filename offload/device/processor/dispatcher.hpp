@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process that is a device does with the commands that come: a dispatching task makes a task of each kernel, and
-// runs what is no kernel at once. The threads of a parallel region run these tasks, as many at a time as
-// OMP_NUM_THREADS says. When nothing has come for a while the dispatcher sleeps, until somebody adds work; or, while no
-// kernel runs, it waits for work itself, so that the next kernel need not be handed from one thread to another.
+// Runs the commands that arrive in a process that is a device. A dispatching task makes a task of each kernel, and runs
+// each other command at once. The threads of a parallel region run these tasks, as many at a time as OMP_NUM_THREADS
+// says. When no command has arrived for a while, the dispatcher sleeps until a thread adds work. Or, while no kernel
+// runs, its thread waits for commands itself (WorkSource::wait), so that the next kernel need not be handed from one
+// thread to another.
 //
-// Programs that wait for each region have one kernel at a time. The process's *first thread* runs such kernels
-// itself, outside of any region: their parallel regions have its own team, which stays from kernel to kernel, and
-// nobody is woken for them. The region above is the *crew*. It is called when a second kernel comes while the first
-// thread runs one, and takes all kernels until several have come one by one.
+// A program that waits for each region has one kernel at a time. The *first thread* of the process runs such kernels
+// itself, outside of that parallel region. So the parallel regions in these kernels have the first thread's own team,
+// which stays from kernel to kernel, and no thread has to be woken to start a kernel. The parallel region of the first
+// paragraph is called the *crew*. The crew is called when a second kernel arrives while the first thread runs one. It
+// then runs all kernels until several have arrived one by one.
 #pragma once
 
 #include "device/processor/cpu_parts.hpp"
@@ -17,14 +19,14 @@
 
 namespace marline::offload::device {
 
-// One command. The storage is the command's own: `run` frees it.
+// One command. `run` frees its storage.
 struct Work {
   Work* next;
   bool is_kernel;
   void (*run)(Work*);
 };
 
-// A list in the order in which the commands came.
+// A list in the order in which the commands arrived.
 struct WorkList {
   Work* first = nullptr;
   Work** last = &first;
@@ -36,20 +38,21 @@ struct WorkList {
   }
 };
 
-// Where work comes from. The first two are called by dispatchers, without a lock.
+// Where a dispatcher gets its work. It calls the first two functions without a lock.
 struct WorkSource {
-  // Looks whether commands have arrived, and adds those that are work. False: nothing has.
+  // Looks for commands that have arrived, and adds their work (add_work). False: nothing has arrived.
   bool (*receive)();
-  // The dispatcher is going to sleep: from now on another thread has to notice what arrives. `receive` follows.
+  // The dispatcher is going to sleep: from now on another thread has to notice what arrives. The dispatcher calls
+  // `receive` once more after that.
   void (*announce)();
-  void (*begin)();  // once, on the first thread of the region, when the runtime has started; may be null
-  // Both or none, and for a process's only dispatcher. While there is no kernel that could want the calling thread, it
-  // waits until commands may have arrived; false: it cannot, and the dispatcher sleeps. `resume`: it no longer sees to
-  // what arrives; may come more than once.
+  void (*begin)();  // called once, on the dispatcher's first thread, when the runtime has started; may be null
+  // Both are set or none, and only for a process's only dispatcher. `wait` is called while there is no kernel that
+  // could need the calling thread: it waits until commands may have arrived. False: it cannot wait, and the dispatcher
+  // sleeps. `resume`: the dispatcher no longer looks for what arrives; may be called several times in a row.
   bool (*wait)() = nullptr;
   void (*resume)() = nullptr;
-  // The first thread may run kernels itself. Both are called around one, and may be null: meanwhile another thread
-  // has to notice what arrives.
+  // The first thread may run kernels itself. It calls begin_alone before such a kernel and end_alone after it; both may
+  // be null. Between the two, another thread has to notice what arrives.
   bool may_run_alone = false;
   void (*begin_alone)() = nullptr;
   void (*end_alone)() = nullptr;
@@ -57,29 +60,31 @@ struct WorkSource {
 
 inline constexpr int kMostDispatchers = kMostCpuParts;
 
-// Starts the region's first thread. Ends the process if there is none. Dispatchers are numbered from 0 on as they are
-// started, one at a time, at most kMostDispatchers. `part`, which stays: its CPUs, with a share of the threads that the
-// process may have; null: all.
+// Starts a dispatcher's first thread. Ends the process if no thread can be created. Dispatchers are numbered from 0 on
+// in the order of their starts. They are started one after the other, at most kMostDispatchers. `part`: the CPUs that
+// the dispatcher's threads use, with a share of the threads that the process may have; it must stay valid. Null: all.
 void start_dispatcher(const WorkSource& source, const CpuPart* part = nullptr);
 
-// Any thread. Wakes the dispatcher; one that is started later finds the work.
+// Any thread. Wakes the dispatcher; a dispatcher that is started later finds the work.
 void add_work(WorkList& list, int dispatcher = 0);
 
-// By a kernel's `run`, when it has run and nobody has heard of that: the next command is for the same thread.
+// A kernel's `run` calls it when the kernel has run, before it reports the end: so the same thread takes the next
+// command.
 void kernel_has_run();
 
-// Calls `body` for all of 0 to in front of `count`, each once, in order on each thread that takes part. In a kernel's
-// `run`, in front of kernel_has_run, those are all threads of the device, if the kernel is alone; else the calling
-// one.
+// Divides the numbers from 0 to `count` - 1 into ranges, one for each thread that takes part, and calls `body` once for
+// each range, on its thread. In the `run` of a kernel, before kernel_has_run, all threads of the device take part if
+// the first thread runs the kernel; else only the calling thread does.
 void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t end), void* data);
 
-// The commands that are no kernels, of all dispatchers, for a thread that runs them while all others run kernels; null:
-// none.
+// Takes the commands that are no kernels from all dispatchers, for a thread that runs them while all other threads run
+// kernels. Null: there are none.
 [[nodiscard]] Work* take_other_work();
 void run_all(Work* list);
 
-// Whether all dispatchers sleep, and when one has last looked for work (tell.hpp, now).
+// Whether each dispatcher sleeps, or has a first thread that runs a kernel and so does not look for work.
 [[nodiscard]] bool dispatcher_sleeps();
+// When a dispatcher has last looked for work (tell.hpp, now).
 [[nodiscard]] uint64_t dispatcher_looked();
 
 }  // namespace marline::offload::device

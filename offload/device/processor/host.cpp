@@ -38,7 +38,7 @@ uint64_t allocate(Device*, size_t bytes) {
 
 void release(Device*, uint64_t address) { std::free(reinterpret_cast<void*>(address)); }
 
-// Variables of code of GCC are the host's own: then both addresses are the same.
+// Code that GCC made for the host device uses the host's own variables: then both addresses are the same.
 void write(Device*, uint64_t to, const void* from, size_t bytes) {
   if (reinterpret_cast<const void*>(to) != from) std::memcpy(reinterpret_cast<void*>(to), from, bytes);
 }

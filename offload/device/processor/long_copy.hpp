@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies that the program's own thread makes, to and from memory that it shares with a device.
+// Copies bytes on the program's own thread, to and from memory that it shares with a device.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace marline::offload::device {
 
-// Between two pieces of a long copy the thread looks what devices have ended meanwhile: perhaps no other thread does.
-// A progress hook, which must not call itself, makes short copies only (registry/region.cpp, kMostBytesInHook).
+// A long copy is made in pieces of so many bytes. Between two of them the thread polls for operations of devices that
+// have ended, as perhaps no other thread does. A progress hook must not call itself, so it makes only copies that are
+// short (registry/region.cpp, kMostBytesInHook).
 inline constexpr size_t kCopyPiece = size_t{2} << 20;
 
 inline void copy_and_poll(void* to, const void* from, size_t bytes, int (*poll)(void*)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name of a symbol as a device's process gets it: in 8-byte words, with zeros behind it. One owner.
+// The name of a symbol as it is sent to a device's process: in 8-byte words, filled up with zeros. Has one owner.
 #pragma once
 
 #include "base/array.hpp"
@@ -12,8 +12,8 @@ namespace marline::offload::device {
 
 class NameInWords {
  public:
-  // The longest is what a frame of the wire holds (wire/base/wire.hpp, kMostWords). Names of C++ templates have some
-  // thousands of characters at most; a longer one ends the program.
+  // As much as a frame of the wire holds (wire/base/wire.hpp, kMostWords). Names of C++ templates have some thousands
+  // of characters at most. A longer name ends the program.
   static constexpr size_t kMostBytes = 4096 * sizeof(uint64_t);
 
   explicit NameInWords(const char* name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the operations in an array that only grows, with a list of the free slots.
 #include "device/processor/operation_table.hpp"
 
 #include "base/report.hpp"
@@ -9,7 +9,7 @@
 
 namespace marline::offload::device {
 
-// With the lock; there is no free one.
+// The caller holds lock_, and no slot is free.
 void OperationTable::widen() {
   constexpr uint32_t kFirst = 64;
   uint32_t wider = slot_count_ == 0 ? kFirst : 2 * slot_count_;

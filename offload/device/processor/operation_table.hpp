@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations by handle, for answers that come from another process: a handle that is none, or is no longer one, is
-// noticed. Any thread. Handles are used again, with another count in their upper half. Grows with the operations that
-// are under way at a time: 40 bytes for each, up to 2^32.
+// Finds operations by their handles, for answers that come from another process. It detects a handle that was never
+// valid or no longer is. A slot is used again with another count in the upper half of its handle. The table grows with
+// the operations that are in flight at a time: 32 bytes for each, up to 2^32 operations. Any thread.
 #pragma once
 
 #include "base/lock.hpp"
@@ -12,13 +12,13 @@ namespace marline::offload::device {
 
 class OperationTable {
  public:
-  // `to`: where the bytes go that the answer brings, if it does.
+  // `to`, `bytes`: where the answer's data goes, and how much it is, if the answer brings data.
   [[nodiscard]] uint64_t add(Operation* operation, void* to = nullptr, size_t bytes = 0);
 
-  // Where the answer's bytes go; null: it is not to bring that many.
+  // Where the answer's data goes. Null: the answer must not bring so many bytes, or the handle is not valid.
   [[nodiscard]] void* place(uint64_t handle, size_t bytes);
 
-  // It has been answered: the handle is none any more. Null: it is none.
+  // The operation has been answered: its handle is no longer valid. Null: the handle is not valid.
   [[nodiscard]] Operation* take(uint64_t handle);
 
   [[nodiscard]] Lock& lock() { return lock_; }
@@ -29,7 +29,7 @@ class OperationTable {
     void* to;
     size_t bytes;
     uint32_t count;
-    uint32_t next;  // of the free ones; the number of slots: none
+    uint32_t next;  // the next free slot; the number of slots: none
   };
 
   Slot* find(uint64_t handle);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The names are those of /proc/cpuinfo on x86-64; AArch64 has numbers there, which stay unnamed.
+// Asks the system about this machine's processor. The names of vendor and model are in /proc/cpuinfo on x86-64; on
+// AArch64 there are numbers instead, and the names stay empty.
 #include "device/processor/processor.hpp"
 
 #include <sched.h>
@@ -14,7 +15,7 @@ namespace marline::offload::device {
 
 namespace {
 
-// The text behind "KEY : " in a line of /proc/cpuinfo. False: the line is about something else.
+// Copies the text after "KEY : " in a line of /proc/cpuinfo. False: the line is about something else.
 template <size_t kBytes>
 bool take_value(const char* line, const char* key, char (&to)[kBytes]) {
   if (std::strncmp(line, key, std::strlen(key)) != 0) return false;
@@ -29,7 +30,7 @@ void read_names(DeviceFacts& facts) {
   std::FILE* file = std::fopen("/proc/cpuinfo", "re");
   if (file == nullptr) return;
   char line[512], vendor[32] = "";
-  while (std::fgets(line, sizeof line, file) != nullptr && *line != '\n') {  // of the first hardware thread
+  while (std::fgets(line, sizeof line, file) != nullptr && *line != '\n') {  // the lines of the first hardware thread
     if (!take_value(line, "vendor_id", vendor)) (void)take_value(line, "model name", facts.name);
   }
   std::fclose(file);

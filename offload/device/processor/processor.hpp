@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of this machine's processor, for the kinds of devices that it is. Any thread.
+// Describes this machine's processor, for the kinds of devices that run on it. Any thread.
 #pragma once
 
 #include "base/facts.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Counts the commands that came while the thread had yielded, and moves the thread when there are many in a row.
 #include "device/processor/shared_cpu.hpp"
 
 #include <sched.h>
@@ -10,10 +10,10 @@ namespace marline::offload::device {
 namespace {
 
 constexpr int kTurns = 16;                 // with fewer, a move costs more than it saves
-constexpr uint64_t kBetween = 10'000'000;  // nanoseconds: where all CPUs are busy, moves cost less than 1 %
+constexpr uint64_t kBetween = 10'000'000;  // nanoseconds between moves: if all CPUs are busy, moves cost less than 1 %
 
-// The thread may run where it could before; it just does not run here now. Nothing happens if it is bound to this CPU,
-// or if the machine has more CPUs than a cpu_set_t (1,024).
+// Moves the calling thread to another CPU, and then allows it the same CPUs as before. Nothing happens if it is bound
+// to this CPU, or if the machine has more CPUs than a cpu_set_t (1,024).
 void leave_cpu() {
   cpu_set_t all, others;
   int cpu = sched_getcpu();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One window of addresses for the memory of all devices that have an address space of their own: at the same place in
-// every process of a job, with a part per device. So the device of a pointer is arithmetic, and an access by a process
-// that has not mapped the part is a fault at an address that names the device.
+// The window: a range of addresses for the memory of all devices that have an address space of their own. It is the
+// same range in every process of a job, and has a part for each device. So the device of a pointer follows by
+// arithmetic, and an access by a process that has not mapped the part is a fault at an address that names the device.
 #pragma once
 
 #include "base/device_set.hpp"
@@ -19,7 +19,8 @@ namespace marline::offload::device {
 inline constexpr uint64_t kWindow = uint64_t{0x20} << 32;
 inline constexpr int kPartShift = 30;
 #else
-// 256 parts of 128 GiB. Clear of what the loader, malloc and stacks use on Linux, and of AddressSanitizer's shadow.
+// 256 parts of 128 GiB. They lie clear of the addresses that the loader, malloc and stacks use on Linux, and of
+// AddressSanitizer's shadow.
 inline constexpr uint64_t kWindow = uint64_t{0x2000} << 32;
 inline constexpr int kPartShift = 37;
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Makes CapturedTasks.
 #include "submission/observe/captured_task.hpp"
 
 #include "base/report.hpp"
@@ -26,9 +26,9 @@ constexpr size_t kAlign = 16;
 
 size_t rounded(size_t bytes) { return (bytes + kAlign - 1) & ~(kAlign - 1); }
 
-// A private variable's value that is to be copied. Clang's code gives the address of the variable itself, which may
-// change, or be gone, before the task runs; the value meant is that at the construct. GCC's gives that of a copy in the
-// task's block.
+// Whether item i is a private variable with a value that must be copied now. Clang's code gives the address of the
+// variable itself, which may change or be gone before the task runs; the task needs the value at the construct. GCC's
+// code gives the address of a copy in the task's block.
 bool is_value_to_copy(const marline_target_task_t& told, const Items& items, int32_t i) {
   return (items.types[i] & map_type::kPrivate) != 0 && told.form == MARLINE_TARGET_ENTRY;
 }
@@ -37,11 +37,12 @@ bool is_known(const Frames& frames, const Items& items, int32_t i) {
   uint64_t type = items.types[i];
   if (has_mapper(items, i) || (type & map_type::kNonContiguous) != 0) return false;
   if ((type & map_type::kPrivate) != 0) return true;
-  if ((type & map_type::kLiteral) != 0) return !is_capture(type);  // a closure's slot is memory, and may be anywhere
+  // A capture is a pointer in a closure, which may lie anywhere.
+  if ((type & map_type::kLiteral) != 0) return !is_capture(type);
   return !frames.have(items.begins[i]) && !frames.have(items.bases[i]);
 }
 
-// Room in the block, one piece behind the other.
+// Copies data into the block, one array after the other.
 class Block {
  public:
   explicit Block(char* at) : at_(at) {}

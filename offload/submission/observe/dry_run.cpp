@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What is known of entries lies in a table without locks: each word has an entry's address and the
-// answer. An entry whose word another one has taken is looked at again.
+// Runs the entries of target tasks dry. What is known of entries lies in a table without locks: each word has an
+// entry's address and whether it may be called. If another entry has taken an entry's word, the entry is examined
+// again.
 #include "submission/observe/dry_run.hpp"
 
 #include "base/report.hpp"
@@ -22,18 +23,19 @@ thread_local constinit Recording* t_recording = nullptr;
 
 namespace {
 
-constexpr const char* kConstructs = "__tgt_target_";  // what all entry points for constructs begin with
-constexpr uint32_t kWords = 1024;                     // entries that are known at a time
-constexpr uint32_t kNear = 8;                         // words that an entry may have
+constexpr const char* kConstructs = "__tgt_target_";  // the prefix of all entry points for constructs
+constexpr uint32_t kWords = 1024;                     // words of the table, one per known entry
+constexpr uint32_t kNear = 8;                         // number of words that may hold the same entry
 constexpr uint64_t kIsKnown = 1, kMayBeCalled = 2, kShift = 2;
 
 // Any thread that creates a target task writes and reads both.
 std::atomic<uint64_t> g_known[kWords];
-std::atomic<uint32_t> g_changes{0};  // of modules: after another one, an address may be that of other code
+// module_changes() for which the table is valid: after a change, an address may be that of other code.
+std::atomic<uint32_t> g_changes{0};
 
 void forget_closed_modules() {
   uint32_t changes = module_changes();
-  // acquire pairs with the store: who finds that nothing has changed finds the words wiped.
+  // Acquire pairs with the store below: a thread that finds no change also finds the words wiped.
   if (g_changes.load(std::memory_order_acquire) == changes) return;
   for (std::atomic<uint64_t>& word : g_known) word.store(0, std::memory_order_relaxed);
   g_changes.store(changes, std::memory_order_release);
@@ -44,21 +46,22 @@ std::atomic<uint64_t>& word_near(uint64_t address, uint32_t step) {
   return g_known[((address * 0x9e3779b97f4a7c15 >> 54) + step) % kWords];
 }
 
-// Whether the entry's only effect is what it gives to a construct's entry point in this library. The runtime's
-// function for thread_limit changes the current task, which is the creator; that for in_reduction knows of dry runs.
+// Whether the only effect of the entry is what it passes to a construct's entry point in this library. The runtime's
+// function for thread_limit changes the current task, which is the creator. The runtime's function for in_reduction
+// knows of dry runs, so it may be called.
 bool is_only_a_construct(const void* entry) {
   return calls_directly(entry, kConstructs, reinterpret_cast<const void*>(&is_only_a_construct)) &&
          !calls_directly(entry, "__kmpc_set_thread_limit");
 }
 
-// The entry cannot be closed meanwhile: its task is being created.
+// Whether the entry may be run dry. Its library cannot be closed meanwhile, as its task is being created.
 bool may_be_called(const void* entry) {
   forget_closed_modules();
   auto address = reinterpret_cast<uint64_t>(entry);
   std::atomic<uint64_t>* free = nullptr;
   for (uint32_t step = 0; step < kNear; ++step) {
     std::atomic<uint64_t>& word = word_near(address, step);
-    uint64_t known = word.load(std::memory_order_relaxed);  // an entry's answer is in the word itself
+    uint64_t known = word.load(std::memory_order_relaxed);  // relaxed: the word itself has the answer
     if (known >> kShift == address && (known & kIsKnown) != 0) return (known & kMayBeCalled) != 0;
     if (known == 0 && free == nullptr) free = &word;
   }
@@ -68,7 +71,7 @@ bool may_be_called(const void* entry) {
   return may;
 }
 
-// The frames of the entry, from that of the function that calls this up.
+// The stack frames of the entry and of the functions below it, down to the function that calls this one.
 [[gnu::always_inline]] inline Frames frames_of(const Recording& recording) {
   return {reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), recording.stack_end};
 }
@@ -115,7 +118,7 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
   recording.task = task;
 }
 
-// Not in line: the frames that it calls lie below its own.
+// Not inlined, so that the frames of the functions that it calls lie below its own.
 [[gnu::noinline]] CapturedTask* run_dry(const marline_target_task_t& told) {
   if (!may_be_called(reinterpret_cast<const void*>(told.entry))) return nullptr;
   Recording recording = {told, reinterpret_cast<uintptr_t>(__builtin_frame_address(0))};
@@ -130,7 +133,7 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
         reinterpret_cast<void*>(told.entry));
   }
   if (recording.calls == 1) return recording.task;
-  free_captured(recording.task);  // which of several constructs it would come to is not known
+  free_captured(recording.task);  // it is not known which of the several constructs the task would come to
   return nullptr;
 }
 

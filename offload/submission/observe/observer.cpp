@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shows target tasks, as they are created, to the kind of devices that wants to take them ahead of time
-// (device/contract/capture.hpp). While there is none, the runtime tells nothing, and none of this is called. Any
-// thread.
+// Shows target tasks, as they are created, to the kind of devices to which tasks can be submitted early
+// (device/contract/capture.hpp). While there is no such device, the runtime reports nothing, and no function here is
+// called. Any thread.
 #include "base/report.hpp"
 #include "device/contract/named.hpp"
 #include "submission/observe/captured_task.hpp"
@@ -35,7 +35,7 @@ void* show(const marline_target_task_t* told) {
   return taken;
 }
 
-// What the sink does not want to hear of is null there. Of claimed tasks, so there is a sink:
+// A function that the sink does not need is null. The first three are for claimed tasks only, so there is a sink:
 void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
   if (auto* tell = capture_sink()->ordered) tell(taken, numbers, count, others);
 }
@@ -46,7 +46,7 @@ void ready(void* taken) {
   if (auto* tell = capture_sink()->ready) tell(taken);
 }
 
-// Of all tasks:
+// For all tasks:
 void waits(marline_wait_kind_t kind) {
   const CaptureSink* sink = capture_sink();
   if (sink != nullptr && sink->waits != nullptr) sink->waits(kind);
@@ -92,14 +92,14 @@ int renews(uint64_t graph, marline_claimed_t* all, uint64_t number) {
 }
 int again(const marline_target_task_t* task) { return capture_sink()->again(*task) ? 1 : 0; }
 
-// Within `show`, by the entry that is run dry.
+// Called within `show`, by the entry that is run dry.
 void reduces(const marline_reduction_t* reduction) { record_reduction(*t_recording, *reduction); }
 int reduced(void* copy) {
   const CaptureSink* sink = capture_sink();
   return sink->reduced != nullptr && sink->reduced(copy) ? 1 : 0;
 }
 
-// Once, under the lock of capture_to.
+// Called once, under the lock of capture_to.
 void start() {
   static constexpr marline_target_observer_t kObserver = {
       sizeof kObserver, show,     ordered,    others_ended, ready,   waits,  cancels, raised,  ended,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Compares a target region with a known one.
 #include "submission/observe/region_comparison.hpp"
 
 #include <cstring>
@@ -9,7 +9,8 @@ namespace marline::offload::submission {
 
 using namespace map_type;
 
-// A value that no argument has would go where nobody looks: then something else is meant.
+// Changed values are reported if they are arguments. A changed value that is not an argument would not reach the
+// kernel, so the region counts as another one.
 void RegionComparison::compare(const RegionForm& form, const Items& now) {
   is_same = form == known.form && static_cast<size_t>(now.count) == known.count;
   uint32_t word = 0;
@@ -27,7 +28,7 @@ void RegionComparison::compare(const RegionForm& form, const Items& now) {
       changed.push({word, reinterpret_cast<uint64_t>(now.bases[i])});
       item.base = now.bases[i];
     }
-    // Its bounds may have changed.
+    // The descriptor's bounds may have changed.
     bool is_descriptor = (item.type & (kDescriptor | kAttach)) == kDescriptor;
     if (is_same && is_descriptor) {
       is_same = descriptors.has(reinterpret_cast<uintptr_t>(item.begin), static_cast<size_t>(item.size));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A target region as a construct says it, compared with one that is known. One owner.
+// Compares a target region, as a construct describes it, with a known region. One owner.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -41,24 +41,24 @@ struct KnownItem {
   void *base, *begin;
   int64_t size;
   uint64_t type;
-  size_t bytes_at;  // of memory of the kernel's own: where the known ones' bytes are
+  size_t bytes_at;  // for memory of the kernel's own: index of its known bytes in RegionComparison::own_bytes
 };
 
 struct KnownRegion {
   const void* entry;
   int32_t node;
   RegionForm form;
-  size_t first, count;  // of its items
+  size_t first, count;  // range of the region's items in the list of known items
 };
 
-// Of a region with the one that is known, whose items it brings up to date.
+// Compares a region with the region `known`, and updates the known items.
 struct RegionComparison {
   const KnownRegion& known;
-  KnownItem* items;                // the known one's
-  const Descriptors& descriptors;  // of all known ones' Fortran arrays
-  const List<char>& own_bytes;     // of all known ones
-  List<ChangedWord>& changed;      // arguments, without a leading null
-  bool is_same = false;            // but for these
+  KnownItem* items;                // the items of `known`
+  const Descriptors& descriptors;  // descriptors of the Fortran arrays of all known regions
+  const List<char>& own_bytes;     // of all known regions
+  List<ChangedWord>& changed;      // changed arguments, counted without a leading null
+  bool is_same = false;            // the region is the same but for `changed`
 
   void compare(const RegionForm& form, const Items& now);
 };

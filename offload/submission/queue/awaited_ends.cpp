@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Claimed tasks (submitted_tasks.cpp) whose ends are wanted on the host: the device hears of them, and of those before
-// them.
+// Notifies the device of claimed tasks (submitted_tasks.cpp) with ends that the host waits for, and of their
+// predecessors.
 #include "submission/queue/submitted_tasks.hpp"
 
 namespace marline::offload::submission {
@@ -10,15 +10,16 @@ using namespace cluster;
 using namespace device;
 using namespace image;
 
-// Under the lock, of one that is awaited.
+// Called with the lock, for a task that is awaited.
 void note_to_tell(Ahead* one, List<uint64_t>& tell) {
   if (one->state != Ahead::State::kHanded || one->is_told || one->has_ended) return;
   one->is_told = true;
   tell.push(one->number);
 }
 
-// Likewise: the ends of these claimed tasks are wanted on the host, and so are those of their predecessors: a task is
-// ended behind them. Each task is looked at once. The device hears of those in `tell`, without the lock.
+// Called with the lock. The host waits for the ends of these claimed tasks, and so for the ends of their predecessors,
+// as a task is ended after them. Each task is visited once. The caller must notify the device of the tasks in `tell`,
+// without the lock.
 void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
   List<uint64_t> left;
   for (size_t i = 0; i < count; ++i) left.push(numbers[i]);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where devices have the kernels of claimed tasks (submitted_tasks.cpp): they are asked, and the tasks wait for the
-// answer.
+// Asks devices where they have the kernels of claimed tasks (submitted_tasks.cpp). The tasks wait for the answer.
 #include "submission/queue/submitted_tasks.hpp"
 
 #include "registry/registry.hpp"
@@ -12,9 +11,9 @@ using namespace device;
 
 namespace {
 
-SoughtKernel* g_sought = nullptr;  // under the lock
+SoughtKernel* g_sought = nullptr;  // guarded by ahead_lock()
 
-// The device has answered.
+// Called when the device has answered.
 bool kernel_found(Operation* operation) {
   auto* sought = static_cast<SoughtKernel*>(operation);
   {
@@ -36,8 +35,8 @@ bool kernel_found(Operation* operation) {
 
 }  // namespace
 
-// Under the lock, of a task whose kernel has not been found yet. False: the device does not have it. `fresh`: the
-// device is to be asked, without the lock.
+// Called with the lock, for a task with a kernel that has not been found yet. False: the device does not have the
+// kernel. `fresh`: the caller must ask the device, without the lock.
 bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
   SoughtKernel* sought = g_sought;
   while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))

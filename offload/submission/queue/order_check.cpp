@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deferred constructs that use each other's data without an order, found when one of them is handed over, for a device
+// Finds deferred constructs that use each other's data without an order, when one of them is submitted, for a device
 // that checks programs.
 #include "device/contract/unordered.hpp"
 #include "submission/queue/submitted_tasks.hpp"

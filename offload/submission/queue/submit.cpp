@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a deferred target construct that is sent ahead (submitted_tasks.cpp) is handed to its device: its maps are looked
-// at now, and what it does to the data environment is settled. What is to be copied are operations of the device.
+// Submits a deferred target construct early (submitted_tasks.cpp) to its device: its maps are processed now, so that
+// its effect on the data environment is settled. Its copies become operations of the device.
 #include "base/chained.hpp"
 #include "submission/queue/submitted_tasks.hpp"
 #include "submission/queue/tool_events.hpp"
@@ -25,10 +25,10 @@ using namespace registry;
 
 namespace {
 
-// More are made in parts, as the thread that hands over, or polls, has something else to do.
+// Larger copies are made in parts, as the thread that submits or polls has something else to do.
 constexpr size_t kMostBytesAtOnce = 64 << 10;
 
-// Where the data environment asks for the construct's place among the others.
+// The context for the data environment's questions about the order of the construct and other tasks.
 struct Place {
   const Ahead* one;
   List<uint64_t>* behind;
@@ -48,7 +48,7 @@ void show(Ahead* one, const char* what) {
   add_aside(one->shown);
 }
 
-// Copies that nobody else waits for.
+// The operation of copies that are not the end of a task.
 struct Brought : Operation {
   bool in_parts = false;
 };
@@ -68,8 +68,8 @@ Brought* make_brought(bool in_parts) {
   return operation;
 }
 
-// The kernel of a region whose data goes home behind it, which is the region's end. It is the device's, and that of the
-// thread that hands over, which wants its number: the last one destroys it. acq_rel: that one sees the other's use.
+// The kernel of a region that ends with copies back to the host. Shared by the submitting thread, which wants its
+// number, and the device; whichever finishes last frees it. acq_rel: the one that frees it sees the other's use.
 struct Run : Operation {
   const Entry* kernel = nullptr;
   std::atomic<int> owners{2};
@@ -95,8 +95,9 @@ size_t list_copies(Array<Transfer>& from, bool is_to_device, List<AheadCopy>& to
   return bytes;
 }
 
-// What the plan copies to the device. Pointers that it attaches there come last: where they lie, bytes of the host may
-// be among those before them. Their values stay in the plan, which is there as long as the construct.
+// Lists what the plan copies to the device. Pointers that it attaches there come last, as the copies before them may
+// write bytes of the host to the same place. The pointers' values stay in the plan, which exists as long as the
+// construct.
 size_t list_copies_to(Plan& plan, List<AheadCopy>& to) {
   size_t bytes = list_copies(plan.copies, true, to);
   for (Slot& slot : plan.slots) to.push({slot.device, &slot.value, sizeof slot.value, true});
@@ -111,7 +112,7 @@ uint64_t start(Ahead* one, const List<AheadCopy>& copies, const List<uint64_t>& 
   return one->device->kind->ahead->start_copies(one->device, all, operation);
 }
 
-// The operation is there also if nothing is to be copied: constructs behind this one come behind it.
+// Starts an operation also if nothing is to be copied: successors of the construct are ordered after it.
 void start_copies(Ahead* one, Plan* to_device, Array<Transfer>* from_device, const List<uint64_t>& behind) {
   List<AheadCopy> copies;
   size_t bytes = to_device != nullptr ? list_copies_to(*to_device, copies) : 0;
@@ -123,8 +124,9 @@ void start_copies(Ahead* one, Plan* to_device, Array<Transfer>* from_device, con
   (void)start(one, copies, behind, one->in_parts, one);
 }
 
-// The region comes behind the copies. If claimed tasks before it bring a pointer into these bytes, that is found when
-// they are copied, too late for the region: then the program ends with a line, as for a pointer that a kernel stores.
+// Copies the data of transient maps to the device; the region is ordered after these copies. If claimed predecessors
+// write a pointer into these bytes, that is found when the bytes are copied, too late for the region. Then the program
+// ends with a message, as for a pointer that a kernel stores.
 void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
   List<AheadCopy> copies;
   size_t bytes = list_copies_to(plan, copies);
@@ -136,7 +138,8 @@ void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
   behind.push(number);
 }
 
-// Its end is that of the region, so it stands behind the ends of those that share the data, too.
+// Copies data back to the host. The end of these copies is the end of the region, so they are also ordered after the
+// ends of the tasks that share the data.
 void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
   List<uint64_t> behind;
   behind.push(kernel);
@@ -147,7 +150,7 @@ void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
   start_copies(one, nullptr, &plan.copies_back, behind);
 }
 
-// `graph`: of whose iteration it is for the device, or 0; `others`: as in Launch.
+// `graph`: the graph, if the kernel is in its iteration for the device, or 0; `others`: Launch::has_others_behind.
 void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint64_t graph, bool others) {
   const CapturedTask& task = *one->task;
   Told* told = task.items.told;
@@ -167,8 +170,8 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   }
   Launch launch = launch_of(one->device, region, arguments);
   launch.is_ahead = true;
-  launch.is_awaited =
-      one->is_told || one->ending != nullptr;  // others may wait for data that it brings, or for its room
+  // Other constructs may wait for the data of transient maps, or for the room that they take.
+  launch.is_awaited = one->is_told || one->ending != nullptr;
   launch.priority = task.priority;
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
@@ -187,8 +190,8 @@ void check_place(Ahead* one, List<uint64_t>& behind) {
   check_order(one, sent_at(at));
 }
 
-// A region that is cancelled must not take home what it has not computed. The times of its kernel, which tools want,
-// are not kept.
+// Launches a region with transient maps. False if regions may be cancelled: a cancelled region must not copy back what
+// it has not computed. False if a tool listens, as the times of the kernel are not kept.
 bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
   if (is_told(MARLINE_ON_ANYTHING)) return false;
   Mapping& mapping = *one->device->mapping;
@@ -215,7 +218,7 @@ bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
   return true;
 }
 
-// False, also of the next ones: the device cannot take it now.
+// False, also from the next functions: the device cannot take the construct now.
 bool launch_region(Ahead* one, List<uint64_t>& behind) {
   const CapturedTask& task = *one->task;
   if (where(task.kernel, one->device) == 0) return false;
@@ -232,9 +235,9 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   return true;
 }
 
-// All regions of an iteration, which have no predecessors but in it. If they must be given one by one, the construct
-// ends without them: the data has been counted. Nothing is handed over behind it by its number, which is that of its
-// first region: what the program creates later waits for its end.
+// Submits all regions of an iteration, which have no predecessors outside of it. If they must be submitted one by one,
+// the construct ends without them, as its references have been counted. No operation is ordered after the construct by
+// its number, which is that of its first region: tasks that the program creates later wait for its end.
 bool launch_iteration(Ahead* one, List<uint64_t>& behind) {
   Place at = {one, &behind};
   if (!one->device->mapping->begin_present(one->task->items, sent_at(at))) return false;
@@ -255,7 +258,7 @@ bool launch_update(Ahead* one, List<uint64_t>& behind) {
   return true;
 }
 
-// A tool hears of memory for what an enter data maps anew.
+// Reports to a tool the memory that an enter data allocates.
 void tell_filled(Plan& plan, Device* device, Told* told) {
   if (told == nullptr) return;
   for (const Piece* piece : plan.filled) {
@@ -265,7 +268,7 @@ void tell_filled(Plan& plan, Device* device, Told* told) {
   }
 }
 
-// enter data and exit data.
+// Launches an enter data or exit data.
 bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
   auto* ending = make<Ending>();
   Plan& plan = ending->plan;
@@ -291,8 +294,8 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
 
 }  // namespace
 
-// A construct that changes what is mapped goes on when it has been handed over: it has been counted.
-// The regions of an iteration do so, too, as they have begun together.
+// A construct that changes map entries goes on once it has been submitted, as its references have been counted. So do
+// the regions of an iteration, as they have begun together.
 bool may_be_cancelled(const Ahead& one) { return one.ending == nullptr && !one.is_iteration; }
 
 bool launch(Ahead* one, List<uint64_t>& behind) {
@@ -309,7 +312,7 @@ bool launch(Ahead* one, List<uint64_t>& behind) {
     default:
       if (!launch_region(one, behind)) return false;
   }
-  // `cancels` looks only at tasks that are marked as handed over, which this one is next.
+  // `cancels` looks only at tasks that are marked as submitted. This one is marked next, so look at it here.
   if (may_be_cancelled(*one) && marline_claimed_is_cancelled(handle) != 0)
     one->device->kind->ahead->cancel(one->device, one->number);
   return true;

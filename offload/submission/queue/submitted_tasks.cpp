@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deferred target regions that are given to a device before those that they stand behind have ended (start_ahead in
+// Submits deferred target constructs to a device before their predecessors have ended (start_ahead in
 // device/contract/capture.hpp; docs/design/cluster.md, "Ahead of time").
 //
-// A task is handed over as soon as all that stands before it, directly or not, and is not claimed has ended. From then
-// on it waits for tasks on the device alone, which need nothing but the device. That is when its maps are looked at
-// (submit.cpp). What may have to wait then is left to the runtime, and those behind it wait on the host until it
+// A task is submitted as soon as all its predecessors, direct or not, that are not claimed have ended. From then on it
+// waits only for tasks on the device, which need nothing but the device. Its maps are processed at that time
+// (submit.cpp). A task that may have to wait then is left to the runtime, and its successors wait on the host until it
 // has ended.
 //
-// Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
-// time hands over, in the order of g_to_hand, or regions of a graph (graph_iterations.cpp). Tasks end in a progress
-// hook, as no call of the runtime's may end one.
+// Any thread. One lock guards all records. No function of a device or of a data environment is called with the lock,
+// and no function of the runtime but queries (omp_get_level, marline_claimed_is_cancelled). One thread at a time
+// submits: tasks in the order of g_to_hand, or regions of a graph (graph_iterations.cpp). Tasks end in a progress hook,
+// as a task must not end in a call from the runtime.
 #include "submission/queue/submitted_tasks.hpp"
 
 #include "base/chained.hpp"
@@ -41,20 +42,22 @@ Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
 Chained<Ahead> g_claimed;  // by number
 Queue g_to_hand, g_to_end;
-// Constructs that have been handed over and have not ended, but for regions of repeated iterations. At the bound
-// (Device::most_ahead) further ones wait here, where a task takes least memory and slows down none: a device has tasks
-// enough by then.
+// Constructs that have been submitted and have not ended, but for regions that graph_iterations.cpp has submitted.
+// Above Device::most_ahead, tasks queue here: a record here is the smallest, and the device already has enough work.
 int g_handed = 0;
 bool g_is_handing = false;
 AheadWaits g_waits;
-int g_counted = 0;                       // of g_to_end, that the hook has been told of
-std::atomic<int> g_in_parts{0};          // constructs with copies that the hook makes, of which it has been told, too
-std::atomic<Device*> g_device{nullptr};  // a program has one cluster; by the first task that is claimed
-uint64_t g_search = 0, g_searched = 0;   // how many searches for predecessors there were; of which task the last one
+int g_counted = 0;  // number of tasks to end that the progress hook counts as pending
+// Number of constructs with copies that the progress hook makes; it counts these as pending, too.
+std::atomic<int> g_in_parts{0};
+// The program's one cluster; set when the first task is claimed.
+std::atomic<Device*> g_device{nullptr};
+// The number of searches for predecessors so far, and the task of the last one.
+uint64_t g_search = 0, g_searched = 0;
 marline_hook_t* g_hook = nullptr;
-Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
+Ending* g_spare = nullptr;  // used by the progress hook only, which one thread runs at a time
 
-// The caller tells the hook, behind the lock.
+// The caller must call tell_hook(pushed) after it releases the lock.
 void push_end(Ahead* one, int& pushed) {
   g_to_end.push(one);
   ++g_counted;
@@ -65,7 +68,7 @@ void tell_hook(int pushed) {
   if (pushed != 0) marline_progress_add(g_hook, pushed);
 }
 
-// Handing over ------------------------------------------------
+// Submission --------------------------------------------------
 
 }  // namespace
 
@@ -86,11 +89,11 @@ void add_claimed(Ahead* one, uint64_t number) {
 
 void remove_claimed(Ahead* one) { g_claimed.remove(one); }
 
-// Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
-// a kernel to send others behind it, it knows by then, such as whether it stores pointers. Likewise those behind copies
-// to the device whose bytes are not known yet.
+// Called with the lock. Successors of a kernel's first run are submitted only after that run ends. Only then does the
+// device know what it needs to take successors, such as whether the kernel stores pointers. Successors of copies to the
+// device with bytes that are not known yet are submitted only after the copies' end.
 bool lets_others_go(const Ahead* one) {
-  if (one->state != Ahead::State::kHanded) return false;  // one that is left has no `task` any more
+  if (one->state != Ahead::State::kHanded) return false;  // a task that is left to the runtime has no `task` any more
   const Entry* kernel = one->task->kernel;
   if (one->looks_later) return one->has_ended;
   return one->has_ended || kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed);
@@ -123,8 +126,8 @@ bool device_ended(Operation* operation) {
   return true;
 }
 
-// Under the lock. Those that are left to the runtime are no longer there when the task becomes ready, and others have
-// been handed over: else it would not be here.
+// Called with the lock. Lists the operations of predecessors that have not ended. Every predecessor is ended or
+// submitted when we get here: one that was left to the runtime has no record any more when the task becomes ready.
 void list_behind(const Ahead* one, List<uint64_t>& behind) {
   for (uint64_t number : one->predecessors) {
     Ahead* before = g_claimed.find(number);
@@ -132,18 +135,19 @@ void list_behind(const Ahead* one, List<uint64_t>& behind) {
   }
 }
 
-// Under the lock. A kernel one of whose regions has been awaited is one whose regions are: the device need not be told
-// of each behind its launch.
+// Called with the lock. If the program awaited one region of a kernel, assume that it awaits all of them: then the
+// device need not be notified of each after its launch.
 bool is_awaited(const Ahead* one) {
   const Entry* kernel = one->task->kernel;
   if (kernel == nullptr || one->is_awaited || g_waits.is_awaited(one->created)) return true;
   return !kernel->has_run.load(std::memory_order_relaxed) || kernel->is_awaited.load(std::memory_order_relaxed);
 }
 
-// Others may wait until its task has ended: it changes what is mapped.
+// Whether other constructs may wait until the task has ended, as it changes map entries.
 bool keeps_busy(const Ahead* one) { return one->ending != nullptr; }
 
-// Under the lock, by the thread that hands over. What is left to the runtime can run when those before it have ended.
+// Called with the lock, by the submitting thread. A task that is left to the runtime can run when its predecessors have
+// ended, so their ends are awaited.
 void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
   one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
   if (is_launched && one->is_awaited) note_to_tell(one, tell);
@@ -153,7 +157,8 @@ void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
 }
 
-// Under the lock. Those that are left to the runtime and have not ended stand before no task whose turn it is.
+// Called with the lock. Marks the task's predecessors, direct or not. A task that is left to the runtime and has not
+// ended is not a predecessor of a task that is being submitted.
 void mark_those_before(const Ahead* one) {
   ++g_search;
   g_searched = one->key;
@@ -173,7 +178,7 @@ void mark_those_before(const Ahead* one) {
 
 }  // namespace
 
-// The search is made once for each task.
+// The search for predecessors is made once for each task.
 bool comes_behind(const Ahead* one, uint64_t task) {
   Guard guard(g_lock);
   const Ahead* other = g_claimed.find(task);
@@ -196,7 +201,8 @@ void count_in_parts(int constructs) {
 
 namespace {
 
-// Of a task that is ready and has been handed over. Called with the lock, and gives it up in between.
+// Reports a task that is ready and has been submitted as detached to a tool. Called with the lock, which it releases in
+// between.
 void tell_detached(const Ahead* one) {
   if (!is_told(MARLINE_ON_SCHEDULE)) [[likely]] {
     return;
@@ -206,7 +212,7 @@ void tell_detached(const Ahead* one) {
   g_lock.take();
 }
 
-// Under the lock, which is not held meanwhile.
+// Submits the first task of the queue. Called with the lock, which it releases meanwhile.
 void hand_over_first(int& pushed) {
   ++g_handed;
   Ahead* one = g_to_hand.pop();
@@ -217,7 +223,7 @@ void hand_over_first(int& pushed) {
   one->ended = device_ended;
   bool is_launched = launch(one, behind);
   g_lock.take();
-  if (is_launched && one->is_ready) tell_detached(one);  // it cannot end before it counts as handed over
+  if (is_launched && one->is_ready) tell_detached(one);  // it cannot end before it is marked as submitted
   if (!is_launched) --g_handed;
   note_handed(one, is_launched, tell, pushed);
   if (tell.is_empty()) return;
@@ -226,7 +232,8 @@ void hand_over_first(int& pushed) {
   g_lock.take();
 }
 
-// Likewise. The device has got all that could be handed over, so it knows as much as it can when it plans.
+// Notifies the device that the program waits. Called with the lock, which it releases meanwhile. The device has got all
+// tasks that could be submitted, so it knows as much as it can when it plans.
 void tell_wait() {
   bool singly = g_waits.take();
   g_lock.release();
@@ -251,8 +258,8 @@ void hand_over() {
   tell_hook(pushed);
 }
 
-// One thread hands over at a time: the one that does takes some microseconds. All ends of an iteration are awaited, as
-// the program may wait for them to begin the next one.
+// Waits for another submitting thread, which takes some microseconds. All ends of an iteration are awaited, as the
+// program may wait for them to begin the next one.
 bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
   List<uint64_t> tell;
   int pushed = 0;
@@ -274,7 +281,7 @@ bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
   g_lock.release();
   tell_awaited(g_device.load(), tell);
   tell_hook(pushed);
-  hand_over();  // what others have queued meanwhile
+  hand_over();  // submits what other threads have queued meanwhile
   return is_launched;
 }
 
@@ -282,7 +289,8 @@ namespace {
 
 // The runtime's calls -----------------------------------------
 
-// Null: the host, or a device that takes nothing ahead, or has something to do first that may suspend.
+// The device, if tasks can be submitted to it early. Null: it is the host, it does not take such tasks, it is lost, or
+// it has something to do first that may suspend.
 Device* device_that_takes(int64_t number) {
   bool exists;
   Device* device = device_for_routine(number == -1 ? omp_get_default_device() : static_cast<int>(number), exists);
@@ -294,13 +302,13 @@ bool wants(int64_t number) { return device_that_takes(number) != nullptr && !too
 
 void* take(CapturedTask* task) {
   bool is_region = task->kind == ConstructKind::kTarget;
-  // A data construct that is cancelled must have changed nothing, and one that has been handed over cannot be undone.
+  // A data construct that is cancelled must have changed nothing, and one that has been submitted cannot be undone.
   bool stays = task->kind == ConstructKind::kEnterData || task->kind == ConstructKind::kExitData;
   if ((!is_region && !stays && task->kind != ConstructKind::kUpdate) || (stays && omp_get_cancellation() != 0))
     return nullptr;
-  bool is_plain = task->reduced_count == 0;  // the others are no part of an iteration for the device
-  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE))
-    return nullptr;  // tools are not told of those
+  // Tasks of iterations are not reported to tools, so they are not taken while a tool listens.
+  bool is_plain = task->reduced_count == 0;  // a task of a reduction is not a part of an iteration for the device
+  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
@@ -353,7 +361,7 @@ void others_ended(void* taken) {
 
 }  // namespace
 
-// If it still waits, then for tasks that have been left to the runtime: they have ended.
+// If the task still waits, it waits for tasks that were left to the runtime, and these have ended.
 void ready(void* taken) {
   auto* one = static_cast<Ahead*>(taken);
   int pushed = 0;
@@ -392,14 +400,14 @@ void awaited(uint64_t number) {
   tell_awaited(g_device.load(), tell);
 }
 
-// Of a task that nobody is handing over yet.
+// Only for a task that no thread is submitting yet.
 void raised(uint64_t number, int32_t priority) {
   Guard guard(g_lock);
   Ahead* one = g_claimed.find(number);
   if (one != nullptr && one->state == Ahead::State::kWaiting) one->task->priority = priority;
 }
 
-// Looks at all tasks under way. Those that have not been handed over are looked at then.
+// Looks at all submitted tasks. A task that has not been submitted yet is looked at when it is.
 void cancels() {
   List<uint64_t> numbers;
   {
@@ -414,7 +422,7 @@ void cancels() {
   for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
 }
 
-// A task that was left to the runtime.
+// Called when a task that was left to the runtime has ended.
 void left_ended(uint64_t number) {
   Guard guard(g_lock);
   Ahead* one = g_claimed.find(number);
@@ -424,7 +432,8 @@ void left_ended(uint64_t number) {
 
 // Ends --------------------------------------------------------
 
-// Its record stays until it has ended, so that those behind it are not handed over, if there can be any.
+// Leaves the task to the runtime. Its record stays until it has ended if it can have successors, so that these are not
+// submitted before.
 void leave(Ahead* one) {
   CapturedTask* task = one->task;
   marline_claimed_t* handle = task->handle;
@@ -467,7 +476,7 @@ void start_copies(Ahead* one) {
     tell_copies(one->task->items.told, one->device, &made, 1, one->told_copies);
     auto* copy = make<CopyHome>();
     copy->ended = copy_ended;
-    copy->of = one;  // from the last of these calls on it may be gone
+    copy->of = one;  // `one` may be gone after the last of these calls
     count_in_parts(1);
     (void)device->kind->ahead->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
   }
@@ -502,7 +511,7 @@ void end_data(Ahead* one) {
   end(one);
 }
 
-// Of a construct whose operation has ended. A region's mapping ends with it.
+// Ends a construct after its operation has ended. A region's maps end with it.
 Step end_task(Ahead* one) {
   if (one->task->kind != ConstructKind::kTarget) {
     end_data(one);
@@ -517,8 +526,8 @@ Step end_task(Ahead* one) {
   if (one->ending == nullptr || !one->ending->has_begun) {
     if (g_spare == nullptr) g_spare = make<Ending>();
     Ending* ending = one->ending != nullptr ? one->ending : g_spare;
-    if (!mapping.begin_end(one->task->items, ending->plan, one->key))
-      return Step::kAgain;  // another construct is at some of it
+    // Some of the data is in flight for another construct.
+    if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;
     bool is_over = ending == g_spare && ending->plan.pieces == nullptr && ending->plan.copies.count() == 0;
     if (!is_over) {
       ending->has_begun = true;
@@ -544,7 +553,7 @@ Ahead* pop_end() {
 }
 
 int poll(void*) {
-  bool is_copying = g_in_parts.load(std::memory_order_relaxed) != 0;  // a hint
+  bool is_copying = g_in_parts.load(std::memory_order_relaxed) != 0;  // relaxed, as it is only a hint
   Device* device = g_device.load();
   int copied = is_copying && device->kind->ahead->copy_part(device) ? 1 : 0, ended = 0;
   Queue again;

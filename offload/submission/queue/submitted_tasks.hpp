@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of deferred target constructs that are sent ahead, which are under the lock of submitted_tasks.cpp, and
-// how that one, submit.cpp, which hands them to their device, and graph_iterations.cpp, which hands over iterations of
-// persistent graphs, use each other.
+// The records of early-submitted target constructs, which are guarded by the lock of submitted_tasks.cpp, and the
+// interface between that file, submit.cpp (submits constructs to their device) and graph_iterations.cpp (submits
+// iterations of persistent graphs). A claimed task (devices.h) is one that this library has taken from the runtime at
+// its creation, to submit it early.
 #pragma once
 
 #include "base/lock.hpp"
@@ -23,47 +24,50 @@ using namespace data;
 using namespace device;
 using namespace image;
 
-// What a data construct does, or a region that brings data, or at whose end data goes home.
+// The plan of a data construct, of a region with transient maps, or of a region with data to copy back at its end.
 struct Ending {
   Plan plan;
-  bool has_begun = false;    // of a region: its end
-  uint32_t copies_left = 0;  // likewise, of its end
+  bool has_begun = false;    // of a region: its end has begun
+  uint32_t copies_left = 0;  // of a region: number of copies of its end that are in progress
 };
 
-// A task that has been claimed, from its creation to its end: `ended` of the operation is that of the kernel, or of the
-// copies of a data construct.
+// A claimed task, from its creation to its end. The operation is its kernel, or the copies of a data construct, and
+// `ended` is called when that has ended.
 struct Ahead : Operation {
   enum class State : uint8_t { kWaiting, kQueued, kHanded, kLeft };
   CapturedTask* task = nullptr;
   Device* device = nullptr;
   State state = State::kWaiting;
   bool is_ready = false, has_ended = false;
-  bool is_awaited = false;         // by a task that is not claimed, or a thread
-  bool is_told = false;            // the device knows that, or hears it before anything else
-  bool seeks_kernel = false;       // the device is asked where it has the kernel
-  bool in_parts = false;           // its copies are made so
-  bool is_in_turn = false;         // handed over by graph_iterations.cpp
-  bool is_of_iteration = false;    // and given to the device as a part of its graph's iteration
-  bool is_iteration = false;       // it stands for all regions of one; its items are what these use
-  bool changes = false;            // then: their arguments may be others than in the one before
-  bool has_others_behind = false;  // as in Launch; then
-  bool looks_later = false;        // it copies to the device what claimed tasks before it may change still
-  uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
-  Array<uint64_t, 1> predecessors;  // claimed ones, by their numbers
-  Array<Ahead*, 1> dependents;      // which count this one among `missing`
-  List<uint64_t> copies;            // private ones, on the device
-  Ahead* next = nullptr;            // of a queue
+  bool is_awaited = false;         // its end is awaited by a task that is not claimed, or by a thread
+  bool is_told = false;            // the device knows that, or is notified before anything else
+  bool seeks_kernel = false;       // the device has been asked where it has the kernel
+  bool in_parts = false;           // its copies are made in parts
+  bool is_in_turn = false;         // submitted by graph_iterations.cpp
+  bool is_of_iteration = false;    // and submitted to the device as a part of its graph's iteration
+  bool is_iteration = false;       // it represents all regions of an iteration; its items are the data that they use
+  bool changes = false;            // for is_iteration: the arguments may differ from the previous iteration's
+  bool has_others_behind = false;  // as in Launch
+  bool looks_later = false;        // it copies to the device data that claimed predecessors may still change
+  // Number of claimed tasks that must be submitted first; plus 1 each for all other predecessors, for the kernel, and
+  // for the creator.
+  uint32_t missing = 1;
+  Array<uint64_t, 1> predecessors;  // claimed predecessors, by their numbers
+  Array<Ahead*, 1> dependents;      // tasks that count this one in `missing`
+  List<uint64_t> copies;            // device addresses of private copies
+  Ahead* next = nullptr;            // next task of a Queue
   uint64_t key = 0;                 // the task's number
-  uint64_t met_in = 0;              // the last search for a task's predecessors that has met it
+  uint64_t met_in = 0;              // number of the last search for a task's predecessors that has met this task
   uint64_t created = 0;             // its number in AheadWaits
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
   struct ToldCopies* told_copies = nullptr;  // tool_events.hpp
-  Aside* shown = nullptr;                    // while it is the device's; what waits here needs none
+  Aside* shown = nullptr;                    // while the device has the task; a task that waits here needs none
 };
 
-// Where a device has a kernel, which it is being asked, and the tasks that wait for that. One that it does not have
-// stays, and its tasks are not claimed. In one list: as many as kernels that are sought at a time, and those.
+// A question to a device where it has a kernel, and the tasks that wait for the answer. If the device does not have the
+// kernel, the record stays, and the kernel's tasks are not claimed. The list has a record for each kernel that is
+// sought now and for each that is missing.
 struct SoughtKernel : Operation {
   const Entry* kernel = nullptr;
   Device* device = nullptr;
@@ -72,7 +76,7 @@ struct SoughtKernel : Operation {
   SoughtKernel* next = nullptr;
 };
 
-// First in, first out.
+// A queue of tasks, first in, first out.
 struct Queue {
   Ahead* first = nullptr;
   Ahead* last = nullptr;
@@ -102,52 +106,55 @@ void destroy(T* one) {
   std::free(one);
 }
 
-// Hands the task, whose turn it is, to its device, behind these operations. False: it is to be left to the runtime, and
-// nothing has been done. By one thread at a time, without the lock.
+// Submits the task, which is next, to its device, ordered after the operations in `behind`. False: nothing has been
+// done, and the task is to be left to the runtime. Called by one thread at a time, without the lock.
 [[nodiscard]] bool launch(Ahead* one, List<uint64_t>& behind);
 
-// Whether the device may leave out the task, which has been handed over. Under the lock, or by the thread that hands
-// over.
+// Whether the device may skip the task, which has been submitted. Called with the lock, or by the submitting thread.
 [[nodiscard]] bool may_be_cancelled(const Ahead& one);
 
-// Whether the task, whose turn it is, comes behind that one, directly or not, or that one has ended.
+// Whether `one`, which is being submitted, is ordered after `task`, directly or not, or `task` has ended.
 [[nodiscard]] bool comes_behind(const Ahead* one, uint64_t task);
 
-// The operation on the device of a task that has been handed over. False: the task has ended.
+// Finds the operation on the device of a task that has been submitted. False: the task has ended.
 [[nodiscard]] bool find_operation(uint64_t task, uint64_t& operation);
 
-// The lock over all records; and under it, what graph_iterations.cpp asks for.
+// The lock that guards all records. The functions from here on to lets_others_go are called with it.
 [[nodiscard]] Lock& ahead_lock();
 [[nodiscard]] Ahead* find_claimed(uint64_t task);
-// Of a task that the device takes: it can be found from then on.
+// Adds a claimed task, so that find_claimed finds it.
 void add_claimed(Ahead* one, uint64_t number);
 void remove_claimed(Ahead* one);
-// One of those that the task waits for has come.
+// Called when one of the tasks or events has come that are counted in `missing`.
 void count_down(Ahead* one);
-// kernel_lookup.cpp. False: the device does not have the task's kernel. `fresh`: it is to be asked, without the lock.
+// In kernel_lookup.cpp. Lets the task wait for its kernel. False: the device does not have the kernel. `fresh`: the
+// caller must ask the device, without the lock.
 [[nodiscard]] bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh);
-// Whether what comes behind the task may be handed over.
+// Whether successors of the task may be submitted.
 [[nodiscard]] bool lets_others_go(const Ahead* one);
 
-// Of tasks whose ends are wanted on the host (awaited_ends.cpp). The first two under the lock, the last one without it.
+// In awaited_ends.cpp, for tasks with ends that the host waits for. The first two are called with the lock, the last
+// one without it.
 void note_to_tell(Ahead* one, List<uint64_t>& tell);
 void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell);
 void tell_awaited(Device* device, const List<uint64_t>& numbers);
 
-// order_check.cpp. Before the task is launched, if the device checks programs. Without the lock.
+// In order_check.cpp. Called before the task is launched, without the lock. Does nothing unless the device checks
+// programs.
 void check_order(const Ahead* one, const struct Sent& sent);
 
-// All whose turn it is, as far as the device has room. Without the lock.
+// Submits all tasks that are next, as far as the device has room. Called without the lock.
 void hand_over();
 
-// Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the
-// lock.
+// Submits at once a task that waits for nothing, ahead of all queued tasks. False: it is left to the runtime. Called
+// without the lock.
 [[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);
 
-// As CaptureSink has it.
+// Implements CaptureSink::ready.
 void ready(void* taken);
 
-// Iterations of persistent graphs, as CaptureSink has them, and a thread's waits.
+// Implement the functions of CaptureSink for iterations of persistent graphs and for a thread's waits
+// (graph_iterations.cpp).
 void iterates(uint64_t graph, bool is_behind);
 void iterated(uint64_t graph);
 void graph_ends(uint64_t graph);
@@ -155,13 +162,15 @@ void graph_ends(uint64_t graph);
 [[nodiscard]] bool renews(uint64_t graph, marline_claimed_t* all, uint64_t number);
 [[nodiscard]] bool again(const marline_target_task_t& task);
 void waits(marline_wait_kind_t kind);
-// A region of an iteration that is as the one before, behind these claimed tasks alone. True: it has been handed over,
-// or left to the runtime. False: it is handed over as any other. By the producer's thread.
+// Submits a region as a part of an iteration that is like the previous one; the region's only predecessors are these
+// claimed tasks. True: it has been submitted, or left to the runtime. False: it is to be submitted as any other task.
+// Called by the producer's thread.
 [[nodiscard]] bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count);
-// In a fork's child.
+// Called in a fork's child.
 void forget_graphs();
 
-// So many constructs more or less have copies under way that are made in parts: the hook is to make these.
+// Adds to the number of constructs with copies in progress that are made in parts: the progress hook makes these
+// copies.
 void count_in_parts(int constructs);
 
 // The device's address of the kernel; 0: it is not known.

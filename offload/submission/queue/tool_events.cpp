@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reports the constructs and operations of early-submitted tasks to tools.
 #include "submission/queue/tool_events.hpp"
 
 #include "base/report.hpp"
@@ -28,7 +28,7 @@ void tell_copies(Told* of, const Device* device, AheadCopy* copies, uint32_t cou
   }
 }
 
-// One that was not made, as its task was cancelled, has no times.
+// A copy that was not made, as its task was cancelled, has no times.
 void tell_copies_done(ToldCopies*& told) {
   while (ToldCopies* made = told) {
     told = made->next;
@@ -41,10 +41,10 @@ void tell_copies_done(ToldCopies*& told) {
 
 void tell_kernel(Told* of, const Device* device, unsigned teams) {
   tell_kernel_begin(of, device, teams);
-  tell_kernel_started(of);  // before it can have ended: that may end the construct
+  tell_kernel_started(of);  // reported before the kernel can end, as that may end the construct
 }
 
-// It is not known by whom: it was cancelled before it ran, or ran when no node noted times.
+// `by` is null if the kernel was cancelled before it ran, or if it ran when no node recorded times.
 void tell_kernel_done(Told* of, const Operation& kernel) {
   if (kernel.by != nullptr) tell_kernel_end(of, kernel.begin, kernel.end, kernel.by);
 }

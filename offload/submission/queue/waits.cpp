@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Tells which of the claimed tasks the program waits for.
 #include "submission/queue/waits.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace marline::offload::submission {
 
 namespace {
 
-// The calling thread at its level of nesting.
+// An address that identifies the calling thread at its level of nesting.
 const void* self() {
   constexpr int kLevels = 16;
   static thread_local char levels[kLevels];
@@ -27,9 +27,9 @@ uint64_t AheadWaits::add(bool is_alone) {
   return created_.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Whether a thread that waits so may go on before all tasks have ended that are under way. At a barrier it needs all of
-// its team's, so all if one thread has created them in one region. What is behind depend clauses is told by itself
-// (marline_target_observer_t, awaited).
+// Whether a wait of this kind may end before all tasks in progress have ended. A thread at a barrier needs all tasks of
+// its team, so all tasks if one thread has created them in one region. The predecessors that depend clauses name are
+// reported separately (marline_target_observer_t, awaited).
 bool AheadWaits::is_for_some(marline_wait_kind_t kind) const {
   bool is_for_all = kind == MARLINE_WAIT_BARRIER && creator_.load(std::memory_order_relaxed) != nullptr;
   return !is_for_all && kind != MARLINE_WAIT_FOR_WORK && kind != MARLINE_WAIT_DEPENDENCES;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of the claimed tasks (submitted_tasks.cpp) the program waits for, by numbers in the order of their creation,
-// from 1 on. A wait is for what has been created before; tasks that others create meanwhile are followed by a wait of
-// theirs. Under submitted_tasks.cpp's lock but for `has_told`.
+// from 1 on. A wait is for all tasks created before it. If other threads create tasks meanwhile, a wait for these
+// follows. All functions but `has_told` are called with the lock of submitted_tasks.cpp.
 #pragma once
 
 #include "marline/devices.h"
@@ -13,22 +13,23 @@ namespace marline::offload::submission {
 
 class AheadWaits {
  public:
-  // By the creator of a task, whose number it returns. `is_alone`: no other task is under way.
+  // Called by the creator of a task; returns the task's number. `is_alone`: no other task is in progress.
   uint64_t add(bool is_alone);
 
-  // Without the lock, of a thread that begins to wait: nothing has been created since the last wait of that kind.
+  // Called without the lock, by a thread that begins to wait. Whether no task has been created since the last wait of
+  // that kind.
   [[nodiscard]] bool has_told(marline_wait_kind_t kind) const;
-  // It has begun. `holds_back`: the device wants to hear of waits of all kinds.
+  // A wait has begun. `holds_back`: the device wants to be notified of waits of all kinds.
   void begin(marline_wait_kind_t kind, bool holds_back);
 
-  // The device has been given what was created before a wait.
+  // A task has been submitted to the device. If it was created before a wait, the device is to be notified of the wait.
   void note_given(uint64_t number) { tells_ = tells_ || number <= waited_.load(std::memory_order_relaxed); }
-  // The device is to hear that the program waits ...
+  // Whether the device is to be notified that the program waits.
   [[nodiscard]] bool tells() const { return tells_; }
-  // ... and hears of it now. True: perhaps for some of the tasks only.
+  // The device is being notified. True: the wait may be for some of the tasks only.
   [[nodiscard]] bool take();
 
-  // Whether a thread waits for this task, perhaps without others.
+  // Whether a thread waits for this task, perhaps without waiting for others.
   [[nodiscard]] bool is_awaited(uint64_t number) const { return number <= awaited_.load(std::memory_order_relaxed); }
 
   // In a fork's child, which has no tasks.
@@ -37,11 +38,12 @@ class AheadWaits {
  private:
   [[nodiscard]] bool is_for_some(marline_wait_kind_t kind) const;
 
-  // Written under the lock. Read without it by a thread that asks about tasks of its own, so in the order of the
-  // program.
-  std::atomic<uint64_t> created_{0};              // the last number
-  std::atomic<uint64_t> waited_{0}, awaited_{0};  // as it was when a wait last began, and one that is perhaps for some
-  std::atomic<const void*> creator_{nullptr};     // of all tasks under way; null: there are several
+  // Written under the lock. A thread reads them without the lock only to ask about its own tasks, so it sees them in
+  // the order of the program.
+  std::atomic<uint64_t> created_{0};  // number of the last task
+  // created_ when the last wait began, and when the last wait began that may be for some tasks only.
+  std::atomic<uint64_t> waited_{0}, awaited_{0};
+  std::atomic<const void*> creator_{nullptr};  // the creator of all tasks in progress; null: there are several
   bool tells_ = false, singly_ = false;
 };
 

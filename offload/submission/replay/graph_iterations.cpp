@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterations of persistent graphs that consist of target regions (`iterates` in devices.h): what is known of each, so
-// that its regions are handed over one by one as they are created, in the order of the iteration before. The device may
-// then repeat what it did for that one. The records are under submitted_tasks.cpp's lock.
+// Iterations of persistent graphs that consist of target regions (`iterates` in devices.h). What is known of an
+// iteration is kept, so that the regions of the next one are submitted one by one as they are created, in the same
+// order. The device may then replay what it did for the previous iteration. The lock of submitted_tasks.cpp guards the
+// records.
 //
-// Invariant: of an iteration that the device has been told of, `now` has the regions that it has been given as such, in
-// order and without a gap. If one is handed over otherwise, the iteration is over for the device, and it forgets the
-// graph before the next one: what it has seen would not say who stands before whom.
+// Invariant: for an iteration that the device knows of, `now` has the regions that were submitted as parts of it, in
+// order and without a gap. If a region is submitted in another way, the iteration is over for the device, and the
+// device forgets the graph before the next iteration: the device's record lacks this task, so its order is no longer
+// complete.
 #include "base/chained.hpp"
 #include "submission/queue/submitted_tasks.hpp"
 #include "submission/observe/captured_task.hpp"
@@ -29,7 +31,7 @@ using namespace items;
 
 namespace {
 
-// A region of an iteration, by the numbers of the runtime and of the device.
+// A submitted region of an iteration, by its numbers in the runtime and on the device.
 struct GivenTask {
   uint64_t number, on_device;
 };
@@ -39,37 +41,40 @@ struct AheadGraph {
   AheadGraph* chained = nullptr;
   Device* device = nullptr;
   pthread_t producer = {};
-  bool is_behind = false;  // an iteration begins when all of the one before has ended
-  bool is_open = false;    // the next region may be given in its turn
+  bool is_behind = false;  // an iteration begins only when the previous one has ended
+  bool is_open = false;    // the next region may be submitted as a part of the iteration
   bool is_told = false;    // the device knows of this iteration
-  bool is_broken = false;  // a region has been handed over otherwise
+  bool is_broken = false;  // a region has been submitted in another way
   List<GivenTask> now, before;
-  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last
-  // iteration that was given one by one. The next one may be like that in all (`repeats`), or but for firstprivate
-  // values (`renews`).
-  bool lists_used = false, is_listed = false;  // it is being listed, and has been
-  bool is_renewed = false;  // it is, or is to be, so repeated that its code runs; then there are `known`
+  // The members from here on are the producer's, which uses them without the lock. The producer also reads `device`
+  // without the lock, as no other thread sets it. These members describe the last iteration that was submitted region
+  // by region, and the data that its regions use. The next iteration may be the same in all respects (`repeats`), or
+  // but for firstprivate values (`renews`).
+  bool lists_used = false, is_listed = false;  // the data is being listed; it has been listed
+  // The iteration is, or is to be, replayed with new arguments, so its code runs; then `known` is filled.
+  bool is_renewed = false;
   int default_device = 0;
-  uint32_t modules = 0;  // changes by then: entries are those of the same code as long as there are no others
+  uint32_t modules = 0;  // module_changes() at that time: while it is the same, entries are those of the same code
   UsedData used;
   KnownRegions known;
-  uint64_t renewed = 0;       // regions of the iteration so far
-  List<ChangedWord> changed;  // of the region that is looked at
+  uint64_t renewed = 0;       // regions of the current iteration so far
+  List<ChangedWord> changed;  // changed arguments of the region that is being compared
 };
 
-// Whose iteration the calling thread renews; null: none.
+// The graph with the iteration that the calling thread replays with new arguments; null: none.
 thread_local constinit AheadGraph* t_renewed = nullptr;
 
-Chained<AheadGraph> g_graphs;  // by number; as many as the program has at a time
+Chained<AheadGraph> g_graphs;  // by number; as many graphs as the program has at a time
 
-// They lie in the order of the runtime's numbers.
+// The list is in the order of the runtime's numbers.
 const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
   const GivenTask* found = std::ranges::lower_bound(list, number, {}, &GivenTask::number);
   return found != list.end() && found->number == number ? found : nullptr;
 }
 
-// Whether the region can be given in its turn. It has no predecessors but claimed ones. One that takes part in a
-// reduction cannot: each taskgroup has copies of its own, so no iteration is like the one before.
+// Whether the region can be submitted as the next one of the iteration. All its predecessors are claimed tasks. A
+// region that takes part in a reduction cannot: each taskgroup has copies of its own, so no iteration is like the
+// previous one.
 bool is_next(const AheadGraph& graph, const Ahead& one) {
   const CapturedTask& task = *one.task;
   if (task.reduced_count != 0) return false;
@@ -78,8 +83,9 @@ bool is_next(const AheadGraph& graph, const Ahead& one) {
          (graph.device == nullptr || graph.device == one.device);
 }
 
-// The numbers on the device of what stands before a region, and of a task that is not of these iterations only if it
-// has been handed over and has not ended. False: one has not been handed over, or what comes behind it must not be.
+// Lists the device's numbers of the region's predecessors. A predecessor that is not of these iterations is listed only
+// if it has been submitted and has not ended. False: a predecessor has not been submitted, or its successors must not
+// be submitted yet.
 bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
   one->has_others_behind = false;
   for (size_t i = 0; i < count; ++i) {
@@ -100,7 +106,7 @@ bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, s
   return true;
 }
 
-// The region is no part of the iteration for the device.
+// Ends the iteration for the device, as the region is not a part of it.
 void leave_iteration(uint64_t number) {
   {
     Guard guard(ahead_lock());
@@ -109,12 +115,12 @@ void leave_iteration(uint64_t number) {
   iterated(number);
 }
 
-// What is decided under the lock.
+// What take_turn decides under the lock.
 struct Turn {
   bool is_given = false, is_first = false, is_new = false, is_behind = false;
 };
 
-// Under the lock.
+// Called with the lock.
 Turn take_turn(AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
   Turn turn;
   turn.is_given = is_next(graph, *one) && list_behind(graph, one, numbers, count, behind);
@@ -150,7 +156,7 @@ void iterated(uint64_t number) {
   {
     Guard guard(ahead_lock());
     AheadGraph* graph = g_graphs.find(number);
-    if (graph == nullptr) return;  // in a fork's child
+    if (graph == nullptr) return;  // null in a fork's child
     if (graph->is_told) told = graph->device;
     graph->is_open = graph->is_told = false;
   }
@@ -170,7 +176,8 @@ void graph_ends(uint64_t number) {
   if (device != nullptr) device->kind->ahead->end_graph(device, number);
 }
 
-// What a device has of an iteration may wait for its end, and so must not the producer, which goes on with it.
+// The device may hold back an iteration's regions until the iteration's end. So the producer ends its open iteration
+// for the device before it waits.
 void waits(marline_wait_kind_t) {
   List<uint64_t> numbers;
   {
@@ -190,8 +197,8 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
     Guard guard(ahead_lock());
     AheadGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return false;
-    if (!graph->is_open) {  // its producer has waited: if before the first region, the device has not heard of the
-                            // iteration
+    // The producer has waited. If it did so before the first region, the device has not heard of the iteration.
+    if (!graph->is_open) {
       graph->is_broken = graph->is_broken || graph->now.is_empty();
       return false;
     }
@@ -219,7 +226,7 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
 
 namespace {
 
-// Stands for all regions of the graph's iteration.
+// Makes the task that represents all regions of the graph's iteration.
 Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number) {
   ItemList list;
   graph.used.list_items(list);
@@ -239,9 +246,9 @@ Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number
   return one;
 }
 
-// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by
-// region. What is handed over holds its data until it has ended, which a hook finds, so nothing is that the device
-// would refuse.
+// Submits an iteration as a whole. False: it has not been submitted. `is_given`: the device does the iteration; else it
+// must be submitted region by region. A submitted iteration holds its data until a progress hook finds its end, so an
+// iteration that the device would refuse is not submitted.
 bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
   {
     Guard guard(ahead_lock());
@@ -257,7 +264,7 @@ bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool
   if (hand_over_now(one, behind)) {
     is_given = one->is_of_iteration;
     bool is_over = is_given && !graph.is_renewed;
-    ready(one);  // it may be gone
+    ready(one);  // `one` may be gone
     if (is_over) iterated(graph.key);
     return true;
   }
@@ -270,7 +277,7 @@ bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool
   return false;
 }
 
-// Whether the device may do an iteration as a whole, as far as is known here.
+// Whether the device may replay an iteration as a whole, as far as is known here.
 bool may_be_whole(AheadGraph& graph) {
   if (graph.lists_used) graph.used.join();
   graph.is_listed = graph.is_listed || graph.lists_used;
@@ -280,13 +287,13 @@ bool may_be_whole(AheadGraph& graph) {
          graph.default_device == omp_get_default_device() && graph.modules == module_changes();
 }
 
-// `renews`: the iteration's code runs.
+// `renews`: the iteration is replayed with new arguments, so its code runs.
 bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool renews) {
   AheadGraph* graph;
   bool is_whole = false, is_given = false;
   {
     Guard guard(ahead_lock());
-    graph = g_graphs.find(number);  // none in a fork's child
+    graph = g_graphs.find(number);  // null in a fork's child
     is_whole = graph != nullptr && !graph->is_broken && graph->is_renewed == renews;
   }
   bool is_handed = is_whole && may_be_whole(*graph) && give_whole(*graph, all, task, is_given);
@@ -314,7 +321,7 @@ bool renews(uint64_t number, marline_claimed_t* all, uint64_t task) {
   return true;
 }
 
-// Each is given to the device at once: what it has not been given cannot be told of later.
+// Each region is submitted to the device at once: a region that has not been submitted cannot be added later.
 bool again(const marline_target_task_t& task) {
   AheadGraph* graph = t_renewed;
   if (graph == nullptr || task.graph != graph->key || task.step != graph->renewed) return false;

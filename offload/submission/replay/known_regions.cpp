@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the regions of an iteration, and compares later regions with them.
 #include "submission/replay/known_regions.hpp"
 
 #include "submission/observe/captured_task.hpp"

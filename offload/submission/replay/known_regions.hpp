@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of the regions of a persistent graph's iteration, from how they were given to the device one by one.
-// The regions of a later iteration are compared with it: if only values that they get by themselves have changed, the
-// device needs nothing but these. The producer's thread.
+// The regions of a persistent graph's iteration, as they were submitted to the device one by one. The regions of a
+// later iteration are compared with them: if only values that are passed as arguments have changed, the device needs
+// only these values. Used by the producer's thread.
 #pragma once
 
 #include "submission/observe/region_comparison.hpp"
@@ -22,10 +22,10 @@ class KnownRegions {
     own_bytes_.clear();
   }
 
-  // The next one. False: it has private copies on the device, which must be made anew.
+  // Adds the next region. False: it has private copies on the device, which must be made anew.
   [[nodiscard]] bool add(const CapturedTask& task);
 
-  // Whether the task is that one but for `changed`.
+  // Whether the task is the known region with number `step`, but for `changed`.
   [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& told, List<ChangedWord>& changed);
   [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].form.leading_null; }
 

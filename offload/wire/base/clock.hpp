@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of Frame::sent. Any thread.
+// Reads the clock of Frame::sent, CLOCK_MONOTONIC in nanoseconds. Any thread.
 #pragma once
 
 #include <cstdint>

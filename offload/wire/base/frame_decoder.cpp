@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Decodes the frames of a byte stream and checks each of them.
 #include "wire/base/frame_decoder.hpp"
 
 #include <algorithm>

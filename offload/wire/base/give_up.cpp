@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Formats the line and calls WireUser::fail.
 #include "wire/base/give_up.hpp"
 
 #include <cstdarg>
@@ -16,7 +16,7 @@ void give_up(const WireUser& user, const char* format, ...) {
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   user.fail(line);
-  abort();  // a user whose `fail` returns
+  abort();  // reached only if `fail` returns, which it must not
 }
 
 }  // namespace marline::offload::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a wire ends the process: by its user's WireUser::fail, with one line. Any thread.
+// Ends the process for a wire: formats one line and calls WireUser::fail. Any thread.
 #pragma once
 
 #include "wire/base/wire.hpp"

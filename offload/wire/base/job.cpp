@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Parses the variables of the job, and the options MARLINE_WIRE and MARLINE_NODES_AS.
 #include "wire/base/job.hpp"
 
 #include "../common/environment.h"
@@ -23,7 +23,7 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// Not shown if it is wrong: it is a secret.
+// The error message does not show a wrong value, because it is a secret.
 void read_secret(const char* text, uint64_t secret[2]) {
   bool good = std::strlen(text) == 32 && std::strspn(text, "0123456789abcdefABCDEF") == 32;
   if (!good)
@@ -52,7 +52,7 @@ int count_names(const char* text) {
   return count;
 }
 
-// A list that a null pointer ends, and its characters, in one block.
+// Splits `text` at commas. One block holds the list, which ends with a null pointer, and the characters.
 const char* const* split_names(const char* text, int count) {
   size_t list = (static_cast<size_t>(count) + 1) * sizeof(char*), bytes = std::strlen(text) + 1;
   auto** names = static_cast<char**>(std::malloc(list + bytes));
@@ -70,7 +70,7 @@ const char* const* split_names(const char* text, int count) {
   return names;
 }
 
-// `count`: of processes; 0: not known yet.
+// `count`: the number of processes; 0 if it is not known yet.
 const char* const* read_nodes(int count) {
   const char* text = option_value(Option::kNodesAs);
   if (text == nullptr) return nullptr;

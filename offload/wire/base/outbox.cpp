@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Cuts a frame into pieces, and queues frames.
 #include "wire/base/outbox.hpp"
 
 #include <algorithm>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames for which a link has had no room yet, in order. Under the link's lock.
+// Queues the frames of one link that had no room yet, in order. The link's lock protects it.
 #pragma once
 
 #include "wire/base/wire.hpp"
 
 namespace marline::offload::wire {
 
-// A stretch of bytes to be sent.
+// A range of bytes to be sent.
 struct Piece {
   const char* bytes;
   uint64_t count;
 };
 
-// A frame, its words and its bulk, of which the first `done` bytes have been sent.
+// A frame, its words and its bulk as three pieces. `skip` removes the first `done` bytes, which have been sent.
 struct Message {
   static constexpr int kPieces = 3;
   Piece pieces[kPieces];
@@ -25,11 +25,11 @@ struct Message {
 
 struct Queued {
   Queued* next;
-  Outgoing* outgoing;  // null: there is no bulk, or it was copied
+  Outgoing* outgoing;  // null: there is no bulk, or the bulk was copied
   const char* bulk;
-  uint64_t done;  // bytes that have been sent, of all
+  uint64_t done;  // bytes of the frame, words and bulk that have been sent
   Frame frame;
-  // The words follow, and the bulk if it was copied.
+  // The words follow this struct, and then the bulk if it was copied.
   [[nodiscard]] uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
   [[nodiscard]] Message rest();
 };
@@ -37,7 +37,7 @@ struct Queued {
 class Outbox {
  public:
   [[nodiscard]] Queued* first() const { return first_; }
-  // Without `outgoing`, a bulk is copied. False: no memory.
+  // Copies the bulk if `outgoing` is null. Returns false if there is no memory.
   [[nodiscard]] bool append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing,
                             uint64_t done);
   void drop_first();

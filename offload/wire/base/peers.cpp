@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Describes this process by its node's name, its system's boot id and namespaces, and its process id.
 #include "wire/base/peers.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ unsigned namespace_id(const char* path) {
   return stat(path, &facts) == 0 ? static_cast<unsigned>(facts.st_ino) : 0;
 }
 
-// Containers of one system see neither each other's processes nor sockets, so they count as machines.
+// Containers of one system see neither each other's processes nor each other's sockets, so each counts as a machine.
 void describe_machine(Peer& peer) {
   char boot[37] = "";
   int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

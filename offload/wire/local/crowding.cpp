@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads the load from /proc/loadavg.
 #include "wire/local/crowding.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ namespace marline::offload::wire {
 
 double (*g_crowding)() = crowding;
 
-// proc(5), /proc/loadavg: three averages, and how many of all threads want to run, as in "5.85 5.51 2.61 1/96 8365".
+// proc(5), /proc/loadavg: three load averages, then runnable and all threads, as in "5.85 5.51 2.61 1/96 8365".
 double crowding() {
   constexpr double kMost = 10;
   char text[128] = "";

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How crowded this machine is: by it those wait longer who wait for other processes. Any thread.
+// Measures the load of this machine: a process waits longer for other processes on a loaded machine. Any thread.
 #pragma once
 
 namespace marline::offload::wire {
 
-// Threads that want to run, by CPU: the more of now and of the last minute. From 1 to 10, as a wait has to end.
+// Runnable threads per CPU: the larger of the number now and the average of the last minute. At least 1, and at most
+// 10, as a wait has to end.
 [[nodiscard]] double crowding();
 
-// What Deadline::by_load asks; a test sets another.
+// The function that Deadline::by_load calls; tests replace it.
 extern double (*g_crowding)();
 
 }  // namespace marline::offload::wire

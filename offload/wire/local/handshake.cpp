@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Both sides of the handshake of two processes.
 #include "wire/local/handshake.hpp"
 
 #include "wire/local/siphash.hpp"
@@ -13,7 +13,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x32657269'776c726d;  // with the byte order and the version in it
+constexpr uint64_t kMagic = 0x32657269'776c726d;  // contains the byte order and the version
 constexpr uint64_t kWelcome = 0x656d6f63'6c657721;
 
 using Hello = Handshake::Hello;
@@ -77,7 +77,7 @@ Handshake::Answer Handshake::take(const Job& job, const char* bytes, size_t coun
   return is_hello ? transition_to_challenged(job) : transition_to_judged(job);
 }
 
-// Several processes may know the secret, and one that is not meant refuses before it answers.
+// Several processes may know the secret. A process that the connecting process does not mean refuses before it answers.
 Handshake::Answer Handshake::transition_to_challenged(const Job& job) {
   auto count = static_cast<uint32_t>(job.count);
   bool fits = hello_.magic == kMagic && hello_.purpose == purpose_ && hello_.count == count && hello_.number < count &&

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How two processes find out that they belong to one job: both prove that they know its secret, without sending it.
-// That keeps out programs that meet a socket by chance, processes of another job at the same address, and users of the
-// machine who were not given the secret. It does not hide or sign what is sent afterwards: a network on which others
-// read or change packets needs more.
+// The handshake by which two processes find out that they belong to one job: both prove that they know its secret,
+// without sending it. This keeps out programs that connect to a socket by chance, processes of another job at the same
+// address, and users of the machine who do not have the secret. It does not hide or sign what is sent afterwards: a
+// network on which others read or change packets needs more.
 //
-//     connects                       accepts
-//     Hello, a number of its own ->
-//                                 <- Challenge: a number of its own, and the check value of both
-//     check value of both        ->
-//                                 <- welcome
+//     connecting process          accepting process
+//     Hello, with a nonce      ->
+//                              <- Challenge: another nonce, and a proof over both nonces
+//     proof over both nonces   ->
+//                              <- welcome
 //
-// As either side has chosen a number, an old answer is no answer. By the welcome the connecting process knows that it
-// has been heard: without it, the other one may have taken it for a stranger, and it may try again.
+// Both sides have chosen a nonce, so an answer of an older handshake is not valid. The welcome shows the connecting
+// process that the accepting process knows it: without a welcome, the accepting process may have dropped it as a
+// stranger, and the connecting process may try again.
 #pragma once
 
 #include "wire/local/sockets.hpp"
@@ -24,10 +25,11 @@ namespace marline::offload::wire {
 enum class Purpose : uint32_t { kMeet = 1, kLink = 2, kAgent = 3 };
 enum class Greeting : uint8_t { kDone, kClosed, kStranger };
 
-// By the process that has connected, to that with the number `other`. kClosed: there was no welcome.
+// Called by the process that has connected to process `other`. Returns kClosed if there was no welcome.
 [[nodiscard]] Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline);
 
-// The accepting side, without sockets: what has come goes in, what is to be sent comes out. One thread.
+// The accepting side. It uses no sockets: the caller passes the received bytes to `take` and sends the answer that it
+// returns. One thread.
 class Handshake {
  public:
   enum class State : uint8_t { kAwaitsHello, kAwaitsProof, kProven, kRefused };
@@ -51,13 +53,15 @@ class Handshake {
   // `nonce`: drawn for this connection.
   Handshake(Purpose purpose, const uint64_t (&nonce)[2]) : purpose_(purpose), nonce_{nonce[0], nonce[1]} {}
 
-  // Bytes until the next step: no more are taken, as what follows the handshake is not its own. 0: there is none.
+  // How many bytes the next step needs. `take` gets no more, because what follows the handshake is not part of it. 0:
+  // there is no next step.
   [[nodiscard]] size_t wants() const;
   // `count`: at most wants().
   [[nodiscard]] Answer take(const Job& job, const char* bytes, size_t count);
 
   [[nodiscard]] State state() const { return state_; }
-  [[nodiscard]] int number() const { return static_cast<int>(hello_.number); }  // kProven: of the other process
+  // In kProven: the number of the connecting process.
+  [[nodiscard]] int number() const { return static_cast<int>(hello_.number); }
 
  private:
   [[nodiscard]] Answer transition_to_challenged(const Job& job);
@@ -65,16 +69,16 @@ class Handshake {
 
   Purpose purpose_;
   State state_ = State::kAwaitsHello;
-  size_t got_ = 0;  // of what it awaits
+  size_t got_ = 0;  // received bytes of the hello, or of the proof
   uint64_t nonce_[2];
   Hello hello_ = {};
   uint64_t proof_ = 0;
 };
 
-// A number that has not been before.
+// Draws a random number that has not been used before.
 void choose(uint64_t (&nonce)[2]);
 
-// What stands in frames for the secret.
+// The word that frames carry in place of the secret.
 [[nodiscard]] uint64_t job_word_of(const Job& job);
 
 }  // namespace marline::offload::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Sets up keepalive, and reads the state of a connection from TCP_INFO.
 #include "wire/local/host_watch.hpp"
 
 #include <netinet/in.h>
@@ -12,7 +12,7 @@
 
 namespace marline::offload::wire {
 
-// The first question after a third of the time, then one each sixth.
+// Sends the first probe after a third of the time, then one every sixth of it.
 void ask_host(int socket, int milliseconds) {
   int seconds = (milliseconds + 999) / 1000, one = 1;
   int first = std::max(1, seconds / 3), step = std::max(1, seconds / 6), times = std::max(1, (seconds - first) / step);
@@ -22,8 +22,8 @@ void ask_host(int socket, int milliseconds) {
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
-// Data that has been sent and is not acknowledged is sent again. If the peer has no room nothing is sent, and the
-// system asks for room instead, less and less often, up to each two minutes: each answer takes the count back.
+// The system sends data again that is not acknowledged. If the peer has no room, the system sends no data. It probes
+// for room instead, less and less often, down to once in two minutes; each answer resets the count of probes.
 bool is_host_silent(int socket, int milliseconds) {
   constexpr int kUnanswered = 2;
   tcp_info facts = {};

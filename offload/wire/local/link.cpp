@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What is sent.
+// Sends the frames of one link.
 #include "wire/local/link.hpp"
 
 #include <sys/socket.h>
@@ -11,10 +11,11 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr int kMostFlushed = 64;           // tries at a time, as a lock is held
-constexpr uint64_t kRingPiece = 64 << 10;  // published at once, so that the reader copies beside the writer
+constexpr int kMostFlushed = 64;  // tries per call, because the link's lock is held
+// Bytes published at once, so that the reader copies while the writer goes on.
+constexpr uint64_t kRingPiece = 64 << 10;
 
-// The pieces of one call.
+// The pieces that one system call sends.
 struct Gathered {
   static constexpr int kMost = 2 * Burst::kMostHeld;
   static constexpr uint64_t kFew = 256 << 10;  // bytes: with more, no further frame is added
@@ -36,7 +37,7 @@ bool is_leave(const Frame& frame) { return static_cast<ControlKind>(frame.kind) 
 }  // namespace
 
 bool Burst::take(uint64_t sent) {
-  auto gap = static_cast<int64_t>(sent - last_sent);  // below 0: threads have overtaken each other
+  auto gap = static_cast<int64_t>(sent - last_sent);  // negative: another thread with a later time came first
   last_sent = sent;
   frames = gap < kGap ? frames + 1 : 0;
   return frames >= kAtOnce;
@@ -61,8 +62,8 @@ Link::Sent Link::send_control(Frame frame) {
   return send_or_queue(frame, nullptr, nullptr, nullptr, false);
 }
 
-// While a socket is not full, its outbox has nothing but frames that may wait, none of whose end anybody is to be told:
-// those with a larger bulk are tried at once, and fill it if they do not go.
+// While a socket is not full, its outbox contains only frames that may wait, and none of them has an Outgoing to
+// notify: a frame with a larger bulk is tried at once, and the socket is full if not all of it is sent.
 Link::Sent Link::send_or_queue(const Frame& given, const uint64_t* words, const void* bulk, Outgoing* outgoing,
                                bool may_wait) {
   Frame frame = given;
@@ -76,9 +77,9 @@ Link::Sent Link::send_or_queue(const Frame& given, const uint64_t* words, const 
     transport.is_full.store(true, std::memory_order_relaxed);
   }
   if (!outbox.append(frame, words, bulk, outgoing, done)) return Sent::kNoMemory;
-  queued.fetch_add(1);  // before the look at whether the waiting thread sleeps: see local_wait.cpp
+  queued.fetch_add(1);  // before the check whether the waiting thread sleeps: see local_wait.cpp
   while (pushes_held(may_wait)) {
-    // If anybody were to be told, then of this frame: kAll does that.
+    // Only this frame can have an Outgoing to notify, and kAll reports that its bulk has been sent.
     (void)note_pushed(push_queued().bytes);
     if (outbox.first() == nullptr) return Sent::kAll;
   }
@@ -123,7 +124,7 @@ uint64_t Link::push(const Message& message) {
   return push_to_socket(one.parts, one.count);
 }
 
-// The first of the queued frames; for a socket more of them, up to one of whose end somebody is to be told.
+// Sends the first queued frame; on a socket also later ones, up to the first that has an Outgoing to notify.
 Link::Pushed Link::push_queued() {
   Queued* next = outbox.first();
   Message message = next->rest();
@@ -140,7 +141,8 @@ Link::Pushed Link::push_queued() {
   return {bytes, bytes == many.bytes};
 }
 
-// So many bytes of what is queued have gone. Returns who is to be told, if anybody; then that was the last one.
+// Removes `bytes` sent bytes from the queue. Returns the Outgoing to notify, or null; its frame is the last one that
+// has been sent completely.
 Outgoing* Link::note_pushed(uint64_t bytes) {
   Outgoing* finished = nullptr;
   while (bytes != 0) {
@@ -180,8 +182,8 @@ uint64_t Link::push_to_ring(const Message& message) {
   return done;
 }
 
-// One call, so that a large bulk does not keep a sender. If the socket is broken, reading from it will say so, but not
-// why if a send has been told.
+// Makes one system call, so that a large bulk does not keep a sender. If the socket is broken, reading from it reports
+// that, but not the reason if a send has already received it.
 uint64_t Link::push_to_socket(const iovec* parts, int count) {
   msghdr header = {};
   header.msg_iov = const_cast<iovec*>(parts);

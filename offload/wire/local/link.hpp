@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One peer of the wire `local`: what is sent to it and what comes from it. Any thread sends, under `lock`; the thread
-// that has the wire's poll lock receives. Two kinds of transport: a pair of rings in shared memory, whose socket says
-// only that the peer lives, or that socket itself.
+// One peer of the wire `local`: the frames to it and the frames from it. Any thread sends, under `lock`; the thread
+// that holds the wire's poll lock receives. There are two kinds of transport: a pair of rings in shared memory, with a
+// socket that only shows that the peer is alive, or that socket itself.
 #pragma once
 
 #include "base/lock.hpp"
@@ -16,24 +16,27 @@
 
 namespace marline::offload::wire {
 
-inline constexpr uint32_t kFewQueued = 64;      // frames: with more, a link has no room
-inline constexpr uint64_t kFewUnread = 4096;    // frames that the peer has not said it has taken: with more, likewise
-inline constexpr uint32_t kTellAtLeast = 1024;  // frames taken: with more, the peer is told even if there is no answer
+inline constexpr uint32_t kFewQueued = 64;  // frames: a link with more in its queue has no room
+// Frames that the peer has not reported as taken: a link with more has no room.
+inline constexpr uint64_t kFewUnread = 4096;
+// Frames taken: with so many, the peer gets credits even if there is no answer.
+inline constexpr uint32_t kTellAtLeast = 1024;
 
-// A burst on a socket: frames that come so close behind one another. Each call of the system takes several
-// microseconds, so from some number on the frames of a burst wait in the outbox, until there are many, or a poll finds
-// that they have waited for long enough. A frame with kMayWait does so from the first on; the next one without takes it
-// along. One with kAwaited never does: a chain of questions and answers is no burst.
+// A burst on a socket: frames that follow one another within kGap. Each system call takes several microseconds, so
+// after the first kAtOnce frames the frames of a burst wait in the outbox until there are many, or until a poll finds
+// that they have waited for long enough. A frame with kMayWait waits even as the first one; the next frame without the
+// flag sends it, too. A frame with kAwaited never waits: a chain of questions and answers is no burst.
 struct Burst {
-  static constexpr int64_t kGap = 20'000;      // nanoseconds; also how long a frame waits
-  static constexpr uint32_t kAtOnce = 8;       // frames of a burst that do not wait
-  static constexpr uint32_t kMostHeld = 32;    // frames that wait; well below kFewQueued
-  static constexpr uint64_t kMostBulk = 4096;  // of a frame that waits: it is copied; one with more goes at once
+  static constexpr int64_t kGap = 20'000;    // nanoseconds; also how long a frame waits
+  static constexpr uint32_t kAtOnce = 8;     // frames of a burst that do not wait
+  static constexpr uint32_t kMostHeld = 32;  // frames that wait; well below kFewQueued
+  // Bytes of the bulk of a frame that waits, which is copied; a frame with more is sent at once.
+  static constexpr uint64_t kMostBulk = 4096;
 
   uint64_t last_sent = 0;
   uint32_t frames = 0;
 
-  // Whether a frame that is sent at that time, by monotonic_nanoseconds, may wait.
+  // Counts a frame that is sent at time `sent` (monotonic_nanoseconds). Returns whether it may wait.
   [[nodiscard]] bool take(uint64_t sent);
 };
 
@@ -49,19 +52,19 @@ struct Transport {
   size_t memory_bytes = 0;
   Bell* bell = nullptr;  // the peer's
   int bell_file = -1;
-  // If not: what is queued waits for room, from a try that found too little until nothing is queued. Written under the
-  // link's lock; read without as a hint.
+  // If not shared: the socket had too little room for the queued frames, which wait for room. Stays set until nothing
+  // is queued. Written under the link's lock; read without it as a hint.
   std::atomic<bool> is_full{false};
-  // And what has been read of the socket and not decoded:
+  // The bytes that have been read from the socket and not decoded:
   char* stage = nullptr;
   uint32_t stage_from = 0;
   uint32_t stage_to = 0;
-  std::atomic<bool> has_stage{false};  // there are some, for threads that do not poll
-  const char* silence = nullptr;       // what is to be said of a peer whose machine is silent
+  std::atomic<bool> has_stage{false};  // the stage has bytes; for threads that do not poll
+  const char* silence = nullptr;       // the text that reports that the peer's machine is silent
 };
 inline constexpr uint32_t kStage = 64 << 10;
 
-// A poll's visit to a link.
+// The limits of a poll's visit to a link.
 struct Visit {
   const WireUser* user;
   int frames_left;     // to be delivered by this poll
@@ -77,40 +80,41 @@ struct Link {
 
   Lock lock;
   Outbox outbox;                           // under `lock`
-  uint64_t sequence = 0;                   // of the last frame; under `lock`
-  bool said_leave = false;                 // under `lock`: nothing follows
+  uint64_t sequence = 0;                   // sequence of the last frame; under `lock`
+  bool said_leave = false;                 // under `lock`: kLeave has been sent, nothing follows
   Burst burst;                             // under `lock`
   std::atomic<uint64_t> sent{0};           // the same as `sequence`, for has_room
   std::atomic<uint32_t> queued{0};         // frames in `outbox`
-  std::atomic<uint64_t> taken_by_peer{0};  // frames, by its credits. Written by the polling thread
-  std::atomic<uint32_t> untold{0};         // frames delivered here that the peer has not been told of
-  std::atomic<bool> is_silent{false};      // a send was told that the peer's machine is silent: the system says it once
-  std::atomic<bool> ended{false};          // no more bytes will come. Written by the polling thread
-  std::atomic<bool> gone{false};           // the last that came has been delivered, too. Written by the polling thread
+  std::atomic<uint64_t> taken_by_peer{0};  // frames, by the peer's credits. Written by the polling thread
+  std::atomic<uint32_t> untold{0};         // frames delivered here that no credits have reported to the peer
+  // A send failed because the peer's machine is silent: the system reports that only once.
+  std::atomic<bool> is_silent{false};
+  std::atomic<bool> ended{false};  // no more bytes will come. Written by the polling thread
+  std::atomic<bool> gone{false};   // ended, and all received frames are delivered. Written by the polling thread
 
-  FrameDecoder decoder;       // of the polling thread, as the next two
-  bool has_left = false;      // the peer has said so
-  const char* why = nullptr;  // `ended`: the reason, if it is not the peer's end
-  bool watches_room = false;  // the socket is watched for room; of the waiting thread
+  FrameDecoder decoder;       // used by the polling thread only, like the next two
+  bool has_left = false;      // the peer has sent kLeave
+  const char* why = nullptr;  // if `ended`: the reason; null if the peer process has ended
+  bool watches_room = false;  // the socket is watched for room; used by the waiting thread only
 
-  // The frame lacks its sequence and its credits. kAll: everything is on its way or, as the peer is gone, dropped. If
-  // the bulk has been copied, `outgoing` is null behind it.
+  // Sends a frame, and fills in its sequence and its credits. kAll: the transport has taken everything, or the frame is
+  // dropped because the peer is gone. Sets `outgoing` to null if the bulk has been copied.
   [[nodiscard]] Sent send(Frame frame, const uint64_t* words, const void* bulk, Outgoing*& outgoing);
-  // A frame of the wire's.
+  // Sends a control frame.
   [[nodiscard]] Sent send_control(Frame frame);
 
-  // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a
-  // bulk all has gone, `finished` is to be told; there may be more.
+  // Sends some of the queued frames, unless all of them may still wait at `time`. kBulk: a frame with a bulk has been
+  // sent completely, and the caller must call `sent` of `finished`; more frames may be queued.
   [[nodiscard]] Flushed flush(uint64_t time, Outgoing*& finished);
 
-  // By the polling thread: the peer's machine is silent, so nothing comes any more.
+  // Called by the polling thread: the peer's machine is silent, so nothing more arrives.
   void end_in_silence() { end(transport.silence); }
 
-  // Delivers what is there, as far as the visit allows.
+  // Delivers the frames that have arrived, as far as the visit allows.
   void receive(Visit& visit);
-  // Bytes are here that can be decoded without a system call.
+  // Whether there are bytes that can be decoded without a system call, or the end of the link is to be handled.
   [[nodiscard]] bool has_input() const;
-  // Something queued can go on, as far as is known here: a socket that was full tells by itself.
+  // Whether a queued frame can be sent, as far as this process knows: the system reports when a full socket has room.
   [[nodiscard]] bool has_output() const;
 
   [[nodiscard]] bool has_room() const {
@@ -123,7 +127,7 @@ struct Link {
  private:
   struct Pushed {
     uint64_t bytes;
-    bool all;  // of what was tried
+    bool all;  // everything that was tried has been sent
   };
 
   Sent send_or_queue(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing, bool may_wait);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See link.hpp. What is received, by the thread that has the wire's poll lock.
+// Receives the frames of one link. Only the thread that holds the wire's poll lock calls this.
 #include "wire/local/link.hpp"
 
 #include <sys/socket.h>
@@ -13,14 +13,15 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr uint64_t kRingPiece = 64 << 10;     // read at once, so that the writer copies beside the reader
-constexpr uint64_t kDirectAtLeast = 4 << 10;  // of a bulk: is read to its place, not by way of the stage
+constexpr uint64_t kRingPiece = 64 << 10;  // bytes read at once, so that the writer copies while the reader goes on
+// A bulk with at least so many bytes missing is read directly to its destination, without the stage.
+constexpr uint64_t kDirectAtLeast = 4 << 10;
 
 }  // namespace
 
 bool Link::has_input() const {
   if (gone.load(std::memory_order_relaxed)) return false;
-  if (ended.load(std::memory_order_relaxed)) return true;  // to be dealt with
+  if (ended.load(std::memory_order_relaxed)) return true;  // the end of the link is to be handled
   return transport.shared ? !transport.in.is_empty() : transport.has_stage.load(std::memory_order_relaxed);
 }
 
@@ -67,14 +68,14 @@ void Link::receive_from_socket(Visit& visit) {
 bool is_silence(int error) { return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH; }
 
 void Link::note_read(ssize_t bytes) {
-  if (bytes == 0 || (bytes < 0 && errno == ECONNRESET)) {  // reset: with data that it had not read
+  if (bytes == 0 || (bytes < 0 && errno == ECONNRESET)) {  // reset: the peer has ended without reading all data
     return end(is_silent.load(std::memory_order_relaxed) ? transport.silence : nullptr);
   }
   if (bytes < 0 && is_silence(errno)) return end(transport.silence);
   if (bytes < 0 && errno != EAGAIN && errno != EINTR) end("cannot be reached any more");
 }
 
-// Both: false if the socket has no more for now.
+// fill_stage and fill_bulk return false if the socket has no more data for now.
 bool Link::fill_stage(Visit& visit) {
   if (ended.load(std::memory_order_relaxed)) return false;
   ssize_t got = recv(transport.socket, transport.stage, kStage, MSG_DONTWAIT);

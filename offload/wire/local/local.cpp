@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Sending and polling.
+// Sends frames on the links of the wire `local`, and polls them.
 #include "wire/local/local.hpp"
 
 #include "wire/base/give_up.hpp"
@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kFramesPerPoll = 64;
 constexpr int64_t kBytesPerVisit = 1 << 20;
-constexpr unsigned kPollsPerLook = 64;          // at sockets that say only that a peer lives
-constexpr unsigned kPollsPerLookAtStreams = 4;  // in polls that find frames in rings
+constexpr unsigned kPollsPerLook = 64;  // polls between two looks at sockets that only show that a peer is alive
+constexpr unsigned kPollsPerLookAtStreams = 4;  // the same if there are TCP links and the polls find frames in rings
 constexpr int kMostReady = 32;
-constexpr unsigned kPollsPerLookAtHosts = 1024;   // in a row, without a wait
-constexpr uint64_t kLookAtHosts = 1'000'000'000;  // nanoseconds, at least
+constexpr unsigned kPollsPerLookAtHosts = 1024;   // polls in a row, without a wait
+constexpr uint64_t kLookAtHosts = 1'000'000'000;  // nanoseconds between two looks, at least
 
 int number(const Wire* wire) { return local_of(wire)->number; }
 int count(const Wire* wire) { return local_of(wire)->count; }
@@ -37,7 +37,7 @@ bool send(Wire* generic, int peer, const Frame& given, const uint64_t* words, co
   return sent == Link::Sent::kAll || frame.bulk == 0 || outgoing == nullptr;
 }
 
-// The link's last bytes have been decoded.
+// Closes a link after its last bytes have been decoded.
 void finish_link(LocalWire* wire, Link& link) {
   link.gone.store(true);
   {
@@ -58,7 +58,7 @@ bool is_finished(const Link& link) {
   return t.shared ? t.in.is_empty() : t.stage_from == t.stage_to;
 }
 
-// Returns how much has happened. That a part of a bulk has come counts, too: more of it follows.
+// Returns how much has happened. A received part of a bulk counts, too: more of it follows.
 int visit(LocalWire* wire, Link& link, int most) {
   Visit visit = {.user = &wire->user, .frames_left = most, .bytes_left = kBytesPerVisit};
   link.receive(visit);
@@ -82,7 +82,7 @@ int visit_inputs(LocalWire* wire) {
   return delivered;
 }
 
-// Level-triggered: what is not read now will be ready again.
+// The epoll is level-triggered: a socket that is not read now is reported again.
 int visit_sockets(LocalWire* wire) {
   epoll_event ready[kMostReady];
   int delivered = 0, found = epoll_wait(wire->sockets, ready, kMostReady, 0);
@@ -90,13 +90,14 @@ int visit_sockets(LocalWire* wire) {
     Link& link = *static_cast<Link*>(ready[i].data.ptr);
     bool input = (ready[i].events & ~static_cast<uint32_t>(EPOLLOUT)) != 0;
     if (!input || link.gone.load(std::memory_order_relaxed)) continue;
-    if (link.transport.shared) link.ended.store(true, std::memory_order_relaxed);  // nothing else comes that way
+    // In shared memory, the socket reports only the end.
+    if (link.transport.shared) link.ended.store(true, std::memory_order_relaxed);
     delivered += visit(wire, link, kFramesPerPoll);
   }
   return delivered;
 }
 
-// A machine that is silent while data is under way to it; the system tells of others.
+// Finds a machine that is silent while data to it is in flight. The system reports other silent machines.
 int look_at_hosts(LocalWire* wire) {
   uint64_t time = monotonic_nanoseconds();
   int lost = 0;
@@ -124,7 +125,7 @@ bool has_to_look(LocalWire* wire, int delivered) {
   return delivered == 0 || wire->polls % kPollsPerLookAtStreams == 0;
 }
 
-// Whoever waits for room has to see that there is some: that something has moved counts, too.
+// Returns how much has happened. Bytes that have moved count, too: a thread that waits for room must see the room.
 int flush(LocalWire* wire) {
   int told = 0, moved = 0;
   uint64_t time = 0;
@@ -147,7 +148,7 @@ int flush(LocalWire* wire) {
 
 void note_sent(LocalWire* wire, Link::Sent sent) {
   if (sent == Link::Sent::kNoMemory) give_up(wire->user, "no memory for frames that wait to be sent");
-  // The waiting thread did not know that this link wants room.
+  // The waiting thread does not know yet that this link wants room.
   if (sent == Link::Sent::kQueuedFirst) local_wake(reinterpret_cast<Wire*>(wire));
 }
 

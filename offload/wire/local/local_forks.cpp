@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See local_meet.hpp. The lock is held across a fork, so the child finds the list whole; a link's socket that is being
-// closed at that moment is in the child either closed or of no more use.
+// Closes the files of the wires in forked children. The lock is held across a fork, so the child finds a consistent
+// list. If a link's socket is being closed at that moment, it is in the child either closed or no longer of use.
 #include "wire/local/local_meet.hpp"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-constinit Lock g_lock;  // over the two below
+constinit Lock g_lock;  // protects g_first and g_handles_forks
 LocalWire* g_first = nullptr;
 bool g_handles_forks = false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See local_meet.hpp.
+// Joins the job: makes the wire, meets the other processes and opens the links.
 #include "base/options.hpp"
 #include "wire/base/give_up.hpp"
 #include "wire/base/peers.hpp"
@@ -49,12 +49,12 @@ LocalWire* make_wire(const Job& job, const WireUser& user) {
   for (int i = 0; i < job.count; ++i) {
     auto* link = new (&wire->links[i]) Link{};
     link->peer = i;
-    link->gone.store(true, std::memory_order_relaxed);  // until it is open
+    link->gone.store(true, std::memory_order_relaxed);  // until the link is open
   }
   return wire;
 }
 
-// The CPUs of this process stand for those of all.
+// Takes the CPUs that this process may use for the CPUs of all processes of the machine.
 bool is_crowded(const LocalWire* wire) {
   cpu_set_t cpus;
   int here = 0;

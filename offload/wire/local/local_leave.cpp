@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See local.hpp. The end: one thread, and no other uses the wire any more.
+// Leaves the job. One thread calls this, when no other thread uses the wire any more.
 #include "wire/local/local.hpp"
 
 #include "wire/local/local_meet.hpp"
@@ -15,7 +15,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr int kStep = 100;                   // milliseconds of a wait, which the bell ends before
+constexpr int kStep = 100;                   // milliseconds of one wait; the bell ends it earlier
 constexpr uint64_t kLinger = 1'000'000'000;  // nanoseconds that peers have to close their ends
 
 template <class Condition>
@@ -42,8 +42,8 @@ void say_leave(LocalWire* wire) {
   }
 }
 
-// A socket that is closed while something unread is in it makes the system drop what is still on its way to the peer.
-// So this end says that nothing follows, and reads until the peer has closed its own.
+// If a socket is closed while it holds unread data, the system drops the data that is still in flight to the peer. So
+// this process first shuts down its sending side, and then reads until the peer has closed its end.
 void drain_streams(LocalWire* wire) {
   wire->leaves_alone = true;
   for (int i = 0; i < wire->count; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The meeting.
+// The meeting of a job's processes at the job's address.
 #include "wire/local/local_meet.hpp"
 
 #include "base/options.hpp"
@@ -34,7 +34,7 @@ int listen_or_give_up(const Meeting& meeting, const Address& address, const char
   return listener;
 }
 
-// `beside`: the address whose interface TCP uses.
+// `beside`: an address of this process; the TCP port is opened on its interface.
 void open_listeners(Meeting& meeting, const Address& beside) {
   meeting.shared_listener = listen_or_give_up(meeting, unnamed_address(), "a socket of the machine");
   Address address = beside.family() == AF_UNIX ? loopback_address() : beside;
@@ -46,15 +46,15 @@ void open_listeners(Meeting& meeting, const Address& beside) {
   card.stream = own_address(meeting.stream_listener);
 }
 
-// The card says at which port; the connection says at which address it is reached from here.
+// The card says at which port the process listens; the connection shows at which address this process reaches it.
 void set_host(Card& card, int socket) {
   Address seen = peer_address(socket);
-  if (seen.family() == AF_UNIX) return;  // the loopback's
+  if (seen.family() == AF_UNIX) return;  // on this machine: the card has the loopback address
   seen.set_port(card.stream.port());
   card.stream = seen;
 }
 
-// A list of numbers and ranges.
+// Writes the missing processes as a list of numbers and ranges.
 void list_missing(const Meeting& meeting, const bool* here, char* text, size_t size) {
   size_t length = 0;
   *text = '\0';
@@ -72,18 +72,18 @@ void list_missing(const Meeting& meeting, const bool* here, char* text, size_t s
 void hand_out_cards(Meeting& meeting, const int* sockets, int count) {
   Deadline deadline = patience_of(meeting.job);
   for (int i = 0; i < count; ++i) {
-    // One that has ended meanwhile is missed when the links are opened.
+    // A process that has ended meanwhile is missed when the links are opened.
     (void)!send_all(sockets[i], meeting.cards, sizeof(Card) * static_cast<size_t>(meeting.job.count), deadline);
     close(sockets[i]);
   }
 }
 
-// At the address that the others are told, and at no other one of this machine.
+// Listens at the address that the other processes are given, and at no other address of this machine.
 int listen_for_others(const Meeting& meeting, const Address& address) {
   if (meeting.job.listener != nullptr) return *meeting.job.listener;
   int listener = listen_at(address);
   if (listener >= 0) return listener;
-  // Others may reach this machine at an address that it does not know as its own.
+  // Other processes may reach this machine at an address that it does not know as its own.
   bool is_not_here = errno == EADDRNOTAVAIL;
   return listen_or_give_up(meeting, is_not_here ? of_all_interfaces(address) : address, meeting.job.address);
 }
@@ -126,20 +126,20 @@ void meet_as_first(Meeting& meeting, const Address& known) {
           deadline.waited(), strerror(error));
 }
 
-// `was_there`: it has been reached before.
+// `was_there`: this process has reached process 0 before.
 int reach_first(const Meeting& meeting, const Address& address, bool was_there, Deadline deadline) {
   for (;;) {
     int socket = connect_to(address, deadline);
     if (socket >= 0) return socket;
     int error = errno;
     bool has_ended = (meeting.job.is_begun || was_there) && error == ECONNREFUSED;
-    if (has_ended) meeting.user.lost(meeting.user.data, 0, kHasEnded);  // it is that process's to say why
+    if (has_ended) meeting.user.lost(meeting.user.data, 0, kHasEnded);  // process 0 itself reports the reason
     if (has_ended || !may_come(error) || deadline.left() == 0) give_up_on_first(meeting, error, deadline);
     nanosleep(&kRetry, nullptr);
   }
 }
 
-// False: process 0 has sent this process away before it knew it, and is to be asked again.
+// Returns false if process 0 closed the connection before it knew this process; the caller must try again.
 bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   const Job& job = meeting.job;
   int socket = reach_first(meeting, address, meeting.shared_listener >= 0, deadline);
@@ -207,7 +207,7 @@ Caller next_caller(const Meeting& meeting, Reception& reception, const bool* her
       default: give_up_waiting(meeting, here, deadline, to_do_what);
     }
     if (!here[caller.number]) return caller;
-    close(caller.socket);  // two with this number
+    close(caller.socket);  // a second process with this number
     for (int i = 0; i < caller.file_count; ++i) close(caller.files[i]);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See local_meet.hpp. The links. Between processes of one node a memfd with a ring for each direction is handed over by
-// the socket of the link, and so are the bells: nothing has a name that could be left behind.
+// Opens the links between the processes. Between processes of one node, the socket of the link transfers a memfd with a
+// ring for each direction, and the bells. None of them has a name, so no file is left after the job.
 #include "wire/base/give_up.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
@@ -36,7 +36,7 @@ struct Opening {
   int bell_memory;  // a memfd
 };
 
-// Rings that stay in a cache, and fewer pages if there are many.
+// Rings that fit in a cache; smaller ones if there are many, so that they take fewer pages.
 size_t ring_bytes_for(const LocalWire* wire) {
   int sharing = 0;
   for (int i = 0; i < wire->count; ++i) sharing += shares_memory(wire, i) ? 1 : 0;
@@ -56,7 +56,7 @@ int open_memory(const Opening& opening, const char* name, size_t bytes) {
   return file;
 }
 
-// Null: it is not what was to come.
+// Returns null if the file does not have the expected size, or cannot be mapped.
 void* map_file(int file, size_t bytes) {
   struct stat facts;
   if (fstat(file, &facts) != 0 || facts.st_size != static_cast<off_t>(bytes)) return nullptr;
@@ -64,7 +64,7 @@ void* map_file(int file, size_t bytes) {
   return memory != MAP_FAILED ? memory : nullptr;
 }
 
-// `files`: memory of the rings, memory of the peer's bell, its event file.
+// `files`: the memory of the rings, the memory of the peer's bell, the event file of the peer's bell.
 bool attach(const Opening& opening, Link& link, const int files[3]) {
   Transport& t = link.transport;
   size_t one = kRingData + opening.ring_bytes;
@@ -89,16 +89,16 @@ bool exchange_as_connector(const Opening& opening, Link& link, int socket, Deadl
          attach(opening, link, theirs);
 }
 
-// `theirs`: what the connector has sent.
+// `theirs`: the files that the connecting process has sent.
 bool exchange_as_accepter(const Opening& opening, Link& link, int socket, const int (&theirs)[3]) {
   int mine[] = {opening.bell_memory, opening.wire->bell_file};
-  // Nothing else has been sent there: it goes at once.
+  // Nothing else is in the socket's buffer, so the message is sent at once.
   return send_files(socket, mine, 2, Deadline(0)) && attach(opening, link, theirs);
 }
 
-// The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for. So is the control of
-// congestion, but within a machine, where there is none: BBR paces by timers what could go at once. Reno is in every
-// Linux.
+// The sizes of the buffers are left to the system, which lets TCP's buffers grow beyond what a program may ask for.
+// Congestion control is left to the system, too, except within a machine, where there is no congestion: BBR delays by
+// timers what could be sent at once. Reno is in every Linux.
 bool prepare_stream(const LocalWire* wire, Link& link, int socket) {
   constexpr char kNoPacing[] = "reno";
   int one = 1;
@@ -134,11 +134,12 @@ int connect_to_peer(const Opening& opening, int peer, Deadline deadline) {
     int socket = connect_to(shares_memory(opening.wire, peer) ? card.shared : card.stream, deadline);
     if (socket >= 0) return socket;
     if (errno != EAGAIN || deadline.left() == 0) give_up_on(opening, peer, why_no_link(strerror(errno)));
-    nanosleep(&kRetry, nullptr);  // its queue is full
+    nanosleep(&kRetry, nullptr);  // the peer's listen queue is full
   }
 }
 
-// Until the peer says welcome it may send this process away, as one of too many that it does not know yet.
+// Until the peer sends its welcome, it may close the connection as one of too many unknown ones. This process then
+// tries again.
 void connect_link(const Opening& opening, int peer, Deadline deadline) {
   int socket = connect_to_peer(opening, peer, deadline);
   for (;;) {

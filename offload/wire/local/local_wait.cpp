@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See local.hpp. The waiting thread looks for up to 100 µs, and then sleeps in one place: poll(2), on the process's
-// event file and on the epoll of all sockets. Thus it hears peers of its node, those of others, and the death of any.
-// Before it sleeps it says so in the bell, then looks again; a sender does it the other way round (shared_ring.cpp).
+// Waits for frames. The waiting thread spins for up to 100 µs, and then sleeps in one call of poll(2), on the process's
+// event file and on the epoll of all sockets. So it notices peers of its node, peers of other nodes, and the end of any
+// peer. It sets `asleep` in the bell, then looks again, then sleeps; a sender first makes its frame visible and then
+// reads `asleep` (shared_ring.cpp).
 #include "wire/local/local.hpp"
 
 #include <poll.h>
@@ -17,7 +18,7 @@ namespace {
 constexpr uint64_t kSpin = 100'000;  // nanoseconds
 constexpr int kLooksPerClock = 16;
 constexpr int kLooksWithoutYield = 32;          // about two microseconds
-constexpr int kLooksWithoutYieldForRoom = 128;  // for a bulk that waits: the peer takes it on another CPU
+constexpr int kLooksWithoutYieldForRoom = 128;  // for a bulk that waits for room: the peer reads it on another CPU
 
 bool has_ready_socket(LocalWire* wire) {
   pollfd file = {wire->sockets, POLLIN, 0};
@@ -42,8 +43,9 @@ void pause() {
 #endif
 }
 
-// An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to
-// the peer, which the system likes to wake on the CPU of the sender; it may have answered by a socket then.
+// An answer that comes at once needs no system call. After some looks this thread yields the CPU to other threads,
+// perhaps to the peer: the system tends to wake the peer on the sender's CPU. The peer may then have answered by a
+// socket.
 bool spin(LocalWire* wire, uint64_t limit, bool wants_room) {
   uint64_t end = monotonic_nanoseconds() + limit;
   int left = wants_room ? kLooksWithoutYieldForRoom : kLooksWithoutYield;
@@ -70,7 +72,7 @@ void watch_for_room(LocalWire* wire, Link& link, bool watch) {
   link.watches_room = watch;
 }
 
-// Whether a socket has too little.
+// Returns whether a socket has too little room for its queued frames.
 bool watch_for_room(LocalWire* wire) {
   bool wants_room = false;
   for (int i = 0; wire->streams != 0 && i < wire->count; ++i) {
@@ -83,7 +85,7 @@ bool watch_for_room(LocalWire* wire) {
   return wants_room;
 }
 
-// So that readers of full rings ring.
+// Makes the readers of full rings ring the bell when there is room.
 void want_room(LocalWire* wire) {
   for (int i = 0; i < wire->count; ++i) {
     Link& link = wire->links[i];
@@ -107,23 +109,23 @@ void sleep(LocalWire* wire, int milliseconds) {
 void local_wait(Wire* generic, int milliseconds) {
   LocalWire* wire = local_of(generic);
   uint64_t limit = static_cast<uint64_t>(milliseconds) * 1'000'000;
-  bool wants_room = watch_for_room(wire);  // what is queued from now on wakes
+  bool wants_room = watch_for_room(wire);  // frames queued from now on wake this thread
   bool found = spin(wire, milliseconds < 0 || limit > kSpin ? kSpin : limit, wants_room);
   if (!found && milliseconds != 0) {
-    wire->bell->asleep.store(1);  // before the looks: see above
+    wire->bell->asleep.store(1);  // before has_something looks: see above
     want_room(wire);
     if (!has_something(wire)) sleep(wire, milliseconds);
     wire->bell->asleep.store(0, std::memory_order_relaxed);
   }
-  // Not a store: it could take back a wake whose reason the caller, which looks now, does not see yet. An exchange
-  // takes back only what it reads, and what was written before that wake is seen behind it (seq_cst; pairs with
-  // local_wake).
+  // Not a store: it could erase a wake, and the caller, which looks now, might not see the reason of that wake yet. An
+  // exchange erases only the value that it reads, and after it this thread sees what was written before that wake
+  // (seq_cst; pairs with local_wake).
   if (wire->woken.load(std::memory_order_relaxed)) wire->woken.exchange(false);
 }
 
 void local_wake(Wire* generic) {
   LocalWire* wire = local_of(generic);
-  wire->woken.store(true);  // before the look at `asleep`: see above
+  wire->woken.store(true);  // before `ring` reads `asleep`: see above
   wire->bell->ring(wire->bell_file);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Serves the connections of a job's processes side by side.
 #include "wire/local/reception.hpp"
 
 #include "wire/base/clock.hpp"
@@ -17,8 +17,9 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr uint64_t kSilence = 1'000'000'000;  // nanoseconds after which a guest's descriptor is taken for another
-constexpr int kAtOnce = 64;                   // connections, between two looks at the guests
+// Nanoseconds; a guest that is unproven for longer may be dropped to free its descriptor.
+constexpr uint64_t kSilence = 1'000'000'000;
+constexpr int kAtOnce = 64;  // connections accepted between two looks at the guests
 
 bool has_no_descriptor() { return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS; }
 
@@ -82,7 +83,8 @@ int Reception::milliseconds_to_look(Deadline deadline) const {
   return is_starved_ ? std::min(kStarved, deadline.left()) : deadline.left();
 }
 
-// From the last on, as those that go leave their place to others behind them. Returns whether there is an outcome.
+// Goes from the last guest to the first, because removing a guest moves the guests after it. Returns whether there is
+// an outcome.
 bool Reception::hear_guests(Caller& caller, Outcome& outcome) {
   for (int i = watched_guests_ - 1; i >= 0; --i) {
     if (watched_[i].revents == 0) continue;
@@ -137,7 +139,7 @@ Reception::Step Reception::hear(Guest& guest) {
   return hear_rest(guest);
 }
 
-// kDone: it has come a step further.
+// kDone: the handshake has advanced by one step.
 Reception::Step Reception::hear_handshake(Guest& guest) {
   char bytes[sizeof(Handshake::Hello)];
   ssize_t got = receive_some(guest.socket, bytes, guest.handshake.wants());
@@ -145,7 +147,7 @@ Reception::Step Reception::hear_handshake(Guest& guest) {
   if (got <= 0) return Step::kDropped;
   Handshake::Answer answer = guest.handshake.take(*job_, bytes, static_cast<size_t>(got));
   if (guest.handshake.state() == Handshake::State::kRefused) return Step::kDropped;
-  // It goes at once, as nothing else has been sent there.
+  // Nothing else is in the socket's buffer, so the answer is sent at once.
   bool is_sent = answer.count == 0 || send(guest.socket, answer.bytes, answer.count, MSG_DONTWAIT | MSG_NOSIGNAL) ==
                                           static_cast<ssize_t>(answer.count);
   return is_sent ? Step::kDone : Step::kDropped;
@@ -183,10 +185,10 @@ void Reception::remove(int index) {
   is_starved_ = false;
 }
 
-// Of strangers the one that has waited longest of the source that has most; all that are proven are of the job.
+// Drops the stranger that has waited longest, of the source that has most strangers. Proven guests are of the job.
 void Reception::make_room() {
   constexpr uint64_t kLists = 256;
-  int by_source[kLists] = {};  // of sources that share one, all count
+  int by_source[kLists] = {};  // strangers per hash of the source; sources with the same hash share a count
   auto list_of = [](const Source& source) {
     return ((source.words[0] ^ source.words[1] ^ source.words[2]) * 0x9e3779b97f4a7c15u) / (UINT64_MAX / kLists + 1);
   };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes connections of a job's processes. Whoever connects is heard side by side with all others, so one that is
-// silent, slow or no process of the job keeps nobody waiting. Connections that have not proved to know the job's secret
-// are limited in number: beyond that, the oldest of the source goes that has most. A process that has been sent away
-// tries again (Greeting::kClosed). One thread.
+// Accepts connections of a job's processes. It serves all connections at the same time, so a connection that is silent
+// or slow, or not from a process of the job, delays no other. The number of connections that have not proved that they
+// know the job's secret is limited: at the limit, it drops the oldest one of the source that has most. A process that
+// has been dropped tries again (Greeting::kClosed). One thread.
 #pragma once
 
 #include "wire/local/handshake.hpp"
@@ -12,38 +12,39 @@
 
 namespace marline::offload::wire {
 
-// One that belongs to the job. Its socket and its files belong to whoever gets it.
+// A process of the job that has connected. The receiver of this struct owns the socket and the files.
 struct Caller {
   static constexpr size_t kMostBytes = 512;
   int number;
   int socket;
   char bytes[kMostBytes];
-  int file_count;  // so many of `files` are its owner's to close
+  int file_count;  // number of valid `files`, which the owner closes
   int files[kMostFiles];
 };
 
-// What follows the handshake.
+// The data that follows the handshake.
 struct Expected {
-  size_t bytes = 0;                                      // at most Caller::kMostBytes
-  int (*files)(const void* data, int number) = nullptr;  // how many that process sends behind them; null: none
+  size_t bytes = 0;  // at most Caller::kMostBytes
+  // How many files that process sends after the bytes; null: none.
+  int (*files)(const void* data, int number) = nullptr;
   const void* data = nullptr;
 };
 
 class Reception {
  public:
-  // kNoFiles: the system gives no descriptor for the next connection, by errno, and none that could be given up is
-  // open.
+  // kNoFiles: the system gives no descriptor for the next connection (errno says why), and no connection is open that
+  // could be closed instead.
   enum class Outcome : uint8_t { kCaller, kTimeIsOver, kOther, kNoFiles };
 
   static constexpr int kMostListeners = 2;
-  static constexpr int kStrangers = 64;  // connections beside one for each process of the job
+  static constexpr int kStrangers = 64;  // connections in addition to one for each process of the job
 
-  // The job, the expectation's data and the listeners stay. False: no memory.
+  // `job`, `expected.data` and the listeners must stay valid. Returns false if there is no memory.
   [[nodiscard]] bool open(const Job& job, Purpose purpose, const Expected& expected, const int* listeners, int count);
-  // Drops those whom it hears; the listeners are not its own.
+  // Closes the connections that it still serves. Does not close the listeners.
   void close();
 
-  // Waits for the next caller, for the deadline, or until there is something to read at `other`.
+  // Waits for the next caller, for the deadline, or until `other` is readable.
   [[nodiscard]] Outcome next(Caller& caller, Deadline deadline, int other = -1);
 
  private:
@@ -68,11 +69,11 @@ class Reception {
   Expected expected_;
   int listeners_[kMostListeners] = {};
   int listener_count_ = 0;
-  Guest* guests_ = nullptr;  // `most_`, of which `count_` are there, the oldest first
+  Guest* guests_ = nullptr;  // room for `most_`; `count_` are in use, oldest first
   int count_ = 0, most_ = 0;
-  pollfd* watched_ = nullptr;  // the guests in their order, then the listeners, then the other file
+  pollfd* watched_ = nullptr;  // the guests in their order, then the listeners, then `other`
   int watched_guests_ = 0;
-  bool is_starved_ = false;  // no descriptor was left; the listeners are not watched until a guest has gone
+  bool is_starved_ = false;  // no descriptor was left; the listeners are not watched until a guest is removed
 };
 
 }  // namespace marline::offload::wire

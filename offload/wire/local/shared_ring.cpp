@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Sleeping: a thread says that it will sleep (`asleep`, `wants_room`), then looks again, then sleeps;
-// the other process moves its end of the ring, then looks at what the thread has said. All four are seq_cst: with
-// less, each could miss the other's store, and the thread would sleep beside a full ring.
+// The ring, and how a thread sleeps for it. The thread sets `asleep` or `wants_room`, then looks again, then sleeps;
+// the other process moves its end of the ring, then reads what the thread has set. All four accesses are seq_cst: with
+// weaker orders each process could miss the other's store, and the thread would sleep although it need not.
 #include "wire/local/shared_ring.hpp"
 
 #include <unistd.h>
@@ -26,7 +26,7 @@ void SharedRing::open(void* memory, uint64_t bytes) {
 
 size_t SharedRing::write(const void* from, uint64_t bytes) {
   uint64_t taken = written_ - head_->head.load(std::memory_order_acquire);  // pairs with consume
-  if (taken > bytes_) return 0;  // nonsense: the reader's process has written over it
+  if (taken > bytes_) return 0;  // an invalid position: the reader's process has overwritten it
   uint64_t piece = std::min(bytes, bytes_ - taken), at = written_ & (bytes_ - 1);
   if (piece == 0) return 0;
   uint64_t first = std::min(piece, bytes_ - at);
@@ -46,7 +46,7 @@ uint64_t SharedRing::peek(const char*& bytes) const {
 
 bool SharedRing::consume(uint64_t bytes) {
   head_->head.store(head_->head.load(std::memory_order_relaxed) + bytes);
-  // Half a ring, so that a writer is not woken for every piece that is read.
+  // Waits for half a ring, so that a writer is not woken for every piece that is read.
   return head_->wants_room.load() != 0 && has_much_room() && head_->wants_room.exchange(0) != 0;
 }
 

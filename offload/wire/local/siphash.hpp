@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SipHash-2-4 (Aumasson and Bernstein, 2012): a short text's check value that only those can make who know the key. No
-// state.
+// SipHash-2-4 (Aumasson and Bernstein, 2012): computes a check value of a short text, which cannot be computed without
+// the key. No state.
 #pragma once
 
 #include <cstddef>

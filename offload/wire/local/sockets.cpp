@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Parses addresses, opens sockets, and sends and receives by a deadline.
 #include "wire/local/sockets.hpp"
 
 #include "wire/local/crowding.hpp"
@@ -32,12 +32,12 @@ const char* parse_unix(const char* name, Address& address) {
   size_t length = std::strlen(name);
   if (length == 0 || length >= sizeof local->sun_path) return "the name is empty or too long";
   local->sun_family = AF_UNIX;
-  std::memcpy(local->sun_path + 1, name, length);  // behind a zero: an abstract name
+  std::memcpy(local->sun_path + 1, name, length);  // after a zero byte: an abstract name
   address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
   return nullptr;
 }
 
-// IPv4 first, so that all processes choose alike.
+// Tries IPv4 first, so that all processes choose the same address family.
 const char* resolve(const char* host, const char* port, Address& address) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
@@ -91,7 +91,7 @@ Deadline Deadline::by_load(int milliseconds) {
   return deadline;
 }
 
-// The load is looked at when the time is over only: what counts is how crowded the machine has been meanwhile.
+// Reads the load only when the time is over, because the load during the wait counts.
 int Deadline::left() const {
   uint64_t now = now_in_milliseconds();
   if (now >= end_ && on_idle_machine_ != 0) {
@@ -200,7 +200,7 @@ int listen_at(const Address& address) {
 
 namespace {
 
-// Over a socket of the machine. Those by TCP have no user.
+// Whether a process of another user is at the other end of a Unix socket. TCP sockets do not show the user.
 bool is_of_another_user(int socket) {
   ucred peer = {};
   socklen_t size = sizeof peer;
@@ -337,7 +337,7 @@ bool receive_files_now(int socket, int* files, int count) {
     if (bytes < 0 && errno == EINTR) errno = EAGAIN;
     return false;
   }
-  bool is_cut = (message.header.msg_flags & MSG_CTRUNC) != 0;  // there are no descriptors for the files, or for some
+  bool is_cut = (message.header.msg_flags & MSG_CTRUNC) != 0;  // there are too few descriptors for the files
   cmsghdr* control = CMSG_FIRSTHDR(&message.header);
   errno = is_cut ? EMFILE : EPROTO;
   if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) return false;

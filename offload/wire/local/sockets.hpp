@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sockets while a job meets: every call ends by a deadline. All sockets made here are non-blocking and closed by exec.
+// Sockets for the time when a job meets: every call ends by a deadline. All sockets made here are non-blocking and
+// closed by exec.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,17 +16,17 @@ namespace marline::offload::wire {
 class Deadline {
  public:
   explicit Deadline(int milliseconds);
-  // One that is put off while the machine has more threads that want to run than CPUs (crowding.hpp): to as many times
-  // that many milliseconds, from now.
+  // A deadline that moves while the machine has more runnable threads than CPUs (crowding.hpp): to `milliseconds` times
+  // the crowding, from now.
   [[nodiscard]] static Deadline by_load(int milliseconds);
 
   [[nodiscard]] int left() const;       // milliseconds; 0: it is over
-  [[nodiscard]] double waited() const;  // seconds since its begin, in tenths
+  [[nodiscard]] double waited() const;  // seconds since the start, in tenths
 
  private:
   uint64_t begin_;
-  int on_idle_machine_ = 0;  // milliseconds; 0: it is not put off
-  mutable uint64_t end_;     // by_load: as of the last look
+  int on_idle_machine_ = 0;  // milliseconds; 0: the deadline does not move
+  mutable uint64_t end_;     // for by_load: as computed by the last look
 };
 
 struct Address {
@@ -39,23 +40,24 @@ struct Address {
   void set_port(uint16_t port);
 };
 
-// "unix:@NAME" or "tcp:HOST:PORT"; a HOST with colons in brackets. Null, or else what is wrong.
+// Parses "unix:@NAME" or "tcp:HOST:PORT"; a HOST with colons is in brackets. Returns null, or what is wrong.
 [[nodiscard]] const char* parse_address(const char* text, Address& address);
 [[nodiscard]] Address loopback_address();  // any port
-[[nodiscard]] Address unnamed_address();   // the system finds an abstract name
-// A machine may know itself by an address like 127.0.1.1, by which others do not know it: these mean another one of it.
+[[nodiscard]] Address unnamed_address();   // the system chooses an abstract name
+// Whether the address is one like 127.0.1.1: a machine may know itself by it, but other machines do not reach it so.
 [[nodiscard]] bool is_own_name(const Address& address);
+// The same port on all interfaces of this machine.
 [[nodiscard]] Address of_all_interfaces(const Address& address);
 [[nodiscard]] Address own_address(int socket);
 [[nodiscard]] Address peer_address(int socket);
 
-// Addresses of IPv4 whose first bits are the same; all, if no bits count.
+// IPv4 addresses with the same first bits; all addresses if the mask is 0.
 struct Network {
   uint32_t address = 0, mask = 0;  // in the host's byte order
 
   [[nodiscard]] bool has(const Address& other) const;
 };
-// "10.1.0.0/16", or an address. False: it is neither.
+// Parses "10.1.0.0/16", or one address. Returns false if the text is neither.
 [[nodiscard]] bool parse_network(const char* text, Network& network);
 
 // Where a connection comes from: a host, or within the machine a process. Two sockets of one source compare equal.
@@ -66,28 +68,29 @@ struct Source {
 };
 [[nodiscard]] Source source_of(int socket);
 
-// All: a socket, or -1 with errno. Over sockets of the machine only processes of this one's user are met: EACCES is
-// another user's.
+// These functions return a socket, or -1 with errno. By a Unix socket they connect only processes of the same user:
+// EACCES means that the other process is of another user.
 [[nodiscard]] int listen_at(const Address& address);
 [[nodiscard]] int accept_from(int listener);
 [[nodiscard]] int connect_to(const Address& address, Deadline deadline);  // one try
-// Whether a try that failed may succeed later.
+// Whether a connection that failed with this error may succeed later.
 [[nodiscard]] bool may_come(int error);
 
-// False: the peer has closed, or the deadline is over.
+// These functions return false if the peer has closed the connection, or the deadline is over.
 [[nodiscard]] bool send_all(int socket, const void* bytes, size_t count, Deadline deadline);
 [[nodiscard]] bool receive_all(int socket, void* bytes, size_t count, Deadline deadline);
 [[nodiscard]] bool wait_for(int socket, short events, Deadline deadline);
 
-// As much of `bytes` as is there: -1 with errno EAGAIN if none is, 0: the peer has closed.
+// Reads up to `count` bytes that have arrived. Returns -1 with errno EAGAIN if there are none, and 0 if the peer has
+// closed the connection.
 [[nodiscard]] ssize_t receive_some(int socket, void* bytes, size_t count);
 
-// A byte with open files. `files` that are received belong to the caller; exactly `count`, or false and none; errno is
-// EMFILE if this process may open no more.
+// One byte together with open files. Received `files` belong to the caller: exactly `count`, or none and false; errno
+// is EMFILE if this process may open no more files.
 inline constexpr int kMostFiles = 4;
 [[nodiscard]] bool send_files(int socket, const int* files, int count, Deadline deadline);
 [[nodiscard]] bool receive_files(int socket, int* files, int count, Deadline deadline);
-// The same without waiting: false with errno EAGAIN if it has not come yet.
+// The same without waiting: false with errno EAGAIN if the message has not arrived yet.
 [[nodiscard]] bool receive_files_now(int socket, int* files, int count);
 
 }  // namespace marline::offload::wire

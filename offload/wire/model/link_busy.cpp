@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Makes and maps the words that processes share for the link model.
 #include "wire/model/link_busy.hpp"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr char kName[] = "marline-links";
 constexpr char kTarget[] = "/memfd:marline-links";
 
-// The file of another process, or -1.
+// Opens the memfd of another process. Returns -1 if there is none.
 int find_file(int pid) {
   char folder[64], path[sizeof folder + sizeof dirent::d_name], target[64];
   snprintf(folder, sizeof folder, "/proc/%d/fd", pid);

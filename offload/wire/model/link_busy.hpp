@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Until when the links to this node are busy, and the network cards of all nodes: words that processes share. Each
-// process makes a memfd before it joins the job; after that all map the one of the lowest process of their node for the
-// links, and that of process 0 for the cards. They find them among these processes' open files. A process that cannot,
-// as that one has ended or hides its files, uses its own, and shares nothing there. One thread.
+// The times until which links and network cards are in use, as words that processes share. Each process makes a memfd
+// before it joins the job. After that, the processes of a node map the memfd of the node's lowest process for the links
+// to this node, and all processes map the memfd of process 0 for the network cards of all nodes. They find a memfd
+// among the open files of its process. If that process has ended or hides its files, a process uses its own memfd, and
+// shares nothing there. One thread.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -14,14 +15,15 @@ namespace marline::offload::wire {
 
 class LinkBusy {
  public:
-  // Before the job is joined. False: there is no memory.
+  // Called before the job is joined. Returns false if there is no memory.
   [[nodiscard]] bool make();
-  // After it. `first`: the process id of the node's lowest process, `zero`: that of process 0; 0: it is this one.
+  // Called after the job is joined. `first`: the process id of the node's lowest process; `zero`: that of process 0. 0
+  // means this process.
   void share(int first, int zero);
   void close();
-  // Of the link from the node whose lowest process is `peer`.
+  // The word of the link from the node with `peer` as its lowest process.
   [[nodiscard]] std::atomic<uint64_t>& from(int peer) { return links_->links[peer]; }
-  // Of the card of the node whose lowest process is `peer`.
+  // The words of the network card of the node with `peer` as its lowest process.
   [[nodiscard]] std::atomic<uint64_t>& card_out(int peer) { return cards_->cards_out[peer]; }
   [[nodiscard]] std::atomic<uint64_t>& card_in(int peer) { return cards_->cards_in[peer]; }
 

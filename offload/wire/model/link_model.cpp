@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Frames come from the poll of the wire below and are kept in a list per peer. All calls to the user
-// come from this wire's poll, under its lock: also `place` must not come before the frames that went ahead of it.
+// The model of slow links. Frames come from the poll of the wire below and are kept in a list per peer. All calls to
+// the user come from this wire's poll, under its lock. `place`, too, is called only after the earlier frames have been
+// delivered.
 #include "wire/model/link_model.hpp"
 
 #include "base/lock.hpp"
@@ -23,36 +24,37 @@ namespace {
 
 constexpr int kMostPerPoll = 64;
 constexpr uint64_t kNever = ~uint64_t{0};
-constexpr uint64_t kShort = 1'000'000;  // nanoseconds: until a frame that comes sooner, the caller polls
+// Nanoseconds: if the next frame is due sooner, the caller polls and does not wait.
+constexpr uint64_t kShort = 1'000'000;
 
-// A frame on its way, or the loss of the peer behind its last one.
+// A frame in flight; or the loss of the peer, which is ordered after its last frame.
 struct Kept {
   Kept* next;
   uint64_t due;
   char* bulk;
-  const char* lost;  // why; null: it is a frame
+  const char* lost;  // the reason of the loss; null: this is a frame
   Frame frame;
   [[nodiscard]] uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
 };
 
 struct Far {
-  bool slow;  // behind a link; else frames go straight through
+  bool slow;  // connected by a modelled link; otherwise frames pass straight through
   LinkSpeed speed;
   LinkWords busy;
   Kept* first;
   Kept* last;
-  char* bulk;  // of the frame that is just coming
+  char* bulk;  // bulk of the frame that is arriving
 };
 
 struct ModelWire {
   const WireKind* below;
   Wire* wire;
   WireUser user;
-  WireUser own;  // what the wire below calls
+  WireUser own;  // the functions that the wire below calls
   Far* peers = nullptr;
   int count = 0;
   LinkBusy busy;
-  Lock poll_lock;  // whoever has it polls, and owns the lists
+  Lock poll_lock;  // the thread that holds it polls, and owns the lists
   std::atomic<uint64_t> next_due{kNever};
 };
 
@@ -126,7 +128,7 @@ void drop_first(Far& far) {
   std::free(kept);
 }
 
-// The peer whose first frame is due first; -1: nothing is kept.
+// Returns the peer with the earliest kept frame; -1: nothing is kept.
 int find_first(const ModelWire* wire) {
   int first = -1;
   for (int i = 0; i < wire->count; ++i) {
@@ -146,7 +148,7 @@ int hand_over_due(ModelWire* wire) {
   }
   uint64_t next = peer >= 0 ? wire->peers[peer].first->due : kNever;
   uint64_t before = wire->next_due.exchange(next, std::memory_order_relaxed);
-  if (next < before) wire->below->wake(wire->wire);  // the waiting thread sleeps longer than that
+  if (next < before) wire->below->wake(wire->wire);  // the waiting thread may sleep past that time
   return count;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Parses MARLINE_LINK, and computes when a frame arrives.
 #include "wire/model/link_speed.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool skip_word(const char*& at, const char* word) {
   return true;
 }
 
-// False: there is no number with one of the units.
+// Returns false if there is no number with one of the units, or it is larger than `most`.
 template <int kCount>
 bool read_number(const char*& at, const Unit (&units)[kCount], double most, double& value) {
   if (*at < '0' || *at > '9') return false;
@@ -60,13 +60,13 @@ bool is_pair(const char* text, size_t length, const char* node, const char* othe
          std::strncmp(text + first + 1, other, second) == 0;
 }
 
-// What a frame passes.
+// A link or a network card that a frame passes.
 struct Lane {
   double bandwidth;
   std::atomic<uint64_t>* busy;
 };
 
-// Takes the lane for so long, at `begin` or when it is free. Returns the end.
+// Occupies the lane for the time `takes`, from `begin` on or from when the lane is free. Returns the end.
 uint64_t pass_lane(std::atomic<uint64_t>& busy, uint64_t begin, uint64_t takes) {
   uint64_t before = busy.load(std::memory_order_relaxed), end;
   do {

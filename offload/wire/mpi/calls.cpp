@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Finds the MPI library of the process, and looks up its functions and handles.
 #include "wire/mpi/calls.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.80"};
 constexpr const char* kImplementation = "Open MPI";
 #else
-// The ABI that MPICH and its relatives share; Debian gives its library another name.
+// The ABI that MPICH and its relatives share; Debian gives MPICH's library another name.
 constexpr const char* kLibraries[] = {"libmpich.so.12", "libmpi.so.12"};
 constexpr const char* kImplementation = "MPICH";
 #endif
@@ -27,7 +27,7 @@ void* open_library() {
   for (const char* name : kLibraries) {
     if (void* found = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return found;
   }
-  // Global: Open MPI's own plugins take its symbols from there.
+  // RTLD_GLOBAL: Open MPI's own plugins take its symbols from the global scope.
   for (const char* name : kLibraries) {
     if (void* found = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return found;
   }
@@ -45,8 +45,8 @@ class Finder {
   }
 
 #if MARLINE_MPI_IS_OPENMPI
-  // What the library itself uses: a program that is not position-independent has a copy of an object that it names, and
-  // the copy is the object then.
+  // Finds the object that the library itself uses. A program that is not position-independent has its own copy of an
+  // object that it names, and the library uses that copy, too.
   void* object(const char* name) {
     void* found = dlsym(RTLD_DEFAULT, name);
     if (found == nullptr) found = dlsym(library_, name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of the MPI library that the wire calls, by their PMPI names: neither a PMPI tool nor libmarline-mpi
-// sees or suspends these calls. They are looked up, not linked: the library of the process may have another name than
-// the one that this one was built with, and may lie in no scope that the linker would search. Written once, by join.
+// sees or suspends these calls. They are looked up at run time, not linked: the process's MPI library may have another
+// name than the MPI library of the build, and may be in no scope that the linker would search. Join writes them, once.
 #pragma once
 
 #include <mpi.h>
@@ -37,7 +37,7 @@ struct Calls {
   decltype(&PMPI_Wait) wait;
   decltype(&PMPI_Get_count) get_count;
 
-  // Handles that are addresses of the library's objects in Open MPI.
+  // Handles. In Open MPI they are addresses of the library's objects.
   MPI_Comm world;
   MPI_Comm self;
   MPI_Datatype byte;
@@ -47,8 +47,8 @@ struct Calls {
 
 extern Calls mpi;
 
-// Fills `mpi` from the MPI library of the process, or loads one. False, with the reason in `line`: there is none, it is
-// of the other implementation, or it lacks a function.
+// Fills `mpi` from the MPI library of the process, or loads one. Returns false, with the reason in `line`, if there is
+// no library, or it is of the other implementation, or it lacks a function.
 [[nodiscard]] bool find_mpi(char* line, size_t room);
 
 }  // namespace marline::offload::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// The bell as a futex.
 #include "wire/mpi/doorbell.hpp"
 
 #include <linux/futex.h>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kQuiet = 0, kRung = 1, kAsleep = 2;
 
-// By default the kernel adds 50 us to each sleep of a thread, which is as long as ours are. Once per thread.
+// By default the kernel adds 50 us to each sleep of a thread, which is as long as the sleeps here. Done once per
+// thread.
 void sharpen_timers() {
   constexpr unsigned long kSlack = 1000;  // ns
   static thread_local bool is_done = false;
@@ -28,13 +29,13 @@ void sharpen_timers() {
 }  // namespace
 
 void ring(Doorbell& bell) {
-  // Release: what the ringer has written before is seen by the sleeper, which takes the ring (take_ring, acquire).
+  // Release: after the sleeper takes the ring (take_ring, acquire), it sees what the ringer has written before.
   if (bell.exchange(kRung, std::memory_order_release) != kAsleep) return;
   syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 void disturb(Doorbell& bell) {
-  // A hint: a thread that falls asleep just now does so for a step of `wait` only.
+  // The load is only a hint: a thread that falls asleep just now sleeps for one step of `wait` at most.
   if (bell.load(std::memory_order_relaxed) == kAsleep) ring(bell);
 }
 
@@ -51,7 +52,7 @@ void sleep_at(Doorbell& bell, uint64_t nanoseconds) {
   const timespec time = {static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
   syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, kAsleep, &time, nullptr, 0);
   expected = kAsleep;
-  bell.compare_exchange_strong(expected, kQuiet, std::memory_order_relaxed);  // a ring stays, for take_ring
+  bell.compare_exchange_strong(expected, kQuiet, std::memory_order_relaxed);  // a ring stays for take_ring
 }
 
 }  // namespace marline::offload::wire

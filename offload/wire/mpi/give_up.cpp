@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Formats the line and calls WireUser::fail.
 #include "wire/mpi/give_up.hpp"
 
 #include <cstdarg>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends of the process, by one line. Any thread.
+// Ends the process with one line. Any thread.
 #pragma once
 
 #include "wire/mpi/state.hpp"
@@ -9,7 +9,7 @@ namespace marline::offload::wire {
 
 [[noreturn]] void give_up(const WireUser* user, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
-// `peer`: of the call, or -1.
+// `peer`: the other process of the call, or -1.
 [[noreturn]] void give_up_after(const Wire* wire, int result, const char* call, int peer) __attribute__((cold));
 
 inline void check(const Wire* wire, int result, const char* call, int peer = -1) {
@@ -17,7 +17,7 @@ inline void check(const Wire* wire, int result, const char* call, int peer = -1)
     give_up_after(wire, result, call, peer);
 }
 
-// Zeroed; ends the process if there is none.
+// Returns zeroed memory; ends the process if there is none.
 [[nodiscard]] void* take_memory(const WireUser* user, size_t bytes);
 
 }  // namespace marline::offload::wire

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The slots' receives are posted in the order of the ring, and every one takes a message from anybody:
-// MPI fills them in that order, and messages of one process in the order in which they were sent (MPI 3.1, 3.5). So
-// handling the slots in the order of the ring keeps the order of each pair.
+// Receives frames. The receives of the slots are posted in the order of the ring, and each of them takes a message from
+// any process: MPI fills them in that order, and takes the messages of one process in the order in which they were sent
+// (MPI 3.1, 3.5). So handling the slots in the order of the ring keeps the order of each pair.
 //
-// A frame whose bulk is on its way holds back the later ones of its pair: they are copied, at most kWindow of them, and
-// their bulks wait in MPI. Their places are asked for when the frames before them have been delivered.
+// While the bulk of a frame is in flight, the later frames of its pair are held: they are copied, at most kWindow of
+// them, and their bulks wait in MPI. `place` is called for a held frame when the frames before it have been delivered.
 #include "wire/mpi/inbox.hpp"
 
 #include "wire/mpi/give_up.hpp"
@@ -42,7 +42,7 @@ void post(Wire* wire, Slot& slot) {
           static_cast<unsigned long long>(wire->inboxes[peer].sequence), what);
 }
 
-// The next frame of a message, of whose bytes so many are left: its own bytes.
+// Checks the next frame of a message that has `left` bytes left. Returns the number of the frame's own bytes.
 uint64_t check_frame(Wire* wire, int peer, const Frame* frame, uint64_t left) {
   uint64_t& last = wire->inboxes[peer].sequence;
   if (left < sizeof(Frame)) refuse(wire, peer, "it ends within a frame");
@@ -60,7 +60,7 @@ void deliver(Wire* wire, int peer, const Frame* frame) {
   Outbox& box = wire->outboxes[peer];
   const uint32_t taken = box.taken.load(std::memory_order_relaxed) + 1;
   box.taken.store(taken, std::memory_order_relaxed);
-  // Half a window: the credits are back before the peer has used up the other half.
+  // Sends credits for half a window: they arrive before the peer has used up the other half.
   if (taken - box.told.load(std::memory_order_relaxed) >= kWindow / 2) send_notice(wire, peer, kCreditsTag);
 }
 
@@ -91,7 +91,7 @@ void drop_first(Inbox& box) {
   std::free(first);
 }
 
-// For the first frame held.
+// Starts to receive the bulk of the first held frame.
 void start_bulk(Wire* wire, int peer) {
   Inbox& box = wire->inboxes[peer];
   const Frame* frame = box.first->frame();
@@ -113,7 +113,7 @@ void say_goodbye(Wire* wire, int peer) {
   close_outbox(wire, peer);
 }
 
-// Of a frame whose turn it is, and whose bulk, if any, is in its message.
+// Handles a frame when its turn has come. Its bulk, if any, is in its message.
 void finish(Wire* wire, int peer, const Frame* frame, int tag) {
   if (tag == kByeTag) return say_goodbye(wire, peer);
   take_inlined(wire, peer, frame);
@@ -130,7 +130,7 @@ void take_frame(Wire* wire, int peer, const Frame* frame, uint64_t bytes, int ta
   if (is_first) start_bulk(wire, peer);
 }
 
-// A message of frames: each but the last is padded.
+// Handles a message of frames: each frame but the last is padded.
 void take_frames(Wire* wire, int peer, const char* at, uint64_t left) {
   for (;;) {
     const auto* frame = reinterpret_cast<const Frame*>(at);
@@ -155,7 +155,8 @@ void handle(Wire* wire, Slot& slot) {
   if (tag == kByeTag) take_frame(wire, peer, frame, sizeof(Frame), tag);
 }
 
-// The bulk of the first frame held is complete: delivers it, and those behind it up to the next with a bulk of its own.
+// The bulk of the first held frame is complete: delivers that frame, and the frames after it up to the next one with a
+// bulk of its own.
 int release_held(Wire* wire, int peer) {
   Inbox& box = wire->inboxes[peer];
   if (box.bulk.dropped) std::free(box.bulk.at);
@@ -176,14 +177,15 @@ int release_held(Wire* wire, int peer) {
   return released;
 }
 
-// The slot handled last is posted again when the next one is looked at: an answer need not wait for that.
+// The slot that was handled last is posted again only when the next slot is looked at, so that an answer need not wait
+// for the post.
 Slot& oldest_slot(Wire* wire) {
   Slot& before = wire->slots[(wire->head + kSlots - 1) % kSlots];
   if (before.handled) post(wire, before);
   return wire->slots[wire->head];
 }
 
-// One at a time: looking for another makes MPI look at all that it has, which the next call does anyway.
+// Handles one slot. A test of another slot would make MPI look at all that it has, which the next call does anyway.
 int service_slots(Wire* wire) {
   Slot& slot = oldest_slot(wire);
   if (!test_slot(wire, slot)) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Joining is collective over MPI_COMM_WORLD: all of its processes join, and none of them is in another
+// Joins the job. Joining is collective over MPI_COMM_WORLD: all of its processes join, and none of them is in another
 // collective call on it meanwhile.
 #include "wire/mpi/join.hpp"
 
@@ -19,7 +19,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-// What each process tells all others.
+// What each process sends to all other processes.
 struct Facts {
   Peer peer;
   bool is_of_job;
@@ -53,7 +53,7 @@ void start_mpi(Wire* wire) {
   wire->serialized = level == MPI_THREAD_SERIALIZED;
 }
 
-// By MPI_Comm_split rather than MPI_Comm_dup: the program's attributes of MPI_COMM_WORLD are not copied.
+// Uses MPI_Comm_split rather than MPI_Comm_dup: the program's attributes of MPI_COMM_WORLD are not copied.
 MPI_Comm make_comm(Wire* wire) {
   MPI_Comm made;
   check(wire, mpi.comm_split(mpi.world, 0, wire->number, &made), "MPI_Comm_split");
@@ -70,18 +70,20 @@ void make_comms(Wire* wire) {
 
 [[nodiscard]] bool is_zero(const uint64_t* secret) { return (secret[0] | secret[1]) == 0; }
 
-// Process 0's secret counts; a process without one takes it. False: this process has another.
+// All processes use the secret of process 0; a process without a secret takes it. Returns false if this process has
+// another secret.
 [[nodiscard]] bool agree_on_secret(Wire* wire, const Job& job) {
   uint64_t secret[2] = {job.secret[0], job.secret[1]};
   if (wire->number == 0 && is_zero(secret) && getrandom(secret, sizeof secret, 0) != sizeof secret) {
     give_up(&wire->user, "the system has no random numbers for the job's secret");
   }
   check(wire, mpi.bcast(secret, sizeof secret, mpi.byte, 0, wire->frames), "MPI_Bcast");
-  wire->job = secret[0] ^ (secret[1] * 0x9e3779b97f4a7c15);  // a word that does not tell the secret
+  wire->job = secret[0] ^ (secret[1] * 0x9e3779b97f4a7c15);  // a word that does not reveal the secret
   return is_zero(job.secret) || std::memcmp(secret, job.secret, sizeof secret) == 0;
 }
 
-// One process says it. The launcher ends the others, which go by themselves if it does not.
+// Process 0 reports the stranger. The launcher ends the other processes; if it does not, they end themselves after
+// kPatience.
 [[noreturn]] void give_up_stranger(const Wire* wire, int stranger) {
   constexpr unsigned kPatience = 5;  // s
   if (wire->number != 0) sleep(kPatience);

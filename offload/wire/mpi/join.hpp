@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WireKind::join.
+// WireKind::join of the wire `mpi`.
 #pragma once
 
 #include "wire/mpi/state.hpp"

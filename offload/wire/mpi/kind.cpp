@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kind of wire `mpi`, for one implementation of MPI: the only thing that the library shows.
+// The table of functions of the wire `mpi`, for one implementation of MPI: the only symbol that the library exports.
 #include "wire/mpi/join.hpp"
 #include "wire/mpi/leave.hpp"
 #include "wire/mpi/outbox.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. First what is queued goes out, then a goodbye to each peer, which arrives behind it; then the
-// goodbyes of the peers come in, behind all that they have sent. A peer that does not answer does not keep this process
-// for ever.
+// Leaves the job. First this process sends what is queued, then a goodbye to each peer, which arrives after the frames.
+// Then it waits for the goodbyes of the peers, which arrive after all their frames. It does not wait for ever for a
+// peer that does not answer.
 #include "wire/mpi/leave.hpp"
 
 #include "wire/base/clock.hpp"
@@ -19,7 +19,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-constexpr uint64_t kPatience = 10'000'000'000;  // ns, for the peers
+constexpr uint64_t kPatience = 10'000'000'000;  // ns that this process waits for its peers
 
 [[nodiscard]] int first_busy(Wire* wire) {
   for (int i = 0; i < wire->count; ++i) {
@@ -35,7 +35,7 @@ constexpr uint64_t kPatience = 10'000'000'000;  // ns, for the peers
   return -1;
 }
 
-// Until there is no such process. Returns one that is left when the time is over, or -1.
+// Polls until `first` finds no process. Returns a process that it still finds when the time is over, or -1.
 int poll_until_none(Wire* wire, uint64_t until, int (*first)(Wire*)) {
   while (first(wire) >= 0) {
     if (poll_wire(wire) != 0) continue;
@@ -53,7 +53,7 @@ void warn(const Wire* wire, int peer, const char* what) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length));
 }
 
-// True if nothing is under way any more.
+// Returns true if nothing is in flight any more.
 bool depart(Wire* wire, bool all) {
   const uint64_t until = monotonic_nanoseconds() + kPatience;
   int late = poll_until_none(wire, until, first_busy);
@@ -70,7 +70,7 @@ bool depart(Wire* wire, bool all) {
   return late < 0;
 }
 
-// After this, nobody calls MPI for the wire.
+// After this, no thread calls MPI for the wire.
 void close_wire(Wire* wire) {
   // Pairs with the release of the last poller (progress.cpp).
   while (wire->polling.exchange(true, std::memory_order_acquire)) usleep(10);
@@ -101,7 +101,7 @@ void end_mpi(Wire* wire) {
   if (is_finalized != 0) return;
   check(wire, mpi.comm_delete_attr(mpi.self, wire->keyval), "MPI_Comm_delete_attr");
   check(wire, mpi.comm_free_keyval(&wire->keyval), "MPI_Comm_free_keyval");
-  // Waits for all processes, and for messages under way. Without it, the launcher ends the job.
+  // MPI_Finalize waits for all processes and for messages in flight. Without this call, the launcher ends the job.
   if (wire->initialised && wire->all_left) check(wire, mpi.finalize(), "MPI_Finalize");
 }
 
@@ -111,7 +111,7 @@ void leave_before_finalize(Wire* wire) {
   check(wire,
         mpi.comm_create_keyval(
             [](MPI_Comm, int, void*, void*, void*, int* flag) -> int {
-              *flag = 0;  // not for copies
+              *flag = 0;  // copies of the communicator do not get the attribute
               return MPI_SUCCESS;
             },
             on_finalize, &wire->keyval, nullptr),

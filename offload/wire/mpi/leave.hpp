@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WireKind::leave.
+// WireKind::leave of the wire `mpi`.
 #pragma once
 
 #include "wire/mpi/state.hpp"
@@ -9,8 +9,8 @@ namespace marline::offload::wire {
 
 void leave_wire(Wire* wire, bool all);
 
-// Leaves in the program's MPI_Finalize, if that comes before `leave`: after it no function of MPI may be called. The
-// user gets frames from within that call then. By join.
+// Makes the program's MPI_Finalize leave the job, if that comes before `leave`: after it no MPI function may be called.
+// The user then gets frames from within MPI_Finalize. Called by join.
 void leave_before_finalize(Wire* wire);
 
 }  // namespace marline::offload::wire

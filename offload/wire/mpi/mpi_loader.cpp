@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The variables: Open MPI, "Environment variables" (FAQ, running MPI jobs); Hydra and Slurm's PMI set
-// PMI_RANK; PMIx sets PMIX_RANK; Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES".
+// Finds the job's MPI and loads its wire. The variables are described in: Open MPI, "Environment variables" (FAQ,
+// running MPI jobs); Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES". Hydra and Slurm's PMI set PMI_RANK; PMIx sets
+// PMIX_RANK.
 #include "wire/mpi/mpi_loader.hpp"
 
 #include "../common/environment.h"
@@ -18,15 +19,15 @@ namespace marline::offload::wire {
 
 namespace {
 
-// Of one launcher. A count without a name is not told.
+// The variables of one launcher.
 struct Launcher {
   const char* number;
   const char* count;
-  Mpi mpi;  // none: any
+  Mpi mpi;  // none: any MPI
 };
 
-// The more telling ones first: jobs of Open MPI and MPICH under Slurm have several. A batch script of Slurm has
-// SLURM_PROCID, too, but no step.
+// The more specific launchers come first: jobs of Open MPI and MPICH under Slurm have variables of several. A batch
+// script of Slurm has SLURM_PROCID, too, but it is no step.
 constexpr Launcher kLaunchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", Mpi::open_mpi},
     {"PMI_RANK", "PMI_SIZE", Mpi::mpich},
@@ -34,7 +35,7 @@ constexpr Launcher kLaunchers[] = {
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", Mpi::none},
 };
 
-// -1: not set, or no number.
+// Returns -1 if the variable is not set, or is no number.
 int number_in(const char* name) {
   const char* text = trusted_variable(name);
   if (text == nullptr || *text == '\0') return -1;
@@ -52,7 +53,7 @@ int number_in(const char* name) {
   return std::strcmp(launcher.number, "PMIX_RANK") == 0;
 }
 
-// RTLD_NOLOAD compares the names that loaded libraries have given themselves, in any scope.
+// RTLD_NOLOAD compares `name` with the names that loaded libraries have given themselves, in any scope.
 [[nodiscard]] bool is_loaded(const char* name) {
   void* handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -88,7 +89,7 @@ Mpi find_installed() {
   return has_mpich ? Mpi::mpich : Mpi::open_mpi;
 }
 
-// Beside the library that this code is in, whatever the name under which that one was loaded.
+// The path of library `name` in the folder of the library that contains this code, whatever name that was loaded by.
 [[nodiscard]] bool path_beside(const char* name, char (&path)[PATH_MAX + 64]) {
   Dl_info self;
   char real[PATH_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which MPI the job runs on, and the wire `mpi` for it, which lies in a library of its own beside this one
+// Finds out on which MPI the job runs, and loads the wire `mpi` for it from a library next to this one
 // (libmarline-wire-openmpi.so, libmarline-wire-mpich.so). Any thread.
 #pragma once
 
@@ -8,17 +8,17 @@
 
 namespace marline::offload::wire {
 
-// What the launcher says of this process: true if it was started by one of MPI's, or by Slurm's. `count` is 0 where
-// only the number is known; MPI knows both. Nothing is loaded.
+// Reads the launcher's variables: returns true if a launcher of MPI or of Slurm has started this process. `count` is 0
+// if only the number is known; MPI knows both. Loads nothing.
 [[nodiscard]] bool launched_by_mpi(int& number, int& count);
 
 enum class Mpi { none, open_mpi, mpich };
 
-// The MPI that is loaded in the process, otherwise the one whose launcher has started it, otherwise the only one that
-// is installed.
+// The MPI that is loaded in the process; if none is, the MPI of the launcher that has started the process; else the
+// only MPI that is installed.
 [[nodiscard]] Mpi find_mpi_of_job();
 
-// Loads the wire for that MPI. Ends the process with a line if there is none.
+// Loads the wire for that MPI. Ends the process with one line if it cannot.
 [[nodiscard]] const WireKind* load_mpi_wire();
 
 }  // namespace marline::offload::wire

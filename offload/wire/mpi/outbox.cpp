@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Whoever sends holds the outbox's lock from the frame's number on until MPI has its message: that is
-// the order in which the peer receives. The poller calls the user without that lock.
+// Sends frames. A sender holds the outbox's lock from when it numbers the frame until MPI has its message: the peer
+// receives in that order. The poller calls the user without that lock.
 #include "wire/mpi/outbox.hpp"
 
 #include "wire/base/clock.hpp"
@@ -16,7 +16,7 @@ namespace marline::offload::wire {
 
 namespace {
 
-// Small messages are used again, as many as can fly at once.
+// Small messages are used again, as many as can be in flight at once.
 constexpr uint32_t kSpareBytes = 256;
 constexpr uint32_t kMostSpare = kWindow;
 
@@ -76,7 +76,7 @@ uint32_t take_credits(Outbox& box) {
   return credits;
 }
 
-// Time in the queue is not the link's.
+// Sets Frame::sent when the message starts: the time in the queue is not the time of the link.
 void note_times(Message* message) {
   const uint64_t now = monotonic_nanoseconds();
   char* at = reinterpret_cast<char*>(message->frame());
@@ -87,7 +87,7 @@ void note_times(Message* message) {
   }
 }
 
-// Most messages are sent when MPI_Isend returns.
+// Gives a message to MPI. Most messages are sent when MPI_Isend returns.
 void start(Wire* wire, Outbox& box, int peer, Message* message) {
   message->frame()->credits = take_credits(box);
   if (wire->user.wants_times) note_times(message);
@@ -114,7 +114,8 @@ void start(Wire* wire, Outbox& box, int peer, Message* message) {
   return last == nullptr || last->outgoing == nullptr || all_started(last->bulk);
 }
 
-// The first queued frames, which go together: as many as there are credits for, up to one with a bulk of its own.
+// How many of the first queued frames go together: as many as there are credits for, up to a frame with a bulk of its
+// own.
 struct Together {
   uint32_t frames;
   uint64_t bytes;
@@ -132,7 +133,7 @@ Together look_at_first(const Outbox& box) {
   return found;
 }
 
-// The first of the queued messages, or one of the first frames.
+// Takes the first queued message, or makes one message of the first queued frames.
 Message* take_message(Wire* wire, Outbox& box) {
   const Together first = look_at_first(box);
   count(box.queued_count, ~first.frames + 1);
@@ -150,7 +151,7 @@ Message* take_message(Wire* wire, Outbox& box) {
   return message;
 }
 
-// Returns how many messages.
+// Returns how many messages it has started.
 int start_queued(Wire* wire, Outbox& box, int peer) {
   int started = 0;
   while (box.queued.first != nullptr && may_start(box)) {
@@ -162,7 +163,7 @@ int start_queued(Wire* wire, Outbox& box, int peer) {
   return started;
 }
 
-// The next frame to the peer takes it along, or a poll.
+// Whether the frame may wait: the next frame to the peer, or a poll, sends it, too.
 [[nodiscard]] bool may_wait(const Outbox& box, Message* message) {
   return (message->frame()->flags & kMayWait) != 0 && message->outgoing == nullptr &&
          message->bytes <= kMostBytesTogether && box.queued_count.load(std::memory_order_relaxed) < kMostTogether;
@@ -173,9 +174,9 @@ void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
   *frame = given;
   frame->job = wire->job;
   frame->sequence = ++box.sequence;
-  frame->sent = 0;  // see `start`
+  frame->sent = 0;  // `start` sets it
   frame->incarnation = 0;
-  frame->credits = 0;  // of a message's first frame: see `start`
+  frame->credits = 0;  // `start` sets it in the first frame of a message
 }
 
 void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk, Outgoing* outgoing) {
@@ -191,14 +192,14 @@ void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk,
   message->bulk.sending = true;
 }
 
-// Whether the oldest message has been sent, and its bulk.
+// Whether the oldest message and its bulk have been sent.
 [[nodiscard]] bool oldest_is_sent(Wire* wire, Outbox& box, int peer) {
   Message* oldest = box.flying.first;
   if (oldest->outgoing != nullptr && test_pieces(wire, oldest->bulk) != Progress::kThrough) return false;
   return oldest->request == mpi.no_request || test_message(wire, oldest, peer);
 }
 
-// Without the lock: the user may send.
+// Called without the lock, because the user may send.
 int tell_sent(MessageList& list) {
   int told = 0;
   while (list.first != nullptr) {
@@ -245,7 +246,8 @@ bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words,
   if (!may_wait(box, message)) (void)start_queued(wire, box, peer);
   const bool flies = box.flying.first != nullptr;
   box.lock.release();
-  // The thread that sleeps in `wait` moves it on. A frame that may wait it finds by itself, at the end of its step.
+  // The thread that sleeps in `wait` moves the message on. It finds a frame that may wait by itself, at the end of its
+  // step.
   if (flies) disturb(wire->bell);
   return frame.bulk <= kMostInlined;
 }
@@ -253,7 +255,7 @@ bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words,
 void send_notice(Wire* wire, int peer, Tag tag) {
   Outbox& box = wire->outboxes[peer];
   Guard guard(box.lock);
-  // A peer that has said goodbye waits for ours.
+  // A peer that has sent its goodbye waits for the goodbye of this process.
   if (box.left || (tag != kByeTag && box.closed.load(std::memory_order_relaxed))) return;
   Message* message = make_message(wire, box, sizeof(Frame), tag);
   *message->frame() = Frame{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Starts and tests the pieces of a bulk.
 #include "wire/mpi/pieces.hpp"
 
 #include "wire/mpi/give_up.hpp"
@@ -31,7 +31,8 @@ bool test_first(Wire* wire, Pieces& pieces) {
 }  // namespace
 
 void start_pieces(Wire* wire, Pieces& pieces) {
-  const uint32_t most = pieces.dropped ? 1 : kPiecesInFlight;  // receives must not overlap
+  // All receives of a dropped bulk use one place, and must not overlap.
+  const uint32_t most = pieces.dropped ? 1 : kPiecesInFlight;
   while (!all_started(pieces) && pieces.next - pieces.first < most) {
     const uint64_t left = pieces.bytes - pieces.started;
     const uint64_t bytes = left < kPiece ? left : kPiece;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The messages of one bulk. By the thread that owns it. The pieces of one bulk must all have been started before the
-// first one of the next between the same processes: MPI matches them in their order.
+// Sends or receives one bulk as several messages, its pieces. The thread that owns the bulk calls these functions. The
+// pieces of one bulk must all have been started before the first piece of the next bulk between the same processes,
+// because MPI matches them in order.
 #pragma once
 
 #include "wire/mpi/state.hpp"
@@ -10,7 +11,8 @@ namespace marline::offload::wire {
 
 void start_pieces(Wire* wire, Pieces& pieces);
 
-// Looks whether the oldest piece has ended, and starts the next. kThrough, of the bulk, stays so.
+// Tests whether the oldest piece is complete, and starts the next one. After kThrough, which means that the bulk is
+// complete, further calls return kThrough.
 enum class Progress : uint8_t { kNone, kSome, kThrough };
 [[nodiscard]] Progress test_pieces(Wire* wire, Pieces& pieces);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. `polling` is taken for the length of a call; a thread that finds it taken does not wait for it.
+// Polls and waits. `polling` is held for the length of a call; a thread that finds it held does not wait for it.
 #include "wire/mpi/progress.hpp"
 
 #include "wire/base/clock.hpp"
@@ -14,18 +14,18 @@ namespace marline::offload::wire {
 
 namespace {
 
-// MPI cannot sleep until a message comes. The waiting thread looks without a pause at first, then leaves its core in
-// steps, each of a part of the time that it has waited: so a message is noticed late by little of the time before it,
-// and a process that has long been idle takes few looks.
+// MPI cannot sleep until a message comes. At first the waiting thread looks without a pause. Then it sleeps in steps,
+// each a fixed part of the time that it has waited so far: so a message is noticed late by a small part of the wait
+// only, and a process that has long been idle takes few looks.
 constexpr uint64_t kSpin = 100'000;     // ns
-constexpr uint64_t kSpinAlone = 5'000;  // of it without giving way to other threads of the core
-constexpr int kLooksPerClock = 16;      // meanwhile: to read the clock takes about as long as a look
+constexpr uint64_t kSpinAlone = 5'000;  // ns of kSpin without yielding the core to other threads
+constexpr int kLooksPerClock = 16;      // between two reads of the clock: reading it takes about as long as a look
 constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;
-constexpr uint64_t kSleepsPerWait = 128;  // 40 us behind 5 ms, 200 us behind 26 ms
-// A bulk may need this process to move on: then the steps stay short.
+constexpr uint64_t kSleepsPerWait = 128;  // 40 us after 5 ms, 200 us after 26 ms
+// A bulk in flight may need this process to progress: then the steps stay short.
 constexpr uint64_t kSpinForBulk = 2'000'000;
 
-// Behind so much time in vain.
+// The length of the next sleep, after `passed` ns without a message.
 uint64_t next_sleep(uint64_t passed, bool moving) {
   uint64_t part = passed / kSleepsPerWait;
   if (moving || part < kShortestSleep) return kShortestSleep;
@@ -34,7 +34,7 @@ uint64_t next_sleep(uint64_t passed, bool moving) {
 
 class Poller {
  public:
-  // Acquire and release pair with each other: each owner finds the slots and inboxes as the one before has left them.
+  // Acquire and release pair with each other: each owner finds the slots and inboxes as the previous owner left them.
   explicit Poller(Wire* wire) : wire_(wire), owns_(!wire->polling.exchange(true, std::memory_order_acquire)) {}
   ~Poller() {
     if (owns_) wire_->polling.store(false, std::memory_order_release);
@@ -67,7 +67,7 @@ Look look(Wire* wire) {
   return moving ? Look::moving : Look::nothing;
 }
 
-// A ring counts as something, and is taken.
+// A ring counts as something, and is reset.
 Look look_often(Wire* wire, int times) {
   Look found = Look::nothing;
   for (; times > 0 && found != Look::something; --times) found = take_ring(wire->bell) ? Look::something : look(wire);

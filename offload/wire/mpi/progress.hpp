@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WireKind's poll, wait and wake.
+// WireKind's poll, wait and wake of the wire `mpi`.
 #pragma once
 
 #include "wire/mpi/state.hpp"

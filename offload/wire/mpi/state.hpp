@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process keeps of the wire `mpi`. Two communicators of its own: one for the frames, received in the order in
-// which they come from anybody; one for bulks that are too large for the frame's message, received where the user wants
-// them.
+// The state of the wire `mpi` in a process. It has two communicators: one for the frames, which are received from any
+// process in the order in which they come; one for bulks that are too large for the frame's message, which are received
+// where the user wants them.
 //
-// Threads: whoever holds `polling` owns the slots and the inboxes; an outbox has a lock of its own.
+// Threads: the thread that holds `polling` owns the slots and the inboxes; each outbox has its own lock.
 #pragma once
 
 #include "base/lock.hpp"
@@ -15,59 +15,59 @@
 
 namespace marline::offload::wire {
 
-// A bulk of at most so many bytes travels in the frame's own message.
+// A bulk of at most so many bytes travels in the message of its frame.
 inline constexpr uint64_t kMostInlined = 8192;
 inline constexpr size_t kMostBytes = sizeof(Frame) + 8 * kMostWords + kMostInlined;
 
-// Frames to one peer that it has not taken yet, at most. So the messages that nobody has received yet, which MPI keeps
-// in memory of the receiver, are bounded: by kWindow * kMostBytes = 2.6 MB of a peer, and the bulks that MPI sends
-// eagerly. At the bound, further frames are queued in the sender's memory.
+// The most frames to one peer that it has not taken yet. This bounds the messages that are not received yet, which MPI
+// keeps in memory of the receiver: kWindow * kMostBytes = 2.6 MB per peer, and the bulks that MPI sends eagerly. At the
+// bound, further frames are queued in the sender's memory.
 inline constexpr uint32_t kWindow = 64;
-// Of them, those with a bulk of its own whose messages have been given to MPI.
+// The most of these frames with a bulk of its own that has been given to MPI.
 inline constexpr uint32_t kMostBulks = 8;
-// Queued frames from which on there is no more room (WireKind::has_room).
+// With so many queued frames, there is no more room (WireKind::has_room).
 inline constexpr uint32_t kFewQueued = 64;
 
-// A bulk is cut into messages of so many bytes. Within a node MPI receives a message by one call of the system, one to
-// two milliseconds for this size, in which the process sees no other frame; larger ones are no faster. MPI counts in
-// int, and a bulk that nobody wants is received into memory of one message's size.
+// A bulk is cut into messages of so many bytes. Within a node MPI receives a message of this size by one system call of
+// one to two milliseconds, in which the process sees no other frame; larger messages are no faster. MPI counts in int,
+// and a bulk without a destination is received into memory of one message's size.
 inline constexpr uint64_t kPiece = uint64_t{8} << 20;
 inline constexpr uint32_t kPiecesInFlight = 2;
 
-// A message carries one frame, or several that were queued behind one another, without bulks of their own: frames that
-// may wait (kMayWait) with the next one, and those that waited for credits. Each begins at a multiple of 8 bytes. Such
-// a message is small enough to be sent eagerly.
+// A message carries one frame, or several frames that were queued one after another, without bulks of their own: frames
+// that may wait (kMayWait) together with the next one, and frames that waited for credits. Each frame begins at a
+// multiple of 8 bytes. Such a message is small enough to be sent eagerly.
 inline constexpr uint32_t kMostTogether = 8;
 inline constexpr uint64_t kMostBytesTogether = 3840;
 
-// Messages for frames that have been posted.
+// Posted receives for messages of frames.
 inline constexpr uint32_t kSlots = 16;
 
 enum Tag { kFrameTag = 1, kCreditsTag = 2, kByeTag = 3, kBulkTag = 4 };
 
-// Messages of one bulk, sent or received in order. Those that have been started and not finished are a ring.
+// The messages of one bulk, sent or received in order. The pieces in flight are a ring.
 struct Pieces {
   char* at;
   uint64_t bytes;
   uint64_t started;  // bytes
-  uint32_t first;    // piece in flight, of all
-  uint32_t next;     // piece to be started, of all
+  uint32_t first;    // number of the oldest piece in flight
+  uint32_t next;     // number of the next piece to start
   int peer;
   bool sending;
-  bool dropped;  // received, each to the same place
+  bool dropped;  // the bulk is received and dropped: all pieces go to the same place
   MPI_Request requests[kPiecesInFlight];
 };
 
-// A frame on its way out, or several; the message's bytes follow it.
+// One frame to be sent, or several; the bytes of the message follow this struct.
 struct Message {
   Message* next;
   MPI_Request request;
-  Outgoing* outgoing;  // null: without a bulk of its own
+  Outgoing* outgoing;  // null: there is no bulk of its own
   Pieces bulk;
   uint32_t bytes;  // of the message
   uint32_t frames;
   int tag;
-  bool is_spare_size;  // goes back to Outbox::spare
+  bool is_spare_size;  // returns to Outbox::spare after use
 
   Frame* frame() { return reinterpret_cast<Frame*>(this + 1); }
 };
@@ -79,26 +79,29 @@ struct MessageList {
 };
 
 struct alignas(64) Outbox {
-  Lock lock;           // around what follows, and the MPI calls that send: their order is that of the frames
-  MessageList queued;  // waits for credits, or for the next frame; one frame each
-  MessageList flying;  // given to MPI, in this order
+  // Protects the members up to `left`, and is held for the MPI calls that send: the order of the calls is the order of
+  // the frames.
+  Lock lock;
+  MessageList queued;  // messages of one frame each, which wait for credits or for the next frame
+  MessageList flying;  // messages given to MPI, in this order
   Message* spare = nullptr;
   uint32_t spares = 0;
   uint64_t sequence = 0;
   uint32_t credits = kWindow;  // frames that may be started
-  uint32_t bulks = 0;          // among `flying`
+  uint32_t bulks = 0;          // number of bulks in `flying`
   bool left = false;           // this process has said goodbye
 
-  // Written under the lock. Read without, as a hint.
+  // Written under the lock. Read without it, as a hint.
   std::atomic<uint32_t> queued_count{0};
   std::atomic<uint32_t> busy{0};    // queued or flying
-  std::atomic<bool> closed{false};  // the peer has left, or the wire is closed: what is sent is dropped
-  std::atomic<uint32_t> told{0};    // of `taken`, by the credits of frames to the peer
+  std::atomic<bool> closed{false};  // the peer has left, or the wire is closed: frames are dropped
+  std::atomic<uint32_t> told{0};    // how many of `taken` the credits of frames have reported to the peer
 
   std::atomic<uint32_t> taken{0};  // frames from the peer that were delivered; written by the poller
 };
 
-// A frame that has come and waits, for its bulk or for that of a frame before it. The frame's bytes follow it.
+// A received frame that waits for its bulk, or for the bulk of a frame before it. The bytes of the frame follow this
+// struct.
 struct Arrived {
   Arrived* next;
   int tag;
@@ -108,7 +111,7 @@ struct Arrived {
 
 struct Inbox {
   uint64_t sequence = 0;     // of the last frame that has come
-  Arrived* first = nullptr;  // its bulk is on its way if `receiving`
+  Arrived* first = nullptr;  // if `receiving`, its bulk is in flight
   Arrived* last = nullptr;
   bool receiving = false;
   bool said_goodbye = false;
@@ -119,19 +122,19 @@ struct Slot {
   char* data;  // kMostBytes
   MPI_Request request;
   MPI_Status status;
-  bool arrived;  // the receive is over
-  bool handled;  // and the message may be overwritten
+  bool arrived;  // the receive is complete
+  bool handled;  // the message has been handled and may be overwritten
 };
 
 struct Wire {
   WireUser user{};
   int number = 0;
   int count = 0;
-  uint64_t job = 0;          // word of every frame
-  bool initialised = false;  // MPI, by us
-  bool serialized = false;   // one MPI call at a time
-  bool closed = false;       // no MPI call any more; written under `polling`
-  bool all_left = false;     // nothing was under way when it was closed
+  uint64_t job = 0;          // the word that every frame carries
+  bool initialised = false;  // this wire has initialised MPI
+  bool serialized = false;   // MPI takes one call at a time
+  bool closed = false;       // the wire makes no MPI call any more; written under `polling`
+  bool all_left = false;     // nothing was in flight when the wire was closed
   Lock mpi_lock;
   MPI_Comm frames{};
   MPI_Comm bulks{};
@@ -139,22 +142,22 @@ struct Wire {
   Peer* peers = nullptr;
   Outbox* outboxes = nullptr;
   Inbox* inboxes = nullptr;
-  uint32_t receiving = 0;  // inboxes with a bulk on its way
+  uint32_t receiving = 0;  // number of inboxes with a bulk in flight
 
   Slot slots[kSlots]{};
-  uint32_t head = 0;  // the slot that has been posted first
+  uint32_t head = 0;  // the slot that was posted first
 
   alignas(64) std::atomic<bool> polling{false};
   alignas(64) std::atomic<int> bell{0};  // doorbell.hpp
 };
 
-// Of a frame in its message.
+// The bytes of a frame in its message, without padding.
 [[nodiscard]] inline uint64_t bytes_of(const Frame& frame) {
   return sizeof(Frame) + 8 * uint64_t{frame.words} + (frame.bulk <= kMostInlined ? frame.bulk : 0);
 }
 [[nodiscard]] inline uint64_t padded(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 
-// Around every MPI call once the wire has been joined: a section of its own if MPI takes one call at a time.
+// Guards every MPI call once the wire has been joined: takes mpi_lock if MPI takes one call at a time.
 class MpiSection {
  public:
   explicit MpiSection(Wire* wire) : lock_(wire->serialized ? &wire->mpi_lock : nullptr) {

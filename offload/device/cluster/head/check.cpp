@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Counts and prints what MARLINE_CLUSTER_WRITES=check finds.
 #include "device/cluster/head/check.hpp"
 
 #include "base/report.hpp"
@@ -21,9 +21,10 @@ using namespace image;
 struct CheckedKernel {
   const Entry* entry;
   const char* place;
-  bool names_all = false;  // it is known what the task names
+  // The depend clauses are known, so it is known what the task names.
+  bool names_all = false;
   List<ClusterRange> named;
-  // From where the buffers are mapped that the construct maps.
+  // The host addresses from which the buffers of the construct are mapped.
   struct Origin {
     uint64_t buffer, host;
   };
@@ -32,10 +33,10 @@ struct CheckedKernel {
 
 namespace {
 
-constexpr int kFoundSomething = 123;  // as `marline check` ends
+constexpr int kFoundSomething = 123;  // the exit status of `marline check`, too
 
-// A line tells of the first task of a region that writes to a piece of memory: others would say the same. They lie in
-// one list, which is short: a program that has many is to be corrected, not to be run.
+// What has been printed. Only the first task of a region that writes to a buffer is printed, as the others would give
+// the same line. The linear list is short: a program with many findings should be corrected before it runs on.
 struct Reported {
   const Entry* entry;
   const char* place;
@@ -43,8 +44,11 @@ struct Reported {
   Found what;
 };
 List<Reported> g_reported;
-uint64_t g_unnamed = 0, g_written_twice = 0, g_checked = 0, g_unknown = 0;  // tasks
-List<UnorderedPair> g_unordered;  // by the thread that hands over; as many as pairs of places
+// Numbers of findings of the two kinds, of tasks that were checked, and of tasks that were not, as it is not known what
+// they name.
+uint64_t g_unnamed = 0, g_written_twice = 0, g_checked = 0, g_unknown = 0;
+// One entry for each pair of constructs in the source. Used only by the thread that submits.
+List<UnorderedPair> g_unordered;
 
 bool is_first(const CheckedKernel& kernel, const CheckFinding& finding) {
   for (const Reported& one : g_reported) {

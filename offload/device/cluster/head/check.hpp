@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MARLINE_CLUSTER_WRITES=check, in the program: what a kernel's task names travels to its node, and what the node finds
-// beside that is reported, as are constructs that use each other's data without an order. Under the lock of node 0, but
-// for the end, and where it says otherwise.
+// MARLINE_CLUSTER_WRITES=check, in the program: sends to a node what the task of a kernel names, and reports what the
+// node finds written beyond that. It also reports pairs of constructs that use each other's data without an order.
+// Called under the lock of node 0, except for end_check and where a comment says otherwise.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -12,22 +12,22 @@
 
 namespace marline::offload::device {
 
-// A kernel whose writes are checked, until it has ended.
+// A kernel in flight that is checked for what it writes.
 struct CheckedKernel;
 
 [[nodiscard]] CheckedKernel* make_checked(const Launch& launch, ClusterMemory& memory);
 void free_checked(CheckedKernel* kernel);
 
-// Behind the task, for its node: whether it names anything, and what.
+// Appends to a task's message whether it is known what the kernel names, and what it names.
 void write_checked(const CheckedKernel& kernel, BlobWriter& to);
 
-// One line for each region and piece of memory. `node`: where it was found.
+// Prints one line for each region and buffer. `node`: the node that found it.
 void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, const CheckFinding& finding, int node);
 
-// One line for each pair of places. By the thread that hands over.
+// Prints one line for each pair of constructs in the source. Called by the thread that submits.
 void report_unordered(const UnorderedPair& pair);
 
-// At the program's end. Ends it with another status if there are findings.
+// Called at the program's end. Ends the program with status 123 if anything was found.
 void end_check();
 
 }  // namespace marline::offload::device

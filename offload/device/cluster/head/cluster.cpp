@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header: the kind of device, on the program's side.
+// The functions of the device kind "cluster", in the program, and the frames that workers send to the program.
 #include "device/cluster/head/cluster.hpp"
 
 #include "base/options.hpp"
@@ -32,7 +32,7 @@ using namespace wire;
 
 namespace {
 
-// Threads look at the wire while one builds it. Null: there is none yet.
+// Null until the cluster has been made. Atomic, as other threads poll the wire while one thread makes it.
 std::atomic<ClusterHead*> g_cluster{nullptr};
 ClusterHead* cluster() { return g_cluster.load(); }
 alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
@@ -57,8 +57,9 @@ ChosenPlacement chosen_placement() {
   return {.policy = PlacementPolicy::kOwnerComputes};
 }
 
-// Twice as many for each node as one is sent at a time (HeadOptions::credits), besides those that wait to be placed
-// with others; to plan all at once, all.
+// The number of kernels that may be submitted and not have run. For each node it is twice the number that a node is
+// sent at a time (HeadOptions::credits), plus the ones that wait to be placed with others. With `hold` all kernels are
+// planned at once, so there is no limit.
 int most_ahead(const Device* device, bool hold, int group) {
   return hold ? INT_MAX : 128 * device->member_count + 2 * group;
 }
@@ -83,12 +84,13 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
   return place_blob(peer, frame);
 }
 
-// Tasks, and what becomes of copies, are the program's to say.
+// The kinds of messages that a worker may send. Only the program may send the others, which are about tasks and the
+// life of replicas.
 bool is_workers(MessageKind kind) {
   return kind == MessageKind::kSubscribe || (kind >= MessageKind::kEnded && kind <= MessageKind::kReport);
 }
 
-// All nodes may find the same. On the thread that polls.
+// Prints only the first warning, as all nodes may find the same. Called by the thread that polls.
 void say_once(int peer, const Frame& frame, const uint64_t* words) {
   static bool is_said = false;
   auto* text = reinterpret_cast<const char*>(words);
@@ -137,7 +139,8 @@ constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr, look_at_held
 
 void describe(int, DeviceFacts& facts) { describe_cluster(facts); }
 
-// What a worker is told of its part (ClusterFrame::kJoin). A kernel's words are a GPU's if one may get it.
+// The flags that a worker gets with ClusterFrame::kJoin. Kernels have the argument words of a GPU launch if any member
+// is a GPU.
 uint64_t side_of(const Device* member, bool has_gpus) {
   return (kind_of_member(member) == MemberKind::kGpu ? kRunsOnGpu : 0) | (has_gpus ? kHasGpuWords : 0);
 }
@@ -159,14 +162,15 @@ void start(Device* device) {
   options.hold = placement.hold;
   options.memory = chosen_memory();
   options.patience = Worker::patience(options.nodes);
-  options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
+  // With the other policies, the policy alone decides where regions run.
+  options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;
   ClusterPlace place = {room.begin, room.bytes, has_gpus, options.nodes};
   auto* head = new (g_room) ClusterHead(device, place, room.limit, options);
   g_cluster = head;
   ClusterWrites writes = chosen_writes();
   head->set_writes(writes.may_write, writes.checks, writes.by_pages);
-  if (writes.by_pages && gpus != device->member_count)
-    WrittenPages::refuse_if_impossible();  // here: before each worker says the same
+  // Checked here, so that not each worker prints the same message.
+  if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};
     Frame frame = {};
@@ -180,15 +184,18 @@ void start(Device* device) {
   if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
-  device->shares_storage = !writes.checks;  // which says of each allocation where it is mapped from
+  // A check prints for each allocation where it is mapped from, so each mapping needs its own.
+  device->shares_storage = !writes.checks;
   bool takes_ahead = sends_ahead();
   bool in_groups = weighs_links && takes_ahead && !options.hold;
   device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);
   device->holds_for_waits = options.hold;
   device->holds_back = options.hold || in_groups;
-  device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
+  // relaxed: published together with the device, like its other members.
+  device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);
   if (takes_ahead) start_ahead();
-  if (writes.needs_names()) capture_names();  // behind start_ahead, which takes tasks
+  // Must be called after start_ahead, which captures tasks.
+  if (writes.needs_names()) capture_names();
   device->state = head;
 }
 
@@ -210,7 +217,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
   return false;
 }
 
-void stop(Device*) {}  // with the workers
+void stop(Device*) {}  // it ends with the workers
 
 void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
 
@@ -226,7 +233,7 @@ bool has_room(Device* device, size_t bytes) { return head_of(device).has_room(by
 void wait_begins(Device* device, bool singly) { head_of(device).wait_begins(singly); }
 void await(Device* device, uint64_t number) { head_of(device).await(number); }
 
-// A thread that waits may be the only one there is.
+// Also makes parts of copies, as the waiting thread may be the program's only one.
 void progress(Device* device) {
   bool is_usable = !device->lost && node_job() != nullptr;
   if (is_usable && device->holds_back) wait_begins(device, false);

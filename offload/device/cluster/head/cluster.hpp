@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workers of a job as one device: its kernels are spread over them, and its memory is at the same addresses in all
-// of them, kept coherent by the core (offload/cluster). docs/design/cluster.md.
+// A kind of device that presents the workers of a job as one device. Kernels are spread over the workers. The memory
+// has the same addresses in all of them, and the core (offload/cluster) keeps it coherent. docs/design/cluster.md.
 #pragma once
 
 namespace marline::offload::device {
 
-// In a worker, before it serves: it can be a member of a cluster.
+// Called in a worker before it serves: makes it able to be a member of a cluster.
 void serve_cluster();
 
-// In the program, whose devices are being listed: ends it if its options are none that a cluster has.
+// Called in the program while it lists its devices: ends the program if an option of the cluster has an invalid value.
 void check_cluster_options();
 
-// The program ends: with status 123 if a check has found something (MARLINE_CLUSTER_WRITES=check).
+// Called at the program's end. Ends the program with status 123 if a check has found something
+// (MARLINE_CLUSTER_WRITES=check).
 void end_cluster_check();
 
-// Likewise, before it joins a job: messages of the cluster's nodes come to it.
+// Called in the program before it joins a job: from then on it receives the messages of the cluster's nodes.
 void take_cluster_frames();
 
 }  // namespace marline::offload::device

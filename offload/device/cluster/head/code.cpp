@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A variable is a buffer of the cluster that has its own place on each node, and every kernel may use
-// it.
+// Finds kernels and variables on all members of a cluster. A variable is a buffer of the cluster that has its own
+// address on each node, and that every kernel may use.
 #include "device/cluster/head/code.hpp"
 
 #include "base/report.hpp"
@@ -18,10 +18,10 @@ using namespace wire;
 
 namespace {
 
-// Where each node has one thing: entry k is node k's, and node 0 has none. `kinds` as in KernelCodes.
+// The addresses at which the nodes have one thing: entry k is node k's, and node 0 has none. `kinds` as in KernelCodes.
 struct Places {
   uint64_t at[kMostNodes];
-  uint64_t kinds;  // no bytes are in between: is_same
+  uint64_t kinds;  // no padding before it, as is_same compares all bytes
 };
 
 struct LoadedImage {
@@ -30,14 +30,15 @@ struct LoadedImage {
 };
 
 struct Variable {
-  const void* host;          // null: of an image
-  const LoadedImage* image;  // null: of the program or a library, which workers keep
+  const void* host;  // null: a variable of an image
+  // Null: a variable of the program or a library, which workers do not unload.
+  const LoadedImage* image;
   uint64_t bytes;
   Places* places;
   uint64_t address;
 };
 
-Lock g_lock;  // over the lists; kernels stay
+Lock g_lock;  // guards the lists; the kernels in them are permanent
 List<const Places*> g_kernels;
 List<Variable> g_variables;
 
@@ -50,7 +51,7 @@ T* make_zero() {
 
 bool is_same(const Places& one, const Places& other) { return std::memcmp(&one, &other, sizeof one) == 0; }
 
-// From 1 on; the same place of all nodes has the same number.
+// Returns the number of a kernel, from 1 on. Kernels with the same addresses on all nodes have the same number.
 uint64_t number_of_kernel(const Places& places) {
   Guard guard(g_lock);
   for (size_t i = 0; i < g_kernels.count(); ++i) {
@@ -62,7 +63,8 @@ uint64_t number_of_kernel(const Places& places) {
   return g_kernels.count();
 }
 
-// `ask(member, node)`: where the member has it; 0: it does not. On members of a kind all have it, or none is taken to.
+// Asks each member for its address: `ask(member, node)` returns it, or 0 if the member does not have the thing. A kind
+// of members counts in `kinds` only if all members of the kind have it.
 template <class Ask>
 void ask_all(const Device* device, Places& to, const Ask& ask) {
   uint32_t asked = 0, lack = 0;
@@ -84,8 +86,9 @@ bool are_everywhere(const Device* device, const Places& places) {
   return true;
 }
 
-// All members keep it coherent, so all must have it. False: no kind of members has it. `by_gcc`: it is code of GCC's,
-// which has none for GPUs.
+// Returns whether all members have the variable. Returns false if no kind of members has it. Ends the program
+// otherwise, as each member must take part in keeping it coherent. `by_gcc`: it is a variable of GCC's code, which is
+// not compiled for GPUs.
 bool is_variable(const Device* device, const Places& places, const char* name, bool by_gcc) {
   if (are_everywhere(device, places)) return true;
   if (places.kinds == 0) return false;
@@ -105,7 +108,7 @@ bool find_known(const void* host, const Places& places, uint64_t& address) {
   return false;
 }
 
-// Its first value, which all members must have: no kernel has run yet.
+// Reads the variable's first value, which must be the same on all members: no kernel has run yet.
 void read_first_value(Device* device, const Places& places, uint64_t bytes, const char* name, char* value) {
   auto* other = static_cast<char*>(std::malloc(bytes));
   if (other == nullptr) fatal("no memory for a variable of %lu bytes", bytes);
@@ -121,7 +124,7 @@ void read_first_value(Device* device, const Places& places, uint64_t bytes, cons
   std::free(other);
 }
 
-// `known`: without its bytes' begin.
+// Returns the variable's address in the cluster's memory. `known` is the variable without that address.
 uint64_t address_of_variable(Device* device, Variable known, const Places& places, const char* name) {
   uint64_t address, bytes = known.bytes;
   if (find_known(known.host, places, address)) return address;
@@ -148,7 +151,7 @@ bool take_variable(const LoadedImage* image, Variable& to) {
   return false;
 }
 
-// The bytes of the module's variable of that name; 0: it is a kernel.
+// The size of the module's variable of that name, or 0 if the name is that of a kernel.
 size_t bytes_of(const Module& module, const char* name) {
   for (uint32_t i = 0; i < module.count; ++i) {
     if (std::strcmp(module.entries[i].name, name) == 0) return module.entries[i].size;
@@ -165,7 +168,7 @@ KernelCodes codes_of(uint64_t kernel) {
   return {places.at, static_cast<uint32_t>(places.kinds)};
 }
 
-// Of the objects that the module has on a device: each member constructs its own.
+// Runs the constructors of the module's device objects: each member constructs its own objects.
 static void construct(Device* member, const Module& module, uint64_t handle) {
   for (uint32_t i = 0; i < module.count; ++i) {
     Entry& entry = module.entries[i];
@@ -175,7 +178,7 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
   }
 }
 
-// Of members of a kind for which there is no image.
+// Warns of members that get no regions because there is no image for their kind.
 static void warn_of_idle(const Device* device, const Module& module, uint32_t kinds) {
   bool are_gpus = (kinds & bit_of(MemberKind::kGpu)) == 0;
   int count = count_members(device, are_gpus ? MemberKind::kGpu : MemberKind::kProcessor);
@@ -202,7 +205,7 @@ uint64_t load_on_cluster(Device* device, Module* module) {
   return reinterpret_cast<uint64_t>(image);
 }
 
-// Nodes compare a variable's bytes behind each kernel, so it goes before the image.
+// Removes the variables before the image, as nodes compare the bytes of all variables after each kernel.
 void unload_on_cluster(Device* device, uint64_t handle) {
   if (device->lost || node_job() == nullptr) return;
   auto* image = reinterpret_cast<LoadedImage*>(handle);
@@ -233,7 +236,7 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
 
 namespace {
 
-// A kernel that all members are asked for at once. Their answers come to the thread that polls the wire.
+// A kernel that all members are asked for at the same time. The answers arrive on the thread that polls the wire.
 struct FoundKernel {
   struct Answer : Operation {
     FoundKernel* of;
@@ -279,7 +282,8 @@ void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) 
     std::free(found);
     return void(operation->ended(operation));
   }
-  for (int i : asked) {  // behind the last question it may be gone
+  // `found` may be freed by the last answer, so it is not used after the last question.
+  for (int i : asked) {
     FoundKernel::Answer& answer = found->answers[i + 1];
     answer.of = found;
     answer.ended = take_answer;

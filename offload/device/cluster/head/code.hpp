@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels and `declare target` variables of a cluster: each node has its own, at addresses of its own. What the program
-// gets for a kernel is a number. Any thread.
+// Kernels and `declare target` variables of a cluster. Each node has its own, at its own addresses. The program gets a
+// number for a kernel. Any thread.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -14,10 +14,10 @@ using namespace image;
 
 inline constexpr NodeNumber kMostNodes = kMostDevices;
 
-// Ends the program for a number that is none.
+// Ends the program if there is no kernel with this number.
 [[nodiscard]] KernelCodes codes_of(uint64_t kernel);
 
-// DeviceKind's functions of these names, for a cluster.
+// The functions of these names in DeviceKind, for a cluster.
 uint64_t load_on_cluster(Device* device, Module* module);
 void unload_on_cluster(Device* device, uint64_t handle);
 uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name);

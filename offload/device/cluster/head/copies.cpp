@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies between the program and the cluster that no thread waits for: each is a task of node 0 (head.hpp). Small
-// ones are made under the node's lock by the thread that finds that they can be made. Others are made in parts without
-// it, by threads that have nothing else to do (AheadKind::copy_part), so that the wires are looked at in between.
+// Copies between the program and the cluster that no thread waits for. Each is a task of node 0 (head.hpp). Small ones
+// are made at once by the thread that finds that they can start, under the node's lock. Others are made in parts,
+// without the lock, by threads that have nothing else to do (AheadKind::copy_part), which poll the wires between the
+// parts.
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
 #include "device/cluster/head/head.hpp"
@@ -16,7 +17,7 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace image;
 
-// Of each copy to the device. Needs no lock.
+// Lists for each copy to the device the words that may be pointers. Needs no lock.
 void ClusterHead::find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const {
   for (uint32_t i = 0; i < count; ++i) {
     List<uint64_t>& found = pointers.push({});
@@ -24,7 +25,7 @@ void ClusterHead::find_pointers(const AheadCopy* copies, uint32_t count, List<Li
   }
 }
 
-// Whether there is a pointer among them that was not known.
+// Notes the pointers in the cluster's memory. Returns whether one of them was not known.
 bool ClusterHead::note_copied(const Copies& copies, const List<List<uint64_t>>& pointers) {
   bool is_new = false;
   for (uint32_t i = 0; i < copies.count; ++i) {
@@ -34,7 +35,7 @@ bool ClusterHead::note_copied(const Copies& copies, const List<List<uint64_t>>& 
   return is_new;
 }
 
-// All of them, under the lock. Whether they have brought a pointer that was not known.
+// Makes all copies at once, under the lock. Returns whether they contained a pointer that was not known.
 bool ClusterHead::copy(const Copies& copies) {
   Copying copying = {0, 0, &copies, 0, 0};
   while (!copy_more(copying)) {
@@ -45,7 +46,7 @@ bool ClusterHead::copy(const Copies& copies) {
   return note_copied(copies, pointers);
 }
 
-// A part. True: it was the last one. Needs no lock: the task has started.
+// Makes one part. Returns true if it was the last one. Needs no lock: the task has started.
 bool ClusterHead::copy_more(Copying& copying) const {
   constexpr size_t kPart = 1 << 20;
   const Copies& copies = *copying.copies;
@@ -100,7 +101,7 @@ void ClusterHead::end_copying(const Copying& copying) {
   finish(finished, false);
 }
 
-// It may use what lies between copies that are not that far apart, too.
+// The task that makes these copies. It may also use the gaps between copies that are at most `apart` bytes apart.
 NewTask ClusterHead::task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart) {
   NewTask task;
   task.is_on_host = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Repeats iterations of persistent graphs as replays of the core.
 #include "device/cluster/head/graphs.hpp"
 
 #include "device/cluster/protocol/statistics.hpp"
@@ -9,7 +9,8 @@ namespace marline::offload::device {
 
 namespace {
 
-// That nodes are told of together, before the iteration's end: some 10 microseconds' worth.
+// The number of replayed tasks for each node after which the nodes are sent the tasks so far, before the iteration's
+// end: about 10 microseconds of the program's work.
 constexpr uint64_t kTasksPerNode = 16, kRenewedPerNode = 64;
 
 }  // namespace
@@ -22,7 +23,7 @@ void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may
   }
 }
 
-// Null: it has been given up.
+// Returns null if the plan has been given up.
 ClusterGraphs::KeptForms* ClusterGraphs::plan_of(uint64_t number) {
   KeptForms* kept = plans_.find(number);
   return kept != nullptr && kept->nodes != 0 ? kept : nullptr;
@@ -50,7 +51,7 @@ bool ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
   uint64_t before = plan != nullptr ? plan->number : 0;
   bool is_replay = head_.begin_iteration(number, is_behind);
   plan = head_.kept_plan(number);
-  if (plan != nullptr && plan->number != before) {  // the plan of the iteration before
+  if (plan != nullptr && plan->number != before) {  // the iteration before has become a plan
     assert(graph.forms.count() == plan->tasks.count());
     KeptForms& kept = plans_.add(plan->number);
     kept.nodes = plan->members.count();
@@ -85,7 +86,8 @@ void ClusterGraphs::remove(GraphNumber number) {
 }
 
 bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask& task) {
-  const KeptForms* kept = plan_of(graph.plan);  // it may have been given up
+  // Null if the plan has been given up.
+  const KeptForms* kept = plan_of(graph.plan);
   return kept != nullptr && graph.next < kept->forms.count() && kept->forms[graph.next] == form &&
          head_.is_next(graph.number, task.kernel, task.pin, task.accesses);
 }
@@ -141,7 +143,8 @@ bool ClusterGraphs::renew(GraphNumber number, uint64_t uses, Operation* operatio
 bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedWord* words, size_t count,
                                uint32_t first, bool& is_told) {
   Graph& graph = graph_of(number);
-  const KeptForms* kept = graph.plan != 0 ? plan_of(graph.plan) : nullptr;  // it may have been given up
+  // Null if the plan has been given up.
+  const KeptForms* kept = graph.plan != 0 ? plan_of(graph.plan) : nullptr;
   if (kept == nullptr || graph.uses != uses || !head_.again_but(number, words, count, first)) {
     graph.plan = 0;
     head_.cut_iteration();
@@ -168,7 +171,8 @@ void ClusterGraphs::write_kernels(const Message& plan, ClusterMemory& memory, Bl
     for (const PlanAccess& planned : step.accesses) {
       const ClusterRange& range = planned.access.range;
       const ClusterBuffer* buffer = memory.known(range.buffer);
-      if (buffer == nullptr) continue;  // it has gone, and so will the plan before any task of it comes
+      // The buffer has been released. The plan will be given up before a task of it is replayed.
+      if (buffer == nullptr) continue;
       write_used(*buffer, range, planned.access.may_write, plan.to, blob);
       ++count;
     }

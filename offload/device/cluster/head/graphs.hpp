@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the program: iterations of persistent graphs (submission/replay/graph_iterations.cpp), as the core's Head replays
-// them (cluster/replay/graphs.hpp). A node gets the kernels of its tasks along with its share of a plan, and from then
-// on only words that have changed. Under the lock of node 0.
+// In the program: repeats iterations of persistent graphs (submission/replay/graph_iterations.cpp) as replays of the
+// core's Head (cluster/replay/graphs.hpp). A node gets the kernels of its tasks once, with its share of a plan, and
+// after that only the words that have changed. Under the lock of node 0.
 //
-// The caller says that the next kernel stands behind the same kernels as in the iteration before; all else is compared
-// here: the kernel, how it is started, what it may use. One that differs cuts the iteration. The kernels of a replay
-// have ended when the iteration has, so their operations end together.
+// The caller guarantees that the next kernel has the same predecessors as in the iteration before. Everything else is
+// compared here: the kernel, how it is started, and what it may use. A kernel that differs cuts the iteration: the rest
+// of it is created as usual. The kernels of a replay count as ended only when the whole replay has ended, so their
+// operations end together.
 #pragma once
 
 #include "cluster/dataflow/head.hpp"
@@ -18,10 +19,10 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// How all nodes start a kernel.
+// How the nodes start a kernel.
 struct KernelForm {
-  const uint64_t* codes;  // where it is, by node; stays
-  KernelCall call;        // without its code
+  const uint64_t* codes;  // addresses of the code, by node; permanent
+  KernelCall call;        // `code` is not set
 
   bool operator==(const KernelForm&) const = default;
   [[nodiscard]] KernelCall at(NodeNumber node) const {
@@ -31,12 +32,12 @@ struct KernelForm {
   }
 };
 
-// The region, and the text of its place, or null; both stay.
+// The region's name, and the text that says where it is in the source, or null. Both are permanent.
 struct KernelNames {
   const char *name, *where;
 };
 
-// What a task uses, where its node has it.
+// Appends a range that a task uses, with the address that its buffer has at the node.
 void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may_write, NodeNumber node,
                 BlobWriter& blob);
 
@@ -44,44 +45,44 @@ class ClusterGraphs {
  public:
   explicit ClusterGraphs(Head& head) : head_(head) {}
 
-  // `uses`: another number if kernels may use other data than before with the same maps. Whether the iteration can be
-  // repeated as a whole.
+  // Begins an iteration. `is_behind`: all kernels launched before it have ended. `uses`: must change whenever kernels
+  // may use other data with the same maps. Returns whether the iteration can be repeated as a whole.
   bool begin(GraphNumber graph, bool is_behind, uint64_t uses);
   void end(GraphNumber graph);
   void remove(GraphNumber graph);
 
-  // The next kernel of an open iteration. True: it is replayed, and the task has that number. False: the task has to be
-  // created.
+  // The next kernel of an open iteration. Returns true if it is replayed; `number` is then its task. Returns false if
+  // the caller must create the task.
   [[nodiscard]] bool repeat(GraphNumber graph, const KernelForm& form, const NewTask& task, Operation* operation,
                             TaskNumber& number);
-  // All kernels of an iteration that has begun, with the arguments that they had in the one before. It may be done if
-  // that one was repeated to its end by this plan, and kernels use the same data: then the nodes have all of it. False:
-  // nothing has been done.
+  // Replays all kernels of an iteration that has begun, with the arguments of the iteration before. This is possible if
+  // the same plan has replayed that iteration to its end and the kernels use the same data: then the nodes have
+  // everything that they need. Returns false if nothing was done.
   [[nodiscard]] bool repeat_all(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
-  // The same of an iteration whose kernels come by `renew_next`, with other words than before.
+  // The same for an iteration with other arguments: its kernels come by `renew_next`.
   [[nodiscard]] bool renew(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
-  // `first`: of a kernel's words, the one that is its first argument. False: the iteration has been cut. `is_told`:
-  // nodes are to be told of the kernels so far.
+  // The next kernel, with changed words. `first`: the index among a kernel's words of its first argument. Returns false
+  // if the iteration has been cut. `is_told`: set if the nodes must be sent the kernels so far.
   [[nodiscard]] bool renew_next(GraphNumber graph, uint64_t uses, const ChangedWord* words, size_t count,
                                 uint32_t first, bool& is_told);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
-  // It has been created as a part of the iteration.
+  // Notes a task that has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form, const KernelNames& names) {
     graph_of(graph).forms.push(form);
     graph_of(graph).names.push(names);
   }
-  // Of a replayed task that has not ended.
+  // Finds the kernel of a replayed task that has not ended.
   void find_kernel(TaskNumber replayed, KernelForm& form, KernelNames& names);
-  // Another task does what a task of the replay was to do (late_pointers.cpp), and has ended. The replay, by
-  // its first number, has ended when all of these have.
+  // `begin_again`: another task replaces a task of the replay (late_pointers.cpp). `end_again`: such a replacement has
+  // ended. The replay, named by its first task, ends when all its replacements have ended.
   void begin_again(TaskNumber first);
   void end_again(TaskNumber first);
 
-  // Behind a kPlan: what its tasks use, and their kernels, where its node has them.
+  // Appends to a kPlan what its tasks use and their kernels, with the addresses at its node.
   void write_kernels(const Message& plan, ClusterMemory& memory, BlobWriter& blob);
-  // A kUnplan has been sent.
+  // Notes that a kUnplan has been sent.
   void note_unplan(uint64_t plan);
-  // The operations of iterations that have ended.
+  // Adds the operations of replays that have ended.
   void take_ended(List<Operation*>& finished);
 
  private:
@@ -89,26 +90,33 @@ class ClusterGraphs {
     uint64_t number = 0;
     List<KernelForm> forms;  // of the tasks created in this iteration
     List<KernelNames> names;
-    uint64_t next = 0;                   // of a replay: the task
-    uint64_t plan = 0;                   // that this iteration replays; 0: none
-    uint64_t uses = 0, uses_before = 0;  // as in `begin`: of this iteration, and of the one before
-    uint64_t replayed = 0;               // that the iteration before has replayed to its end; 0: none
-    TaskNumber first = 0;                // then
-    uint64_t uncounted = 0;              // of a renewed iteration: kernels that `replays_` does not know of yet
+    // Of a replay: the next task.
+    uint64_t next = 0;
+    // The plan that this iteration replays; 0: none.
+    uint64_t plan = 0;
+    // As in `begin`: of this iteration and of the iteration before.
+    uint64_t uses = 0, uses_before = 0;
+    // The plan that has replayed the iteration before to its end; 0: none.
+    uint64_t replayed = 0;
+    // The first task of the replay, if `plan` is not 0.
+    TaskNumber first = 0;
+    // Of an iteration replayed with new arguments: kernels that `replays_` does not count yet.
+    uint64_t uncounted = 0;
   };
   struct KeptForms {
-    uint64_t number = 0;  // the plan's
-    size_t nodes = 0;     // that have not been told that it goes; 0: it is there for replays under way
+    uint64_t number = 0;  // the plan's number
+    // Nodes that have not been sent the kUnplan. 0: the entry is kept for replays that have not ended.
+    size_t nodes = 0;
     List<KernelForm> forms;
     List<KernelNames> names;
   };
   struct Replay {
     TaskNumber first = 0;
     uint64_t plan = 0;
-    uint64_t tasks = 0;           // so far
-    List<Operation*> operations;  // of each, or of all
-    uint64_t again = 0;           // tasks that others do, and have not done
-    bool has_ended = false;       // but for those
+    uint64_t tasks = 0;           // number of tasks so far
+    List<Operation*> operations;  // one for each task, or one for all
+    uint64_t again = 0;           // replacements of its tasks that have not ended
+    bool has_ended = false;       // except for these replacements
   };
 
   Graph& graph_of(GraphNumber number);
@@ -122,7 +130,8 @@ class ClusterGraphs {
   Numbered<Graph> graphs_;
   Numbered<KeptForms> plans_;
   uint64_t repeated_whole_ = 0;
-  List<Replay> replays_;  // under way, oldest first: as few as the program has open iterations
+  // Replays that have not ended, oldest first: as few as the program has open iterations.
+  List<Replay> replays_;
 };
 
 }  // namespace marline::offload::device

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Regions that wait for others, to be placed with them (Head::set_groups): which, and for how long. See head.hpp.
+// Decides how long regions wait to be placed together with others (Head::set_groups). These are functions of
+// ClusterHead (head.hpp).
 //
-// Invariant: what waits is planned when the program begins to wait, when a node reports that it has a free slot, when
-// enough others are there, or by `look_at_held`, which each look at the wire comes by: the watchdog's, while the only
-// thread computes.
+// Invariant: waiting regions are planned when the program begins to wait, when a node reports a free slot, when enough
+// others have been created, or by `look_at_held`. That is called after each poll of the wire; while the only thread
+// computes, the watchdog's thread polls.
 #include "device/cluster/head/head.hpp"
 
 #include "device/contract/tell.hpp"
@@ -16,14 +17,16 @@ namespace marline::offload::device {
 namespace {
 
 // All in nanoseconds.
-constexpr uint64_t kApart = 50'000;      // regions that are created further apart do not wait for each other
-constexpr uint64_t kPause = 200'000;     // since the last one: no other comes soon
-constexpr uint64_t kAtMost = 2'000'000;  // that a node without work waits, while others are created
-constexpr double kLatency = 20'000;      // what a message takes; only the order of magnitude matters
-// Planning costs 5 us a task. Regions that last less than 50 us for each slot of all nodes end too fast for that.
+constexpr uint64_t kApart = 50'000;   // regions created further apart do not wait for each other
+constexpr uint64_t kPause = 200'000;  // after no region for so long, none is expected soon
+// The longest time that a node without work waits while regions are being created.
+constexpr uint64_t kAtMost = 2'000'000;
+constexpr double kLatency = 20'000;  // time of a message; only the order of magnitude matters
+// Planning a group costs 5 us a task. Regions that take less than 50 us for each slot of all nodes end too fast to be
+// worth it.
 constexpr double kLeastTime = 50'000;
 
-// 32 for each slot: 16 steps of a stencil with two tasks for each.
+// 32 regions for each slot: enough for 16 steps of a stencil with two tasks for each slot.
 constexpr double kPerSlot = 32, kFewest = 64, kMost = 4096;
 
 }  // namespace
@@ -37,21 +40,22 @@ int ClusterHead::place_in_groups() {
   return static_cast<int>(window);
 }
 
-// Under the lock, of a task that is being created: others have come right before it.
+// Returns whether the task that is being created follows another one closely, so that more may come soon. Under the
+// lock.
 bool ClusterHead::comes_soon() {
   uint64_t before = last_created_;
   last_created_ = now();
   return last_created_ - before < kApart;
 }
 
-// Likewise, behind its creation.
+// Called under the lock after a task has been created: ends the wait if it has become too long for an idle node.
 void ClusterHead::limit_waits() {
   bool is_late = in_groups_ && held_since_ != 0 && last_created_ - held_since_ > kAtMost;
   if (is_late && head_.has_idle_node()) head_.plan_held();
   note_holding();
 }
 
-// Under the lock, whenever that may have changed.
+// Must be called under the lock whenever tasks may have begun or ceased to wait.
 void ClusterHead::note_holding() {
   if (!head_.holds_back()) {
     held_since_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Creates the tasks of a cluster, exchanges messages with its nodes, and ends tasks.
 #include "device/cluster/head/head.hpp"
 
 #include "base/report.hpp"
@@ -21,18 +21,19 @@ namespace marline::offload::device {
 
 namespace {
 
-ClusterHead* g_head = nullptr;  // a program has one cluster
+ClusterHead* g_head = nullptr;  // a program has only one cluster
 
 void send_to_node(const Message& message, BlobWriter& blob) { send_blob(*node_job(), message.to, blob); }
 void report_here(const Message& message) { g_head->report(message); }
 void start_task_here(uint64_t index, TaskNumber task, KernelStart*) { g_head->start_here(index, task); }
 
-// 0 stays 0.
+// Converts a time of the node's clock to this process's clock. 0 stays 0.
 uint64_t to_own_clock(NodeNumber node, uint64_t time) {
   return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
 }
 
-constexpr size_t kAllAtOnce = ~size_t{0};  // the program's threads wait for their tasks' starts
+// No limit on the number of started tasks: a thread of the program waits for the start of each.
+constexpr size_t kAllAtOnce = ~size_t{0};
 
 const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr, nullptr, nullptr};
 
@@ -45,7 +46,8 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
       node_(0, kAllAtOnce, place, {}, kSide),
       head_(options) {
   memory_.open(place.begin, place.bytes, limit);
-  constexpr double kUnknownTime = 1'000'000;  // ns: a region of which nothing is known is worth spreading
+  // Nanoseconds. A region of unknown duration is worth spreading over the nodes.
+  constexpr double kUnknownTime = 1'000'000;
   head_.placement.set_unknown_time(kUnknownTime);
   set_link(kTimePerByte);
   g_head = this;
@@ -85,7 +87,7 @@ void ClusterHead::pump(Finished& finished) {
   warn_of_memory();
 }
 
-// Once: what the program goes on with is right, but not what it asked for.
+// Warns once: the program's results are right, but it uses more memory than MARLINE_CLUSTER_MEMORY allows.
 void ClusterHead::warn_of_memory() {
   const Head::Counts& counts = head_.counts;
   if (has_warned_ || counts.over_budget == 0) return;
@@ -97,7 +99,8 @@ void ClusterHead::warn_of_memory() {
 }
 
 void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
-  Known& known = known_.reach(task);  // of a task that the head has made itself nothing is known
+  // The entry is empty if the head has made the task itself.
+  Known& known = known_.reach(task);
   known.has_ended = true;
   if (known.is_counted) count_up(cluster_seen().under_way, -1);
   if (known.host != nullptr) {
@@ -107,7 +110,8 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   if (!made_again_.is_empty()) forget_made_again(task);
   if (known.replay != 0) graphs_.end_again(known.replay);
   if (known.operation != nullptr) {
-    bool has_times = known.node != 0;  // else as the program sees it: when the task was handed over, and has ended
+    // If the node's times are not known, use the program's: when the task was submitted and when its end is known.
+    bool has_times = known.node != 0;
     known.operation->begin = has_times ? known.begin : known.created;
     known.operation->end = has_times ? known.end : now();
     known.operation->by = has_times ? device_->members[known.node - 1] : nullptr;
@@ -133,8 +137,9 @@ void ClusterHead::finish(Finished& finished, bool polls) {
       end_operation(operation);
       continue;
     }
-    int counted = hooks_share(operation);  // it may be gone behind its end
-    (void)operation->ended(operation);     // one of node 0's tasks, or a buffer that has gone: it wakes who waits
+    int counted = hooks_share(operation);  // read before the operation's end, which may free it
+    // One of node 0's tasks, or a buffer of which no copy is left: it wakes the waiting thread.
+    (void)operation->ended(operation);
     add_operations(-counted);
   }
 }
@@ -192,7 +197,7 @@ void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   if (holder != nullptr) note_pointers(*holder, pointers);
 }
 
-// Whether there is one that was not known.
+// Notes the words as pointers. Returns whether one of them was not known.
 bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& words) {
   bool is_new = false;
   for (uint64_t word : words) {
@@ -249,7 +254,7 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
     bool is_transfer = static_cast<TimedWhat>(entry.what) == TimedWhat::kTransfer;
     entry.node = static_cast<uint16_t>(peer);
     entry.begin = to_own_clock(is_transfer ? entry.peer : entry.node, entry.begin);
-    // Clocks of two nodes are known to some microseconds only.
+    // The clocks of two nodes are only known to within some microseconds.
     entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);
     if (static_cast<TimedWhat>(entry.what) != TimedWhat::kKernel) {
       cluster_times().entries.push(entry);
@@ -262,12 +267,13 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
   }
 }
 
-// A kernel has stored a pointer. What a kernel uses is known when it is created, so those that come behind such a
-// kernel are created behind its end from now on; those that have been created, also as a part of a graph's iteration
-// that nodes repeat by themselves, are made again (late_pointers.cpp). The first run of each kernel is behind
-// nothing that runs (submission/queue/submitted_tasks.cpp), so in most programs there is none.
+// Called when a kernel has stored a new pointer. What a kernel uses is decided when it is created. So from now on, the
+// successors of such a kernel are created only after it has ended. Successors that have been created, also as a part of
+// a graph's iteration that nodes repeat by themselves, are replaced (late_pointers.cpp). The first run of each kernel
+// is ordered after nothing that runs (submission/queue/submitted_tasks.cpp), so in most programs there is no such
+// successor.
 void ClusterHead::note_new_pointer() {
-  device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: others may be created meanwhile
+  device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: other tasks may be created meanwhile
   postponing_.takes_ahead = false;
 }
 
@@ -282,7 +288,7 @@ void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) 
   if (kernel != nullptr && buffer != nullptr) report_finding(*kernel, *buffer, finding, peer);
 }
 
-// Host tasks that nobody waits for copy something home, or have nothing to do.
+// Starts a task of node 0. If no thread waits for it, it makes copies, or has nothing to do.
 void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   if (known_[task].kernel != nullptr) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
@@ -298,8 +304,9 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   host->waiter = nullptr;
 }
 
-// `work` is done by the calling thread, between the task's start and its end. A wait is counted as an operation behind
-// the lock, when another thread may have ended it already: then the count is short of it for that moment.
+// Creates a task of node 0. The calling thread does its `work` between the task's start and its end. A wait is counted
+// as an operation only after the lock is released, when another thread may already have ended the operation. Until then
+// the count is one too low.
 template <class Work>
 void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work work) {
   HostTask self;
@@ -356,7 +363,7 @@ bool ClusterHead::has_room(uint64_t bytes) {
   return memory_.has_room(bytes);
 }
 
-// Under the lock. It goes at the earliest with the next pump.
+// Under the lock. The buffer can be forgotten at the earliest by the next pump.
 ClusterBuffer& ClusterHead::begin_release(uint64_t address) {
   ClusterBuffer* buffer = memory_.at(address);
   if (buffer == nullptr || buffer->begin != address) {
@@ -380,7 +387,7 @@ void ClusterHead::release(uint64_t address) {
   finish(finished, false);
 }
 
-// Nodes have been told by then: what is sent to them later comes behind that.
+// When the wait ends, the nodes have been sent the removal. Whatever they are sent later arrives after it.
 void ClusterHead::remove_variable(uint64_t address) {
   Awaited gone(device_);
   Finished finished;
@@ -409,7 +416,7 @@ uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, ui
   return address;
 }
 
-// A pointer that is attached comes alone.
+// Ends the program if the copied word is a pointer to a variable. An attached pointer is copied on its own.
 void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
   uint64_t word;
   std::memcpy(&word, pointer, sizeof word);
@@ -431,22 +438,23 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
     ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
     for (uint64_t word : pointers) memory_.note_pointer(buffer, word);
     if (bytes == sizeof(void*)) refuse_pointer_to_variable(from);
-    bool overwrites = !checks_;  // a check looks at what was there
+    bool overwrites = !checks_;  // a check needs the old bytes
     task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true, overwrites});
   }
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
-// Copies that are at most this far apart are one access, with the gap between them: many ranges cost more to ask for.
-// For copies to the device the gap counts as written, and a region that writes there meanwhile would lose its results.
-// So they are joined only where they fill new memory.
+// Copies that are at most this far apart become one access, together with the gap between them, as many ranges cost
+// more to fetch. For copies to the device the gap counts as written, and a region that writes there at the same time
+// would lose its results. So these are joined only if all of them fill new memory.
 uint64_t ClusterHead::join_distance(const AheadCopy* copies, uint32_t count) {
   constexpr uint64_t kNear = 4096;
   bool only_fills = std::all_of(copies, copies + count, [](const AheadCopy& one) { return one.fills; });
   return !copies[0].is_to_device || only_fills ? kNear : 0;
 }
 
-// As one task: each one alone would wait for an answer of the node that has the data. All go in one direction.
+// Makes all copies in one task: as separate tasks, each would wait for an answer of the node that has the data. All go
+// in one direction.
 void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
   uint64_t bytes = 0;
   List<List<uint64_t>> pointers;
@@ -492,7 +500,7 @@ bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
   return false;
 }
 
-// Nothing of node 0's is done, and nothing can end by it.
+// Sends messages only, without a pump: this starts and ends no task of node 0.
 void ClusterHead::await(TaskNumber kernel) {
   Guard guard(node_.lock);
   head_.await(present(kernel));
@@ -501,7 +509,7 @@ void ClusterHead::await(TaskNumber kernel) {
 }
 
 void ClusterHead::wait_begins(bool singly) {
-  if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // nothing waits
+  if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // no task waits
   Finished finished;
   {
     Guard guard(node_.lock);

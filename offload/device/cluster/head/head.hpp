@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the program: drives the core's Head, and node 0's part (node.hpp). Tasks come when all that they depend on
-// has ended or has been handed over (Launch::behind), which is one of the orders of creation that the core allows. Any
-// thread; the lock is node 0's.
+// The program's side of a cluster: drives the core's Head, and node 0 (node.hpp). A task is submitted when each of its
+// predecessors has ended or has been submitted (Launch::behind), which is one of the orders of creation that the core
+// allows. Any thread. The lock is node 0's.
 #pragma once
 
 #include "cluster/dataflow/head.hpp"
@@ -21,32 +21,33 @@ using namespace cluster;
 using namespace image;
 using namespace wire;
 
-// Where a kernel is.
+// The code of a kernel on all nodes.
 struct KernelCodes {
-  const uint64_t* at;  // by node; 0: it has none. Stays
-  uint32_t kinds;      // of members that have it (NewTask::kinds)
+  const uint64_t* at;  // address by node, 0: the node has none; permanent
+  uint32_t kinds;      // the kinds of members that have it (NewTask::kinds)
 };
 
-// What runs on a node.
+// The kernel of a task.
 struct KernelPayload {
   KernelForm form;
-  const char* name;  // of the region, and the text of its place, or null; both stay
+  // The region's name, and the text that says where it is in the source, or null; both are permanent.
+  const char* name;
   const char* where;
   List<uint64_t> words;
-  CheckedKernel* checked;  // only if writes are checked
+  CheckedKernel* checked;  // null unless writes are checked
 };
 
-// It takes the words.
+// Moves the words into the payload.
 [[nodiscard]] KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where,
                                           List<uint64_t>& words);
 
 class ClusterHead {
  public:
-  // `limit`: bytes of memory that the smallest node has.
+  // `limit`: the memory of the smallest node, in bytes.
   ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options);
 
   [[nodiscard]] bool checks_writes() const { return checks_; }
-  // Before the first task.
+  // Must be called before the first task.
   void set_writes(MayWrite may_write, bool checks, bool by_pages) {
     memory_.may_write = may_write;
     checks_ = checks;
@@ -55,41 +56,43 @@ class ClusterHead {
     if (checks) node_.set_checks();
   }
 
-  // For each worker, before the first task; `kind` as Member has it.
+  // Must be called for each worker, before the first task. `kind` is as in Member.
   void add_member(uint32_t kind, double threads);
-  // Nanoseconds that a byte takes between nodes. 2 GB/s until it is set, and the most that is worth setting: a node's
-  // processors have to do with each byte, too.
+  // Nanoseconds that a byte takes between nodes: 2 GB/s until it is set. Faster links are not worth setting, as a
+  // node's processors work on each byte, too.
   static constexpr double kTimePerByte = 0.5;
   void set_link(double time_per_byte);
-  // Behind that: regions that are created one right behind the other are placed in groups, if that is worth it. Returns
-  // of how many.
+  // Must be called after set_link: regions that are created shortly after each other are placed in groups, if that is
+  // worth it. Returns the size of a group.
   int place_in_groups();
 
   [[nodiscard]] Device* device() { return device_; }
 
-  // 0: there is not that much memory.
+  // Returns 0 if there is not enough memory.
   uint64_t allocate(uint64_t bytes);
-  // As AheadKind has it.
+  // As in AheadKind.
   bool has_room(uint64_t bytes);
   void release(uint64_t address);
-  // A variable of the program or of an image, which lies at `places` (by node, which stays), with its first value;
-  // returns the address by which the program knows it. May suspend.
+  // Adds a variable of the program or of an image with its first value. `places`: its address on each node; must stay
+  // valid. Returns the address by which the program knows it. May suspend.
   uint64_t add_variable(const uint64_t* places, const void* value, uint64_t bytes);
 
-  // The variable at that address goes; no node uses it any more at the return. May suspend.
+  // Removes the variable at that address. When the call returns, no node uses it any more. May suspend.
   void remove_variable(uint64_t address);
 
-  // Done at the return. May suspend.
+  // Done when the call returns. May suspend.
   void write(uint64_t to, const void* from, uint64_t bytes);
   void copy_all(const AheadCopy* copies, uint32_t count);
-  void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind = nullptr);  // null: none under way
+  // `behind`: a task after which the copy is ordered; null: none.
+  void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind = nullptr);
 
-  // A task of node 0 that makes the copies; returns its number.
+  // Creates a task of node 0 that makes the copies. Returns its number.
   TaskNumber start_copies(const AheadCopies& copies, Operation* operation);
-  // As AheadKind has it.
+  // As in AheadKind.
   bool copy_part();
 
-  // The operation ends when the kernel has run. `kernel`: a number for what it costs.
+  // Submits a kernel. The operation ends when the kernel has run. `kernel`: the number under which its costs are
+  // learned.
   void launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation);
 
   // Iterations of persistent graphs (AheadKind).
@@ -98,63 +101,66 @@ class ClusterHead {
   [[nodiscard]] bool repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void end_iteration(uint64_t graph);
   void end_graph(uint64_t graph);
-  // With OMP_DISPLAY_ENV=verbose, at the program's end.
+  // Prints statistics of graphs with OMP_DISPLAY_ENV=verbose, at the program's end.
   void note_graphs();
-  // The program waits for all that it has given, perhaps for the end of each.
+  // Called when the program begins to wait for everything that it has submitted. `singly`: it may wait for the end of
+  // each task.
   void wait_begins(bool singly);
-  // From the thread that polls the wire (groups.cpp).
+  // Called by the thread that polls the wire (groups.cpp).
   void look_at_held();
-  // For that of this kernel, by its operation's number. It may have ended.
+  // The program waits for this kernel, named by its operation's number. It may have ended.
   void await(TaskNumber kernel);
 
-  // As AheadKind has it (reduce.cpp).
+  // As in AheadKind (reduce.cpp).
   [[nodiscard]] bool reduce(uint64_t address, uint64_t bytes, Combine combine, void* to);
 
-  // A kernel, by its operation's number. It may have ended.
+  // Cancels a kernel, named by its operation's number. It may have ended.
   void cancel(TaskNumber kernel);
 
-  // From the thread that polls the wire.
-  void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);  // `sent`: by the peer's clock, or 0
+  // The functions from here to take_times are called by the thread that polls the wire, with a worker's message or
+  // frame. `sent`: when the message was sent, by the peer's clock, or 0.
+  void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);
   void take_pointers(const uint64_t* words, uint32_t count);
-  // A node's task has stored a pointer, perhaps; and an answer to kTakesNote (late_pointers.cpp).
+  // A node asks whether a task that may have stored a pointer may end; a node answers a kTakesNote (late_pointers.cpp).
   void take_question(NodeNumber node, uint64_t question, TaskNumber task);
   void take_note_taken(uint64_t number);
-  // A node has made its postponed comparisons (postponed.cpp).
+  // A node has made all its postponed comparisons (postponed.cpp).
   void take_compared();
   void take_finding(int peer, const uint64_t* words, uint32_t count);
   void take_times(int peer, const uint64_t* words, uint32_t count);
 
-  // Which regions had been sent to a node that has gone, as a part of a line.
+  // Writes which regions a lost node had been sent, as a part of a message.
   void tell_lost(NodeNumber node, char* to, size_t bytes);
 
-  // For OMP_DISPLAY_ENV=verbose.
+  // Prints statistics with OMP_DISPLAY_ENV=verbose.
   void note_at_end();
 
-  // Of node 0's side.
+  // Called by node 0 (ClusterSide).
   void report(const Message& message) { head_.receive(message); }
   void start_here(uint64_t index, TaskNumber task);
 
  private:
-  // A task of node 0, on the stack of the thread that does its work.
+  // A task of node 0, whose work a thread does itself. Lies on that thread's stack.
   struct HostTask {
     Awaited* waiter = nullptr;
     bool has_started = false, has_ended = false;
     uint64_t index = 0;
   };
-  // What a task of node 0 copies that no thread waits for.
+  // The copies of a task of node 0 for which no thread waits.
   struct Copies {
     uint32_t count;
     bool in_parts;
-    bool looks_later;  // for pointers in what goes to the device: it may change before it is copied
+    // The data that goes to the device may change before it is copied, so it is searched for pointers after the copy.
+    bool looks_later;
     AheadCopy copies[];
   };
-  // Copies that are made in parts: how far they are.
+  // The progress of copies that are made in parts.
   struct Copying {
     uint64_t index;  // of the task
     TaskNumber task;
     const Copies* copies;
     uint32_t copy;
-    size_t bytes;  // of that one
+    size_t bytes;  // done of the current copy
   };
   // What is known of a task until it has ended.
   struct Known {
@@ -162,43 +168,49 @@ class ClusterHead {
     Copies* copies = nullptr;
     Operation* operation = nullptr;
     KernelPayload* kernel = nullptr;
-    uint64_t created = 0;         // tell.hpp, now
-    NodeNumber sent_to = 0;       // a kernel's node; 0: none yet
-    NodeNumber lent_to = 0;       // one that was idle and may run it instead; 0: none
-    NodeNumber node = 0;          // that has run it; 0: its times are not known
-    uint64_t begin = 0, end = 0;  // the times
-    bool is_counted = false;      // in what `marline ps` shows
-    bool is_ahead = false;        // created behind kernels that may not have ended, directly or not
-    bool is_made_again = false;   // another task does what this one was to do, which does not run
+    uint64_t created = 0;    // when it was created (tell.hpp, now)
+    NodeNumber sent_to = 0;  // the kernel's node; 0: it has not been sent
+    // An idle node that has been sent a speculative copy of the task; 0: none.
+    NodeNumber lent_to = 0;
+    NodeNumber node = 0;          // the node that has run it; 0: its times are not known
+    uint64_t begin = 0, end = 0;  // when it has run
+    bool is_counted = false;      // in ClusterSeen::under_way
+    // A predecessor, direct or not, is a kernel that may not have ended.
+    bool is_ahead = false;
+    bool is_made_again = false;  // another task replaces this one, which does not run
     bool has_ended = false;
-    TaskNumber replay = 0;  // in whose place it does a task: its first number; 0: none
+    // Of a task that replaces a replayed one: the first task of the replay; 0: none.
+    TaskNumber replay = 0;
   };
-  // A task that has been made again, and the one that does what it was to do.
+  // A task that has been replaced, and its replacement.
   struct MadeAgain {
     TaskNumber task, by;
   };
-  // One that has not ended, as make_again_behind looks at it.
+  // A task that has not ended, as make_again_behind sees it.
   struct OpenTask {
     TaskNumber number;
     enum : uint8_t { kApart, kBehind, kAgain } mark = kApart;
     bool is_listed = false;
     List<TaskNumber> before;
   };
-  // A task may end when so many nodes have taken note of tasks that do not run.
+  // A task may end when `missing` more nodes have confirmed that left-out tasks do not run.
   struct OpenQuestion {
     uint64_t number;
-    NodeNumber node;    // that asks
-    uint64_t question;  // that node's number; of node 0: the task's index
+    NodeNumber node;    // the node that asks
+    uint64_t question;  // that node's number of the question; for node 0: the task's index
     size_t missing;
-    bool compares;  // then: before it ends
+    // The task has not been compared: it is compared and then ends.
+    bool compares;
   };
-  // Of comparisons that nodes postpone: in this order.
+  // The state of postponed comparisons. It goes through these values in this order.
   struct Postponing {
     enum State : uint8_t { kNotYet, kOn, kEnds, kOver } state = kNotYet;
-    NodeNumber node = 0;       // the one that postpones, or may do so soon
-    uint32_t fit = 0;          // regions that could have postponed, one behind the other, at that node
-    bool takes_ahead = false;  // Device::takes_ahead, afterwards
-    List<Operation*> waiters;  // for the state kOver
+    // The node that postpones, or that may soon begin to.
+    NodeNumber node = 0;
+    // The number of regions in a row, at that node, that could have postponed their comparisons.
+    uint32_t fit = 0;
+    bool takes_ahead = false;  // the value of Device::takes_ahead to set at the end
+    List<Operation*> waiters;  // they wait for kOver
     uint64_t regions = 0;
   };
   using Finished = List<Operation*>;
@@ -233,7 +245,7 @@ class ClusterHead {
   TaskNumber create_combination(NewTask task, List<uint64_t>& words);
   void note_ended(TaskNumber task, Finished& finished);
   void warn_of_memory();
-  // `polls`: on the thread that polls the wire.
+  // `polls`: the calling thread is the one that polls the wire.
   void finish(Finished& finished, bool polls);
   void tell_what_was_noted();
   void note_new_pointer();
@@ -274,27 +286,30 @@ class ClusterHead {
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 
   Device* device_;
-  bool has_gpus_;    // among its members: kernels get the words that a GPU's do
-  bool needs_ends_;  // at once: copies may have to go before tasks can be planned
+  bool has_gpus_;    // there are GPUs among the members: kernels have the words of a GPU launch
+  bool needs_ends_;  // ends must be known at once, as copies may have to be dropped before tasks can be planned
   ClusterMemory memory_;
   ClusterNode node_;
   Head head_;
   ClusterGraphs graphs_{head_};
   Window<Known> known_;  // by task
   Postponing postponing_;
-  uint64_t uses_of_all_ = 0;  // how often `uses` has been asked meanwhile
+  uint64_t uses_of_all_ = 0;  // number of calls of `uses` while comparisons are postponed
   bool checks_ = false;
   bool has_warned_ = false;
-  bool in_groups_ = false;          // set before the first task
-  uint64_t last_created_ = 0;       // when a task was; now()
-  uint64_t held_since_ = 0;         // when tasks have begun to wait for others; 0: none does
-  std::atomic<bool> holds_{false};  // the same, without the lock. relaxed: it says only that a look is worth while
-  // Both are empty but for a moment when kernels begin to store pointers; linear lists of at most the tasks under way.
+  bool in_groups_ = false;     // set before the first task
+  uint64_t last_created_ = 0;  // when the last task was created; now()
+  uint64_t held_since_ = 0;    // when tasks began to wait to be placed with others; 0: none waits
+  // Whether tasks wait, readable without the lock. relaxed: it only says whether taking the lock is worth it.
+  std::atomic<bool> holds_{false};
+  // Both lists are empty except for a short time when kernels begin to store pointers. They are linear, with at most as
+  // many entries as tasks are in flight.
   List<MadeAgain> made_again_;
   List<OpenQuestion> open_questions_;
   uint64_t last_note_ = 0;
-  List<Copying> copying_;  // that can be made, and nobody is at
-  Finished woken_;         // of node 0's tasks that have started, until the next pump ends
+  List<Copying> copying_;  // copies that can be made and on which no thread works
+  // Waiters of node 0's tasks that have started; until the next pump ends.
+  Finished woken_;
 };
 
 }  // namespace marline::offload::device

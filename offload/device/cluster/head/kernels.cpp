@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of the program's side: from a launch to a task of the core, or to a repeated one of a persistent graph's
-// iteration, and to what its node is sent of it. See head.hpp.
+// The kernels of a cluster on the program's side: turns a launch into a task of the core or into a replayed task of a
+// persistent graph, and sends it to its node. These are functions of ClusterHead (head.hpp).
 #include "device/cluster/head/head.hpp"
 
 #include "base/report.hpp"
@@ -21,7 +21,8 @@ using namespace cluster;
 using namespace image;
 using namespace wire;
 
-// Where arguments begin: what is in front of a GPU's words is no address. Code of GCC has none for GPUs.
+// The index of the first argument among a kernel's words. The launch words of a GPU come first, and are not addresses.
+// Code of GCC has none, as it is not compiled for GPUs.
 uint32_t ClusterHead::first_argument(bool in_memory) const { return has_gpus_ && !in_memory ? kGpuLaunchWords : 0; }
 
 bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i, size_t first) {
@@ -29,8 +30,8 @@ bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i, size_t f
   return buffer != nullptr && buffer->places != nullptr;
 }
 
-// With what it uses, where the node has that, and the kernel. A stand-in's message names no accesses, so those of the
-// task are sent, as for all.
+// Sends a task to its node, with the ranges that it uses, at the node's addresses, and the kernel. A speculative copy's
+// message names no accesses, so the accesses of the original task are sent with every task.
 void ClusterHead::send_task(const Message& message) {
   Known& known = known_[message.task];
   const KernelPayload& kernel = *known.kernel;
@@ -53,7 +54,8 @@ void ClusterHead::send_task(const Message& message) {
   }
   if (kernel.checked != nullptr) {
     write_checked(*kernel.checked, blob);
-  } else if (checks_) {  // it is no region: nothing is checked, nothing named
+  } else if (checks_) {
+    // It is not a region: nothing is checked, and nothing is named.
     blob.put(0);
     blob.put(0);
   }
@@ -78,8 +80,10 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
   for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
 }
 
-// A variable's address is another one on each node, and a plan's words are for any node. What is checked is known of
-// each task alone. And repeat_kernel takes all words for a GPU's if there is one.
+// Whether a later iteration may repeat the kernel with these words. Not with a variable's address, which is different
+// on each node, while a plan's words are for any node. Not with checked writes, as what is checked is known for each
+// task alone. And not with words in memory if there is a GPU, as repeat_kernel assumes that all kernels have a GPU's
+// words then.
 bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   const uint32_t first = first_argument(in_memory);
   for (size_t i = 0; i < words.count(); ++i) {
@@ -88,7 +92,8 @@ bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   return !checks_ && !(has_gpus_ && in_memory);
 }
 
-// The node that the program names for the kernel. A hint is left out where that node has no code of it.
+// The node that the program names for the kernel. If the node is only a hint and has no code of the kernel, it is
+// ignored.
 NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) const {
   if (launch.node == 0) return kAnyNode;
   MemberKind kind = kind_of_member(device_->members[launch.node - 1]);
@@ -188,8 +193,8 @@ bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
   return may_be_whole;
 }
 
-// What list_accesses goes by, besides a launch's spans. While comparisons are postponed, no iteration is as another
-// one.
+// A number for everything that list_accesses depends on besides a launch's spans. While comparisons are postponed, each
+// call returns another number, so no iteration can be repeated.
 uint64_t ClusterHead::uses() {
   bool is_postponing = postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds;
   if (is_postponing) return uint64_t{1} << 63 | ++uses_of_all_;
@@ -209,8 +214,8 @@ bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* oper
   return is_repeated;
 }
 
-// What a GPU's words begin with does not change, and a leading null is not among them. A value that may be an address
-// of the device would be something else to use.
+// `changed` counts arguments without the leading null; the launch words of a GPU do not change. If a new value may be
+// an address of the device, the kernel may use other data, so it is not repeated.
 bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
   const uint32_t first = has_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
   Finished finished;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of the program's side: tasks that were created before it was known what they use (head.hpp).
+// Replaces tasks that were created before all data that they use was known. These are functions of ClusterHead
+// (head.hpp).
 //
-// What a task uses is known when it is created, by the pointers that are known then. One that is sent ahead may be
-// behind a kernel T that is going to store another one. So T's node asks before T ends, behind the pointers that it
-// has told of (ClusterNode::end_when_allowed), and until it has the answer no task behind T starts anywhere. Those of
-// them that would use more now are left out, and all that are behind these; other tasks do the same in their place,
-// in the same order, with all that they use. When the nodes have taken note of that, T may end. The same holds for a
-// copy to the device that brings a pointer which was not there when the copy was handed over: the program's process
-// asks itself.
+// What a task uses is decided when it is created, by the pointers that are known then. A task that is submitted early
+// may be ordered after a kernel T that is going to store another pointer. So T's node reports the pointers that it has
+// found, and then asks the program before it ends T (ClusterNode::end_when_allowed). Until the node has the answer, no
+// task after T starts on any node. The program finds the tasks after T that would use more data now, and all tasks
+// after these. It leaves them out: they will not run. Each is replaced by another task in the same order, with all the
+// data that it uses. When the nodes have confirmed that the left-out tasks do not run, T may end. The same is done for
+// a copy to the device that contains a pointer which was not there when the copy was submitted; in that case the
+// program's process asks itself.
 //
-// Why that is one of the orders of creation that the core allows: let X be left out, and Y have been created behind
-// X, but stay. Then Y is not behind X in the program's order, so nothing is wrong if X's place is behind Y. The task
-// that is left out is before the one in its place, so what is behind the latter is behind both.
+// The core allows this order of creation: let X be left out, and let Y have been created after X and stay. Then Y is
+// not ordered after X in the program, so X's replacement may be ordered after Y. The replacement is ordered after X
+// itself, so every successor of the replacement is ordered after both.
 #include "device/cluster/head/head.hpp"
 
 #include "base/report.hpp"
@@ -26,7 +28,7 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// The task that does what this one was to do: itself in nearly all cases. Under the lock, as all here.
+// Returns the task's replacement, or the task itself, as in nearly all cases. Under the lock, as all functions here.
 TaskNumber ClusterHead::present(TaskNumber task) const {
   for (const MadeAgain& one : made_again_) {
     if (one.task == task) return one.by;
@@ -40,7 +42,7 @@ void ClusterHead::forget_made_again(TaskNumber by) {
   }
 }
 
-// Replayed tasks are behind the others, and their numbers above: all are in the order of their numbers.
+// Replayed tasks are at the list's end and have higher numbers than all others, so the list is ordered by number.
 ClusterHead::OpenTask* ClusterHead::find_open(List<OpenTask>& open, TaskNumber number) {
   OpenTask* found = std::ranges::lower_bound(open, number, {}, &OpenTask::number);
   return found != open.end() && found->number == number ? found : nullptr;
@@ -73,14 +75,14 @@ bool ClusterHead::may_use_more(TaskNumber task) {
   return known_[task].kernel != nullptr && uses_more_now(head_.made(task).accesses);
 }
 
-// Of a task that has not ended, perhaps with some that have.
+// Lists the predecessors of a task that has not ended, perhaps with some that have ended.
 void ClusterHead::list_behind(TaskNumber task, List<TaskNumber>& behind) {
   if (is_replayed(task)) return head_.graphs().list_behind(task, behind);
   for (TaskNumber before : head_.made(task).predecessors) behind.push(before);
 }
 
-// All that may be behind a task that has not ended. Of replayed ones nobody here knows which have: they are behind
-// none.
+// Lists all tasks that may be ordered after a task that has not ended. Of a replay all tasks are listed, as the program
+// does not know which of them have ended; the ended ones are not ordered after such a task.
 void ClusterHead::list_open(List<OpenTask>& open) {
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     if (!known_[task].has_ended && !head_.has_ended(task)) open.push({}).number = task;
@@ -92,8 +94,9 @@ void ClusterHead::list_open(List<OpenTask>& open) {
   for (OpenTask& one : open) list_behind(one.number, one.before);
 }
 
-// Each list is in an order in which no task is before one that it is behind, but planned and replayed ones may be
-// behind each other: a round for each time that a way goes from one to the other.
+// Marks the tasks that are ordered after `behind`, and among them the tasks that must be replaced. The created tasks
+// and the replayed tasks each come in a legal order, but a task of one kind may be a predecessor of a task of the
+// other. So the list is passed once more for each change from one kind to the other on a path.
 void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
   for (bool is_done = false; !is_done;) {
     is_done = true;
@@ -104,7 +107,9 @@ void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
         const OpenTask* other = find_open(open, before);
         if (other != nullptr) mark = std::max(mark, other->mark);
       }
-      bool is_again = is_made_again(one.number);  // what is behind it is behind that which it is behind
+      // A replaced task is not replaced again. It still passes the mark on, as its successors are ordered after its
+      // predecessors, too.
+      bool is_again = is_made_again(one.number);
       if (mark == OpenTask::kBehind && !is_again && may_use_more(one.number)) mark = OpenTask::kAgain;
       is_done = is_done && mark == one.mark;
       one.mark = mark;
@@ -112,7 +117,7 @@ void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
   }
 }
 
-// In an order in which no task is before one that it is behind.
+// Lists the tasks to be replaced, each after its predecessors.
 void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
   List<OpenTask> open;
   list_open(open);
@@ -133,7 +138,8 @@ void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
   }
 }
 
-// Behind `made`, which does what `task` does: that one itself, or one that was left out in its place.
+// Adds the predecessors that the replacement of `task` needs. `made`: the task itself, or a task that `task` has
+// replaced.
 void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to) {
   List<TaskNumber> behind;
   list_behind(made, behind);
@@ -149,7 +155,8 @@ void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskN
   }
 }
 
-// Without a graph: the iteration that is recorded has the one that it is a copy of.
+// Makes a replacement from a task. It belongs to no graph, as the iteration that is being recorded contains the
+// original.
 NewTask ClusterHead::copy_of(TaskNumber number) {
   if (is_replayed(number)) return copy_of_replayed(number);
   const NewTask& from = head_.made(number);
@@ -166,7 +173,7 @@ NewTask ClusterHead::copy_of(TaskNumber number) {
   return task;
 }
 
-// Where the program wants it to run is not known any more: it stays.
+// Pins the replacement to the planned node, as it is not known any more whether the program named a node.
 NewTask ClusterHead::copy_of_replayed(TaskNumber number) {
   const PlanTask& from = head_.graphs().task_of(number);
   NewTask task;
@@ -180,8 +187,8 @@ NewTask ClusterHead::copy_of_replayed(TaskNumber number) {
   return task;
 }
 
-// What is known of it, for the one that does what it was to do. Both have a kernel, as the one that is left out may
-// still have to be sent.
+// Returns what is known of the task, for its replacement. Both get a kernel, as the left-out task may still have to be
+// sent.
 ClusterHead::Known ClusterHead::leave(TaskNumber number) {
   Known known;
   if (is_replayed(number)) {
@@ -203,7 +210,8 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
     for (uint64_t word : known.kernel->words) words.push(word);
     KernelPayload* payload = make_payload(known.kernel->form, known.kernel->name, known.kernel->where, words);
     std::swap(payload->checked, known.kernel->checked);
-    payload->form.call.may_postpone = false;  // that may have been over before it is created
+    // Postponing may have ended before the replacement is created.
+    payload->form.call.may_postpone = false;
     known.kernel = payload;
   }
   known.sent_to = known.lent_to = 0;
@@ -229,7 +237,8 @@ void ClusterHead::make_again(TaskNumber number) {
 }
 
 void ClusterHead::make_again_behind(TaskNumber behind, List<NodeNumber>& told) {
-  head_.cut_iteration();  // the rest of it comes with all that it uses
+  // The rest of the iteration is created with all the data that it uses.
+  head_.cut_iteration();
   List<TaskNumber> tasks;
   list_to_make_again(behind, tasks);
   for (TaskNumber task : tasks) {
@@ -241,7 +250,7 @@ void ClusterHead::make_again_behind(TaskNumber behind, List<NodeNumber>& told) {
   for (TaskNumber task : tasks) make_again(task);
 }
 
-// To a node: a frame of one word, behind all that has been sent to it.
+// Sends a frame of one word to a node, after everything that has been sent to it before.
 static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
   Frame frame = {};
   frame.kind = static_cast<uint16_t>(kind);
@@ -249,7 +258,8 @@ static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
   node_job()->send(static_cast<int>(node), frame, &word);
 }
 
-// The node itself hears of tasks that do not run before it gets an answer. False: it need not wait for one.
+// Returns whether the asking node must wait for other nodes' confirmations. The asking node itself gets the
+// cancellations before it gets an answer, so it need not confirm them. Returns false if there is nothing to wait for.
 bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber behind) {
   List<NodeNumber> told;
   make_again_behind(behind, told);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Finds out what the members of a cluster have in common: their facts, their addresses, and the speed of their links.
 #include "device/cluster/head/members.hpp"
 
 #include "base/report.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kClusterAlignment = 4096;
 
-// What all have of a text; nothing, if they differ.
+// Keeps the text if the other one is the same; clears it otherwise.
 template <size_t kBytes>
 void keep_common(char (&text)[kBytes], const char (&other)[kBytes]) {
   if (std::strcmp(text, other) != 0) text[0] = '\0';
@@ -39,8 +39,8 @@ uint64_t least_memory(const Device* device, MemberKind kind) {
   return least;
 }
 
-// Addresses of buffers are the GPUs' own, so that pointers in data hold on each of them: those that all GPUs' pools
-// have. Behind these lie the addresses by which the program knows variables (ClusterMemory).
+// Buffers have addresses that all GPUs' pools have in common, so that pointers in data are valid on each GPU. The
+// second half of the range is for the addresses by which the program knows variables (ClusterMemory).
 ClusterRoom room_on_gpus(const Device* device) {
   uint64_t begin = 0, end = UINT64_MAX;
   for (int i = 0; i < device->member_count; ++i) {
@@ -58,8 +58,8 @@ ClusterRoom room_on_gpus(const Device* device) {
       device->number);
 }
 
-// Processors have their memory at the GPUs' addresses. In any worker, those of the cluster's part of the window are
-// free.
+// Processors have their memory at the GPUs' addresses. In every worker, the addresses of the cluster's part of the
+// window are free.
 ClusterRoom room_on_both(const Device* device) {
   ClusterRoom room = room_on_gpus(device);
   uint64_t offset = room.begin - part_of(device);
@@ -75,7 +75,7 @@ ClusterRoom room_on_both(const Device* device) {
   return room;
 }
 
-// Nanoseconds that a copy from the member takes, the shortest of some.
+// Measures a copy from the member in nanoseconds. Returns the shortest of several times.
 double time_of_copy(Device* member, char* to, uint64_t address, size_t bytes) {
   constexpr int kTimes = 3;
   uint64_t shortest = UINT64_MAX;
@@ -162,8 +162,8 @@ ClusterRoom room_of_cluster(const Device* device) {
   return gpus == device->member_count ? room_on_gpus(device) : room_on_both(device);
 }
 
-// By what copies from two members take, which is 4 ms at 100 MB/s and less than half a millisecond at 1 GB/s: the
-// placement weighs moves against times of regions.
+// Measures copies from two members, which takes 4 ms at 100 MB/s and less than half a millisecond at 1 GB/s. The
+// placement weighs the time of moving data against the times of regions.
 double measure_links(const Device* device, double least) {
   constexpr int kMembers = 2;
   constexpr size_t kBytes = 64 << 10, kFew = 64;

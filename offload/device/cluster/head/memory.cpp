@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Allocates the cluster's memory, tracks pointers in it, and finds what a kernel may use.
 #include "device/cluster/head/memory.hpp"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ ClusterBuffer* ClusterMemory::add_variable(uint64_t bytes, const uint64_t* place
 
 ClusterBuffer* ClusterMemory::allocate_in(Arena& arena, uint64_t bytes) {
   if (bytes > limit_ - used_) return nullptr;
-  uint64_t address = arena.allocate(bytes + 1);  // the address behind it is no other buffer's
+  // One byte more, as a pointer to the address after the buffer's end must not point into another buffer.
+  uint64_t address = arena.allocate(bytes + 1);
   if (address == 0) return nullptr;
   void* memory = std::malloc(sizeof(ClusterBuffer));
   if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
@@ -69,7 +70,7 @@ void ClusterMemory::forget(ClusterBuffer* buffer) {
   std::free(buffer);
 }
 
-// The first one with that number or a higher one.
+// The first buffer with that number or a higher one.
 ClusterBuffer** ClusterMemory::place_of(uint64_t number) {
   return std::lower_bound(all_.begin(), all_.end(), number,
                           [](const ClusterBuffer* one, uint64_t wanted) { return one->number < wanted; });
@@ -85,7 +86,7 @@ ClusterBuffer* ClusterMemory::numbered(uint64_t number) {
   return found != nullptr && !found->is_leaving ? found : nullptr;
 }
 
-// Also of an address right behind the buffer's last byte.
+// Also finds the buffer for the address after its last byte.
 ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
   if (!is_inside(word)) return nullptr;
   ClusterBuffer* found = at(word);
@@ -105,7 +106,8 @@ ClusterBuffer* ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word)
 
 void ClusterMemory::find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const {
   auto* at = static_cast<const char*>(data);
-  uint64_t skipped = -to & 7;  // only words that are aligned where kernels see them are pointers
+  // Only words that are aligned at the address where kernels see them count as pointers.
+  uint64_t skipped = -to & 7;
   for (uint64_t i = skipped; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
     uint64_t word;
     std::memcpy(&word, at + i, sizeof word);
@@ -120,15 +122,15 @@ void ClusterMemory::use_whole(ClusterBuffer& buffer, List<TaskAccess>& to) {
   to.push({{buffer.number, 0, buffer.bytes()}, true});
 }
 
-// Keeps what is there: a task may use a buffer that is leaving.
+// Adds all live buffers. Accesses that are in the list already stay, as a task may use a released buffer.
 void ClusterMemory::use_all(List<TaskAccess>& to) {
   for (ClusterBuffer* buffer : all_) {
     if (numbered(buffer->number) != nullptr) use_whole(*buffer, to);
   }
 }
 
-// All that can be reached from the buffer, each buffer once. A buffer with pointers into itself is used whole: it may
-// be a block that several mapped variables share.
+// Adds all that can be reached from the buffer by pointers, each buffer once. A buffer with pointers into itself is
+// used as a whole: it may be a block of memory that several mapped variables share.
 void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   List<ClusterBuffer*> open;
   if (first.visit != visit_) open.push(&first);
@@ -147,7 +149,7 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   }
 }
 
-// False: it is no memory of the cluster's.
+// Returns false if the span is not in the cluster's memory.
 bool ClusterMemory::find_range(const Span& span, ClusterRange& range) {
   ClusterBuffer* buffer = pointee_of(span.address);
   if (buffer == nullptr) return false;
@@ -163,7 +165,8 @@ void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
   if (span.has_pointers) follow(*known(range.buffer), to);
 }
 
-// A mapper's elements and what is behind their pointers come by turns: this spares a sort of all of them.
+// The elements of a mapper and the data to which their pointers lead alternate, so several of the last accesses are
+// tried. This avoids a sort of all accesses.
 void ClusterMemory::add_access(List<TaskAccess>& accesses, const TaskAccess& added, uint64_t apart) {
   constexpr size_t kTurns = 4;
   size_t count = accesses.count();
@@ -208,7 +211,7 @@ void ClusterMemory::list_named(const NamedSpans& named, List<ClusterRange>& to) 
   for (const TaskAccess& access : found) to.push(access.range);
 }
 
-// The accesses become reads, but for what is named: that is written, and only if the kernel uses it.
+// Turns all accesses into reads, except for the named ranges that the kernel uses: these stay writes.
 void ClusterMemory::write_named(const NamedSpans& named, List<TaskAccess>& accesses) {
   List<ClusterRange> written;
   list_named(named, written);

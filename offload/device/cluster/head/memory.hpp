@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a cluster as node 0 sees it: buffers by address, and which of them may hold pointers to which. A kernel
-// uses what its construct names and all that it can reach from there by pointers; these are noticed where they are
-// written: in data that comes from the program, and in what kernels have written. Under the lock of node 0.
+// The memory of a cluster as node 0 sees it: the buffers by address, and which of them may hold pointers to which. A
+// kernel may use what its construct names and everything that can be reached from there by pointers. Pointers are noted
+// where they are written: in data that the program sends, and in what kernels have written. Under the lock of node 0.
 #pragma once
 
 #include "base/ranges.hpp"
@@ -14,85 +14,94 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// One allocation, or a `declare target` variable.
+// One allocation, or one `declare target` variable.
 struct ClusterBuffer : Range {
   uint64_t number;
-  const uint64_t* places;  // of a variable: where it lies, by node; null: at `begin` everywhere
-  List<uint64_t>
-      pointees;         // where buffers begin that it may have pointers to, in order; others may be there now, or none
-  bool is_leaving;      // released
-  uint64_t visit;       // the last search that has met it
-  uint64_t used_whole;  // the last one that has found that all of it may be used
-  Operation* waiter;    // ends when the buffer has gone
-  List<NodeNumber> reducers;  // nodes that may have copies of what it stands for (ReducedArgument)
+  // Of a variable: its address on each node. Null: the buffer is at `begin` on all nodes.
+  const uint64_t* places;
+  // The begins of the buffers to which it may hold pointers, in order. Other buffers may be at these addresses now, or
+  // none.
+  List<uint64_t> pointees;
+  bool is_leaving;  // it has been released
+  uint64_t visit;   // number of the last search that has found it
+  // Number of the last search that has found that all of the buffer may be used.
+  uint64_t used_whole;
+  Operation* waiter;  // ends when no copy of the buffer is left
+  // Nodes that may have copies of the reduced variable for which the buffer stands (ReducedArgument).
+  List<NodeNumber> reducers;
 
   [[nodiscard]] uint64_t bytes() const { return end - begin; }
   [[nodiscard]] uint64_t address_at(NodeNumber node) const { return places != nullptr ? places[node] : begin; }
 };
 
-// What a region may write of what it may use (MARLINE_CLUSTER_WRITES).
+// What a region may write of the data that it may use (MARLINE_CLUSTER_WRITES).
 enum class MayWrite : uint8_t {
   kAll,
-  kMapped,  // not what it maps by map(to:) alone
+  kMapped,  // all but what it maps only by map(to:)
   kNamed    // what its depend clauses name, with other types than `in`
 };
 
 class ClusterMemory {
  public:
-  // `limit`: bytes of the smallest node's memory.
+  // `limit`: the memory of the smallest node, in bytes.
   void open(uint64_t begin, uint64_t bytes, uint64_t limit);
 
-  // Whether a quarter of the memory is left behind an allocation.
+  // Whether a quarter of the memory is still free after an allocation of this size.
   [[nodiscard]] bool has_room(uint64_t bytes) const {
     uint64_t most = limit_ / 4 * 3;
     return used_ <= most && bytes <= most - used_;
   }
   [[nodiscard]] bool has(uint64_t bytes) const { return bytes <= limit_ - used_; }
-  // Null: more than is left. The task that is created next brings it into being (take_new).
+  // Returns null if there is not enough memory left. The next task that is created introduces the buffer to the core
+  // (take_new).
   ClusterBuffer* allocate(uint64_t bytes);
-  // Likewise a `declare target` variable; `places` as in ClusterBuffer, which are the caller's.
+  // The same for a `declare target` variable. `places` is as in ClusterBuffer, and stays the caller's.
   ClusterBuffer* add_variable(uint64_t bytes, const uint64_t* places);
-  // It is not found any more. Its addresses are another's when `forget_gone` has seen that no copy is left.
+  // Releases a buffer: it is not found any more. Its addresses are given to another buffer only after `forget_gone` has
+  // found that no copy of it is left.
   void release(ClusterBuffer* buffer);
-  // `has_copies(number)`: the head's answer. Who waits for such a buffer is added to `waiters`. Its cost grows with the
-  // number of buffers for each that has gone: they lie in one list, a word for each.
+  // Forgets the released buffers of which no copy is left, and adds their waiters to `waiters`. `has_copies(number)`:
+  // whether the head knows of copies. Forgetting one buffer costs time in proportion to the number of all buffers,
+  // which lie in one list, a word for each.
   template <class HasCopies>
   void forget_gone(const HasCopies& has_copies, List<Operation*>& waiters);
 
   void take_new(List<NewBuffer>& to);
 
-  // The live buffer with that address, or number; null: none.
+  // The live buffer with that address, or number. Null: there is none.
   [[nodiscard]] ClusterBuffer* at(uint64_t address);
   [[nodiscard]] ClusterBuffer* numbered(uint64_t number);
-  // Also one that tasks under way may use though it has been released.
+  // The same, but also finds a released buffer that tasks in flight may still use.
   [[nodiscard]] ClusterBuffer* known(uint64_t number);
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
 
-  // Buffers, also some that have been released.
+  // The number of buffers, with released ones that have not been forgotten.
   [[nodiscard]] size_t count() const { return all_.count(); }
 
-  // The buffer to which the word is a pointer, if it is one; null: none.
+  // The buffer into which the word would point. Null: there is none.
   [[nodiscard]] ClusterBuffer* pointee_of(uint64_t word);
-  // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no
-  // harm but that kernels use more than they need. Returns to what, if that was not known; else null.
+  // Notes a word that has been written into the buffer `holder` and that may be a pointer into this memory. If it is a
+  // number that only looks like a pointer, kernels use more than they need, but are still right. Returns the buffer to
+  // which it points if that was not known before, else null.
   ClusterBuffer* note_pointer(ClusterBuffer& holder, uint64_t word);
-  // Counts up when kernels may use more or less than before with the same spans: pointers and variables.
+  // Grows whenever kernels with the same spans may use more or less than before: with a new pointer, and with a
+  // variable that comes or goes.
   [[nodiscard]] uint64_t changes() const { return changes_; }
-  // The words among these bytes, which go to that address, that may be such pointers. Needs no lock.
+  // Finds the words that may be such pointers in data that is copied to `to`. Needs no lock.
   void find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const;
 
-  // What a kernel with these spans may use, in ranges that do not overlap. `all`: everything.
+  // Lists what a kernel with these spans may use, as ranges that do not overlap. `all`: all memory.
   void list_accesses(const Launch& launch, bool all, List<TaskAccess>& to);
-  // Adds what can be reached from these ranges by the pointers that are known now. `all`: everything.
+  // Adds what can be reached from these ranges by the pointers that are known now. `all`: all memory.
   void add_reachable(bool all, List<TaskAccess>& to);
-  // Where the launch's names lie, in ranges that do not overlap.
+  // Lists the ranges that the launch's depend clauses name, without overlaps.
   void list_named(const NamedSpans& named, List<ClusterRange>& to);
 
-  // Joined with one of the last ones if it begins there, or that near behind it, and is used alike. (merge_overlapping
-  // joins all of them.)
+  // Adds an access. It is joined with one of the last accesses if it has the same may_write and begins in that one or
+  // at most `apart` bytes after its end. (merge_overlapping joins all accesses.)
   static void add_access(List<TaskAccess>& accesses, const TaskAccess& added, uint64_t apart);
 
-  // In order, and none overlaps another, or is that near it.
+  // Sorts the accesses, and joins accesses that overlap or are at most `apart` bytes from each other.
   static void merge_overlapping(List<TaskAccess>& accesses, uint64_t apart = 0);
 
   MayWrite may_write = MayWrite::kAll;  // before the first task
@@ -110,12 +119,14 @@ class ClusterMemory {
 
   uint64_t begin_ = 0, bytes_ = 0;
   uint64_t limit_ = 0, used_ = 0;
-  Arena arena_, variables_arena_;  // far from each other: no pointer that lies outside of its memory is a variable's
+  // Far from each other, so that a pointer to an address before or after a buffer is not taken for a pointer to a
+  // variable.
+  Arena arena_, variables_arena_;
   RecentRanges live_;
-  List<ClusterBuffer*> all_;      // live or not quite gone, by number
-  List<ClusterBuffer*> leaving_;  // released, with copies perhaps
+  List<ClusterBuffer*> all_;      // not forgotten yet, by number
+  List<ClusterBuffer*> leaving_;  // released, perhaps with copies
   List<NewBuffer> new_;
-  List<uint64_t> variables_;  // which every kernel may use
+  List<uint64_t> variables_;  // every kernel may use them
   uint64_t changes_ = 0;
   uint64_t next_ = 1, visit_ = 0;
 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of the program's side: regions behind which their node compares nothing before somebody needs it (Replica::postpone;
-// docs/design/cluster.md, "Postponed comparisons").
+// The program's part in postponed comparisons: decides after which regions a node may compare only when another access
+// needs the result (Replica::postpone; docs/design/cluster.md, "Postponed comparisons").
 //
-// Invariant: nobody knows which pointers such a region has stored. So from its creation on every kernel uses all
-// memory, as with has_far_pointers, until its node has said that it has compared all. Then the program knows all
-// pointers again, and nothing is postponed any more.
+// Invariant: the pointers that such a region has stored are not known. So from its creation on, every kernel uses all
+// memory, as with has_far_pointers, until the region's node has said that it has made all comparisons. Then the program
+// knows all pointers again, and no comparison is postponed any more.
 //
-// That pays where a program waits for each of its regions, and one node has all that they use. Whatever else comes
-// ends it, once and for all: programs with several regions at a time are those that need more than one node.
+// This is worth it if a program waits for each of its regions and one node has all data that they use. Any other use of
+// the cluster ends it for the rest of the run: a program with several regions at a time is one that needs several
+// nodes.
 #include "device/cluster/head/head.hpp"
 
 namespace marline::offload::device {
@@ -19,25 +20,27 @@ using namespace wire;
 namespace {
 
 constexpr uint32_t kLeastFit = 4;
-constexpr uint64_t kWorthIt = 4 << 20;  // bytes that a region may have written
+constexpr uint64_t kWorthIt = 4 << 20;  // bytes that a region must be able to write
 constexpr size_t kMostBuffers = 16;     // each kernel names them all
-constexpr uint64_t kSmall = 1 << 16;    // bytes that may be moved though nobody needs them
+// Bytes that may be moved although no region needs them.
+constexpr uint64_t kSmall = 1 << 16;
 
 }  // namespace
 
-// Under the lock, as all here but the waits.
+// Under the lock, as all functions here except the ones that wait.
 bool ClusterHead::uses_all() const {
   if (postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds) return true;
   return device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
 }
 
-// The program waits for it, and for nothing else of the cluster's.
+// Whether the program waits for this kernel, and nothing else of the cluster is in flight.
 bool ClusterHead::is_alone(const Launch& launch) const {
   bool is_plain = !launch.is_ahead && !launch.is_deferred && launch.graph == 0 && launch.node == 0;
   return is_plain && launch.reduced_count == 0 && head_.under_way() == 0;
 }
 
-// So that a region that uses all moves nothing that it does not use by itself.
+// Whether the node is the home of all data but the region's own and a small rest. Then a region that uses all memory
+// causes no transfer that it would not cause by itself.
 bool ClusterHead::are_others_at(NodeNumber node, const List<TaskAccess>& accesses) {
   if (memory_.count() > kMostBuffers) return false;
   List<TaskAccess> all;
@@ -48,7 +51,8 @@ bool ClusterHead::are_others_at(NodeNumber node, const List<TaskAccess>& accesse
   return elsewhere - own <= kSmall;
 }
 
-// Of a kernel that is about to be created, with what it uses by itself; it may use all then.
+// Decides whether the comparison of a kernel that is about to be created may be postponed. `task` has the accesses of
+// the kernel itself; all memory is added if it must use all.
 bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   Postponing& own = postponing_;
   if (own.state == Postponing::kOver) return false;
@@ -58,8 +62,8 @@ bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   if (own.state == Postponing::kOn && !may) end_postponing();
   if (own.state == Postponing::kNotYet && may) {
     own.state = Postponing::kOn;
-    // Deferred regions come when they are ready, so they can wait until nothing is postponed. A hint: some may have
-    // been taken ahead already, which use all.
+    // From now on deferred regions are submitted only when they are ready, so that they can wait until no comparison is
+    // postponed. relaxed: only a hint, as some may have been submitted early already; these use all memory.
     own.takes_ahead = device_->takes_ahead.exchange(false, std::memory_order_relaxed);
   }
   if (uses_all()) memory_.add_reachable(true, task.accesses);
@@ -68,7 +72,8 @@ bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   return may;
 }
 
-// Of one that has been created, and used so many bytes by itself.
+// Counts kernels in a row whose comparisons could have been postponed. `bytes`: what the created kernel may use by
+// itself.
 void ClusterHead::note_fit(const Launch& launch, TaskNumber task, uint64_t bytes) {
   Postponing& own = postponing_;
   if (own.state != Postponing::kNotYet) return;
@@ -97,14 +102,16 @@ void ClusterHead::take_compared() {
   {
     Guard guard(node_.lock);
     postponing_.state = Postponing::kOver;
-    if (postponing_.takes_ahead) device_->takes_ahead.store(true, std::memory_order_relaxed);  // a hint, as above
+    if (postponing_.takes_ahead)
+      device_->takes_ahead.store(true, std::memory_order_relaxed);  // a hint, as in may_postpone
     finished.swap(postponing_.waiters);
   }
   finish(finished, true);
 }
 
-// Before a kernel is created for which nothing can stay postponed: else it would use all. One that is given ahead comes
-// by a hook, which cannot wait. The thread polls: it may not be one that can suspend here.
+// Called before a kernel is created: if comparisons cannot stay postponed for it, waits until they are made, as the
+// kernel would use all memory otherwise. A kernel that is submitted early comes from a hook, which cannot wait. The
+// thread polls while it waits, as it may be unable to suspend here.
 void ClusterHead::await_comparisons(const Launch& launch) {
   if (launch.is_ahead) return;
   Awaited compared(device_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes that are written one behind the other and read in the same way, in whole words: what goes with a cluster's
-// messages. One owner.
+// Writes and reads the byte strings ("blobs") that the messages of a cluster carry. Values follow each other in whole
+// 64-bit words. A blob has one owner at a time.
 #pragma once
 
 #include "base/report.hpp"
@@ -14,7 +14,7 @@ namespace marline::offload::device {
 
 class BlobWriter {
  public:
-  // Room for `front` bytes of the caller's lies in front of what is written.
+  // Leaves `front` bytes free before the written data, for the caller's header.
   explicit BlobWriter(size_t front = 0) : front_(front), used_(front) { reserve(256); }
   BlobWriter(const BlobWriter&) = delete;
   BlobWriter& operator=(const BlobWriter&) = delete;
@@ -25,20 +25,20 @@ class BlobWriter {
     if (bytes == 0) return;
     size_t whole = (bytes + 7) & ~size_t{7};
     char* to = extend(whole);
-    std::memset(to + whole - sizeof(uint64_t), 0, sizeof(uint64_t));  // what is behind the bytes is sent, too
+    std::memset(to + whole - sizeof(uint64_t), 0, sizeof(uint64_t));  // clears the padding, which is sent, too
     std::memcpy(to, from, bytes);
   }
   void set(size_t at, uint64_t word) { std::memcpy(data_ + at, &word, sizeof word); }
 
   [[nodiscard]] size_t bytes() const { return used_; }
-  // The caller's to free.
+  // The caller must free the result.
   [[nodiscard]] char* take() {
     char* taken = data_;
     data_ = nullptr;
     return taken;
   }
 
-  // Room for that many bytes more, which come soon.
+  // Makes room for `more` bytes that the caller will write soon.
   void reserve(size_t more) {
     if (used_ + more <= room_) return;
     room_ = used_ + more > 2 * room_ ? used_ + more : 2 * room_;
@@ -58,7 +58,7 @@ class BlobWriter {
   size_t front_, used_, room_ = 0;
 };
 
-// Of bytes that another process has written: what is not there reads as 0, and `is_good` says so.
+// Reads bytes that another process has written. A read past the end returns 0, and `is_good` is false from then on.
 class BlobReader {
  public:
   BlobReader(const char* data, size_t bytes) : at_(data), left_(bytes) {}
@@ -68,7 +68,7 @@ class BlobReader {
     if (const char* from = get_bytes(sizeof word)) std::memcpy(&word, from, sizeof word);
     return word;
   }
-  // Null: there are not that many.
+  // Returns null if fewer bytes are left.
   const char* get_bytes(size_t bytes) {
     size_t whole = (bytes + 7) & ~size_t{7};
     is_good_ = is_good_ && whole >= bytes && whole <= left_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Writes and reads the messages of the core as words.
 #include "device/cluster/protocol/frames.hpp"
 
 namespace marline::offload::device {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frames between the nodes of a cluster, and the words in which a message of the core travels.
+// Defines the frames that the nodes of a cluster exchange, and how a message of the core is written as words.
 #pragma once
 
 #include "cluster/base/message.hpp"
@@ -13,51 +13,59 @@ using namespace cluster;
 using namespace wire;
 
 enum class ClusterFrame : uint16_t {
-  // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, the flags kRunsOnGpu and
-  // kHasGpuWords, and what word_of says of MARLINE_CLUSTER_WRITES. Answered by NodeFrame::kDone: how many threads the
-  // worker has
+  // The program's first frame to a worker. Words: the begin of the cluster's memory, its size in bytes, the flags
+  // kRunsOnGpu and kHasGpuWords, and word_of the program's MARLINE_CLUSTER_WRITES. The worker answers with
+  // NodeFrame::kDone and the number of tasks that it runs at a time.
   kJoin = kFirstGuest,
-  kMessage,   // of the core, between any two nodes: a blob, as words or as bulk. a: when it was sent, or 0
-              // (ClusterTimes)
-  kFinding,   // to the program, of a task that has written bytes which it does not name: words as in CheckFinding
-  kPointers,  // to the program: words: a buffer, and what has been written there that may be pointers
-  kTimes,     // to the program: words: entries of times.hpp
-  kWarning,   // to the program: words: a text, of which only the first one is said
-  // To the program, of a task that has run and perhaps has stored a pointer of which the program had not heard:
-  // words: the node's number for the question, and the task. Answered by kMayEnd, with that number
-  // (late_pointers.cpp)
+  // A message of the core, between any two nodes: a blob, as words or as bulk data. Frame::a: when it was sent, or 0
+  // (ClusterTimes).
+  kMessage,
+  // To the program: a task has written bytes that it does not name, or that another task writes, too. Words: a
+  // CheckFinding.
+  kFinding,
+  // To the program. Words: a buffer, and the words written there that may be pointers.
+  kPointers,
+  // To the program. Words: entries of times.hpp.
+  kTimes,
+  // To the program. Words: a text. The program prints only the first one that it gets.
+  kWarning,
+  // To the program: a task has run and may have stored a pointer that the program does not know yet. Words: the node's
+  // number of this question, and the task. The program answers with kMayEnd and the same number (late_pointers.cpp).
   kAsksToEnd,
   kMayEnd,
-  // From the program to a worker: words: a number, which kHasTakenNote has again: what was sent before has come
+  // From the program to a worker. Word: a number. The worker sends the number back in kHasTakenNote, which proves that
+  // it has handled all earlier messages.
   kTakesNote,
   kHasTakenNote,
-  // From the program to a worker, with a word that says nothing: from now on it postpones no comparison, and makes
-  // those that it has. Answered by kHasCompared, likewise, behind the pointers that these have found
-  // (postponed.cpp)
+  // From the program to a worker, with one unused word: the worker postpones no comparison from now on and makes all
+  // that it has postponed. It answers with kHasCompared, also with one unused word, after it has sent the pointers that
+  // these comparisons found (postponed.cpp).
   kComparesAll,
   kHasCompared,
 };
 
-inline constexpr uint64_t kRunsOnGpu = 1;    // the worker's kernels
-inline constexpr uint64_t kHasGpuWords = 2;  // kernels of Clang's code have the words of a GPU's (serve_gpu.hpp)
+inline constexpr uint64_t kRunsOnGpu = 1;  // a GPU runs the worker's kernels
+// Kernels of Clang's code have the argument words of a GPU launch (serve_gpu.hpp).
+inline constexpr uint64_t kHasGpuWords = 2;
 
-// A task has written bytes of a buffer that its depend clauses do not name, or that another task, which it has no order
-// to, has written as well (MARLINE_CLUSTER_WRITES=check).
+// What a check found (MARLINE_CLUSTER_WRITES=check). kUnnamed: a task has written bytes of a buffer that its depend
+// clauses do not name. kWrittenTwice: another task, without an order between the two, has written the same bytes.
 enum class Found : uint64_t { kUnnamed, kWrittenTwice };
 
 struct CheckFinding {
   Found what;
   uint64_t task, buffer;
-  uint64_t first, end;  // all of them lie here
+  uint64_t first, end;  // the `count` bytes lie in [first, end)
   uint64_t count;
 };
 
-// What send_blob needs in front of a blob.
+// The number of free bytes that send_blob needs before a blob.
 inline constexpr size_t kBlobFront = 16;
 
-// Appends the message. What goes with it follows in the blob: kAssign: the task; kData and kDelta: the bytes.
+// Appends the message to the blob. The caller appends the data that belongs to it: for kAssign the task, for kData and
+// kDelta the bytes.
 void write_message(const Message& message, BlobWriter& to);
-// False: it is no message.
+// Returns false if the bytes are not a message.
 [[nodiscard]] bool read_message(BlobReader& from, Message& message);
 
 }  // namespace marline::offload::device

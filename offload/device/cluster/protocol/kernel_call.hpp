@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a kernel is started at a node, whatever its arguments are: from the program to the node with a task, or once with
-// a plan of a persistent graph.
+// Describes how a node starts a kernel, without the arguments. The program sends it to the node with each task, or once
+// with a plan of a persistent graph.
 #pragma once
 
 #include "device/cluster/protocol/blob.hpp"
 
 namespace marline::offload::device {
 
-// What the words behind the arguments say of an argument that points into a variable of a task reduction.
+// The words after the arguments that describe one argument which points into a variable of a task reduction.
 struct ReducedWords {
-  uint64_t word;                    // which argument
-  uint64_t buffer, address, bytes;  // that stands for the copies (ReducedArgument)
+  uint64_t word;                    // the argument's number
+  uint64_t buffer, address, bytes;  // of the buffer that stands for the copies (ReducedArgument)
 };
 
 inline constexpr uint32_t kReducedWords = sizeof(ReducedWords) / sizeof(uint64_t);
 
 struct KernelCall {
-  uint64_t code = 0;          // where the node has it
-  uint64_t place = 0;         // offset of its place in the program's file (image/program.hpp)
-  int32_t thread_limit = 0;   // 0: none
-  bool in_memory = false;     // its one argument is the address of the words
-  int number = 0;             // that it knows its device by
-  bool combines = false;      // the code is what combines a task reduction's copies (reduce.hpp)
-  bool by_pointers = false;   // its one argument is that of an array, of pointers to the words (Entry::by_pointers)
-  bool may_postpone = false;  // the comparison of what it has written (ClusterHead::may_postpone)
-  uint32_t reduced = 0;       // so many ReducedWords are behind the arguments
-  uint32_t patches = 0;       // and, before those, so many OwnPatch
+  uint64_t code = 0;  // address of the code at the node
+  // Offset in the program's file of the text that says where the region is in the source (image/program.hpp).
+  uint64_t place = 0;
+  int32_t thread_limit = 0;  // 0: no limit
+  bool in_memory = false;    // the kernel's one argument is the address of the words
+  int number = 0;            // the device number that the region sees
+  bool combines = false;     // the task combines the copies of a task reduction (reduce.hpp)
+  // The kernel's one argument is the address of an array of pointers to the words (Entry::by_pointers).
+  bool by_pointers = false;
+  // The node may postpone the comparison of what the kernel has written (ClusterHead::may_postpone).
+  bool may_postpone = false;
+  uint32_t reduced = 0;  // number of ReducedWords at the end of the words
+  // Number of OwnPatch between the arguments and the ReducedWords.
+  uint32_t patches = 0;
 
   bool operator==(const KernelCall&) const = default;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reports the statistics of this process's node to `marline ps`.
 #include "device/cluster/protocol/statistics.hpp"
 
 #include "base/json.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node of a cluster has, for `marline ps`: the report of each process of it has a part "cluster" with these
-// numbers. Written under the node's lock, but for `sent` and those of GPUs, and read by whoever reports: each number
-// alone is true.
+// Statistics of a node of a cluster, for `marline ps`: the report of each process has a part "cluster" with these
+// numbers. Most are written under the node's lock; `sent`, `to_gpu` and `from_gpu` are written without it. They are
+// read without a lock, so each number is right, but two of them may be from different moments.
 #pragma once
 
 #include <atomic>
@@ -11,12 +11,14 @@
 namespace marline::offload::device {
 
 struct ClusterSeen {
-  std::atomic<int64_t> under_way{0};            // in the program: tasks that have been created and have not ended
-  std::atomic<int64_t> waiting{0};              // kernels that are here and have not got all of their inputs
+  // Tasks that have been created and have not ended; only in the program.
+  std::atomic<int64_t> under_way{0};
+  // Kernels that the node has been assigned and has not started.
+  std::atomic<int64_t> waiting{0};
   std::atomic<int64_t> copies{0};               // buffers of which the node has a copy
-  std::atomic<int64_t> bytes{0};                // of these
-  std::atomic<int64_t> sent{0};                 // bytes, to other nodes of the cluster
-  std::atomic<int64_t> to_gpu{0}, from_gpu{0};  // likewise, over the bus of the node's GPU
+  std::atomic<int64_t> bytes{0};                // the bytes of these copies
+  std::atomic<int64_t> sent{0};                 // bytes sent to other nodes of the cluster
+  std::atomic<int64_t> to_gpu{0}, from_gpu{0};  // bytes moved over the bus of the node's GPU
 };
 
 [[nodiscard]] ClusterSeen& cluster_seen();
@@ -25,7 +27,7 @@ inline void count_up(std::atomic<int64_t>& number, int64_t more = 1) {
   number.fetch_add(more, std::memory_order_relaxed);
 }
 
-// Registers the part; once.
+// Registers the part "cluster". Must be called once.
 void show_cluster(uint32_t node);
 
 }  // namespace marline::offload::device

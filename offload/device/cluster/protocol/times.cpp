@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Records when a node does what, and passes the records to the program's tools.
 #include "device/cluster/protocol/times.hpp"
 
 namespace marline::offload::device {
 
 namespace {
 
-constexpr uint64_t kShortest = 1000;  // nanoseconds, of what is done at a node: there is much that takes no time
-constexpr int kTransfer = 2;          // ompt_target_data_transfer_to_device
+// Nanoseconds. A node's shorter activities are not recorded, as there are many of them.
+constexpr uint64_t kShortest = 1000;
+constexpr int kTransfer = 2;  // ompt_target_data_transfer_to_device
 
 // Node 0, the program's process, is the cluster itself.
 int device_of(const Device* cluster, uint32_t node) {

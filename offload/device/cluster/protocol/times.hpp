@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node of a cluster does and when, for tools of the program. Nothing is noted unless one wants times: the
-// program says so in each frame, by the time that it has sent it, and a worker likewise to others (Frame::a; 0: nobody
-// does). Workers send what they have noted to the program ahead of the ends of tasks. Under the node's lock.
+// Records what a node of a cluster does and when, for tools of the program. Nothing is recorded unless a tool wants
+// times. The program says so by putting the time of sending into each frame (Frame::a; 0: no tool wants times), and
+// workers do the same in their frames to each other. A worker sends its records to the program before it reports the
+// end of tasks. Under the node's lock.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -17,13 +18,14 @@ using namespace cluster;
 enum class TimedWhat : uint8_t { kKernel, kWait, kCompare, kMerge, kPack, kTransfer };
 inline constexpr TimedWhat kLastTimed = TimedWhat::kTransfer;
 
-// As it travels, in words. Times are of the node's clock; `begin` of a transfer is of the sender's.
+// One record, in the format in which it is sent. The times are of the node's clock, but `begin` of a transfer is of the
+// sender's clock.
 struct TimedEntry {
   uint16_t what;  // TimedWhat
-  uint16_t node;  // whose it is; filled in by the program
-  uint32_t peer;  // of a transfer: the node that it comes from
+  uint16_t node;  // the node that made the record; filled in by the program
+  uint32_t peer;  // of a transfer: the node that has sent the bytes
   uint64_t begin, end;
-  uint64_t detail;  // of a kernel the task, of a transfer its bytes
+  uint64_t detail;  // of a kernel: the task; of a transfer: its bytes
 };
 inline constexpr size_t kTimedWords = sizeof(TimedEntry) / sizeof(uint64_t);
 static_assert(sizeof(TimedEntry) == kTimedWords * sizeof(uint64_t));
@@ -34,10 +36,10 @@ class ClusterTimes {
   void set_wanted(bool is_wanted) { is_wanted_ = is_wanted; }
   [[nodiscard]] uint64_t now_if_wanted() const { return is_wanted_ ? now() : 0; }
 
-  // `begin`: of now_if_wanted; 0: nothing is noted.
+  // `begin` comes from now_if_wanted. If it is 0, nothing is recorded.
   void note(TimedWhat what, uint64_t begin, uint64_t detail = 0, uint32_t peer = 0);
 
-  // Likewise, unless it was over within a microsecond.
+  // The same, but an activity shorter than a microsecond is not recorded.
   void note_long(TimedWhat what, uint64_t begin);
 
   List<TimedEntry> entries;
@@ -46,10 +48,10 @@ class ClusterTimes {
   bool is_wanted_ = false;
 };
 
-// This process's, which is one node of one cluster.
+// The records of this process, which is one node of one cluster.
 [[nodiscard]] ClusterTimes& cluster_times();
 
-// Notes what the scope does, unless it is over within a microsecond.
+// Records what the scope does, unless it takes less than a microsecond.
 class TimedScope {
  public:
   explicit TimedScope(TimedWhat what) : what_(what), begin_(cluster_times().now_if_wanted()) {}
@@ -66,7 +68,8 @@ class TimedScope {
   uint64_t begin_;
 };
 
-// In the program, without a lock: kernels are told with their constructs, all else here.
+// Reports the records to the program's tools; in the program, called without a lock. Kernels are not reported here but
+// with their constructs.
 void tell_times(const Device* cluster, const List<TimedEntry>& entries);
 
 }  // namespace marline::offload::device

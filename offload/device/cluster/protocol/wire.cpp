@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Frames are placed and delivered by the thread that polls the wire, one at a time.
+// Sends and receives blobs. The thread that polls the wire places and delivers frames, one at a time.
 #include "device/cluster/protocol/wire.hpp"
 
 #include "base/device_set.hpp"
@@ -13,11 +13,11 @@ namespace marline::offload::device {
 
 namespace {
 
-// In front of the bytes.
+// Lies before the bytes of a blob that is being sent.
 struct SentBlob : Outgoing {};
 static_assert(sizeof(SentBlob) <= kBlobFront);
 
-// What has been placed and not been delivered yet, in order; by peer.
+// The blobs of one peer that have been placed and not been delivered yet, in the order of their frames.
 struct Placed {
   List<char*> blobs;
   size_t first = 0;
@@ -56,7 +56,7 @@ void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
 
 void note_transfer(const Message& message, uint64_t sent, size_t bytes) {
   bool brings_bytes = message.kind == MessageKind::kData || message.kind == MessageKind::kDelta;
-  if (!brings_bytes || bytes == 0) return;  // the node has them
+  if (!brings_bytes || bytes == 0) return;  // 0 bytes: the node has them already
   cluster_times().note(TimedWhat::kTransfer, sent, bytes, message.from);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blobs between the nodes of a cluster: up to 32 KiB go with the frame, others behind it.
+// Sends blobs between the nodes of a cluster. A blob of up to 32 KiB is sent in its frame, a larger one as bulk data
+// after the frame.
 #pragma once
 
 #include "device/cluster/protocol/frames.hpp"
@@ -10,17 +11,17 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// Any thread. `blob` has kBlobFront bytes in front, and is empty afterwards.
+// Any thread may call it. `blob` must have kBlobFront free bytes before its data, and is empty afterwards.
 void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
 
-// As GuestFrames has it, for frames with bulk. Several may be placed before the first of them is delivered.
+// As GuestFrames::place, for frames with bulk data. Several may be placed before the first of them is delivered.
 void* place_blob(int peer, const Frame& frame);
 
-// Of a message that was sent at that time: what it brings for buffers is a transfer (times.hpp). Under the
-// node's lock.
+// Records the bytes that a message brings for buffers as a transfer that began at `sent` (times.hpp). Under the node's
+// lock.
 void note_transfer(const Message& message, uint64_t sent, size_t bytes);
 
-// What has come with a frame that is delivered.
+// The blob of a frame that is being delivered.
 class ReceivedBlob {
  public:
   ReceivedBlob(int peer, const Frame& frame, const uint64_t* words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Parses MARLINE_CLUSTER_WRITES and encodes it for the workers.
 #include "device/cluster/protocol/writes.hpp"
 
 #include "base/options.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kByPages = 1, kChecks = 2;
 
-// False: it is none.
+// Returns false if the word is not a valid value.
 bool take_word(const char* word, size_t length, ClusterWrites& to) {
   auto is = [&](const char* name) { return std::strlen(name) == length && strncasecmp(word, name, length) == 0; };
   if (is("map")) to.may_write = MayWrite::kMapped;
@@ -27,7 +27,7 @@ bool take_word(const char* word, size_t length, ClusterWrites& to) {
 
 }  // namespace
 
-// One word, or two of which one is `pages`.
+// The value is one word, or two of which one is `pages`.
 ClusterWrites chosen_writes() {
   ClusterWrites writes;
   const char* text = option_value(Option::kClusterWrites);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MARLINE_CLUSTER_WRITES: how the cluster finds out what a region has written. Any thread.
+// The option MARLINE_CLUSTER_WRITES: how the cluster finds out what a region has written. Any thread.
 #pragma once
 
 #include "device/cluster/head/memory.hpp"
@@ -11,15 +11,16 @@ namespace marline::offload::device {
 struct ClusterWrites {
   MayWrite may_write = MayWrite::kAll;
   bool by_pages = false;
-  bool checks = false;  // that it has written only what its depend clauses name
+  // Check that regions write only what their depend clauses name.
+  bool checks = false;
 
   [[nodiscard]] bool needs_names() const { return checks || may_write == MayWrite::kNamed; }
 };
 
-// Ends the program if the variable's value is none.
+// Ends the program if the variable's value is not valid.
 [[nodiscard]] ClusterWrites chosen_writes();
 
-// As a word of ClusterFrame::kJoin.
+// Encode and decode the choice as a word of ClusterFrame::kJoin.
 [[nodiscard]] uint64_t word_of(const ClusterWrites& writes);
 [[nodiscard]] ClusterFinding finding_of(uint64_t word);
 

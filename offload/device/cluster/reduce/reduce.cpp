@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header: the program's side, and behind it that of the nodes.
+// Task reductions on a cluster: first the program's side, which creates the combinations, then the nodes' side, which
+// runs them.
 #include "device/cluster/reduce/reduce.hpp"
 
 #include "device/contract/tell.hpp"
@@ -17,15 +18,16 @@ using namespace image;
 
 namespace {
 
-// Nodes below a node of the tree. The time for few bytes is that of the messages one behind the other, of which a node
-// takes several in the time of one; for many it is that of a link, which the results pass one behind the other.
+// The number of nodes below each node of the tree. For few bytes, the time is that of the messages one after the other,
+// and a node handles several messages in the time that one takes. For many bytes, the time is that of a link, over
+// which the results are sent one after the other.
 constexpr size_t kBelow = 4;
 
-constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where it is
+constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where the function is
 
 }  // namespace
 
-// Under the lock, as what follows up to `reduce`.
+// Called under the node's lock, as are all functions from here to `reduce`.
 void ClusterHead::add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words) {
   for (uint32_t i = 0; i < launch.reduced_count; ++i) {
     const ReducedArgument& reduced = launch.reduced[i];
@@ -59,7 +61,8 @@ TaskNumber ClusterHead::create_combination(NewTask task, List<uint64_t>& words) 
   return create(std::move(task), known);
 }
 
-// Where the nodes' results go, or the only one that there is room for, to which they add in turn.
+// Allocates a result for each node, or, if there is no room for so many, one result to which the nodes add one after
+// the other.
 void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& results) {
   if (!memory_.has(count * bytes)) count = 1;
   for (size_t i = 0; i < count; ++i) {
@@ -74,19 +77,19 @@ void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& res
   }
 }
 
-// A task for each node that may have copies, those first whose results others need. Returns the last one, whose
-// result, results[0], is that of all.
+// Creates a combination for each node that may have copies. A node's task is created after the tasks of the nodes below
+// it. Returns the last task; its result, results[0], is that of all nodes.
 TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const ProgramPlace& place,
                                             List<uint64_t>& results) {
   const uint64_t bytes = copies.bytes();
   const size_t count = copies.reducers.count();
   make_results(count, bytes, results);
   const bool has_tree = results.count() == count;
-  List<TaskNumber> tasks;  // from the last node on
+  List<TaskNumber> tasks;  // from the last node to the first
   for (size_t i = count; i-- > 0;) {
     NewTask task;
     task.pin = copies.reducers[i];
-    task.priority = INT32_MAX;  // a thread waits
+    task.priority = INT32_MAX;  // a thread waits for the result
     task.is_awaited = i == 0 || needs_ends_;
     task.accesses.push({{copies.number, 0, bytes}, false});
     uint64_t result = results[has_tree ? i : 0];
@@ -121,11 +124,11 @@ bool ClusterHead::reduce(uint64_t address, uint64_t bytes, Combine combine, void
   return true;
 }
 
-// At the nodes ----------------------------------------------------
+// The nodes' side ----------------------------------------------------
 
 namespace {
 
-RegionCopies g_copies;  // the process is a node
+RegionCopies g_copies;  // one for the process, which is one node
 
 }  // namespace
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task reductions on a cluster. A node's regions have copies (region_copies.hpp). At the end of the taskgroup the nodes
-// that have some combine them along a tree: each its own, and then what the nodes below it have, and the root's result
-// goes to the program. A node's part in that is a task of the core like a kernel, so bytes move and wait as any others.
+// Task reductions on a cluster. The regions of a node work on copies of the reduced variable (region_copies.hpp). At
+// the end of the taskgroup, the nodes that have copies combine them along a tree: each node combines its own copies and
+// then the results of the nodes below it, and the program gets the root's result. A node's part of this is a task of
+// the core, like a kernel, so the bytes move and the tasks wait as for any other task.
 #pragma once
 
 #include "device/cluster/worker/node.hpp"
@@ -12,11 +13,11 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// How such a task is called in messages and traces.
+// The name of such a task in messages and traces.
 inline constexpr const char* kCombination = "combination of a task reduction";
 
-// At a node, by the thread that runs the region: while it lives, the arguments that point into reduced variables point
-// into copies of the region's own.
+// Used at a node by the thread that runs a region. While the object lives, the arguments that point into reduced
+// variables point into copies that no other region uses.
 class ReducingRegion {
  public:
   ReducingRegion(const ClusterNode& node, KernelStart& kernel);
@@ -32,16 +33,19 @@ class ReducingRegion {
   List<Taken> taken_;
 };
 
-// Likewise, by the thread that runs the task (KernelCall::combines). Its words: where the program has what combines
-// (ProgramPlace), the buffer that stands for the copies, its address, its bytes, where the result goes, whether it
-// starts there with the initial value, and then where the results of the nodes below lie.
+// Runs a combination at a node (KernelCall::combines). Called by the thread that runs the task. The task's words: the
+// program's combine function as a ProgramPlace (two words), the buffer that stands for the copies, its address, its
+// size, the address of the result, whether this task initialises the result, and then the addresses of the results of
+// the nodes below.
 void combine_copies(const ClusterNode& node, const KernelStart& kernel);
 
-// The same for a worker's GPU, by the one task that it runs (reduce_gpu.cpp). The kernel's ranges are there.
+// The same for a worker's GPU (reduce_gpu.cpp). Called by the task, which is the only one that runs; the kernel's
+// ranges are on the GPU.
 void take_gpu_copies(int gpu, KernelStart& kernel);
 void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& kernel);
 
-// What the words say of the reduced argument of that number; and what combines, by a combination's. For the above.
+// `reduced_of` reads the words about the i-th reduced argument of a kernel, `combine_of` the combine function of a
+// combination. Used by the functions above.
 [[nodiscard]] ReducedWords reduced_of(const KernelStart& kernel, uint32_t i);
 [[nodiscard]] Combine combine_of(const ClusterNode& node, const KernelStart& kernel);
 

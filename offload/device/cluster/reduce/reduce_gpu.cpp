@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task reductions on a worker's GPU, which runs one task at a time: so one copy of a variable is enough, and nothing
-// here has a lock. What combines is the program's code for processors, so bytes come here for that.
+// Task reductions on a worker's GPU. The GPU runs one task at a time, so one copy of each variable is enough, and no
+// lock is needed. The combine function is code for processors, so the bytes are read from the GPU to be combined.
 #include "base/report.hpp"
 #include "device/cluster/worker/gpu.hpp"
 #include "device/cluster/reduce/reduce.hpp"
@@ -19,9 +19,9 @@ struct GpuCopy {
   uint64_t buffer, address;
 };
 
-List<GpuCopy> g_copies;  // of open taskgroups' reductions
+List<GpuCopy> g_copies;  // of reductions of taskgroups that have not ended
 
-// As many bytes of a GPU's.
+// A buffer in the worker's memory for the bytes of one variable on the GPU.
 class Fetched {
  public:
   explicit Fetched(uint64_t bytes) : memory_(static_cast<char*>(std::malloc(bytes + 1))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Keeps the copies that a node's regions have of variables of task reductions.
 #include "device/cluster/reduce/region_copies.hpp"
 
 #include "base/report.hpp"
@@ -12,7 +12,7 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr uint64_t kAlignment = 64;  // regions do not share lines
+constexpr uint64_t kAlignment = 64;  // copies of different regions share no cache line
 
 char* allocate(uint64_t bytes) {
   auto* memory = static_cast<char*>(std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) & ~(kAlignment - 1)));

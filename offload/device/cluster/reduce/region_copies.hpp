@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node's regions have of variables of task reductions: copies that begin with the reduction's initial value and
-// stay at the node. A region gets one that no other region has meanwhile, so there are as many as have run at a time,
-// at most one for each of the node's threads. At the end of the taskgroup they are combined here, and only the result
-// goes on. Any thread; the lock is not held while bytes are copied or combined.
+// The copies of variables of task reductions that a node's regions work on. A copy begins with the reduction's initial
+// value and stays at the node. A region gets a copy that no other region uses at the same time, so a variable has as
+// many copies as regions have run at a time, at most one for each thread of the node. At the end of the taskgroup the
+// node combines its copies and passes on only the result. Any thread. The lock is not held while bytes are copied or
+// combined.
 #pragma once
 
 #include "base/lock.hpp"
@@ -19,11 +20,12 @@ using Combine = void (*)(void* into, void* from);
 
 class RegionCopies {
  public:
-  // Of the variable that the buffer stands for; a new one gets the bytes of `initial`.
+  // Returns a free copy of the variable that the buffer stands for. A new copy gets the bytes of `initial`.
   [[nodiscard]] char* take(uint64_t buffer, const char* initial, uint64_t bytes);
   void give_back(uint64_t buffer, const char* copy);
 
-  // Into `to`, besides what is there: all copies of the buffer, which are gone then. None is taken.
+  // Combines all copies of the buffer into `to`, which already has a value, and frees them. No region may use one of
+  // them.
   void combine(uint64_t buffer, Combine function, char* to);
 
  private:
@@ -33,11 +35,12 @@ class RegionCopies {
     bool is_taken;
   };
 
-  // The next one of the buffer that is free, or null.
+  // Takes a free copy of the buffer, or returns null. `forgets`: removes it from the list.
   char* take_free(uint64_t buffer, bool forgets);
 
   Lock lock_;
-  List<Copy> copies_;  // of open taskgroups' reductions: a few for each thread
+  // Of reductions of taskgroups that have not ended: a few for each thread.
+  List<Copy> copies_;
 };
 
 }  // namespace marline::offload::device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of the GPU that runs a node's tasks, as the node's copies of buffers use it. All of it ends the process if
-// it cannot be done.
+// The functions by which a node's replicas of buffers access the memory of the GPU that runs the node's tasks. Each
+// function ends the process if it fails, unless it says otherwise.
 #pragma once
 
 #include "cluster/base/list.hpp"
@@ -14,19 +14,19 @@ namespace marline::offload::device {
 using namespace cluster;
 
 struct GpuMemory {
-  // By a task, which may be suspended. A run lies at its offset from both addresses.
+  // Called by a task, which may be suspended. A run lies at the same offset from both addresses.
   void (*write)(uint64_t to, const char* from, const List<ByteRun>& runs);
-  void (*clear)(uint64_t to, const List<ByteRun>& runs);  // all bytes are 0
+  void (*clear)(uint64_t to, const List<ByteRun>& runs);  // sets all bytes to 0
   void (*read)(char* to, uint64_t from, const List<ByteRun>& runs);
-  // Holds the thread. Any thread, with locks.
+  // Blocks the thread until the bytes are there. Any thread may call it, also with locks held.
   void (*read_now)(char* to, uint64_t from, uint64_t bytes);
-  // What is found is told by blocks of so many bytes.
+  // The two functions below report what they find as numbers of blocks of this size.
   static constexpr uint64_t kBlock = 256;
-  // Which blocks there have an aligned word in [begin, end); the address is aligned. By a task. False: the
-  // GPU cannot say it.
+  // Finds the blocks that contain an aligned word with a value in [begin, end). `at` must be aligned. Called by a task.
+  // Returns false if the GPU cannot search.
   bool (*find_words)(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks);
-  // Likewise, which of them are not as they were when the kernel that has run last began. False also where nobody has
-  // asked to remember that.
+  // In the same way finds the blocks that have changed since the last kernel began. Also returns false if no copy was
+  // kept of these bytes.
   bool (*find_changes)(uint64_t at, uint64_t bytes, List<uint64_t>& blocks);
 };
 

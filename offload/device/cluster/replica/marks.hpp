@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marked bytes of a block of a copy: 1 for each of them, else 0. In vectors, which compilers at -O2 do not make of
-// loops over a part of a block by themselves.
+// Operations on marks of the bytes of a replica's block: the mark is 1 for each marked byte and 0 for any other. They
+// use vectors explicitly, as compilers do not vectorise loops over a part of a block at -O2.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline MarkVector load_marks(const void* from) {
   return vector;
 }
 
-// Marks where the two are different.
+// Marks the bytes in which `a` and `b` differ.
 inline void mark_different(const char* a, const char* b, uint32_t bytes, uint8_t* marks) {
   uint32_t i = 0;
   for (; i + sizeof(MarkVector) <= bytes; i += sizeof(MarkVector)) {
@@ -27,7 +27,8 @@ inline void mark_different(const char* a, const char* b, uint32_t bytes, uint8_t
   for (; i < bytes; ++i) marks[i] = a[i] != b[i] ? 1 : 0;
 }
 
-// Marks the bytes of a block which are `a` in the first and `b` in the second, and writes `value` to them in `to`.
+// Marks each byte position where `first` has the value `a` and `second` has the value `b`, and writes `value` to `to`
+// at these positions.
 template <uint64_t kBytes>
 void mark_both(const uint8_t (&first)[kBytes], uint32_t a, const uint8_t (&second)[kBytes], uint32_t b,
                uint8_t (&to)[kBytes], uint32_t value, uint8_t (&marks)[kBytes]) {
@@ -41,7 +42,8 @@ void mark_both(const uint8_t (&first)[kBytes], uint32_t a, const uint8_t (&secon
   }
 }
 
-// Writes all of `to`, the marked bytes as `from` has them, the others as they are. Whether any is another one now.
+// Copies the marked bytes from `from` to `to`. It writes all bytes of `to`; bytes that are not marked get their old
+// value. Returns whether a byte has changed.
 inline bool put_marked(void* to, const void* from, const uint8_t* marks, uint32_t bytes) {
   auto* old = static_cast<uint8_t*>(to);
   auto* wanted = static_cast<const uint8_t*>(from);
@@ -64,13 +66,15 @@ inline bool put_marked(void* to, const void* from, const uint8_t* marks, uint32_
   return has_changed;
 }
 
-// The same for memory of which others may write the bytes that are not marked; and a constant may lie there.
+// Copies the marked bytes where they differ, and writes no other byte: other threads may write the bytes that are not
+// marked, and a constant may lie in memory that cannot be written.
 inline void put_where_different(char* to, const char* from, const uint8_t* marks, uint32_t bytes) {
   constexpr uint32_t kWord = sizeof(uint64_t);
   constexpr uint64_t kAll = 0x0101010101010101;
   uint32_t i = 0;
   for (; i + kWord <= bytes; i += kWord) {
-    uint64_t left;  // a bit of each marked byte
+    // Has a 1 in the lowest bit of the byte of each marked byte.
+    uint64_t left;
     std::memcpy(&left, marks + i, kWord);
     if (left == kAll) {
       if (std::memcmp(to + i, from + i, kWord) != 0) std::memcpy(to + i, from + i, kWord);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A blob: for each block that has changed its number, the part of it that lies in the
-// range, how many stamps it has (0: one, for all), these stamps, for several an index of each byte, and the bytes.
+// Compares, packs and merges the bytes of a replica. A blob has for each changed block: the block's number, the part of
+// it that lies in the range, the number of its stamps (0: one stamp for all bytes), the stamps, for several stamps the
+// index of each byte's stamp, and the bytes.
 #include "device/cluster/replica/replica.hpp"
 
 #include "device/cluster/replica/marks.hpp"
@@ -20,15 +21,15 @@ namespace {
   fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
 }
 
-// Four words at a time where the processor can compare them so. Sanitizers cannot be started before such a choice is
-// made.
+// Lets the function compare four words at a time on processors that can. Not with sanitizers: they are not initialised
+// yet when the dynamic linker chooses the variant.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define MARLINE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
 #define MARLINE_FOR_EACH_PROCESSOR
 #endif
 
-// Whether a word of whole blocks lies in `size` bytes from `begin` on.
+// Whether one of these words, which fill whole blocks, is in [begin, begin + size).
 MARLINE_FOR_EACH_PROCESSOR bool has_pointer(const char* at, uint64_t bytes, uint64_t begin, uint64_t size) {
   using Words = uint64_t __attribute__((vector_size(32)));
   const Words from = {begin, begin, begin, begin}, most = {size, size, size, size};
@@ -99,7 +100,7 @@ void Replica::set_uniform(uint64_t block, uint64_t stamp) {
   to.dense = nullptr;
 }
 
-// Bytes behind the buffer's end have any stamp.
+// Stores a stamp for each byte of the block. Stamps of bytes after the buffer's end do not matter.
 void Replica::store(uint64_t block, const uint64_t* stamps) {
   uint8_t index[kBlock] = {};
   uint64_t table[kBlock];
@@ -122,7 +123,8 @@ void Replica::store(uint64_t block, const uint64_t* stamps) {
   to.dense = dense;
 }
 
-// Each byte's entry in the table, of which few may be used. Bytes behind the buffer's end have any entry.
+// Stores each byte's stamp as an index into the table. Entries of the table that no byte uses are left out. Bytes after
+// the buffer's end may have any entry.
 void Replica::set_entries(uint64_t block, uint8_t* entries, const uint64_t* table, uint32_t count) {
   uint64_t kept[kBlock];
   uint8_t moved[kBlock] = {};
@@ -146,7 +148,7 @@ void Replica::set_entries(uint64_t block, uint8_t* entries, const uint64_t* tabl
   to.dense = dense;
 }
 
-// One byte is marked at least.
+// Gives the stamp to the marked bytes. At least one byte must be marked.
 void Replica::restamp(uint64_t block, const Marks& marks, uint64_t stamp) {
   const Block& own = blocks_[block];
   if (std::memchr(marks, 0, length_of(block)) == nullptr) return set_uniform(block, stamp);
@@ -160,7 +162,8 @@ void Replica::restamp(uint64_t block, const Marks& marks, uint64_t stamp) {
   }
   uint32_t entry = 0;
   while (entry < count && table[entry] != stamp) ++entry;
-  if (entry == kBlock) {  // each byte has a stamp of its own
+  // Each byte has a stamp of its own, so the table is full. A marked byte loses its old stamp: reuse that entry.
+  if (entry == kBlock) {
     for (entry = 0; marks[entry] == 0;) ++entry;
     entry = entries[entry];
   }
@@ -187,8 +190,8 @@ void Replica::claim(const ClusterRange& range, uint64_t stamp) {
   }
 }
 
-// The twin is what other nodes are about to see. Tasks under way may have written pointers, which no comparison will
-// find.
+// Brings a stale twin up to date, before other nodes see it. Tasks in flight may have written pointers, which no
+// comparison will find from now on: has_untold notes that.
 void Replica::freshen(uint64_t block) {
   Block& own = blocks_[block];
   if (own.is_stale == 0) return;
@@ -198,7 +201,7 @@ void Replica::freshen(uint64_t block) {
   own.has_untold = 1;
 }
 
-// Words of the bytes that other nodes see or are going to see, whoever has written them.
+// Passes to the sink all words of the part that other nodes see or will see, whichever task has written them.
 void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) {
   Block& own = blocks_[block];
   const char* at = (own.is_stale != 0 ? data_ : twin_) + block * kBlock;
@@ -218,7 +221,7 @@ void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) {
   if (part.begin == 0 && part.end == length) own.has_untold = 0;
 }
 
-// `before`: the block's twin as it was.
+// Passes the words of the twin that have changed to the sink. `before`: the twin before the change.
 void Replica::find_new_pointers(uint64_t block, Part part, const char* before, PointerSink& sink) const {
   const char* now = twin_ + block * kBlock;
   uint32_t length = length_of(block);
@@ -230,10 +233,11 @@ void Replica::find_new_pointers(uint64_t block, Part part, const char* before, P
   }
 }
 
-// Other tasks may write other bytes of the block meanwhile: each byte is read once, and what gets into the twin here is
-// looked at here, as those tasks' own comparisons will not find it any more. A byte with a higher stamp was found half
-// written by a younger comparison. The task that has changed it again is to be compared still, with a stamp above that
-// one.
+// Compares a block byte by byte. Other tasks may write other bytes of the block meanwhile. So each byte is read only
+// once, and the words that get into the twin here are searched for pointers here, as the comparisons of these tasks
+// will not find them as changes any more. If a byte already has a higher stamp, a younger comparison has found it half
+// written. The task that has changed it again has not been compared yet, and its stamp will be higher than that one, so
+// the byte is left to it.
 void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
   char *now = data_ + block * kBlock, *twin = twin_ + block * kBlock;
   char before[kBlock];
@@ -255,8 +259,9 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
   find_new_pointers(block, part, before, sink);
 }
 
-// Blocks that no other node has seen since they were claimed last, and that have no pointers, are claimed together.
-// Returns behind the last one: as many as the first level of a cache has room for. There may be none.
+// Claims several blocks at once: blocks that no other node has seen since they were last claimed, and that contain no
+// pointers. At most as many as fit into the first-level cache. Returns the block after the last claimed one, which is
+// `block` if none was claimed.
 uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t stamp, const PointerSink& sink) {
   constexpr uint64_t kMost = 64;
   uint64_t end = block, last = std::min(range.end() / kBlock, block + kMost);
@@ -270,8 +275,8 @@ uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t 
   return end;
 }
 
-// A block that the task has left as it was keeps its stamps where that is known: other nodes need not get it again.
-// All of the range is in one chunk, which the caller has.
+// Compares a range that lies in one chunk, whose lock the caller has. A block that the task has not changed keeps its
+// stamps where that is known, so it is not sent to other nodes again.
 void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     uint64_t claimed = claim_run(block, range, stamp, sink);
@@ -297,9 +302,9 @@ void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t ver
   }
 }
 
-// The pages that lie in the range as a whole are scanned; what is in front of them and behind is compared always, as a
-// page may be taken for clean only by who has looked at all of it. Whole blocks are compared, as far as the range goes:
-// half a block cannot be claimed.
+// Compares only the written pages of a range. Pages that lie in the range as a whole are scanned. The bytes before and
+// after them are always compared, as a page may count as clean only after all of it has been compared. Compared ranges
+// are widened to whole blocks, as far as the range goes, because a part of a block cannot be claimed.
 void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                               const WrittenPages& pages) {
   auto data = reinterpret_cast<uint64_t>(data_);
@@ -358,10 +363,11 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
   to.put_bytes(settled() + block * kBlock + part.begin, part.end - part.begin);
 }
 
-// The reader needs no bytes that it has, but has seen all of the range.
+// Appends only blocks that the reader lacks, but notes for all blocks of the range that another node has seen them.
 uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
   constexpr size_t kHead = 3 * sizeof(uint64_t);
-  if (gpu_ != nullptr) bring_home(range);  // in front of `own`, which the changes' versions are not to be above
+  // Before `own` is drawn, as the versions of these changes must not be higher than it.
+  if (gpu_ != nullptr) bring_home(range);
   uint64_t first = range.offset / kBlock, changed = 0;
   Visit visit(*this);
   for (uint64_t block = first; block * kBlock < range.end(); ++block) {
@@ -370,7 +376,8 @@ uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& 
   }
   visit.leave();
   to.reserve(changed * (kBlock + kHead));
-  uint64_t own = version_.fetch_add(1, std::memory_order_relaxed) + 1;  // before the first lock is taken: leave()
+  // Drawn before the first lock is taken: Visit::leave says why.
+  uint64_t own = version_.fetch_add(1, std::memory_order_relaxed) + 1;
   for (uint64_t block = first; block * kBlock < range.end(); ++block) {
     visit.enter(block);
     freshen(block);
@@ -384,7 +391,8 @@ void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* byt
   uint64_t at = block * kBlock + begin;
   if (gpu_ != nullptr) {
     if (std::memcmp(twin_ + at, bytes, end - begin) != 0) blocks_[block].is_on_gpu = 0;
-  } else if (std::memcmp(data_ + at, bytes, end - begin) != 0) {  // a constant may lie where nothing can be written
+  } else if (std::memcmp(data_ + at, bytes, end - begin) != 0) {
+    // Written only if the bytes differ: a constant may lie in memory that cannot be written.
     std::memcpy(data_ + at, bytes, end - begin);
   }
   if (twin_ != nullptr) std::memcpy(twin_ + at, bytes, end - begin);
@@ -397,21 +405,21 @@ void Replica::take_marked(uint64_t block, const Marks& marks, Part part, const c
   if (twin_ != nullptr && put_marked(twin_ + at, bytes, marks + part.begin, count)) blocks_[block].is_on_gpu = 0;
 }
 
-// Where both have few stamps, as nearly all blocks do. False: nothing done. `index` null: all bytes have the table's
-// only stamp.
+// Merges a block if both sides have few stamps, as nearly all blocks have. Returns false if they have more; then it has
+// done nothing. If `index` is null, all bytes have the table's only stamp.
 bool Replica::merge_few(uint64_t block, Part part, const uint64_t* table, const uint8_t* index, uint32_t count,
                         const char* bytes) {
   constexpr uint32_t kFew = 8;
   const Block& own = blocks_[block];
   uint32_t own_count = own.dense != nullptr ? own.dense->count : 1;
   if (count > kFew || own_count > kFew) return false;
-  uint64_t all[2 * kFew] = {own.stamp};  // ours, then the sender's
+  uint64_t all[2 * kFew] = {own.stamp};  // our stamps, then the sender's
   if (own.dense != nullptr) std::memcpy(all, own.dense->stamps, own_count * sizeof(uint64_t));
   std::memcpy(all + own_count, table, count * sizeof(uint64_t));
   Marks ours = {}, theirs, entries, marks = {};
   if (own.dense != nullptr) std::memcpy(ours, own.dense->index, sizeof ours);
   std::memcpy(entries, ours, sizeof entries);
-  std::memset(theirs, 0xff, sizeof theirs);  // no entry
+  std::memset(theirs, 0xff, sizeof theirs);  // a value that is no entry
   for (uint32_t i = part.begin; i < part.end && index == nullptr; ++i) theirs[i] = 0;
   if (index != nullptr) std::memcpy(theirs + part.begin, index, part.end - part.begin);
   for (uint32_t entry = 0; entry < count; ++entry) {
@@ -489,7 +497,8 @@ void Replica::merge(BlobReader& from) {
   }
 }
 
-// A copy that has come in place of an older one has nothing of what that one was sent.
+// The record of what a node's replica has been sent. If the node has a new replica now, it has nothing of what the
+// older one was sent.
 Replica::Reader& Replica::reader_of(NodeNumber node, uint64_t copy) {
   for (Reader& reader : readers_) {
     if (reader.node != node) continue;
@@ -500,8 +509,8 @@ Replica::Reader& Replica::reader_of(NodeNumber node, uint64_t copy) {
   return readers_.push({node, copy, {}});
 }
 
-// Messages between two nodes keep their order, so the reader has merged what it has been sent before when it merges
-// this, also if that is on its way still.
+// Messages between two nodes keep their order. So the reader has merged all earlier answers when it merges this one,
+// even if they have not arrived yet.
 void Replica::answer(NodeNumber node, uint64_t copy, const ClusterRange& range, BlobWriter& to) {
   List<Sent>& sent = reader_of(node, copy).sent;
   uint64_t version = 0;

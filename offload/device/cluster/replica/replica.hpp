@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's copy of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md). Tasks
-// of the node write the bytes meanwhile: kernels, and on node 0 the program's threads.
+// A node's replica of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md).
+// Tasks of the node (kernels, and on node 0 the program's threads) write the bytes at any time, without a lock.
 //
-// Any thread may compare, claim, pack and merge, also at the same time. These go from one chunk of the copy to the
-// next, each under its lock; what is true of the bytes, twin and stamps of a block is true whenever no one has its
-// chunk. Answers, and the copy's life, are under the node's lock.
+// Any thread may call compare, claim, pack and merge, also at the same time. They go through the replica chunk by
+// chunk, each chunk under its own lock. The invariants of a block's bytes, twin and stamps hold whenever no thread has
+// its chunk's lock. `answer` and the lifetime of the replica are under the node's lock.
 //
-// Where a GPU runs the tasks, they write its memory instead (replica_gpu.cpp), and `data` has what was known of that
-// last.
+// If a GPU runs the tasks, they write the GPU's memory instead (replica_gpu.cpp), and `data` has the bytes that the GPU
+// had when they were last read.
 //
-// Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
-// each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes,
-// unless many tasks write between each other's bytes.
+// Stamps are kept for blocks of 256 bytes. A block with one stamp for all bytes costs 32 bytes. Any other block costs
+// one more byte for each of its bytes, and 8 for each different stamp. So a replica takes at most about three times its
+// bytes, unless many tasks write between each other's bytes.
 #pragma once
 
 #include "base/lock.hpp"
@@ -30,26 +30,26 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// What tasks have written that may be pointers into the cluster's memory: to whom they are told.
+// Collects the words that tasks have written and that may be pointers into the cluster's memory.
 struct PointerSink {
-  uint64_t begin, end;  // of that memory
+  uint64_t begin, end;  // of the cluster's memory
   List<uint64_t> found;
-  // Is told of them before any other comparison sees the chunk in which they are; null: they stay in `found`.
+  // Called with the found words before any other comparison sees their chunk. If it is null, the words stay in `found`.
   void (*tell)(uint64_t buffer, const List<uint64_t>& words) = nullptr;
 
-  // Arrays of one pointer, as many programs have them, are one entry.
+  // Equal words that follow each other become one entry: many programs have arrays that repeat one pointer.
   void take(uint64_t word) {
     if (word - begin < end - begin && (found.is_empty() || found.back() != word)) found.push(word);
   }
 };
 
-// Bytes that a task has changed, and the stamp that they had: what the task has seen there.
+// Bytes that a task has changed, and the stamp that they had before: it names the write that the task has seen there.
 struct ChangedBytes {
   ClusterRange range;
   uint64_t stamp;
 };
 
-// `count` bytes of a buffer, from `first` to in front of `end`.
+// `count` bytes of a buffer, all in [first, end).
 struct FoundBytes {
   uint64_t first = 0, end = 0, count = 0;
 
@@ -62,82 +62,93 @@ struct FoundBytes {
 
 class Replica {
  public:
-  // The bytes are all 0, and so is their twin. `twin` null: nobody writes but by `claim`. `gpu`: that runs the tasks;
-  // what it has at that address is not known yet.
+  // The bytes and their twin must be equal; in the cluster's memory all are 0. If `twin` is null, all writes are
+  // recorded by `claim`. `gpu`: the GPU that runs the tasks, or null; the bytes that it has at `gpu_address` are not
+  // known yet.
   Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes, const GpuMemory* gpu = nullptr,
           uint64_t gpu_address = 0);
   ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  static constexpr uint64_t kNotSole = ~uint64_t{0};  // as a version
-  // A scan of its pages costs little then, and whoever waits for it waits shortly.
+  static constexpr uint64_t kNotSole = ~uint64_t{0};  // a version, for tasks that are not sole
+  // The size of a chunk. It is small enough that a scan of its pages is cheap and that a thread waits only shortly for
+  // its lock.
   static constexpr uint64_t kChunk = 1 << 20;
 
-  // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the
-  // sink. `version`: of this copy when the inputs of a task had come beside which no task of another node writes; a
-  // block that no other node has fetched since then gets the stamp as a whole, without a comparison of bytes
-  // (docs/design/cluster.md). `pages`: looks at those only that have been written, and at the range's ends; null: at
-  // all.
+  // Gives the stamp to all bytes of the range that differ from their twin, and copies them to the twin. Words among
+  // them that may be pointers go to the sink.
+  //
+  // `version`: kNotSole, or, if no task of another node writes the range at the same time, the version of this replica
+  // when the task's inputs had come. In that case a block that no other node has fetched since then gets the stamp as a
+  // whole, without a comparison of bytes (docs/design/cluster.md). `pages`: compare only pages that have been written,
+  // and the ends of the range. Null: compare all.
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
-  // In place of `compare`, of a task at the copy's home, with no other node's task beside it: chunks that the range
-  // covers are compared by whoever visits them next, who may come much later; `to`: who is told of pointers, and stays.
-  // What it leaves to `compare` goes to `left`. Not with pages, and not on a GPU (replica_postponed.cpp).
+  // Replaces `compare` for a task at the range's home node if no other node's task writes the range at the same time.
+  // The next thread that visits a chunk which the range covers makes its comparison, perhaps much later, and reports
+  // pointers to `to`, which must stay valid. Ranges that must be compared at once are added to `left`. Not used with
+  // pages, nor with a GPU (replica_postponed.cpp).
   void postpone(const ClusterRange& range, uint64_t stamp, uint64_t version, const PointerSink& to,
                 List<ClusterRange>& left);
-  // So many comparisons of a chunk are not postponed if somebody has visited it, who has made one alone, with others
-  // waiting. Tests change it.
+  // After a thread had to make a chunk's postponed comparison alone, while other threads waited, this many of the
+  // chunk's next comparisons are not postponed. Tests change the number.
   static inline uint32_t most_at_once = 8;
-  // All that has been postponed so far is compared.
+  // Makes all comparisons that have been postponed so far.
   void compare_postponed();
-  // Before a task that uses the range runs on the GPU, the only one there until it has been compared: gives the GPU
-  // what it lacks. And behind it, in place of `compare`; `is_home`: nothing of the range is sent home. By the task,
+  // `bring` must be called before a task that uses the range runs on the GPU: it copies the bytes to the GPU that are
+  // missing there. `compare_on_gpu` replaces `compare` after the task. No other task runs on the GPU in between.
+  // `is_home`: this node is the range's home, so nothing of it is sent to another node. Both are called by the task,
   // which may be suspended.
   void bring(const ClusterRange& range, bool may_write);
   void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink);
-  // Adds the bytes of the range that differ from their twin, while no task may write there.
+  // Adds to `to` the bytes of the range that differ from their twin. No task may write there meanwhile.
   void count_changes(const ClusterRange& range, FoundBytes& to);
-  // For a node that checks (replica_check.cpp), before a task's comparison; not on a GPU. Appends what differs from its
-  // twin.
+  // For a checking node (replica_check.cpp), before a task's comparison: appends the bytes that differ from their twin.
+  // Does nothing on a GPU.
   void list_changes(const ClusterRange& range, List<ChangedBytes>& to);
-  // Adds those of these bytes, which lie in the buffer, that another task than the one with that stamp has written
-  // here, and that one has not seen.
+  // Adds to `to` the bytes of `seen` that have been written here by a task other than the one with the stamp `own`, if
+  // that task has not seen the write. `seen` must lie in the buffer.
   void count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to);
-  // From now on, bytes are noted that a merge takes and a task under way has changed: for `take_overwritten`, behind
-  // the task's comparison.
+  // From now on records the bytes that a merge overwrites although a task in flight has changed them.
+  // `take_overwritten` returns them after the task's comparison.
   void watch_merges();
   [[nodiscard]] FoundBytes take_overwritten(const ClusterRange& range);
-  // All of these bytes have been written.
+  // Gives the stamp to all bytes of the range, as all of them have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
 
-  // Appends the bytes of the range that have changed here behind that version, with their stamps. Returns the version
-  // of which nothing is missing to a reader that has all up to that one.
+  // Appends the bytes of the range that have changed here since that version, with their stamps. Returns a version: a
+  // reader that had all bytes up to `version`, and merges the appended ones, has all bytes up to the returned version.
   uint64_t pack(const ClusterRange& range, uint64_t version, BlobWriter& to);
-  // The same for another node's copy, behind all answers that this one has had before. `copy`: its number there.
+  // The same for another node's replica that has got all earlier answers to it. `copy`: the number of that replica
+  // there.
   void answer(NodeNumber node, uint64_t copy, const ClusterRange& range, BlobWriter& to);
-  // Takes from such a blob the bytes with a higher stamp than ours. Ends the process if the blob is torn.
+  // Copies the bytes from such a blob that have a higher stamp than the bytes here. Ends the process if the blob is
+  // torn.
   void merge(BlobReader& from);
 
-  // Raised with every change of a stamp of any copy of this node: so a copy that goes and comes again is a newer one.
-  [[nodiscard]] static uint64_t version() { return version_.load(std::memory_order_relaxed); }  // leave() says why
+  // The version rises whenever a stamp of any replica of this node changes. So a replica that is dropped and made again
+  // has higher versions than before.
+  [[nodiscard]] static uint64_t version() { return version_.load(std::memory_order_relaxed); }  // Visit::leave says why
 
   [[nodiscard]] uint64_t buffer() const { return buffer_; }
   [[nodiscard]] char* data() const { return data_; }
   [[nodiscard]] char* twin() const { return twin_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  // No other copy that this node has had, or will have, has it.
+  // Unique among all replicas that this node ever has.
   [[nodiscard]] uint64_t number() const { return number_; }
   [[nodiscard]] uint64_t gpu_address() const { return gpu_address_; }
-  // Tasks that may write here, from their start until they have been compared. The node's lock.
+  // The number of tasks that may write here: from a task's start until it has been compared. Under the node's lock.
   uint32_t writers = 0;
 
  private:
-  static constexpr uint64_t kBlock = GpuMemory::kBlock;   // its stamps, and what is found on a GPU
-  static constexpr uint64_t kJustChanged = ~uint64_t{0};  // as a block's version, until the visit leaves its chunk
+  // Stamps, and what is found on a GPU, are kept by blocks of this size.
+  static constexpr uint64_t kBlock = GpuMemory::kBlock;
+  // A block's version from the change until the visit leaves the block's chunk.
+  static constexpr uint64_t kJustChanged = ~uint64_t{0};
   struct Dense;
   class Visit;
-  // What another node's copy has been sent: the version up to which it lacks nothing in the range.
+  // What another node's replica has been sent: it has all changes in the range up to this version.
   struct Sent {
     ClusterRange range;
     uint64_t version;
@@ -145,21 +156,24 @@ class Replica {
   struct Reader {
     NodeNumber node;
     uint64_t copy;
-    List<Sent> sent;  // at most kMostSent, the newest last: older ones are forgotten, and sent again
+    // At most kMostSent entries, the newest last. Older ones are forgotten, and their bytes are sent again.
+    List<Sent> sent;
   };
   struct Block {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
     Dense* dense;
-    uint64_t sent : 60;       // the version when the bytes have last gone to another node
-    uint64_t is_stale : 1;    // the twin is out of date, as no other node has seen the bytes since
-    uint64_t has_untold : 1;  // the twin may have pointers of tasks under way, of which no comparison has told
-    uint64_t is_on_gpu : 1;   // the GPU has all that has been merged
-    uint64_t
-        is_sole : 1;  // if it is stale on the GPU: it gets the stamp as a whole (`compare`), if it has changed at all
+    uint64_t sent : 60;  // the version when the bytes were last sent to another node
+    // The twin is out of date, because no other node has seen the bytes since they were written.
+    uint64_t is_stale : 1;
+    // The twin may have pointers of tasks in flight that no comparison has reported.
+    uint64_t has_untold : 1;
+    uint64_t is_on_gpu : 1;  // the GPU has all bytes that have been merged
+    // Of a block that is stale on the GPU: if it has changed at all, the whole block gets the stamp (`compare`).
+    uint64_t is_sole : 1;
   };
 
-  // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
+  // The bytes of a block that lie in a range, as offsets from the block's begin.
   struct Part {
     uint32_t begin, end;
   };
@@ -168,7 +182,7 @@ class Replica {
   void expand(uint64_t block, uint64_t* stamps) const;
   void store(uint64_t block, const uint64_t* stamps);
   void set_uniform(uint64_t block, uint64_t stamp);
-  // Some bytes of a block: 1 for each of them, else 0, also behind the buffer's end.
+  // Marks bytes of a block by 1; all others are 0, also the ones after the buffer's end.
   using Marks = uint8_t[kBlock];
   void restamp(uint64_t block, const Marks& marks, uint64_t stamp);
   void set_entries(uint64_t block, uint8_t* entries, const uint64_t* table, uint32_t count);
@@ -222,9 +236,10 @@ class Replica {
   char *data_, *twin_;
   const GpuMemory* gpu_;  // null: tasks write `data_`
   uint64_t gpu_address_;
-  uint64_t* left_stamps_ = nullptr;  // of each block that is stale on a GPU: what its bytes get that have changed there
-  // Of each chunk, which a chain of tasks leaves on the GPU again and again: where all blocks are stale there, all have
-  // this stamp, and left_stamps_ has older ones.
+  // For each block that is stale on a GPU: the stamp that the bytes get which have changed there.
+  uint64_t* left_stamps_ = nullptr;
+  // A chain of tasks often leaves the same chunk on the GPU again and again. If `has_all`, all blocks of the chunk are
+  // stale, all have this stamp, and their entries in left_stamps_ are out of date.
   struct LeftChunk {
     uint64_t stamp;
     bool has_all;
@@ -232,35 +247,38 @@ class Replica {
   LeftChunk* left_chunks_ = nullptr;
   Block* blocks_;
   Lock* locks_;  // one for each chunk
-  // Of a chunk, under its lock: a comparison that is due before anything else is done to it.
+  // A chunk's postponed comparison, which must be made before anything else is done to the chunk. Under the chunk's
+  // lock.
   struct Postponed {
-    const PointerSink* to;  // null: none
-    uint64_t stamp;         // of the last task whose comparison it is
-    uint64_t version;       // of the first one
-    uint32_t at_once;       // so many are not postponed
+    const PointerSink* to;  // null: no comparison is postponed
+    uint64_t stamp;         // of the last task that this comparison is for
+    uint64_t version;       // of the first such task
+    uint32_t at_once;       // so many next comparisons are not postponed
   };
   Postponed* postponed_;
   struct Overwritten {
     Lock lock;
-    List<uint64_t> bytes;  // at most those of the task that runs
+    List<uint64_t> bytes;  // of the running task, at most all that it has changed
   };
   Overwritten* overwritten_ = nullptr;
-  std::atomic<bool> has_left_{
-      false};  // a comparison has left a byte to a younger one, so pages that are clean say nothing
+  // A comparison has left a byte to a younger comparison, so a clean page no longer means that nothing is to be
+  // compared.
+  std::atomic<bool> has_left_{false};
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;
-  List<Reader> readers_;  // nodes that have asked this copy
+  List<Reader> readers_;  // replicas on other nodes that have fetched from this one
   static constexpr size_t kMostSent = 2 * kMostParts;
 };
 
-// For the two files of its body alone.
+// The stamps of a block that has more than one. Only the .cpp files of Replica use it.
 struct Replica::Dense {
   uint8_t index[kBlock];  // of each byte's stamp
   uint32_t count;
   uint64_t stamps[];
 };
 
-// Has one chunk at a time, and gives the blocks that it has changed there one version when it leaves.
+// Holds the lock of one chunk at a time. When it leaves a chunk, it gives all blocks that it has changed there one new
+// version.
 class Replica::Visit {
  public:
   explicit Visit(Replica& replica) : of_(replica) {}
@@ -268,7 +286,7 @@ class Replica::Visit {
   Visit& operator=(const Visit&) = delete;
   ~Visit() { leave(); }
 
-  // Before anything is done to the block.
+  // Must be called before anything is done to the block.
   void enter(uint64_t block) {
     Lock* lock = &of_.locks_[block / (kChunk / kBlock)];
     if (lock != lock_) {
@@ -287,10 +305,11 @@ class Replica::Visit {
     last_ = std::max(last_, block);
   }
 
-  // What a change's version has to be above: that of each pack that has passed the block before, since that pack's was
-  // drawn before it took this lock; and that of each task whose bytes the change contains, which that task has read
-  // before it wrote them. So it is drawn here, under the lock and behind all reads of the bytes: release keeps them
-  // in front of it. Nothing is read through it, so nothing acquires it.
+  // Draws the version of the changed blocks. A change's version must be higher than two others. First, higher than the
+  // version of each pack that has passed the block before: that one was drawn before the pack took this lock. Second,
+  // higher than the version at which a task had its inputs if the change contains bytes of that task: the task read the
+  // version before it wrote the bytes. So the version is drawn here, under the lock and after all reads of the bytes.
+  // release keeps these reads before it. Nothing acquires it, as nothing is read through it.
   void leave() {
     if (lock_ == nullptr) return;
     uint64_t version = 0;
@@ -306,7 +325,8 @@ class Replica::Visit {
  private:
   Replica& of_;
   Lock* lock_ = nullptr;
-  uint64_t first_ = 0, last_ = 0;  // blocks that it has entered there
+  // The range of blocks that it has entered in this chunk.
+  uint64_t first_ = 0, last_ = 0;
 };
 
 }  // namespace marline::offload::device

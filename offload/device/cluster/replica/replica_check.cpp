@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a checking node asks its copies (MARLINE_CLUSTER_WRITES=check): which bytes a task has changed, and whether
-// another one, which it has no order to, has changed the same. See replica.hpp.
+// What a checking node asks of a replica (MARLINE_CLUSTER_WRITES=check; replica.hpp): which bytes a task has changed,
+// and whether another task without an order to it has changed the same bytes.
 #include "device/cluster/replica/replica.hpp"
 
 #include <new>
@@ -22,7 +22,7 @@ void Replica::count_changes(const ClusterRange& range, FoundBytes& to) {
   }
 }
 
-// In a checking node no block is stale.
+// No block is stale in a checking node.
 void Replica::list_changes(const ClusterRange& range, List<ChangedBytes>& to) {
   if (gpu_ != nullptr) return;
   size_t before = to.count();
@@ -43,9 +43,11 @@ void Replica::list_changes(const ClusterRange& range, List<ChangedBytes>& to) {
   }
 }
 
-// A higher stamp than the one that the task has seen is its own, if another node has got the bytes since its comparison
-// and they have come from there, or another task's, which is not ordered behind it, as it has run, and not before it,
-// or it would have been seen. And so is a change here that has no stamp yet.
+// Let a byte have a higher stamp here than the task saw on its node. The stamp may be the task's own: another node
+// fetched the bytes after the task's comparison, and they have come here from there. Otherwise it is another task's.
+// That task is not ordered after this one, as it has run before this one ended, and it is not ordered before it, or
+// this one would have seen its stamp. So there is no order between the two. The same is true of a change here that has
+// no stamp yet.
 void Replica::count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to) {
   Visit visit(*this);
   const ClusterRange& range = seen.range;
@@ -81,7 +83,7 @@ FoundBytes Replica::take_overwritten(const ClusterRange& range) {
   return found;
 }
 
-// Of each block that comes, before it is merged.
+// Called for each block that a message brings, before it is merged.
 void Replica::note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                                uint32_t count) {
   uint64_t stamps[kBlock];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A copy whose tasks run on a GPU, one at a time. There are three images of each byte: the GPU's, which kernels write;
-// the mirror, `data`, which is what the GPU had when it was last looked at; and the twin, which is what other nodes
-// see. A kernel has written what differs between the GPU and the mirror. Merging writes the twin alone, so that does no
-// harm to a kernel under way; the GPU gets such a block before the next one (docs/design/cluster.md has the proof).
-// Invariants of a block, whenever nobody has its chunk:
-// - if it `is_on_gpu`, the GPU has all that the twin has;
-// - if it `is_stale`, it is on the GPU, which has newer bytes than mirror and twin, and no other node has seen these.
-//   What has changed there gets the block's left stamp when it is brought home: its bytes, or all of it if it
-//   `is_sole`.
+// Replicas for tasks that run on a GPU, one at a time. Each byte exists three times: on the GPU, where kernels write
+// it; in the mirror, `data`, which has the GPU's bytes as they were when they were last read; and in the twin, which is
+// what other nodes see. A kernel has written the bytes in which the GPU and the mirror differ. A merge writes only the
+// twin, so it does not disturb a running kernel; the GPU gets the merged block before the next kernel that uses it
+// (docs/design/cluster.md has the proof).
+//
+// Invariants of a block, whenever no thread has its chunk's lock:
+// - If it `is_on_gpu`, the GPU has all bytes that the twin has.
+// - If it `is_stale`, it is on the GPU, which has newer bytes than the mirror and the twin, and no other node has seen
+//   these bytes. When the block is copied back to the worker's memory (`bring_home`), the bytes that have changed on
+//   the GPU get the block's stamp in left_stamps_. If it `is_sole`, the whole block gets that stamp.
 #include "device/cluster/replica/marks.hpp"
 #include "device/cluster/replica/replica.hpp"
 
@@ -26,7 +28,7 @@ void add_run(List<ByteRun>& to, uint64_t begin, uint64_t end) {
   }
 }
 
-// Likewise, but no run is longer than that.
+// The same, but no run gets longer than `most`.
 void add_piece(List<ByteRun>& to, uint64_t begin, uint64_t end, uint64_t most) {
   if (!to.is_empty() && end - to.back().offset > most) {
     to.push({begin, end - begin});
@@ -35,7 +37,7 @@ void add_piece(List<ByteRun>& to, uint64_t begin, uint64_t end, uint64_t most) {
   }
 }
 
-// Bytes of a GPU, for a while.
+// A buffer for bytes that are read from a GPU.
 class Bytes {
  public:
   explicit Bytes(uint64_t count) : memory_(static_cast<char*>(std::malloc(count))) {
@@ -52,7 +54,7 @@ class Bytes {
 
 }  // namespace
 
-// What of the range lies in the chunk of its byte `begin`, from there on.
+// The part of the range from `begin` on that lies in the chunk of `begin`.
 ClusterRange Replica::part_in_chunk(uint64_t begin, const ClusterRange& range) const {
   return {range.buffer, begin, std::min(range.end(), (begin / kChunk + 1) * kChunk) - begin};
 }
@@ -61,7 +63,7 @@ bool Replica::covers_chunk(const ClusterRange& part) const {
   return part.offset % kChunk == 0 && (part.bytes == kChunk || part.end() == bytes_);
 }
 
-// The chunk has been left as a whole: now its blocks have that stamp themselves.
+// If the chunk's stamp is kept once for all of its blocks, stores it for each block.
 void Replica::divide_left(uint64_t chunk) {
   if (!left_chunks_[chunk].has_all) return;
   left_chunks_[chunk].has_all = false;
@@ -69,7 +71,9 @@ void Replica::divide_left(uint64_t chunk) {
   std::fill(left_stamps_ + first, left_stamps_ + last, left_chunks_[chunk].stamp);
 }
 
-// A block of which the task may write a part gets two stamps: so what others have left there comes home before.
+// Copies to the GPU what is missing there. If the task may write only a part of a block, the block would need two
+// stamps while it is stale. So such a block that earlier tasks have left on the GPU is copied back to the worker's
+// memory first.
 void Replica::bring(const ClusterRange& range, bool may_write) {
   List<ByteRun> sent, cleared;
   {
@@ -78,11 +82,12 @@ void Replica::bring(const ClusterRange& range, bool may_write) {
       ClusterRange part = part_in_chunk(at, range);
       at = part.end();
       visit.enter(part.offset / kBlock);
-      if (covers_chunk(part) && left_chunks_[part.offset / kChunk].has_all) continue;  // so all is there
+      // All of the chunk is on the GPU already.
+      if (covers_chunk(part) && left_chunks_[part.offset / kChunk].has_all) continue;
       bring_part(visit, part, may_write, sent, cleared);
     }
   }
-  // What others do to these blocks meanwhile is not done to the mirror.
+  // The lock is not needed here: other threads do not change the mirror of these blocks meanwhile.
   if (!cleared.is_empty()) gpu_->clear(gpu_address_, cleared);
   if (!sent.is_empty()) gpu_->write(gpu_address_, data_, sent);
 }
@@ -96,13 +101,14 @@ void Replica::bring_part(Visit& visit, const ClusterRange& range, bool may_write
     if (own.is_on_gpu != 0) continue;
     own.is_on_gpu = 1;
     uint64_t begin = block * kBlock, length = length_of(block);
-    bool is_empty = !has_stamps(block);  // nobody has ever written it, nor its mirror
+    // No task has ever written the block, nor has its mirror been written.
+    bool is_empty = !has_stamps(block);
     if (!is_empty) std::memcpy(data_ + begin, twin_ + begin, length);
     add_run(is_empty ? cleared : sent, begin, begin + length);
   }
 }
 
-// What `compare` asks of a block that gets the stamp as a whole.
+// The condition under which a block gets the stamp as a whole, as in `compare`.
 bool Replica::is_soles(uint64_t block, Part part, uint64_t version) const {
   return covers(block, part) && version != kNotSole && blocks_[block].sent <= version;
 }
@@ -111,17 +117,19 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t
                              PointerSink& sink) {
   List<ByteRun> left, read;
   leave_on_gpu(range, stamp, version, is_home, left, read);
-  for (size_t i = 0, next; i < read.count(); i = next) {  // those that lie in as many bytes as a chunk has
+  // Handles runs together that lie within the size of a chunk.
+  for (size_t i = 0, next; i < read.count(); i = next) {
     for (next = i + 1; next < read.count() && read[next].end() - read[i].offset <= kChunk;) ++next;
     compare_read(&read[i], next - i, stamp, version, sink);
   }
   if (!left.is_empty()) find_left_pointers(left, sink);
 }
 
-// Which blocks stay there, and which bytes are to be read. If the GPU knows which blocks are not as they were when the
-// kernel began, others write in the range as well: what has changed is asked for, or merged, soon. Of the others, those
-// count as changed, too, that came home since: some of the kernel's bytes, which it may have changed again, have got
-// into mirror and twin then.
+// Decides which blocks stay on the GPU (`left`) and which bytes must be read from it (`read`). If the GPU knows which
+// blocks have changed since the kernel began, other tasks write in the range as well, so the changed blocks will soon
+// be fetched or merged: they are read. A block that the GPU reports as unchanged is read, too, if it was copied back
+// meanwhile (has_untold): some of the kernel's bytes have got into mirror and twin then, and the kernel may have
+// changed them again.
 void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home,
                            List<ByteRun>& left, List<ByteRun>& read) {
   uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
@@ -161,7 +169,7 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t v
   }
 }
 
-// The kernel has ended, so the GPU's bytes stay as they are until this task has ended.
+// Reads the runs and compares them. The kernel has ended, so the GPU's bytes do not change until this task has ended.
 void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, uint64_t version, PointerSink& sink) {
   uint64_t first = runs[0].offset;
   Bytes now(runs[count - 1].end() - first);
@@ -181,8 +189,9 @@ void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, ui
   tell(sink);
 }
 
-// `now`: the part's bytes. What has been merged into the block since the kernel began is not among them. Without a
-// sink, somebody else finds the pointers among them.
+// Compares the GPU's bytes `now` of a part with the mirror, and writes the changed ones to the mirror and the twin.
+// `now` does not contain bytes that have been merged since the kernel began. If `sink` is null, another comparison must
+// find the pointers among the bytes.
 void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const char* now, uint64_t stamp,
                                   PointerSink* sink) {
   char *mirror = data_ + block * kBlock, *twin = twin_ + block * kBlock;
@@ -194,7 +203,8 @@ void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const
     if (is_sole && blocks_[block].is_on_gpu != 0) {
       std::memcpy(twin, now, bytes);
       set_uniform(block, stamp);
-    } else {  // the twin may have what the GPU lacks
+    } else {
+      // The twin may have bytes that the GPU lacks.
       Marks marks = {};
       mark_different(mirror + part.begin, now, bytes, marks + part.begin);
       (void)put_marked(twin + part.begin, now, marks + part.begin, bytes);
@@ -211,8 +221,8 @@ void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const
   }
 }
 
-// The GPU says which of these blocks may have any. They come home, if another node has not fetched them meanwhile: then
-// they have untold ones.
+// Reports the pointers in blocks that stay on the GPU. The GPU finds the blocks that may have pointers, and these are
+// copied back. A block that another node has fetched meanwhile has been copied back already, and has_untold is set.
 void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
   for (const ByteRun& run : left) {
     List<uint64_t> found;
@@ -232,7 +242,8 @@ void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
   }
 }
 
-// Before bytes are merged into a block: those of its neighbours mostly follow.
+// Copies a block back before bytes are merged into it, together with its neighbours, as merges into these mostly
+// follow.
 void Replica::bring_home(Visit& visit, uint64_t block) {
   constexpr uint64_t kAtOnce = (64 << 10) / kBlock;
   if (blocks_[block].is_stale == 0) return;
@@ -253,8 +264,8 @@ void Replica::bring_home(const ClusterRange& range) {
   }
 }
 
-// All of these blocks are in one chunk, which the caller has. A task under way may have written some of the bytes: its
-// own comparison finds the rest.
+// Copies stale blocks back. All blocks must be in one chunk, whose lock the caller has. A task in flight may have
+// written some of the bytes; its own comparison finds what it writes later.
 void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
   divide_left(first / (kChunk / kBlock));
   for (uint64_t block = first; block < last;) {
@@ -277,7 +288,7 @@ void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
   }
 }
 
-// No block is left on the GPU where writes are checked, as all is compared.
+// No block is stale on the GPU when writes are checked, as all of them are compared.
 void Replica::count_changes_on_gpu(const ClusterRange& range, FoundBytes& to) const {
   for (uint64_t begin = range.offset; begin < range.end();) {
     uint64_t bytes = std::min(range.end() - begin, kChunk);

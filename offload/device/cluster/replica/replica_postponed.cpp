@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comparisons of a node's copy that are made when somebody needs what they find, or not at all, as another task's takes
-// their place. See replica.hpp; docs/design/cluster.md, "Postponed comparisons", has the proof.
+// Postponed comparisons of a replica (replica.hpp): a comparison is made only when something needs its result, or not
+// at all if a later task's comparison takes its place. docs/design/cluster.md, "Postponed comparisons", has the proof.
 #include "device/cluster/replica/replica.hpp"
 
 namespace marline::offload::device {
@@ -35,7 +35,8 @@ void Replica::postpone(const ClusterRange& range, uint64_t stamp, uint64_t versi
   }
 }
 
-// By a visit that has entered the chunk, and is to give all of its blocks their version.
+// Makes the chunk's postponed comparison. Called by a visit that has entered the chunk and that gives all of its
+// changed blocks a version when it leaves.
 void Replica::compare_now(uint64_t chunk) {
   Postponed& own = postponed_[chunk];
   PointerSink sink = {own.to->begin, own.to->end, {}, own.to->tell};

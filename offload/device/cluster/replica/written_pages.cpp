@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Names and numbers are those of linux/userfaultfd.h and linux/fs.h; what came with Linux 5.11 to 6.7
-// is missing in the headers of distributions that are older.
+// Watches pages by userfaultfd and /proc/self/pagemap. The names and numbers are copied from linux/userfaultfd.h and
+// linux/fs.h, as the headers of older distributions lack what came with Linux 5.11 to 6.7.
 #include "device/cluster/replica/written_pages.hpp"
 
 #include "base/report.hpp"
@@ -41,8 +41,8 @@ constexpr unsigned long kScan = _IOWR('f', 16, ScanArguments);   // PAGEMAP_SCAN
         strerror(errno));
 }
 
-// With UFFD_USER_MODE_ONLY it needs no privilege: in the asynchronous mode the kernel hands no fault to this process,
-// so it lets system calls write, too.
+// With UFFD_USER_MODE_ONLY this needs no privilege. In the asynchronous mode the kernel passes no fault to this
+// process, so system calls can write into protected pages, too.
 const char* watch_faults(uint64_t begin, uint64_t bytes, int& faults) {
   faults = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly));
   if (faults < 0) return "the system call userfaultfd";
@@ -56,7 +56,7 @@ const char* watch_faults(uint64_t begin, uint64_t bytes, int& faults) {
   return ioctl(faults, UFFDIO_REGISTER, &memory) == 0 ? nullptr : "write protection by userfaultfd";
 }
 
-// How many runs there are; negative: an error.
+// Returns the number of runs, or a negative number for an error.
 int scan_pages(int pagemap, uint64_t begin, uint64_t end, ScannedRun* found, uint64_t most) {
   ScanArguments scan = {};
   scan.bytes = sizeof scan;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pages of a cluster's memory have been written (MARLINE_CLUSTER_WRITES=pages): by the write protection of
-// userfaultfd in its asynchronous mode, in which the kernel takes a page's protection away at the first write, and
-// the scan of /proc/self/pagemap, which finds such pages and protects them again in one step (Linux 6.7,
-// Documentation/admin-guide/mm/pagemap.rst). No thread and no signal is in it, and system calls may write into
-// protected pages, too. docs/design/cluster.md has what else was measured.
+// Finds the pages of a cluster's memory that have been written (MARLINE_CLUSTER_WRITES=pages). It uses the write
+// protection of userfaultfd in its asynchronous mode, in which the kernel removes a page's protection at the first
+// write, and the scan of /proc/self/pagemap, which finds such pages and protects them again in one step (Linux 6.7,
+// Documentation/admin-guide/mm/pagemap.rst). This needs no thread and no signal, and system calls can write into
+// protected pages, too. docs/design/cluster.md has the alternatives that were measured.
 //
-// A page that was never protected counts as written. Any thread; what the answers mean is the caller's: it scans and
-// compares a page under one lock.
+// A page that has never been protected counts as written. Any thread may call these functions. The caller must scan a
+// page and compare it under one lock, so that the answers stay true.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,24 @@ class WrittenPages {
   WrittenPages(const WrittenPages&) = delete;
   WrittenPages& operator=(const WrittenPages&) = delete;
 
-  // What the system refuses, and errno; null: nothing.
+  // Returns what the system refuses, with the error in errno, or null if it refuses nothing.
   [[nodiscard]] static const char* find_refusal();
-  // Ends the process in that case, and says what to do.
+  // Ends the process in that case, with a message that says what to do.
   static void refuse_if_impossible();
 
-  // Of that memory, which is the process's own and anonymous. Ends the process likewise.
+  // Begins to watch this memory, which must be private and anonymous. Ends the process if that is refused.
   void watch(uint64_t begin, uint64_t bytes);
 
-  // All pages that lie inside as a whole are protected from here on.
+  // Protects all pages that lie in the range as a whole, so that they count as clean.
   void protect(uint64_t begin, uint64_t end) const;
 
   struct Run {
     uint64_t begin, end;  // addresses
   };
-  // Of that many pages, every second one written.
+  // The largest number of pages in a scan, and of runs in it: every second page may have been written.
   static constexpr uint64_t kMostPages = 256, kMostRuns = kMostPages / 2;
-  // The pages among these that have been written, in order, as at most kMostRuns runs; they are protected again.
-  // Returns how many runs there are. `begin` and `end` are pages' begins, and there are at most kMostPages between
-  // them.
+  // Finds the pages in [begin, end) that have been written, as at most kMostRuns runs in order, and protects them
+  // again. Returns the number of runs. `begin` and `end` must be begins of pages, with at most kMostPages between them.
   [[nodiscard]] uint64_t take(uint64_t begin, uint64_t end, Run* runs) const;
 
   [[nodiscard]] static uint64_t first_whole(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }

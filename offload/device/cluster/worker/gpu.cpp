@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Runs kernels of a cluster on a worker's GPU, and gives the replicas access to its memory.
 #include "device/cluster/worker/gpu.hpp"
 
 #include "base/report.hpp"
@@ -21,7 +21,7 @@ using namespace wire;
 
 namespace {
 
-// The worker's only one.
+// The number of the worker's only GPU.
 int gpu() {
   const WorkerDevices& all = worker_devices();
   int i = 0;
@@ -79,7 +79,8 @@ bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
   return true;
 }
 
-// What the kernel may write beside other writers, and what takes longer to read than to look at.
+// Keeps a copy on the GPU of the large ranges that the kernel may write at the same time as other tasks, so that
+// find_changes can find what it has written. Smaller ranges take less time to read than to search.
 void keep_shared(KernelStart& kernel) {
   constexpr uint64_t kLeast = 256 << 10;
   List<ByteRun> kept;

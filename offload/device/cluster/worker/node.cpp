@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Runs a node of a cluster: receives messages, starts and ends tasks, and compares what they have written.
 #include "device/cluster/worker/node.hpp"
 
 #include "device/cluster/protocol/statistics.hpp"
@@ -17,10 +17,11 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr uint64_t kSharedOut = 2 * Replica::kChunk;  // bytes that are compared by several threads
+constexpr uint64_t kSharedOut = 2 * Replica::kChunk;  // from this size on, a range is compared by several threads
 
 constexpr uint64_t kPageBytes = 4096;
-constexpr uint64_t kMostAhead = 1 << 16;  // tasks that others may ask for before this node has heard of them
+// Other nodes may name tasks that node 0 has not assigned to this node yet: up to so many indices ahead.
+constexpr uint64_t kMostAhead = 1 << 16;
 
 char* map_memory(uint64_t at, uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -31,11 +32,12 @@ char* map_memory(uint64_t at, uint64_t bytes) {
           strerror(errno));
   }
   madvise(memory, bytes, MADV_DONTDUMP);
-  madvise(memory, bytes, MADV_DONTFORK);  // a fork of the program has no devices
+  madvise(memory, bytes, MADV_DONTFORK);  // a forked child of the program has no devices
   return static_cast<char*>(memory);
 }
 
-// Where the range has parts with a history of their own, one for each. A stand-in is told of these later.
+// Adds the ranges that the kernel uses. If the message plans several parts of the range separately, each part is added
+// on its own. The parts of a speculative copy's task are only known later, so its range is added as a whole.
 void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write,
               List<UsedRange>& to) {
   if (message.accesses.is_empty()) to.push({range, address + range.offset, may_write, may_write});
@@ -47,7 +49,7 @@ void add_used(const Message& message, const ClusterRange& range, uint64_t addres
   }
 }
 
-// All bytes are 0 again, and whole pages go back to the system.
+// Sets all bytes to 0, and gives whole pages back to the system.
 void clear(char* begin, uint64_t bytes) {
   auto first = (reinterpret_cast<uint64_t>(begin) + kPageBytes - 1) & ~(kPageBytes - 1);
   uint64_t last = reinterpret_cast<uint64_t>(begin + bytes) & ~(kPageBytes - 1);
@@ -59,8 +61,9 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-// For a task that ends in the program's process a thread waits. A GPU runs one task at a time: what it has of a buffer
-// is one task's. Its pages cannot be watched.
+// Nodes of kernels may hold back several ends and report them together. The program's node reports each end at once, as
+// a thread waits for each of its tasks. A GPU runs one task at a time, because what differs on it must have been
+// written by one task. A GPU's pages cannot be watched for writes, so `by_pages` has no effect there.
 ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
                          const ClusterSide& side)
     : node_(node),
@@ -80,7 +83,7 @@ ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& plac
   if (by_pages_) pages_.watch(begin_, bytes_);
 }
 
-// Where the buffer's copy is in the list, or would be.
+// The replica's index in the list, or the index at which it would be inserted.
 size_t ClusterNode::place_of(uint64_t buffer) const {
   auto number_of = [](const Replica* replica) { return replica->buffer(); };
   return static_cast<size_t>(std::ranges::lower_bound(replicas_, buffer, {}, number_of) - replicas_.begin());
@@ -107,8 +110,8 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
   bool is_variable = !is_inside(address);
   auto* data = is_variable ? reinterpret_cast<char*>(address) : memory_at(address);
   char* twin = twins_ != 0 ? data + twins_ : nullptr;
-  if (is_variable) {  // of the program or of an image: its first value is the same everywhere, and comes from the
-                      // program
+  if (is_variable) {
+    // A variable of the program or of an image. Its first value is the same on all nodes, and comes from the program.
     if (has_gpu_) data = static_cast<char*>(std::calloc(1, bytes));
     twin = static_cast<char*>(std::malloc(bytes));
     if (data == nullptr || twin == nullptr) fatal("no memory for a `declare target` variable of %lu bytes", bytes);
@@ -139,7 +142,8 @@ void ClusterNode::drop(uint64_t buffer) {
   std::free(gone);
 }
 
-// What a task uses, where this node has it; `message`: the task's, for what is planned of that.
+// Reads the ranges that a task uses, with this node's addresses. `message`: the task's assignment, with the planned
+// accesses.
 void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges,
                             List<ClusterRange>& written) {
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
@@ -158,7 +162,7 @@ void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedR
   }
 }
 
-// What the head says of the task besides the message: what it uses, and the kernel.
+// Reads what the head sends with an assignment: the ranges that the task uses, and the kernel.
 void ClusterNode::read_task(const Message& message, BlobReader& rest) {
   Started& started = started_.reach(message.index);
   List<UsedRange> ranges;
@@ -192,7 +196,7 @@ KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const Li
 void ClusterNode::drop_forgotten() {
   while (started_.first() < started_.end() && started_.first() < worker_.first_known()) {
     Started& started = started_[started_.first()];
-    if (started.kernel != nullptr || started.waits) count_up(cluster_seen().waiting, -1);  // it was cancelled
+    if (started.kernel != nullptr || started.waits) count_up(cluster_seen().waiting, -1);  // the task was cancelled
     std::free(started.kernel);
     started_.drop_first();
   }
@@ -203,7 +207,7 @@ void ClusterNode::receive(Message& message, BlobReader& rest) {
   pump();
 }
 
-// Of another process: tasks that cannot be this node's.
+// Ends the process if another process has sent a message for a task that this node cannot have.
 void ClusterNode::refuse_unfit(const Message& message) const {
   bool is_fit = true;
   switch (message.kind) {
@@ -222,7 +226,8 @@ void ClusterNode::refuse_unfit(const Message& message) const {
         message.from, message.index);
 }
 
-// Bytes may come early (docs/design/cluster.md), and the message is for a task under way, so the copy stays.
+// Bytes may come before their task's turn (docs/design/cluster.md). The message is for a task in flight, so the replica
+// stays without the lock.
 void ClusterNode::merge(const Message& message, BlobReader& rest) {
   if (message.kind != MessageKind::kData && message.kind != MessageKind::kDelta) return;
   Replica* own;
@@ -257,7 +262,7 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
   execute_all();
 }
 
-// A variable's bytes lie elsewhere.
+// A `declare target` variable does not lie in the cluster's memory, so its comparisons are not postponed.
 bool ClusterNode::may_postpone(const Started& started, const WorkerCommand& command) {
   bool may = postpones_ && started.may_postpone && command.is_sole && command.is_home;
   return may && is_memory(replica(command.range).data());
@@ -267,7 +272,7 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.compare(index);
   const Started& started = started_[index];
   for (const WorkerCommand& command : worker_.commands) {
-    bool is_sole = command.is_sole && !checks_;  // a check needs all twins
+    bool is_sole = command.is_sole && !checks_;  // a check needs all twins to be up to date
     uint64_t version = is_sole ? started.version : Replica::kNotSole;
     Comparison one = {&replica(command.range),     command.range,   command.stamp, version,
                       command.is_home && !checks_, !command.is_home};
@@ -285,13 +290,14 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.commands.clear();
 }
 
-// Tasks postpone with the lock as well. So each that has, has been heard of here.
+// Tasks postpone comparisons with the lock held, too. So this call sees every comparison that has been postponed.
 void ClusterNode::compare_postponed() {
   postpones_ = false;
   for (Replica* replica : replicas_) replica->compare_postponed();
 }
 
-// By as many threads as are idle: the task's own threads, so each has those bytes near that it has written.
+// Shares the comparison among the threads that are idle. They have run the task, so each probably has the bytes that it
+// has written in its cache.
 void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* pages) const {
   struct Shared {
     const ClusterNode* node;
@@ -315,7 +321,7 @@ void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* p
   share_out(count, body, &shared);
 }
 
-// Pages are those of the cluster's memory: a variable that lies elsewhere is compared as a whole.
+// Only pages of the cluster's memory are watched for writes. A variable that lies elsewhere is compared as a whole.
 void ClusterNode::compare_all(const List<Comparison>& comparisons) {
   PointerSink sink = {begin_, begin_ + bytes_, {}, side_.tell_pointers};
   for (const Comparison& one : comparisons) {
@@ -356,8 +362,8 @@ void ClusterNode::end_at_once(uint64_t index) {
   end(index, 0);
 }
 
-// What no task may be writing differs from its twin nowhere, or has its stamps: all pages there can be taken for clean,
-// whatever transfers have written.
+// Where no task may be writing, each byte is equal to its twin or has its stamp already. So all these pages can count
+// as clean, even if transfers have written them.
 void ClusterNode::begin_writing(const Started& started) {
   for (const ClusterRange& range : written_by(started)) {
     const Replica& own = replica(range);
@@ -378,10 +384,11 @@ void ClusterNode::end(uint64_t index, double time) {
   pump();
 }
 
-// Let a task T have stored a pointer, and a comparison C, its own or another task's, have told of it. If C came to
-// these bytes before T's own comparison did, T's came there behind it, by the chunk's lock. So T finds here that
-// pointers have been told; unless a task has been allowed to end since then, and that one has marked T, which was
-// running. So the program is asked behind each pointer that T has stored, and before T ends.
+// Guarantee: after the last report of a pointer that a task T has stored, and before T ends, the program is asked.
+// Proof: let a comparison C (T's own or another task's) have reported the pointer. If C compared these bytes before T's
+// own comparison did, T's comparison took the chunk's lock after C, so T sees here that told_pointers_ has grown. The
+// exception is that a task was allowed to end in between, which raised allowed_pointers_. That task's question marked
+// T, which was running, with must_ask.
 void ClusterNode::end_when_allowed(uint64_t index, double time) {
   uint64_t told = told_pointers_.load(std::memory_order_relaxed);
   if (told == allowed_pointers_ && !started_[index].must_ask) return end(index, time);
@@ -438,7 +445,9 @@ void ClusterNode::pump() {
   }
   own_.clear();
   next_own_ = 0;
-  if (is_end_late()) {  // the first thread does not look while the dispatcher's does, which comes by here
+  // The worker's first thread does not look for late ends while the dispatcher's thread polls the wire. That thread
+  // calls this function.
+  if (is_end_late()) {
     worker_.report();
     execute_all();
   }
@@ -449,7 +458,8 @@ void ClusterNode::pump() {
 void ClusterNode::execute(WorkerCommand& command) {
   switch (command.action) {
     case WorkerAction::kSend: return send(command.message);
-    case WorkerAction::kMerge: return;  // `merge` has
+    // `merge` has merged the bytes already.
+    case WorkerAction::kMerge: return;
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
       cluster_times().note(TimedWhat::kWait, started_[command.index].assigned);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node of a cluster does, the program's process among them: drives the core's Worker, holds the node's copies of
-// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `merge`, `compare` and `find`,
-// which take it for their begins only, as they take their time. Nothing here blocks or suspends, but packing bytes to
-// send takes its time, too.
+// A node of a cluster: one of the workers, or the program's process (node 0). It drives the core's Worker, holds the
+// node's replicas of buffers, and exchanges messages with other nodes.
+//
+// There is one lock, the node's. The caller of a function holds it, except for `merge`, `compare` and `find`, which
+// take it themselves: `merge` and `compare` can take long, so they hold it only at their begin. Nothing here blocks or
+// suspends, though packing bytes to send takes time, too.
 #pragma once
 
 #include "base/lock.hpp"
@@ -19,32 +21,35 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// The addresses of the cluster's memory, and how many nodes have it.
+// The address range of the cluster's memory, and how many nodes have it.
 struct ClusterPlace {
   uint64_t begin, bytes;
-  bool is_gpus;  // a GPU has them: this node's, or, for the program, any. In this process the copies lie elsewhere
+  // A GPU has these addresses: this node's GPU, or, in the program, the GPU of any node. The replicas then lie
+  // elsewhere in this process.
+  bool is_gpus;
   size_t nodes;
 };
 
-// What a kernel may use; `address`: where its kernel finds it.
+// A range of a buffer that a kernel may use. `address`: where the kernel finds it.
 struct UsedRange {
   ClusterRange range;
   uint64_t address;
   bool may_write;
-  bool is_shared;  // others may write it as well
+  bool is_shared;  // other tasks may write it at the same time
 };
 
-// A kernel to be run at a node.
+// A kernel that a node is to run.
 struct KernelStart {
-  uint64_t index;  // of its task
+  uint64_t index;  // the task's index at the node
   KernelCall call;
   uint32_t count, range_count;
-  uint64_t words[];  // arguments; behind them, for GPUs alone, the ranges
+  uint64_t words[];  // arguments, OwnPatch and ReducedWords; then, for GPUs only, the ranges
 
   [[nodiscard]] uint32_t argument_count() const {
     return count - call.reduced * kReducedWords - call.patches * kOwnPatchWords;
   }
-  // Its own memory is behind its arguments. Once, before it runs.
+  // Writes the addresses of the kernel's own memory, which lies after its arguments, into the words (own_words.hpp).
+  // Must be called once, before the kernel runs. Returns false if a patch does not fit the words.
   [[nodiscard]] bool patch() {
     auto* patches = reinterpret_cast<const OwnPatch*>(words + argument_count());
     return patch_words(words, argument_count(), reinterpret_cast<uint64_t>(words), patches, call.patches);
@@ -52,91 +57,101 @@ struct KernelStart {
   [[nodiscard]] UsedRange* ranges() { return reinterpret_cast<UsedRange*>(words + count); }
 };
 
-// With nothing set but the words and ranges.
+// Allocates a KernelStart and copies the words and ranges into it. The caller sets the other members.
 [[nodiscard]] KernelStart* make_kernel(const void* words, size_t count, const List<UsedRange>& ranges);
 
-// How the two kinds of nodes differ.
+// The functions that differ between the program's node and a worker's node.
 struct ClusterSide {
-  // Sends a message to another node, with what goes with it.
+  // Sends a message to another node, with the data that belongs to it.
   void (*send)(const Message& message, BlobWriter& blob);
-  // A message of this node's Worker to the head, which is here: null where it is elsewhere.
+  // Hands a message of this node's Worker to the head in the same process. Null in a worker: the head is in another
+  // process.
   void (*report)(const Message& message);
-  // A task of this node is to start: `kernel` is the callee's; null: a task of node 0.
+  // Starts a task of this node. The function takes over `kernel`, which is null for a task of node 0.
   void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
-  // Words that tasks have written into a buffer and that may be pointers.
+  // Reports words that tasks have written into a buffer and that may be pointers.
   void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
-  // Asks the program whether the task may end (ClusterFrame::kAsksToEnd). Null: nobody is told of pointers.
+  // Asks the program whether the task may end (ClusterFrame::kAsksToEnd). Null if pointers are not reported.
   void (*ask_to_end)(uint64_t question, TaskNumber task);
   void (*tell_finding)(const CheckFinding& finding);
-  const GpuMemory* gpu;  // if a GPU runs the kernels
-  // tell_late_ends has become necessary. Null: somebody looks often anyway.
+  const GpuMemory* gpu;  // null: no GPU runs the kernels
+  // Says that tell_late_ends must be called soon. Null if it is called often anyway.
   void (*look_soon)();
 };
 
 // How a node finds out what its tasks have written.
 struct ClusterFinding {
-  bool compares = false;  // they are kernels, whose writes are found by comparison; else they write all that they may
-  bool by_pages = false;  // and only pages that have been written are compared
-  bool checks = false;    // what kernels have written (check.hpp), one of them at a time
+  // The tasks are kernels, and what they have written is found by comparison. Otherwise a task counts as having written
+  // all bytes that it may write.
+  bool compares = false;
+  bool by_pages = false;  // compare only pages that have been written
+  // Check the writes of kernels (check.hpp), and run one kernel at a time.
+  bool checks = false;
 };
 
 class ClusterNode {
  public:
-  // The memory gets mapped. `slots`: tasks that are started and have not ended, at most; others may be withdrawn.
+  // Maps the cluster's memory. `slots`: how many tasks may be started and not ended at a time; tasks that have not been
+  // started may be withdrawn.
   ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
               const ClusterSide& side);
 
-  // A buffer that a task here is going to use, where its bytes are in this process.
+  // Adds a buffer that a task of this node will use, and that lies at `address` in this process.
   void add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes);
 
   [[nodiscard]] NodeNumber number() const { return node_; }
 
-  // Where the process has the cluster's memory with that address.
+  // The address in this process of the byte that has this address in the cluster's memory.
   [[nodiscard]] char* memory_at(uint64_t address) const { return reinterpret_cast<char*>(address + shift_); }
 
-  // Of a cluster that checks: messages have more, and copies hear more. Before any message.
+  // Makes this a node of a cluster that checks writes: messages carry more data, and replicas record more. Must be
+  // called before the first message.
   void set_checks() { checks_ = true; }
 
-  // The node's copy, as long as a task under way uses it. Without the lock.
+  // The node's replica; valid while a task in flight uses it. Called without the lock.
   [[nodiscard]] Replica* find(const ClusterRange& range) {
     Guard guard(lock);
     return &replica(range);
   }
 
-  // A message, with what goes with it. Ends the process if no node of Marline's can have sent it. Two calls, by the
-  // thread that polls the wire: without the lock, what the message brings for copies, and with it the rest.
+  // Handle a message and the data that belongs to it. Both end the process if no Marline node can have sent it. The
+  // thread that polls the wire calls `merge` without the lock, which merges the bytes that the message carries into the
+  // replica, and then `receive` with the lock, which does the rest.
   void merge(const Message& message, BlobReader& rest);
   void receive(Message& message, BlobReader& rest);
-  // The task that was started has run: what it has written gets its stamp. Without the lock; `end` comes behind it.
+  // Must be called when a started task has run: finds what the task has written and gives these bytes the task's stamp.
+  // Called without the lock, before `end`.
   void compare(uint64_t index);
-  // `time`: that it has run for, in nanoseconds.
+  // `time`: how long the task has run, in nanoseconds.
   void end(uint64_t index, double time);
-  // The same for a kernel's task, which ends later if the program has to be asked; `may_end` is called with its answer.
+  // The same for a kernel's task. If the node must ask the program first, the task ends later, when `may_end` is called
+  // with the answer.
   void end_when_allowed(uint64_t index, double time);
   void may_end(uint64_t question);
-  // No comparison is postponed any more, and those that are get made. With the lock.
+  // Makes all postponed comparisons. From now on none is postponed. Called with the lock.
   void compare_postponed();
-  // A comparison is about to tell of pointers. Without the lock; whoever compares the same bytes later comes behind it.
+  // Must be called when a comparison is about to report pointers, while it holds the chunk's lock. The node's lock is
+  // not needed: a later comparison of the same bytes takes the chunk's lock afterwards, so it sees the increment.
   void note_told_pointers() { told_pointers_.fetch_add(1, std::memory_order_relaxed); }
-  // Called now and then, with the lock: ends that the core holds back are not held for long, whatever runs here.
-  // Whether any still wait.
+  // Must be called now and then, with the lock, so that the core reports held-back ends of tasks in time, whatever runs
+  // here. Returns whether ends are still held back.
   bool tell_late_ends();
-  // Both, of a task that does nothing, with the lock.
+  // Calls `compare` and `end` for a task that does nothing. Called with the lock.
   void end_at_once(uint64_t index);
 
-  // Executes what the Worker wants. Called behind the two above, and after messages for this node have been queued.
+  // Executes the commands of the Worker. Must be called after `queue`; `end` and `receive` call it themselves.
   void pump();
-  // A message for this node from this process.
+  // Queues a message from this process for this node.
   void queue(Message message) { own_.push(std::move(message)); }
 
   Lock lock;
 
  private:
-  // What is known of a task in any iteration of its graph.
+  // What a task of a persistent graph needs in every iteration.
   struct PlannedStart {
     KernelCall call;
-    List<UsedRange> ranges;      // for GPUs
-    List<ClusterRange> written;  // if `by_pages_`
+    List<UsedRange> ranges;      // only for GPUs
+    List<ClusterRange> written;  // only with `by_pages_`
   };
   struct PlannedStarts {
     List<PlannedStart> by_rank;
@@ -146,23 +161,29 @@ class ClusterNode {
     Shared<PlannedStarts> starts;
   };
   struct Started {
-    uint64_t version = 0;   // of the copies, when the task's inputs had come
+    uint64_t version = 0;   // of the replicas, when the task's inputs had come
     uint64_t assigned = 0;  // when the task came here, if a tool wants times
     KernelStart* kernel = nullptr;
-    Shared<PlannedStarts> plan;  // of a replayed task, which has no `kernel`
-    uint64_t rank = 0;           // in it
-    bool waits = false;          // such a task has not started
-    List<ClusterRange> written;  // what it may write; only with `pages_`
-    bool is_checked = false;     // it writes only what is `named`; only if `checks_`
-    List<ClusterRange> named;    // in order
-    List<ChangedBytes> changed;  // likewise, with the stamp that it gets
+    // The plan of a replayed task, which has no `kernel`.
+    Shared<PlannedStarts> plan;
+    uint64_t rank = 0;   // the task's rank in the plan
+    bool waits = false;  // the task is a replayed one and has not started
+    // The ranges that the task may write; only with `by_pages_`.
+    List<ClusterRange> written;
+    // The task must write only the ranges in `named`; only if `checks_`.
+    bool is_checked = false;
+    List<ClusterRange> named;  // ordered, without overlap
+    // Only if `checks_`: the bytes that the task has changed, and in `stamp` the stamp that they get.
+    List<ChangedBytes> changed;
     uint64_t stamp = 0;
     TaskNumber task = 0;
-    bool may_postpone = false;  // KernelCall
-    bool is_running = false;    // or waits for the program's answer
-    bool must_ask = false;      // before it ends: it was running when pointers were told that it may have stored
+    bool may_postpone = false;  // as in KernelCall
+    bool is_running = false;    // also while it waits for the program's answer
+    // The node must ask the program before the task ends: the task was running when pointers were reported, and may
+    // have stored them.
+    bool must_ask = false;
   };
-  // A task that has run, and ends when the program says so.
+  // A task that has run and may not end before the program answers.
   struct Question {
     uint64_t number;
     uint64_t index;
@@ -170,10 +191,10 @@ class ClusterNode {
     uint64_t told_pointers;
   };
   struct Comparison {
-    Replica* replica;  // stays: the task uses it
+    Replica* replica;  // stays valid: the task uses it
     ClusterRange range;
-    uint64_t stamp, version;  // as Replica::compare has them
-    bool is_home, is_sent;    // as it has it; home
+    uint64_t stamp, version;  // as for Replica::compare
+    bool is_home, is_sent;    // this node is the range's home; the bytes are sent to another node
   };
 
   void read_task(const Message& message, BlobReader& rest);
@@ -213,26 +234,32 @@ class ClusterNode {
 
   NodeNumber node_;
   Worker worker_;
-  uint64_t untold_since_ = 0;  // 0: no end waits
-  bool has_gpu_;               // that runs the kernels
+  // When the core began to hold back ends of tasks; 0: it holds back none.
+  uint64_t untold_since_ = 0;
+  bool has_gpu_;  // a GPU runs the kernels
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
-  uint64_t shift_;      // from the cluster's addresses to the copies
-  int64_t twins_ = 0;   // from the memory to its twin; 0: there is none
-  WrittenPages pages_;  // if `by_pages_`
+  uint64_t shift_;      // from the cluster's addresses to the replicas
+  int64_t twins_ = 0;   // from a replica's bytes to their twin; 0: there are no twins
+  WrittenPages pages_;  // only with `by_pages_`
   bool by_pages_, checks_;
-  bool postpones_;  // comparisons of tasks that may
+  bool postpones_;  // tasks that may postpone their comparisons do
   const PointerSink postponed_sink_;
-  List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
-  Window<Started> started_;  // by index; as long as the Worker knows them
+  // Ordered by the buffers' numbers. Inserting and erasing move all later entries, one word each.
+  List<Replica*> replicas_;
+  // By index, as long as the Worker knows the tasks.
+  Window<Started> started_;
   Numbered<KeptPlan> plans_;
   List<Message> own_;  // from this node to itself, in order
   size_t next_own_ = 0;
-  std::atomic<uint64_t> told_pointers_{0};  // how often. relaxed: the chunks' locks order it (end_when_allowed)
-  uint64_t allowed_pointers_ = 0;           // of these, those behind which a task has been allowed to end
+  // How often pointers have been reported. relaxed: the locks of the chunks order it (end_when_allowed).
+  std::atomic<uint64_t> told_pointers_{0};
+  // The highest value that told_pointers_ had when a question was asked that the program has answered by now.
+  uint64_t allowed_pointers_ = 0;
   uint64_t last_question_ = 0;
-  List<Question> questions_;  // at most the tasks that run at a time
-  CheckFinding merged_ = {};  // what the delta that is being received says; the thread's that polls the wire
+  List<Question> questions_;  // at most as many as tasks run at a time
+  // What was found in the delta that is being received. Used by the thread that polls the wire.
+  CheckFinding merged_ = {};
 };
 
 }  // namespace marline::offload::device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node finds out beside what its tasks have written (MARLINE_CLUSTER_WRITES=check; docs/design/cluster.md).
+// A node's checks of MARLINE_CLUSTER_WRITES=check: finds bytes that a task has written and does not name, and bytes
+// that two tasks without an order have written (docs/design/cluster.md).
 #include "base/report.hpp"
 #include "device/cluster/worker/node.hpp"
 
@@ -13,7 +14,7 @@ using namespace wire;
 
 namespace {
 
-// What has changed in the range beside the names, which are in order.
+// Finds the changed bytes of the range that lie outside of `named`, which is ordered.
 FoundBytes find_unnamed(Replica& replica, const ClusterRange& range, const List<ClusterRange>& named) {
   FoundBytes found;
   uint64_t done = range.offset;
@@ -38,7 +39,7 @@ void put_found(uint64_t buffer, const FoundBytes& found, CheckFinding& to) {
 
 }  // namespace
 
-// No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
+// A checking node runs one kernel at a time, so all bytes that differ have been written by this task.
 void ClusterNode::check_before(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   List<ClusterRange> named;
@@ -57,10 +58,12 @@ void ClusterNode::check_before(uint64_t index, const List<Comparison>& compariso
   }
   Guard guard(lock);
   started_[index].changed.swap(changed);
-  started_[index].stamp = comparisons.is_empty() ? 0 : comparisons[0].stamp;  // all have the same
+  // All comparisons of a task have the same stamp.
+  started_[index].stamp = comparisons.is_empty() ? 0 : comparisons[0].stamp;
 }
 
-// What has arrived for bytes that the task had changed. From its comparison on, nothing is changed here.
+// Reports bytes that have arrived from other nodes for bytes that the task had changed, too. From the task's comparison
+// on, no task changes bytes here.
 void ClusterNode::check_behind(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   finding.what = Found::kWrittenTwice;
@@ -83,7 +86,8 @@ void ClusterNode::check_named(const List<ClusterRange>& named, const List<Compar
   }
 }
 
-// In front of a delta: the task's stamp, and what it has changed of that.
+// Writes the data that precedes a delta: the task's stamp, and the bytes of the delta's range that the task has
+// changed.
 void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   const ClusterRange& range = message.range;
   List<ChangedBytes> all;
@@ -99,8 +103,9 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   }
 }
 
-// Nodes that have changed the same bytes have none of each other's changes: `atomic` and `critical` do not reach so
-// far. Seen where the bytes are at home, and told by the task's node, before its end.
+// If tasks of two nodes without an order change the same bytes, neither sees the other's changes: `atomic` and
+// `critical` do not work across nodes. The bytes' home finds this when it receives the second delta. The task's node
+// reports it, before the task ends.
 void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& rest) {
   FoundBytes found;
   uint64_t stamp = rest.get();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster in a worker: joins at the program's first frame about it, and runs tasks as the worker's own dispatcher
-// runs kernels (serve.cpp). Frames come from the thread that polls the wire.
+// The cluster in a worker: joins the cluster at the program's first frame about it, and runs its tasks with the
+// worker's dispatcher, as remote/worker/serve.cpp runs kernels. The thread that polls the wire delivers the frames.
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
 #include "device/cluster/head/cluster.hpp"
@@ -43,22 +43,24 @@ namespace {
 struct ClusterWork : Work {
   KernelStart* kernel;
   TaskNumber task;
-  const char* region;  // stays
+  const char* region;  // permanent
   SeenKernel seen;
 };
 
 const NodeJob* g_job;
-std::atomic<ClusterNode*> g_node{nullptr};  // by the first frame: release, and acquire in own_node
-bool g_has_gpu = false;                     // that runs the kernels; by that frame
-bool g_has_gpu_words = false;               // in kernels' words, whatever runs them; likewise
+// Set by the first frame. release; pairs with the acquire in own_node.
+std::atomic<ClusterNode*> g_node{nullptr};
+bool g_has_gpu = false;  // a GPU runs the kernels; set by the first frame
+// Kernels have the argument words of a GPU launch, whatever runs them; set by the first frame.
+bool g_has_gpu_words = false;
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
 
-// Null before that frame. Any thread.
+// Null before the first frame. Any thread.
 ClusterNode* own_node() { return g_node.load(std::memory_order_acquire); }
 
-constexpr size_t kMostTimes = kMostWords / kTimedWords;  // in a frame
+constexpr size_t kMostTimes = kMostWords / kTimedWords;  // records in one frame
 
-// What has been noted. Under the node's lock.
+// Sends all recorded times to the program. Under the node's lock.
 void send_times() {
   List<TimedEntry>& entries = cluster_times().entries;
   for (size_t first = 0, count; first < entries.count(); first += count) {
@@ -71,8 +73,9 @@ void send_times() {
   entries.clear();
 }
 
-// The program has the times of a task before it hears that the task has ended. A node without tasks, which only has
-// others' bytes, answers all the same.
+// Sends the recorded times before each message except kFetch, so the program has the times of a task before it is told
+// that the task has ended. A node without tasks, which only keeps bytes that other nodes need, sends its times in this
+// way before its answers.
 void send(const Message& message, BlobWriter& blob) {
   WireUse use;
   if (!use.is_possible()) return;
@@ -80,15 +83,15 @@ void send(const Message& message, BlobWriter& blob) {
   send_blob(*g_job, message.to, blob);
 }
 
-// The program takes it before it hears that the task has ended: the task's comparison, and the message of its end, come
-// behind. Without the node's lock.
+// The program gets the pointers before it is told that the task has ended: the node finishes the task's comparison and
+// sends the task's end later, on the same wire. Does not need the node's lock.
 void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
   constexpr size_t kAtATime = kMostWords - 1;
   WireUse use;
   if (!use.is_possible()) return;
   own_node()->note_told_pointers();
   static Lock lock;
-  static uint64_t words[kMostWords];  // under it
+  static uint64_t words[kMostWords];  // guarded by `lock`
   Guard guard(lock);
   for (size_t first = 0; first < found.count(); first += kAtATime) {
     size_t count = found.count() - first < kAtATime ? found.count() - first : kAtATime;
@@ -101,7 +104,7 @@ void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
   }
 }
 
-// Behind the pointers that the task's node has told of.
+// The question follows all pointers that this node has reported on the same wire.
 void ask_to_end(uint64_t question, TaskNumber task) {
   WireUse use;
   if (!use.is_possible()) return;
@@ -112,7 +115,8 @@ void ask_to_end(uint64_t question, TaskNumber task) {
   g_job->send(0, frame, words);
 }
 
-// The same for what a task has written that it does not name.
+// Reports bytes that a task has written and does not name. Like the pointers, the program gets this before the task's
+// end.
 void tell_finding(const CheckFinding& finding) {
   WireUse use;
   if (!use.is_possible()) return;
@@ -171,11 +175,11 @@ void run_work(Work* given) {
   g_has_gpu ? run_on_gpu(*own_node(), *work->kernel) : run_on_processor(work);
   see_end(&work->seen);
   uint64_t took = now() - begin;
-  std::fflush(stdout);  // nobody does at the end
+  std::fflush(stdout);  // nothing flushes it when the worker ends
   if (!g_has_gpu && !work->kernel->call.combines) tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
   own_node()->compare(index);
-  uint64_t slot_time = now() - begin;  // what the placement goes by
+  uint64_t slot_time = now() - begin;  // the time that the placement reckons with
   std::free(work->kernel);
   std::free(work);
   kernel_has_run();
@@ -214,8 +218,9 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
 
 const ClusterSide kSide = {send, nullptr, start, tell_pointers, ask_to_end, tell_finding, &kGpuMemory, look_soon};
 
-// As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at
-// a time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
+// The number of tasks that may be started at a time. It is not more than the number of threads, so that tasks that do
+// not run yet can still be reordered. A GPU runs one task, because what differs on it must have been written by one
+// task. With checked writes it is one for the same reason.
 size_t chosen_slots(const ClusterFinding& finding) {
   return g_has_gpu || finding.checks ? 1 : static_cast<size_t>(omp_get_max_threads());
 }
@@ -241,7 +246,7 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
   g_job->send(0, done);
 }
 
-// Tasks, and what becomes of copies, are the program's to say.
+// Messages that only the program may send: about tasks and the life of replicas.
 bool is_heads(MessageKind kind) {
   switch (kind) {
     case MessageKind::kAssign:
@@ -267,7 +272,8 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
   return place_blob(peer, frame);
 }
 
-// Short frames of the program's. What came before them has been taken: frames of one process come in order.
+// Handles a short frame of the program and answers it. All earlier messages have been handled, as frames of one process
+// arrive in order.
 void take_answer(const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMayEnd) {
     Guard guard(own_node()->lock);

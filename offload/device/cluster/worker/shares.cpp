@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node does for plans of persistent graphs: it keeps how the tasks of its share are started, and starts those
-// that the Worker has made of it. See node.hpp.
+// A node's part in plans of persistent graphs: keeps how the tasks of its share of a plan are started, and starts the
+// tasks that the core's Worker makes of a replay. These are functions of ClusterNode (node.hpp).
 #include "device/cluster/worker/node.hpp"
 
 #include "device/cluster/protocol/statistics.hpp"
@@ -40,7 +40,7 @@ void ClusterNode::read_plan(const Message& message, BlobReader& rest) {
   if (!rest.is_good()) fatal("node %u of the cluster has got a plan that is torn", node_);
 }
 
-// The Worker has taken it, so the plan and the batch fit.
+// The Worker has accepted the batch, so its numbers fit the plan.
 void ClusterNode::take_batch(const Message& message) {
   const KeptPlan& plan = *plans_.find(message.index);
   ReplayBatch batch = Share::batch_of(message);

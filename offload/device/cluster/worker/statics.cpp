@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The variables that the program has asked for are the cluster's to keep (may_access knows them): all
-// have been asked for when the image's first region comes.
+// Compares static variables of images with earlier copies of them. Variables that the program has asked for are left
+// out, as the cluster keeps them coherent; may_access knows them. The program has asked for all of them before the
+// image's first region comes.
 #include "device/cluster/worker/statics.hpp"
 
 #include "base/lock.hpp"
@@ -29,27 +30,29 @@ using namespace image;
 
 namespace {
 
-// What is behind these bytes is not looked at: an image may have an array of any size, and most of it untouched.
+// Only the first 64 KiB of a variable and 1 MiB of an image are watched: an image may have an array of any size, mostly
+// untouched.
 constexpr uint64_t kMostOfOne = 64 << 10, kMostOfAll = 1 << 20;
 constexpr size_t kMostName = 128;
 
 struct Static {
   const char* now;
-  char* before;  // a copy
+  char* before;  // the copy that `now` is compared with
   uint64_t bytes, whole;
-  bool has_begun;  // its guard has let it be constructed
+  bool has_begun;  // its guard says that it has been constructed
   char name[kMostName];
 };
 
-// An image that goes leaves its place to another one, of another path: then it is dropped at the next look.
+// A watched image. If it is unloaded, another image with another path may get its addresses; the next look notices that
+// and drops the entry.
 struct Watched {
   uint64_t begin = 0, end = 0;
   char path[128] = "";
-  uint64_t taken = 0;  // bytes of the copies
+  uint64_t taken = 0;  // bytes of the copies in `statics`
   List<Static> statics;
 };
 
-Lock g_lock;  // over the rest
+Lock g_lock;  // guards the variables below
 List<Watched> g_watched;
 uint64_t g_regions = 0;
 bool g_said = false;
@@ -98,9 +101,9 @@ link_map* module_of(uint64_t code) {
   return is_found ? map : nullptr;
 }
 
-// A static object of a function in C++ is constructed by the first call, on each node, and its guard says so (the
-// Itanium ABI's names: _ZZ4funcvE3obj, _ZGVZ4funcvE3obj). That is no change that regions could share.
-// Optimisers put a dot and a number behind the names of what they have split.
+// A static object of a C++ function is constructed by the first call, on each node, and its guard variable says so (the
+// Itanium ABI names the two _ZZ4funcvE3obj and _ZGVZ4funcvE3obj). That is no change that regions could share.
+// Optimisers append a dot and a number to the names of the parts of a variable that they split.
 bool is_guard(const Static& one) { return std::strncmp(one.name, "_ZGV", 4) == 0; }
 
 bool is_constructed_now(const List<Static>& all, Static& one) {
@@ -124,10 +127,11 @@ void watch_statics(uint64_t code) {
   if (map == nullptr) return;
   Watched image;
   std::snprintf(image.path, sizeof image.path, "%s", map->l_name);
-  ImageRange range = range_of_image(map);  // glibc's handles are these
+  ImageRange range = range_of_image(map);  // glibc's dlopen handles are pointers to link_map
   image.begin = range.begin;
   image.end = range.end;
-  read_file(image);  // of the program and its libraries nothing: GCC's tables list static variables, too
+  // Does nothing for the program and its libraries, as GCC's tables list their static variables, too.
+  read_file(image);
   g_watched.push(std::move(image));
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a worker: static variables of images, of which each node has its own. The program does not know them, so nothing
-// keeps them coherent; a region that writes one is told of once, since its results may depend on where regions run.
-// Looked at behind the 1st, 2nd, 4th, 8th, ... region: what it costs does not grow with their number. Any thread.
+// In a worker: warns of regions that write static variables of images. Each node has its own such variables. The
+// program does not know them, so nothing keeps them coherent, and results may depend on the node that runs a region.
+// The worker warns once. It looks after the 1st, 2nd, 4th, 8th, ... region, so the cost does not grow with the number
+// of regions. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,11 @@
 
 namespace marline::offload::device {
 
-// A region with this code is about to run: its image is remembered as it is, if it is new.
+// Must be called before a region with this code runs: keeps a copy of its image's static variables if the image is new.
 void watch_statics(uint64_t code);
 
-// It has run. True, once: a variable has changed, and `text` says which; `region` and `place` as for describe_place.
+// Must be called after the region has run. Returns true, at most once, if a variable has changed; then `text` says
+// which. `region` and `place` are as for describe_place.
 [[nodiscard]] bool have_statics_changed(uint64_t code, const char* region, const char* place, char* text, size_t bytes);
 
 }  // namespace marline::offload::device

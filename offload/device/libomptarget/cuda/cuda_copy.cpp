@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Functions and constants: NVIDIA, CUDA Driver API. A stream belongs to one copy at a time; streams are
-// kept for the next ones. A context is current in a thread only while this file calls the driver: a task that is
-// suspended may go on in another thread, and libomptarget makes its own context current at each call.
+// Starts copies in the driver's streams and polls for their ends. Functions and constants: NVIDIA, CUDA Driver API. A
+// stream belongs to one copy at a time and is kept for later copies. A context is current in a thread only while this
+// file calls the driver: a suspended task may continue in another thread, and libomptarget makes its own context
+// current at each call.
 #include "device/libomptarget/cuda/cuda_copy.hpp"
 
 #include "base/forks.hpp"
@@ -21,11 +22,11 @@
 
 namespace marline::offload::device {
 
-// Free, or of one copy. `next` is under g_lock.
+// A stream that is free or belongs to one copy. `next` is under g_lock.
 struct CudaStream {
   void* handle;
   void* context;
-  int result = 0;  // when it is waited for no more
+  int result = 0;  // set when nothing waits for the stream any more
   marline_event_t event;
   CudaStream* next = nullptr;
 };
@@ -33,7 +34,8 @@ struct CudaStream {
 namespace {
 
 constexpr size_t kMostPiece = 4 << 20, kLeastPiece = 4 << 10;
-constexpr size_t kDriverStages = 64 << 10;  // to the device; as in staged_construct.cpp
+// Copies to the device up to this size are staged by the driver; as in staged_construct.cpp.
+constexpr size_t kDriverStages = 64 << 10;
 constexpr int kMostPerPoll = 64;
 constexpr int kNotReady = 600;
 constexpr unsigned kNonBlocking = 1;  // a stream that does not wait for the default one
@@ -54,16 +56,16 @@ struct Routines {
 Routines g_cuda = {};
 marline_hook_t* g_hook = nullptr;  // null: there is no driver, or it lacks a function
 
-Lock g_lock;  // over the two lists
+Lock g_lock;  // protects the two lists
 const HeldAcrossForks g_held(g_lock, ForkOrder::kCopies);
 CudaStream* g_idle = nullptr;
-CudaStream* g_first = nullptr;  // that are waited for, oldest first
+CudaStream* g_first = nullptr;  // streams that a copy waits for, oldest first
 CudaStream** g_last = &g_first;
 int g_waited = 0;
 
 uint64_t word(const char* address) { return reinterpret_cast<uint64_t>(address); }
 
-// Null: it is no memory of a GPU of NVIDIA's.
+// Null: it is not memory of an NVIDIA GPU.
 void* context_of(const char* address) { return g_hook != nullptr ? cuda_context_of(word(address)) : nullptr; }
 
 CudaStream* take_idle(void* context) {
@@ -77,7 +79,7 @@ CudaStream* take_idle(void* context) {
   return nullptr;
 }
 
-// Null: the driver gives none.
+// Null: the driver cannot create one.
 CudaStream* take_stream(void* context) {
   if (CudaStream* stream = take_idle(context)) return stream;
   void* handle = nullptr;
@@ -142,8 +144,9 @@ int poll(void*) {
   return ended;
 }
 
-// As libomptarget does at the first copy between two devices: then copies need not go by way of the host, and kernels
-// of the source may use the other device's memory. Where the devices cannot do that, the copy goes by way of the host.
+// Opens the access from one device to the other, as libomptarget does at their first copy. Then copies need not go
+// through the host, and kernels of the source device may use the memory of the other one. If the devices cannot do
+// that, the copy goes through the host.
 void open_peer(const Device* from, void* from_context, const Device* to, void* to_context) {
   static std::atomic<bool> opened[kMostDevices][kMostDevices];
   if (opened[from->number][to->number].exchange(true, std::memory_order_relaxed)) return;
@@ -151,7 +154,7 @@ void open_peer(const Device* from, void* from_context, const Device* to, void* t
   (void)g_cuda.open_peer(to_context, 0);
 }
 
-// Suspended until all that has been started in the stream has ended. False: it has failed.
+// Suspends until all copies that were started in the stream have ended. False: one has failed.
 bool await(CudaStream* stream, Device* device, const char* what, size_t bytes) {
   int result = query(stream);
   if (result != kNotReady) return result == 0;
@@ -208,7 +211,7 @@ CudaCopy::CudaCopy(const CopyEnd& to, const CopyEnd& from, size_t bytes) : to_(t
   }
 }
 
-// A caller that is held anyway lets the driver copy. A small copy to the device is staged by the driver itself.
+// A caller that cannot be suspended lets the driver copy. The driver itself stages a small copy to the device.
 void CudaCopy::choose_blocks(size_t bytes) {
   if (!marline_target_can_suspend() || (to_.device != nullptr && bytes <= kDriverStages)) return;
   size_t piece = bytes <= kMostPiece ? bytes : kMostPiece;
@@ -222,7 +225,7 @@ void CudaCopy::choose_blocks(size_t bytes) {
   staging_pool(device_).reserve(device_, reserved_);
 }
 
-// A lane that has no stream or block is not used: the copy fails, or goes without a block.
+// If there is no stream, the copy fails. If there is no block, the copy continues without blocks.
 void CudaCopy::open_lane() {
   Lane& lane = lanes_[lane_];
   if (lane.stream == nullptr) lane.stream = take_stream(context_);

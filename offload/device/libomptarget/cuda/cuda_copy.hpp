@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies and fills by address on NVIDIA's GPUs, for routines of the program and for data constructs: by the driver
-// itself, in streams of our own in the contexts that libomptarget has made. The task is suspended until they have
-// ended. Memory of the host that is not pinned goes through pinned blocks in pieces (staging_pool.hpp), as the driver
-// would hold the thread. Any thread.
+// Copies and fills by address on NVIDIA's GPUs, for routines of the program and for data constructs. The driver makes
+// the copies, in streams of our own in the contexts that libomptarget has made. The task is suspended until the copies
+// have ended. Host memory that is not pinned goes through pinned blocks in parts (staging_pool.hpp), because the driver
+// would block the thread. Any thread may call these functions.
 //
-// Why not through libomptarget: its routines wait, and its constructs find the device's address by the host's. Such an
-// entry for a range of the program's would change what the program's own constructs find there.
+// Why not through libomptarget: its routines block, and its constructs find the device address by the host address. A
+// map entry of libomptarget for a range of the program would change what the program's own constructs find there.
 #pragma once
 
 #include "base/array.hpp"
@@ -23,7 +23,7 @@ struct CopyEnd {
 enum class Copied {
   kYes,
   kFailed,  // some bytes may have been copied
-  kNoWay,   // nothing done: not all of it is memory of a GPU of NVIDIA's
+  kNoWay,   // nothing was copied: a device's end is not memory of an NVIDIA GPU
 };
 
 struct CudaStream;
@@ -31,26 +31,27 @@ struct CudaStream;
 // A copy in any number of runs of bytes. The caller adds the runs, then finishes.
 class CudaCopy {
  public:
-  // `bytes`: the sum of the runs. At least one end is a device of libomptarget's.
+  // `bytes`: the sum of all runs. At least one end is a device of libomptarget.
   CudaCopy(const CopyEnd& to, const CopyEnd& from, size_t bytes);
   CudaCopy(const CudaCopy&) = delete;
   CudaCopy& operator=(const CudaCopy&) = delete;
 
   [[nodiscard]] bool has_way() const { return context_ != nullptr; }
 
-  // With offsets from the two addresses. May suspend.
+  // Adds a run, with its offsets from the two addresses. May suspend.
   void add(size_t to_offset, size_t from_offset, size_t bytes);
 
-  // Done at the return. May suspend.
+  // Completes the copy before it returns. May suspend.
   [[nodiscard]] Copied finish();
 
  private:
-  struct Back {  // from a block to the host
+  struct Back {  // a part of a block that must be copied to the host
     char* to;
     size_t at;
     size_t bytes;
   };
-  // A stream, and the block whose bytes are on their way in it. While one lane's are, the next one's are prepared.
+  // A stream, and a block whose bytes are copied in it. While the bytes of one lane are being copied, the next lane is
+  // prepared.
   struct Lane {
     CudaStream* stream = nullptr;
     char* block = nullptr;
@@ -66,13 +67,13 @@ class CudaCopy {
   void drain(Lane& lane);
 
   CopyEnd to_, from_;
-  void* context_ = nullptr;  // of the device; the source's of a copy between two
+  void* context_ = nullptr;  // of the device; for a copy between two devices, of the source
   void* to_context_ = nullptr;
   Device* device_ = nullptr;
   const char* what_;
-  size_t bytes_;            // of all runs
-  size_t block_bytes_ = 0;  // 0: not staged, or no more
-  size_t lane_bytes_ = 0;   // of each block
+  size_t bytes_;            // of all runs together
+  size_t block_bytes_ = 0;  // 0: the copy is not staged, or not any more
+  size_t lane_bytes_ = 0;   // the size of each block
   size_t reserved_ = 0;
   bool pageable_ = false;
   bool failed_ = false;
@@ -80,22 +81,23 @@ class CudaCopy {
   int lane_ = 0;
 };
 
-// Whether copies of such memory have this way; of memory that is not there yet: whether they may have it.
+// is_cuda_memory: whether this memory can be copied by the driver. are_cuda_copies_open: whether the driver can copy at
+// all; for memory that does not exist yet.
 [[nodiscard]] bool is_cuda_memory(const void* address);
 [[nodiscard]] bool are_cuda_copies_open();
 
-// Holds the thread, which may have locks.
+// Blocks the thread, which may hold locks.
 [[nodiscard]] Copied cuda_read_now(void* to, const char* from, size_t bytes);
 
 [[nodiscard]] Copied cuda_fill(Device* device, char* address, int value, size_t bytes);
 
-// Once, when the devices are counted.
+// Called once, when the devices are counted.
 void open_cuda_copies();
 
-// The progress hook, for a thread that cannot suspend: how many have ended.
+// Calls the progress hook for a thread that cannot suspend. Returns how many copies have ended.
 int poll_cuda_copies();
 
-// In a fork's child, which has no GPU.
+// Called in the child of a fork, which has no GPU.
 void forget_cuda_copies();
 
 }  // namespace marline::offload::device

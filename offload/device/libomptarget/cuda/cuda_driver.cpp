@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Functions and numbers of attributes: NVIDIA, CUDA Driver API, CUdevice_attribute.
+// Loads the driver's library and calls its functions. Functions and numbers of attributes: NVIDIA, CUDA Driver API,
+// CUdevice_attribute.
 #include "device/libomptarget/cuda/cuda_driver.hpp"
 
 #include "base/device_set.hpp"
@@ -53,7 +54,7 @@ Driver open_driver() {
 }
 
 const Driver& driver() {
-  static const Driver opened = open_driver();  // under the lock of the list of devices, for the first time
+  static const Driver opened = open_driver();  // the first call is made under the lock of the list of devices
   return opened;
 }
 
@@ -62,7 +63,7 @@ int attribute(int which, int gpu) {
   return driver().attribute(&value, which, gpu) == 0 ? value : 0;
 }
 
-// Where the system knows the place of the card; else the driver, which answers since CUDA 12.
+// Asks the system if it knows the place of the card, otherwise the driver, which answers since CUDA 12.
 int numa_domain(int gpu) {
   char path[96];
   std::snprintf(path, sizeof path, "/sys/bus/pci/devices/%04x:%02x:%02x.0/numa_node", attribute(kPciDomain, gpu),
@@ -116,7 +117,7 @@ const Contexts& contexts() {
   return known;
 }
 
-// That of a GPU, which libomptarget uses, too. It stays retained.
+// The primary context of a GPU, which libomptarget uses, too. It stays retained.
 void* primary_context(int gpu) {
   static std::atomic<void*> known[kMostDevices];
   if (gpu < 0 || gpu >= kMostDevices) return nullptr;
@@ -136,7 +137,7 @@ void* cuda_context_of(uint64_t address) {
   void* context = nullptr;
   if (!cuda.are_known || cuda.attribute(&type, kAttributeType, address) != 0 || type != kDeviceMemory) return nullptr;
   if (cuda.attribute(&context, kAttributeContext, address) == 0 && context != nullptr) return context;
-  int gpu = -1;  // memory that has been mapped at an address is no context's
+  int gpu = -1;  // memory that was mapped at an address belongs to no context
   return cuda.attribute(&gpu, kAttributeOrdinal, address) == 0 ? primary_context(gpu) : nullptr;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's driver says of its GPUs. LLVM's libomptarget 16 to 21 has no such questions, so the driver's own
-// library is asked, the one that libomptarget opens, too. Any thread.
+// Queries NVIDIA's driver about its GPUs. LLVM's libomptarget 16 to 21 has no such queries, so this file asks the
+// driver's own library, which libomptarget opens, too. Any thread may call these functions.
 #pragma once
 
 #include "base/facts.hpp"
@@ -11,9 +11,9 @@
 
 namespace marline::offload::device {
 
-// A function of the driver's library; null if it has none, or there is no driver.
+// A function of the driver's library; null if the library does not have it, or there is no driver.
 [[nodiscard]] void* cuda_routine(const char* name);
-// Likewise, into a pointer to a function of that type. False: the driver has none of that name.
+// Stores the function into a pointer of that type. False: the driver has no function of that name.
 template <class Function>
 [[nodiscard]] bool find_cuda(const char* name, Function& to) {
   to = reinterpret_cast<Function>(cuda_routine(name));
@@ -23,12 +23,12 @@ template <class Function>
 // The number of GPUs; -1: there is no driver.
 [[nodiscard]] int cuda_gpu_count();
 
-// The compute capability, times ten: 90. 0: not known.
+// The compute capability times ten, such as 90. 0: not known.
 [[nodiscard]] int cuda_capability(int gpu);
 
-// Whether the driver has what the next two need.
+// Whether the driver has the functions that cuda_context_of and CudaContext need.
 [[nodiscard]] bool has_cuda_contexts();
-// In which context that memory can be used; null: it is no memory of a GPU of NVIDIA's.
+// The context in which that memory can be used; null: it is not memory of an NVIDIA GPU.
 [[nodiscard]] void* cuda_context_of(uint64_t address);
 
 // The scope in which a context is current in the calling thread.
@@ -45,11 +45,11 @@ class CudaContext {
   bool failed_;
 };
 
-// Of the GPU whose context is current in the calling thread. False: there is none.
+// The free memory of the GPU whose context is current in the calling thread. False: no context is current.
 [[nodiscard]] bool cuda_free_memory(size_t& bytes);
 
-// Memory of a GPU at that address, which stays to the end of the process. 0: the driver does not give it there; else
-// how many bytes there are: as many as wanted, or somewhat fewer, in whole pages of the GPU.
+// Maps memory of a GPU at that address, which stays until the process ends. Returns how many bytes there are: as many
+// as wanted, or somewhat fewer, in whole pages of the GPU. 0: the driver cannot map memory at that address.
 [[nodiscard]] size_t cuda_memory_at(int gpu, uint64_t address, size_t bytes);
 
 // Fills in all facts of a GPU, by the driver's number. The uid is "GPU-" and its UUID, as nvidia-smi prints it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Functions: NVIDIA, CUDA Driver API; the code: NVIDIA, PTX ISA 6.0, which all drivers since 2017
-// translate for the GPU at hand.
+// Starts the kernel on a GPU and reads its result. Functions: NVIDIA, CUDA Driver API. The kernel's code: NVIDIA, PTX
+// ISA 6.0, which all drivers since 2017 compile for the GPU in use.
 #include "device/libomptarget/cuda/cuda_find.hpp"
 
 #include "base/array.hpp"
@@ -17,9 +17,9 @@ namespace marline::offload::device {
 
 namespace {
 
-// A thread looks at each word whose number is its own modulo the number of threads. With `other`, it looks for words
-// that are different there, else for those in [begin, begin + bytes). `found`: a word that says whether there is any;
-// behind it a byte for each block.
+// A thread examines every word whose number modulo the number of threads is the thread's own number. With `other`, it
+// searches for words that differ there; otherwise for words in [begin, begin + bytes). `found` is a word that says
+// whether any word is found, followed by a byte for each block.
 constexpr char kCode[] = R"(.version 6.0
 .target sm_50
 .address_size 64
@@ -116,26 +116,26 @@ const Routines& cuda() {
   return known;
 }
 
-// Memory of the GPU that grows with what is asked of it.
+// Memory of the GPU that grows on demand.
 struct Room {
   uint64_t address = 0, bytes = 0;
 };
 
-// Bytes that have been copied aside, at the same place within a block.
+// Bytes that have been copied. The copy has the same offset within a block as the original.
 struct Kept {
   uint64_t begin, end, copy;
 };
 
-// Of one GPU. It stays to the end of the process.
+// The kernel and the memory of one GPU. It stays until the process ends.
 struct Finder {
   void* context = nullptr;
-  void* function = nullptr;  // null: it cannot be made
+  void* function = nullptr;  // null: the kernel cannot be compiled
   void* stream = nullptr;
   Room found, copies;
   Array<Kept> kept;
 };
 
-Lock g_lock;  // over the list: a finder itself has one user at a time
+Lock g_lock;  // protects the list; a finder itself has only one user at a time
 Array<Finder*, 4> g_finders;
 
 void open(Finder& finder) {
@@ -147,7 +147,7 @@ void open(Finder& finder) {
   if (!is_open) finder.function = nullptr;
 }
 
-// Its context is current.
+// The context must be current in the calling thread.
 Finder& finder_of(void* context) {
   Guard guard(g_lock);
   for (Finder* finder : g_finders) {
@@ -162,7 +162,7 @@ Finder& finder_of(void* context) {
   return *finder;
 }
 
-// Null: nothing can be found in this memory.
+// Null: this memory cannot be searched.
 void* context_of(uint64_t address) { return cuda().are_known ? cuda_context_of(address) : nullptr; }
 
 bool grow(Room& room, uint64_t bytes) {
@@ -175,7 +175,7 @@ bool grow(Room& room, uint64_t bytes) {
   return true;
 }
 
-// What a kernel looks at.
+// The memory that a kernel examines.
 struct Search {
   uint64_t first, other, words, begin, bytes;
 };
@@ -193,7 +193,7 @@ bool read(const Finder& finder, void* to, uint64_t offset, uint64_t bytes) {
   return cuda().synchronize(finder.stream) == 0 && has_begun;
 }
 
-// As cuda_find_words.
+// Searches, with the results of cuda_find_words.
 bool find(Finder& finder, const Search& search, char*& found) {
   uint64_t any = 0, blocks = (search.words + kWordsInBlock - 1) / kWordsInBlock, bytes = sizeof any + blocks;
   if (finder.function == nullptr || !grow(finder.found, bytes)) return false;
@@ -250,7 +250,7 @@ void cuda_keep(const ByteRun* runs, size_t count) {
   for (size_t i = 0; i < count; ++i) all += runs[i].bytes + 2 * kBlock;
   if (finder.function == nullptr || !grow(finder.copies, all)) return;
   bool has_copied = true;
-  uint64_t free = finder.copies.address;  // of a block
+  uint64_t free = finder.copies.address;  // the start of a block
   for (size_t i = 0; i < count; ++i) {
     uint64_t copy = free + runs[i].offset % kBlock;
     has_copied = has_copied && cuda().inside(copy, runs[i].offset, runs[i].bytes, finder.stream) == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Records of blocks are kept beside them, in a tree by address: whether a copy is from pinned memory is
-// asked for each mapped variable.
+// Keeps the records of the blocks in a tree by address, outside of the blocks, because is_pinned is called for each
+// mapped variable.
 #include "device/libomptarget/staging/pinned.hpp"
 
 #include "base/lock.hpp"

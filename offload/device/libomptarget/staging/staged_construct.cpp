@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A staged range is a node of a tree by the host's addresses. Those who wait for it are in a list of
-// its own; all of them look again when it is filled and when it goes.
+// Stages the data of constructs. A staged range is a node of a tree by host address, and has a list of the constructs
+// that wait for it. They all check again when the range is filled and when it is removed.
 //
-// No deadlock: a construct waits for ranges of others before it has any; then for ranges that it shares, which were
-// there before its own; then for pinned memory, whose holders wait for their device only.
+// No deadlock: a construct waits for ranges of others before it has any range; then for ranges that it shares, which
+// existed before its own; then for pinned memory, whose holders wait only for their device.
 #include "device/libomptarget/staging/staged_construct.hpp"
 
 #include "base/ranges.hpp"
@@ -27,10 +27,11 @@ using namespace image;
 
 namespace {
 
-// Drivers copy that much themselves on the way to the device, and return (NVIDIA, as above).
+// A driver stages this many bytes itself on the way to the device, and returns (NVIDIA, as in the header).
 constexpr int64_t kDriverStages = 64 << 10;
-constexpr int kMostAttached = 4096;  // are kept; behind that all memory may have one
-constexpr int kMostItems = 64;       // of a construct that is staged: each is compared with each
+// How many attached pointers are recorded; with more, all memory counts as having one.
+constexpr int kMostAttached = 4096;
+constexpr int kMostItems = 64;  // of a construct that is staged, because each item is compared with each
 
 struct Waiter {
   marline_event_t event;
@@ -40,17 +41,17 @@ struct Waiter {
 }  // namespace
 
 struct StagedRange : Range {
-  char* block;  // null: there is no pinned memory, and the range is mapped as it is
+  char* block;  // null: there is no pinned memory, and the range is mapped directly
   int users;
-  bool filled;  // with what the host has
-  bool ready;   // the block is there
-  bool shared;  // regions may share it; a data construct's is its own
+  bool filled;  // the block has the host's data once it is ready
+  bool ready;   // the block exists
+  bool shared;  // regions may share it; a data construct has its range alone
   Waiter* waiters;
 };
 
 namespace {
 
-// By data constructs, as far as that is seen here.
+// A range that data constructs have mapped, as far as this file knows.
 struct Entered : Range {
   int count;
 };
@@ -58,13 +59,15 @@ struct Entered : Range {
 struct OfDevice {
   Lock lock;
   Ranges staged;
-  StagedConstruct* calls = nullptr;    // in libomptarget just now
-  StagedConstruct* regions = nullptr;  // under way, latest first
-  Ranges attached;                     // pointers that constructs have attached, ever
+  StagedConstruct* calls = nullptr;    // constructs that are in libomptarget at the moment
+  StagedConstruct* regions = nullptr;  // regions in flight, latest first
+  Ranges attached;                     // all pointers that constructs have ever attached
   int attached_count = 0;
-  bool attached_unknown = false;     // more, or by mappers
-  Ranges entered;                    // what data constructs have mapped (Entered)
-  std::atomic<uint32_t> modules{0};  // whose variables libomptarget knows; whoever races asks it once more
+  // More pointers have been attached than are recorded, or mappers have attached some.
+  bool attached_unknown = false;
+  Ranges entered;  // ranges that data constructs have mapped (Entered)
+  // How many module changes libomptarget has seen. If two threads race, libomptarget is asked once more.
+  std::atomic<uint32_t> modules{0};
 };
 OfDevice g_devices[kMostDevices];
 
@@ -72,7 +75,7 @@ OfDevice& of(const Device* device) { return g_devices[device->number]; }
 
 uintptr_t begin_of(const Items& items, int item) { return reinterpret_cast<uintptr_t>(items.begins[item]); }
 
-// An empty section names a place, too.
+// An empty section counts as one byte, because it names an address.
 uintptr_t end_of(const Items& items, int item) {
   return begin_of(items, item) + static_cast<uintptr_t>(items.sizes[item] > 0 ? items.sizes[item] : 1);
 }
@@ -81,7 +84,7 @@ bool has_address(const Items& items, int item) {
   return (items.types[item] & (map_type::kLiteral | map_type::kNonContiguous)) == 0 && items.begins[item] != nullptr;
 }
 
-// On the device; 0: it is not mapped.
+// The address on the device; 0: it is not mapped.
 uintptr_t mapped_address(Device* device, uintptr_t address) {
   using Ask = void* (*)(const void*, int);
   static std::atomic<Ask> known{nullptr};  // any thread writes the same value
@@ -95,13 +98,13 @@ uintptr_t mapped_address(Device* device, uintptr_t address) {
 
 bool is_mapped(Device* device, uintptr_t address) { return mapped_address(device, address) != 0; }
 
-// 0: not all of it is mapped, or not in one piece.
+// The address on the device; 0: not all bytes are mapped, or not contiguously.
 uintptr_t mapped_whole(Device* device, uintptr_t begin, uintptr_t end) {
   uintptr_t address = mapped_address(device, begin);
   return address != 0 && mapped_address(device, end - 1) - address == end - 1 - begin ? address : 0;
 }
 
-// It maps the `declare target` variables of images at the first construct behind their registration.
+// libomptarget maps the `declare target` variables of images at the first construct after their registration.
 void let_it_map_globals(Device* device) {
   std::atomic<uint32_t>& known = of(device).modules;
   uint32_t now = module_changes();
@@ -114,7 +117,7 @@ void let_it_map_globals(Device* device) {
 
 void wake(Waiter* waiter) {
   while (waiter != nullptr) {
-    Waiter* next = waiter->next;  // it may be gone behind the fulfilment
+    Waiter* next = waiter->next;  // the waiter may be gone after its event is fulfilled
     marline_event_fulfill(&waiter->event);
     waiter = next;
   }
@@ -157,7 +160,7 @@ StagedConstruct::StagedConstruct(StagedConstruct& other, PiecesOnly)
   link();
 }
 
-// Of a region, until it is finished. Under the lock.
+// Adds a region to the list until it is finished. The caller holds the lock.
 void StagedConstruct::link() {
   if (staging_ != Staging::kRegion) return;
   OfDevice& all = of(device_);
@@ -175,7 +178,7 @@ void StagedConstruct::unlink() {
   link_ = nullptr;
 }
 
-// Whether its copy is one that holds a thread.
+// Whether the item is copied in a direction and size for which the driver blocks the thread.
 bool StagedConstruct::is_staged_by_type(int item) const {
   uint64_t type = items_.types[item];
   bool to = (type & map_type::kTo) != 0 && items_.sizes[item] > kDriverStages;
@@ -194,7 +197,7 @@ bool StagedConstruct::is_plain(int item) const {
          items_.begins[item] != nullptr;
 }
 
-// No other item of the construct is about one of its bytes.
+// Whether no other item of the construct uses any byte of this one.
 bool StagedConstruct::is_apart(int item) const {
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
   for (int other = 0; other < items_.count; ++other) {
@@ -207,9 +210,9 @@ bool StagedConstruct::is_apart(int item) const {
 }
 
 void StagedConstruct::choose_candidates() {
-  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself,
-  // and the next one's copies would not go on beside its kernel. The driver's own copies take no longer, but hold the
-  // thread.
+  // A region keeps its blocks until it has ended. If it needed more than half of the pool, it would have the pool for
+  // itself, and the next region's copies could not overlap with its kernel. Copies by the driver take no longer, but
+  // block the thread.
   size_t sum = 0, most = StagingPool::limit() / (staging_ == Staging::kRegion ? 2 : 1);
   for (int i = 0; i < items_.count; ++i) {
     if (!is_plain(i)) continue;
@@ -222,7 +225,7 @@ void StagedConstruct::choose_candidates() {
   }
 }
 
-// The first staged range that this construct has to wait for. Under the lock.
+// The first staged range that this construct has to wait for. The caller holds the lock.
 StagedRange* StagedConstruct::conflict() {
   Ranges& staged = of(device_).staged;
   if (staged.root() == nullptr) return nullptr;
@@ -249,8 +252,8 @@ bool StagedConstruct::maps_directly(uintptr_t begin, uintptr_t end) {
   return false;
 }
 
-// Decides about a candidate: a range that is there is shared, else one is made, unless libomptarget maps the bytes.
-// Under the lock.
+// Decides about a candidate: an existing range is shared; otherwise a range is made, unless libomptarget maps the
+// bytes. The caller holds the lock.
 void StagedConstruct::take_up(int item) {
   OfDevice& all = of(device_);
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
@@ -259,7 +262,7 @@ void StagedConstruct::take_up(int item) {
     ++shared->users;
     return staged_.push({shared, item, false, back});
   }
-  bool has_parts = all.entered.first_overlap(begin, end) != nullptr;  // of a variable that is mapped implicitly
+  bool has_parts = all.entered.first_overlap(begin, end) != nullptr;  // parts of a variable that is mapped implicitly
   bool elsewhere = has_parts || is_mapped(device_, begin) || is_mapped(device_, end - 1);
   for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
     elsewhere = elsewhere || call->maps_directly(begin, end);
@@ -281,7 +284,7 @@ void StagedConstruct::make_range(int item, bool filled) {
   staged_.push({made, item, true, (items_.types[item] & map_type::kFrom) != 0});
 }
 
-// Or another construct's call, which may map or unmap it.
+// Whether a region in flight uses the data, or a call of another construct may map or unmap it.
 bool StagedConstruct::is_under_way(uintptr_t begin, uintptr_t end) {
   OfDevice& all = of(device_);
   for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
@@ -294,7 +297,7 @@ bool StagedConstruct::is_under_way(uintptr_t begin, uintptr_t end) {
   return false;
 }
 
-// The same for a data construct.
+// Decides about a candidate of a data construct. The caller holds the lock.
 void StagedConstruct::take_up_data(int item) {
   OfDevice& all = of(device_);
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
@@ -313,7 +316,7 @@ void StagedConstruct::take_up_data(int item) {
   return !is_last || is_under_way(begin, end) ? direct_.push({begin, end}) : make_range(item, false);
 }
 
-// Of a data construct, about to be in libomptarget. Under the lock.
+// Updates the counts for a data construct that is about to enter libomptarget. The caller holds the lock.
 void StagedConstruct::note_counts() {
   OfDevice& all = of(device_);
   bool enters = staging_ == Staging::kEnter;
@@ -339,7 +342,7 @@ void StagedConstruct::note_counts() {
   }
 }
 
-// Under the lock.
+// The caller holds the lock.
 void StagedConstruct::note_attachments() {
   OfDevice& all = of(device_);
   all.attached_unknown = all.attached_unknown || maps_anything_;
@@ -358,7 +361,7 @@ void StagedConstruct::note_attachments() {
   }
 }
 
-// Waits for what is in the way, and then decides all at once.
+// Waits for the ranges that are in the way, then decides about all items at once.
 void StagedConstruct::enter() {
   OfDevice& all = of(device_);
   for (int i = 0; i < items_.count; ++i) {
@@ -405,7 +408,7 @@ void StagedConstruct::wait_for_shared() {
   }
 }
 
-// Blocks for the ranges that this construct has made, with what the host has.
+// Takes blocks for the ranges that this construct has made, and copies the host's data to them.
 void StagedConstruct::fill() {
   OfDevice& all = of(device_);
   size_t sum = 0;
@@ -460,7 +463,7 @@ bool StagedConstruct::is_done() const {
   return staging_ == Staging::kUpdate && staged_.count() == static_cast<uint32_t>(items_.count);
 }
 
-// What the construct may bring back goes to blocks, which the copies fill at once.
+// Takes blocks for the data that the construct may copy back; the copies fill them at once.
 void StagedConstruct::take_blocks() {
   StagingPool& pool = staging_pool(device_);
   size_t sum = 0;
@@ -480,7 +483,7 @@ bool StagedConstruct::copy_before() {
     uint64_t type = items_.types[piece.item];
     if (staging_ == Staging::kExit) {
       here.address = piece.range->block;
-      if (here.address == nullptr) {  // no pinned memory: libomptarget copies
+      if (here.address == nullptr) {  // there is no pinned memory, so libomptarget copies
         types_[static_cast<uint32_t>(piece.item)] = type;
       } else {
         done = llvm_copy(here, there, end - begin) == 0 && done;

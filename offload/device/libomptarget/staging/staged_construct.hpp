@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target regions on devices of libomptarget whose data goes through pinned memory. A driver that copies memory that is
-// not pinned holds the calling thread: until the copy has ended, and for a copy back until the kernel has ended
-// (NVIDIA, CUDA Driver API, "API synchronization behavior"). So a variable that the region alone maps is copied to a
-// pinned block, libomptarget maps that block in its place, and when the region has ended the block is copied back.
-// libomptarget and the driver see pinned memory only, and return at once.
+// Target regions on devices of libomptarget whose data goes through pinned memory. If the memory of a copy is not
+// pinned, the driver blocks the calling thread until the copy has ended, and for a copy back until the kernel has ended
+// (NVIDIA, CUDA Driver API, "API synchronization behavior"). So a variable that only the region maps is copied to a
+// pinned block, and libomptarget maps that block in its place. When the region has ended, the block is copied back. So
+// libomptarget and the driver see only pinned memory, and return at once.
 //
-// What makes that invisible, all under one lock per device:
-//  - A variable that is mapped already is not staged: regions share the device's copy.
-//  - While it is staged, a region that maps the very same bytes shares the block, and so the device's copy.
-//  - Every other construct that maps one of its bytes waits until it is not staged any more.
-//  - A construct that is in libomptarget just now, perhaps about to map it, keeps it from being staged.
+// The program does not notice the blocks because of these rules, which hold under one lock per device:
+// - A variable that is mapped already is not staged: regions share the device's copy.
+// - While a variable is staged, a region that maps exactly the same bytes shares the block, and so the device's copy.
+// - Every other construct that maps one of its bytes waits until the variable is not staged any more.
+// - A construct that is in libomptarget at the moment, and perhaps about to map the variable, prevents staging.
 // Only plain variables and sections are staged: no members, attached pointers, mappers, or `always`.
 //
-// Data constructs on NVIDIA's GPUs are copied by address instead (copies.hpp), and libomptarget gets them without the
-// copies. Every other construct on one of the bytes waits meanwhile, but for an update, which changes no mapping.
-//  - What `target enter data` maps anew is allocated by libomptarget, then filled.
-//  - What `target exit data` brings back is copied to a block before, and goes to the host if libomptarget has unmapped
-//  it
-//    then. libomptarget does not tell its reference counts; ours say only whether the copy is worth while. A region on
-//    it that is under way keeps it from being staged: its own end may bring the data back.
-//  - libomptarget keeps attached pointers out of copies. So memory in which one has ever been attached is left to it.
+// Data of data constructs on NVIDIA's GPUs is copied by address instead (copies.hpp), and libomptarget gets these
+// constructs without the copies. Every other construct on one of the bytes waits meanwhile. But no construct waits for
+// an update, since it changes no mapping.
+// - For `target enter data`, libomptarget allocates the new map entries, then they are filled.
+// - For `target exit data`, the data is first copied to a block. It is copied to the host if libomptarget has then
+//   unmapped it. libomptarget does not give its reference counts; ours say only whether the copy is worth while. A
+//   region in flight on the data prevents staging, because its own end may copy the data back.
+// - libomptarget leaves attached pointers out of copies. So memory in which a pointer has ever been attached is left to
+//   libomptarget.
 #pragma once
 
 #include "base/array.hpp"
@@ -37,43 +38,44 @@ enum class Staging { kRegion, kEnter, kExit, kUpdate };
 
 class StagedConstruct {
  public:
-  // Nothing is staged unless `may_stage`. May suspend; until begun() is called, other constructs on the same data wait.
+  // Nothing is staged unless `may_stage`. May suspend. Until begun() is called, other constructs on the same data wait.
   StagedConstruct(Device* device, const Items& items, Staging staging, bool may_stage);
 
-  // Of a construct that will be finished somewhere else: takes over what finish() needs. The other one may still be
-  // asked for addresses, and tells begun().
+  // Takes over from `other` all that finish() needs, so that another thread can finish the construct. `other` may still
+  // be asked for addresses, and begun() is called on it.
   enum PiecesOnly { kPieces };
   StagedConstruct(StagedConstruct& other, PiecesOnly);
 
-  // How many bytes finish() will copy at the most.
+  // How many bytes finish() copies at most.
   [[nodiscard]] size_t bytes_back() const { return bytes_back_; }
   [[nodiscard]] bool is_staged() const { return staged_.count() != 0; }
 
-  // Of a data construct that is staged: its copies before libomptarget gets it, and behind that. False: one has failed.
+  // For a staged data construct: the copies before and after libomptarget gets the construct. False: a copy has failed.
   // May suspend.
   [[nodiscard]] bool copy_before();
   [[nodiscard]] bool copy_behind();
 
-  // Whether nothing is left for libomptarget.
+  // Whether nothing is left for libomptarget to do.
   [[nodiscard]] bool is_done() const;
 
-  // What libomptarget is to get.
+  // The arguments for libomptarget.
   [[nodiscard]] const uint64_t* types() { return types_.count() != 0 ? types_.begin() : items_.types; }
   [[nodiscard]] void** bases() { return bases_.count() != 0 ? bases_.begin() : items_.bases; }
   [[nodiscard]] void** begins() { return begins_.count() != 0 ? begins_.begin() : items_.begins; }
 
-  // libomptarget has taken up the construct, which may go on.
+  // libomptarget has accepted the construct, which may continue.
   void begun();
 
-  // It has ended; `ran`: on the device. Copies back. From any thread, also in a progress hook.
+  // The construct has ended; `ran`: it ran on the device. Copies data back. Any thread may call this, also in a
+  // progress hook.
   void finish(bool ran);
 
  private:
   struct Piece {
-    StagedRange* range;  // null: of an update
+    StagedRange* range;  // null for an update
     int item;
-    bool is_new;  // made by this construct, which fills it
-    bool back;    // to be copied back
+    bool is_new;  // this construct made the range and fills it
+    bool back;    // it must be copied back
   };
   struct Bytes {
     uintptr_t begin, end;
@@ -104,16 +106,16 @@ class StagedConstruct {
   Items items_;
   Staging staging_;
   Array<int> candidates_;
-  Array<Bytes> direct_;         // what it maps itself
-  bool maps_anything_ = false;  // by mappers
+  Array<Bytes> direct_;         // the bytes that the construct maps without staging
+  bool maps_anything_ = false;  // it has mappers, which may map anything
   Array<Piece> staged_;
   Array<void*> bases_, begins_;
   Array<uint64_t> types_;
   size_t bytes_back_ = 0;
-  StagedConstruct* next_ = nullptr;   // of those that are in libomptarget
-  bool has_moved_ = false;            // finish() is another one's
-  StagedConstruct* later_ = nullptr;  // of the regions that are under way
-  StagedConstruct** link_ = nullptr;  // that points to it; null: it is not there
+  StagedConstruct* next_ = nullptr;   // the next construct that is in libomptarget
+  bool has_moved_ = false;            // another object calls finish()
+  StagedConstruct* later_ = nullptr;  // the next region in flight
+  StagedConstruct** link_ = nullptr;  // the pointer that points to this region; null: it is not in the list
 };
 
 }  // namespace marline::offload::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Blocks have the size of their class, four classes per power of two.
+// Keeps free blocks by size class. A block has the size of its class; there are four classes per power of two.
 #include "device/libomptarget/staging/staging_pool.hpp"
 
 #include "base/options.hpp"
@@ -57,7 +57,8 @@ void StagingPool::reserve(Device* device, size_t bytes) {
     *last_ = &self;
     last_ = &self.next;
   }
-  wait_or_progress(&self.event, device, "target (staging memory)");  // what it asks for is handed over
+  // The bytes are reserved for this waiter before it is woken (unreserve).
+  wait_or_progress(&self.event, device, "target (staging memory)");
 }
 
 void StagingPool::unreserve(size_t bytes) {
@@ -77,7 +78,7 @@ void StagingPool::unreserve(size_t bytes) {
     }
   }
   while (served != nullptr) {
-    Waiter* next = served->next;  // the waiter may be gone behind the fulfilment
+    Waiter* next = served->next;  // the waiter may be gone after its event is fulfilled
     marline_event_fulfill(&served->event);
     served = next;
   }
@@ -109,7 +110,7 @@ void StagingPool::give(char* block, size_t bytes) {
   idle_[index] = idle;
 }
 
-// Idle blocks of other sizes go while there is more than that much.
+// Frees idle blocks, the largest first, while the pool has more than `bytes` pinned.
 void StagingPool::trim(size_t bytes) {
   for (int index = kClasses - 1; index >= 0; --index) {
     for (;;) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinned blocks through which copies of other memory go, one pool per device of libomptarget, of at most
-// MARLINE_STAGING bytes. Who needs more than is left waits, suspended; the oldest first. Blocks are kept for the next
-// copies, since pinning takes long. Any thread.
+// Pools of pinned blocks through which copies of other memory go. Each device of libomptarget has one pool of at most
+// MARLINE_STAGING bytes. A construct that needs more than is left is suspended; the oldest one is served first. Blocks
+// are kept for later copies, because pinning takes long. Any thread may call these functions.
 //
-// No deadlock: blocks are held only while a construct is under way on the device, and a construct takes all its blocks
-// at once.
+// No deadlock: a construct holds blocks only while it is in flight on the device, and takes all its blocks at once.
 #pragma once
 
 #include "base/lock.hpp"
@@ -15,16 +14,16 @@ namespace marline::offload::device {
 
 class StagingPool {
  public:
-  // What a block of so many bytes takes of the pool.
+  // How many bytes of the pool a block of this size takes.
   [[nodiscard]] static size_t size_of(size_t bytes);
-  // The most that a construct may take in sum; 0: there is no staging.
+  // The most bytes that a construct may take in total; 0: there is no staging.
   [[nodiscard]] static size_t limit();
 
-  // `bytes`: the sum of size_of all blocks that the caller will ask for, at most limit(). May suspend.
+  // Reserves `bytes`: the sum of size_of for all blocks that the caller will take, at most limit(). May suspend.
   void reserve(Device* device, size_t bytes);
   void unreserve(size_t bytes);
 
-  // Within what is reserved. Null: the device gives no pinned memory.
+  // Takes a block within the reserved bytes. Null: the device cannot allocate pinned memory.
   [[nodiscard]] char* take(Device* device, size_t bytes);
   void give(char* block, size_t bytes);
 
@@ -45,7 +44,7 @@ class StagingPool {
   Idle* idle_[kClasses] = {};
 };
 
-// The pool of a device of libomptarget's.
+// The pool of a device of libomptarget.
 [[nodiscard]] StagingPool& staging_pool(const Device* device);
 
 }  // namespace marline::offload::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Composes the message about the end of a device's process.
 #include "device/processor/crash/crash_report.hpp"
 
 #include "base/report.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said when a device's process has ended before the program has: by the program, or by the process itself.
+// Writes the message that a device's process has ended before the program has. The program or the process itself
+// writes it.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@ struct ProcessEnd {
   static constexpr int kExitCalled = -1, kQuickExitCalled = -2;
   static constexpr int kStackText = 480;  // characters; more frames are cut
 
-  int cause;          // a signal, or one of those above; 0: not known
-  int running;        // kernels at that time; if several, entry and place may be those of none
+  int cause;          // a signal, or one of the constants above; 0: not known
+  int running;        // how many kernels ran then; if several, name and place may be null: not known
   bool at_address;    // `value` is the address that a signal is about
-  uint64_t value;     // or the status of exit
+  uint64_t value;     // else the status of exit
   const char* name;   // the region's, or null
   const char* place;  // its ident's text, or null
   const char* stack;  // of the crashed thread (crash_stack.hpp); "": not known
 };
 
-// Ends the calling process with a line, and the status that fits. `device`: "device 1 (process)". May be called by a
-// handler of signals: it allocates nothing.
+// Ends the calling process with a message and the status that fits. `device`: "device 1 (process)". A signal handler
+// may call it: it allocates nothing.
 [[noreturn]] void report_end(const char* device, const ProcessEnd& end);
 
 }  // namespace marline::offload::device

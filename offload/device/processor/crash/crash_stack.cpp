@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads the frames of a crashed thread, and finds the names of their functions in the modules' symbol tables.
 #include "device/processor/crash/crash_stack.hpp"
 
 #include "image/load.hpp"
@@ -27,16 +27,16 @@ using namespace image;
 
 namespace {
 
-constexpr int kMostFrames = 64;  // that are read, with the handler's own
-constexpr int kMostShown = 8;    // "..." stands for the others
+constexpr int kMostFrames = 64;  // frames to read, with the handler's own
+constexpr int kMostShown = 8;    // frames to show; "..." stands for the others
 constexpr int kPatience = 2;     // seconds that the reading may take
 
-char g_program[256] = "the program";  // the last part of its path
+char g_program[256] = "the program";  // the last part of the program's path
 const link_map* g_self = nullptr;     // this library, which programs may load by other names
 timer_t g_timer;
 bool g_has_timer = false;
-void* g_frames[kMostFrames];     // zeros behind the last one; of the one thread that reads
-std::atomic<pid_t> g_reader{0};  // that thread, while it reads; read by handlers on all threads
+void* g_frames[kMostFrames];     // zeros after the last one; used by the one thread that reads
+std::atomic<pid_t> g_reader{0};  // the thread that reads, while it does; else 0. Handlers on all threads load it
 sigjmp_buf g_back;
 
 #ifdef DLFO_EH_SEGMENT_TYPE  // glibc 2.35
@@ -61,7 +61,7 @@ void set_timer(int seconds) {
   if (g_has_timer) timer_settime(g_timer, 0, &when, nullptr);
 }
 
-// The instruction that was interrupted.
+// The address of the instruction that was interrupted.
 uintptr_t place_of_fault(const ucontext_t* context) {
 #ifdef __x86_64__
   return static_cast<uintptr_t>(context->uc_mcontext.gregs[REG_RIP]);
@@ -70,7 +70,8 @@ uintptr_t place_of_fault(const ucontext_t* context) {
 #endif
 }
 
-// If that is no code, a call through a wrong pointer has led there: where it would have returned to. 0: not known.
+// For an interrupted address that is no code: a call through a wrong pointer has led there. The address to which that
+// call would have returned; 0: not known.
 uintptr_t return_from_nowhere(const ucontext_t* context) {
 #ifdef __x86_64__
   uintptr_t address = 0;
@@ -90,7 +91,7 @@ void set_fault_mask(int how) {
   pthread_sigmask(how, &faults, nullptr);
 }
 
-// A fault meanwhile comes back to here, with the frames that were read by then.
+// A fault during the reading comes back to here, with the frames that were read by then.
 void read_frames() {
   set_timer(kPatience);
   if (sigsetjmp(g_back, 0) == 0) {
@@ -98,7 +99,7 @@ void read_frames() {
     set_fault_mask(SIG_UNBLOCK);
     (void)backtrace(g_frames, kMostFrames);
   }
-  set_fault_mask(SIG_BLOCK);  // from here on a fault kills the process, as no handler may wait for another one
+  set_fault_mask(SIG_BLOCK);  // from here on a fault kills the process: a handler must not wait for another one
   g_reader.store(0);
   set_timer(0);
 }
@@ -119,7 +120,8 @@ bool is_around(const ElfW(Sym) & symbol, uintptr_t offset) {
   return is_function && offset >= symbol.st_value && offset - symbol.st_value < symbol.st_size;
 }
 
-// Whether a function of the file that has a name there is around the offset: `to` gets the name.
+// Looks in the file's symbol table for the function that contains the offset, and copies its name to `to`. False: there
+// is none, or it has no name.
 bool read_function(int file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, uintptr_t offset, char* to,
                    size_t bytes) {
   ElfW(Sym) some[32];
@@ -139,7 +141,8 @@ bool read_function(int file, const ElfW(Shdr) & table, const ElfW(Shdr) & names,
   return false;
 }
 
-// The same for an image, whose file has a table of all functions.
+// The name of an image's function that contains the offset: the image's file has a table of all functions. Null: there
+// is none.
 const char* function_of_image(int file, uintptr_t offset) {
   static char name[128];
   ElfW(Ehdr) header;
@@ -155,7 +158,7 @@ const char* function_of_image(int file, uintptr_t offset) {
   return nullptr;
 }
 
-// The exported function around an address; null: there is none.
+// The name of the exported function that contains the address. Null: there is none.
 const char* function_around(const link_map* module, uintptr_t address) {
   const char* names = nullptr;
   const ElfW(Sym)* symbols = nullptr;
@@ -185,7 +188,8 @@ bool is_runtime(const link_map* module) {
   return module == g_self || std::strncmp(file_of(module), "libmarline", std::strlen("libmarline")) == 0;
 }
 
-// "app+0x1299", as addr2line takes it, and the function's name before it where that is exported.
+// Writes "app+0x1299", as addr2line takes it. The function's name comes first if it is exported or the module is an
+// image.
 int write_frame(char* to, size_t bytes, const link_map* module, uintptr_t address) {
   if (module == nullptr) return std::snprintf(to, bytes, "%#lx", address);
   int image = file_of_image(module->l_name);
@@ -195,12 +199,12 @@ int write_frame(char* to, size_t bytes, const link_map* module, uintptr_t addres
                        file_of(module), offset);
 }
 
-// The frames from the fault on, up to the runtime's that have called the region.
+// The text of the frames, from the fault up to the runtime's frames that have called the region.
 class FrameText {
  public:
   FrameText(char* to, size_t bytes) : to_(to), bytes_(bytes) { to[0] = '\0'; }
 
-  // False: no more of them are wanted.
+  // False: no more frames are wanted.
   bool add(uintptr_t address) {
     const link_map* module = module_of(address);
     if (is_runtime(module) && seen_region_) return false;
@@ -245,7 +249,7 @@ void read_crash_stack(const void* context, char* to, size_t bytes) {
   auto* machine = static_cast<const ucontext_t*>(context);
   uintptr_t fault = place_of_fault(machine);
   read_frames();
-  int first = 0;  // the handler's frames come before
+  int first = 0;  // the frames before it are the handler's
   while (first < kMostFrames && reinterpret_cast<uintptr_t>(g_frames[first]) != fault) ++first;
   FrameText text(to, bytes);
   bool more = text.add(fault);
@@ -255,7 +259,7 @@ void read_crash_stack(const void* context, char* to, size_t bytes) {
     return;
   }
   for (int i = first + 1; more && i < kMostFrames && g_frames[i] != nullptr; ++i) {
-    more = text.add(reinterpret_cast<uintptr_t>(g_frames[i]) - 1);  // within the call
+    more = text.add(reinterpret_cast<uintptr_t>(g_frames[i]) - 1);  // an address within the call instruction
   }
 }
 

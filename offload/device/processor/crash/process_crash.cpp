@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A region's threads are those of its parallel regions, too, and tasks move between threads. So a table
-// says which kernels run: if one does, that is the region, whatever thread has crashed. If several run, it is the one
-// that the thread has called last, if there is one.
+// Finds the target region in which a device's process ends. A region also runs on the threads of its parallel regions,
+// and tasks move between threads. So a table says which kernels run. If one kernel runs, it is the region, whatever
+// thread has crashed. If several run, the region is the kernel that the crashed thread has called last, if that kernel
+// still runs.
 #include "device/processor/crash/process_crash.hpp"
 
 #include "device/processor/crash/crash_stack.hpp"
@@ -18,21 +19,21 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr int kSlots = 256;  // with more kernels at a time, the others are not known
+constexpr int kSlots = 256;  // if more kernels run at a time, the others are not known
 
 enum : int { kFree, kClaimed, kRunning };
 
 struct Slot {
-  std::atomic<int> state;  // of the kernel's thread; read by handlers
+  std::atomic<int> state;  // written by the kernel's thread, read by handlers
   uint64_t entry;
   uint64_t place;
 };
 
 void (*g_tell)(const EndInKernel&);
-std::atomic<bool> g_claimed{false};  // by the thread that ends the process
-pid_t g_process;                     // a region may fork: its child notes nothing
+std::atomic<bool> g_claimed{false};  // set by the thread that ends the process
+pid_t g_process;                     // which has called note_ends; a child that a region forks reports nothing
 Slot g_slots[kSlots];
-thread_local int t_slot = -1;  // of the kernel that the thread has called last
+thread_local int t_slot = -1;  // the slot of the kernel that the thread has called last; -1: none
 
 bool is_running(int slot) {
   return slot >= 0 && g_slots[slot].state.load(std::memory_order_acquire) == kRunning;  // pairs with RunningKernel
@@ -50,7 +51,7 @@ int running_slot(int& running) {
   return is_running(t_slot) ? t_slot : -1;
 }
 
-// `context`: a signal's, or null.
+// `context`: the third argument of a signal's handler, or null.
 [[noreturn]] void end_with(int cause, bool at_address, uint64_t value, int status, const void* context) {
   if (getpid() != g_process) _exit(status);
   while (g_claimed.exchange(true)) pause();  // another thread ends the process
@@ -66,20 +67,21 @@ int running_slot(int& running) {
   _exit(status);
 }
 
-// Signals that somebody has sent are about no address.
+// A signal that a process has sent is about no address.
 void on_crash(int signal, siginfo_t* info, void* context) {
   leave_crash_stack();
   bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
   end_with(signal, is_fault && info->si_code > 0, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal, context);
 }
 
-// The last handler that is registered is the first one called: the program's do not run here.
+// exit calls the handlers in the reverse order of their registration, and this one ends the process: so the program's
+// handlers do not run here.
 void on_exit_call(int status, void*) {
   std::fflush(stdout);
   end_with(ProcessEnd::kExitCalled, false, static_cast<uint64_t>(status), status, nullptr);
 }
 
-// It is not told the status.
+// quick_exit does not pass the status to its handlers.
 void on_quick_exit_call() { end_with(ProcessEnd::kQuickExitCalled, false, 0, EXIT_FAILURE, nullptr); }
 
 }  // namespace
@@ -105,7 +107,8 @@ RunningKernel::RunningKernel(uint64_t entry, uint64_t place) : slot_(-1), outer_
     Slot& slot = g_slots[i];
     int free = kFree;
     if (slot.state.load(std::memory_order_relaxed) != kFree) continue;
-    if (!slot.state.compare_exchange_strong(free, kClaimed, std::memory_order_acquire)) continue;  // pairs with the end
+    // Pairs with the destructor.
+    if (!slot.state.compare_exchange_strong(free, kClaimed, std::memory_order_acquire)) continue;
     slot.entry = entry;
     slot.place = place;
     slot.state.store(kRunning, std::memory_order_release);  // pairs with is_running
@@ -116,7 +119,7 @@ RunningKernel::RunningKernel(uint64_t entry, uint64_t place) : slot_(-1), outer_
 
 RunningKernel::~RunningKernel() {
   t_slot = outer_;
-  if (slot_ >= 0) g_slots[slot_].state.store(kFree, std::memory_order_release);  // pairs with the next one's claim
+  if (slot_ >= 0) g_slots[slot_].state.store(kFree, std::memory_order_release);  // pairs with the slot's next claim
 }
 
 }  // namespace marline::offload::device

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a device's process: tells in which target region it ends, when a signal or a call of exit ends it. Any thread,
-// with no lock.
+// In a device's process: reports in which target region the process ends, when a signal or a call of exit ends it. Any
+// thread; takes no lock.
 #pragma once
 
 #include "device/processor/crash/crash_report.hpp"
 
 namespace marline::offload::device {
 
-// An end, with the words of the kernel that it is in; those are 0 if it is in none.
+// How the process ends, with the two words of the kernel in which it ends (RunningKernel). Both are 0 if no kernel
+// runs, or if it is not known which one of several.
 struct EndInKernel : ProcessEnd {
   uint64_t entry;
   uint64_t kernel_place;
 };
 
-// Once, before the first kernel. `tell` is called by the handler that ends the process, at most once, and may end it
-// itself.
+// Called once, before the first kernel. The handler that ends the process calls `tell`, at most once; `tell` may end
+// the process itself.
 void note_ends(void (*tell)(const EndInKernel& end));
 
-// Around a kernel, on the thread that calls it. The words are what `tell` gets.
+// The scope of a kernel, on the thread that calls it. `tell` gets the two words.
 class RunningKernel {
  public:
   RunningKernel(uint64_t entry, uint64_t place);
@@ -28,7 +29,7 @@ class RunningKernel {
 
  private:
   int slot_;
-  int outer_;  // the slot of the kernel that the thread ran before
+  int outer_;  // the slot of the kernel that the thread was in before
 };
 
 }  // namespace marline::offload::device

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What is told of the peers is copied when the job is joined: the thread that answers `marline ps` may
-// look after the wire is gone.
+// Opens this process's port, exchanges ports with the peers, and writes the part "nodes" of the report. What the report
+// says of the peers is copied when this process joins the job: the thread that answers `marline ps` may run after the
+// wire is gone.
 #include "device/remote/job/inspection_port.hpp"
 
 #include "base/json.hpp"
@@ -21,11 +22,11 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr size_t kHostBytes = 64;  // as `marline ps` takes names of hosts; a longer one is cut
+constexpr size_t kHostBytes = 64;  // the longest host name that `marline ps` takes; a longer one is cut
 
 struct Door {
   int port;            // 0: none
-  uint64_t secret[2];  // that it wants
+  uint64_t secret[2];  // that the port wants
   char host[kHostBytes];
 };
 
@@ -33,11 +34,11 @@ struct Door {
 struct Known {
   Peer peer;
   bool is_here;                       // on this machine
-  Door door;                          // by the thread that polls
-  std::atomic<bool> has_door{false};  // written behind that
+  Door door;                          // written by the thread that polls
+  std::atomic<bool> has_door{false};  // stored after `door`
 };
 
-Known* g_known = nullptr;  // by peer; this and the next two are constant once the part is registered
+Known* g_known = nullptr;  // by peer; this and the next two are constant once the report's part is registered
 int g_number = 0, g_count = 0;
 Door g_own = {};
 uint16_t g_frame_kind = 0;
@@ -117,7 +118,7 @@ bool take_door(int peer, const Frame& frame, const uint64_t* words) {
   bool ends = bytes != 0 && bytes <= kHostBytes && std::memchr(words, 0, bytes) != nullptr;
   if (!ends || frame.a == 0 || frame.a > UINT16_MAX || g_known == nullptr) return false;
   Known& known = g_known[peer];
-  if (known.has_door.load(std::memory_order_relaxed)) return true;  // a worker tells it with each answer to kHello
+  if (known.has_door.load(std::memory_order_relaxed)) return true;  // a worker sends it with each answer to kHello
   known.door.port = static_cast<int>(frame.a);
   known.door.secret[0] = frame.b;
   known.door.secret[1] = frame.c;

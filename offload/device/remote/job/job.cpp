@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What this process knows of its job is in membership.cpp.
+// Joins the job, and calls the protocol extension where there is one. What this process knows of its job is in
+// membership.cpp.
 #include "base/report.hpp"
 #include "device/remote/job/membership.hpp"
 #include "device/remote/program/remote_device.hpp"
@@ -17,7 +18,7 @@ using namespace wire;
 namespace {
 
 NodeJob g_job;                         // wire: null until this process has joined
-const GuestFrames* g_guest = nullptr;  // before that
+const GuestFrames* g_guest = nullptr;  // written before this process joins
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One thread, so all state is its own.
+// Waits for requests of ranks, and forks a worker for each. The process has one thread, so its state needs no lock.
 #include "device/remote/job/launcher.hpp"
 
 #include "base/report.hpp"
@@ -41,8 +41,9 @@ void read_nothing() {
   if (nothing > STDERR_FILENO) close(nothing);
 }
 
-// Programs that a region starts are no ranks. Variables that tell how many ranks share the node stay: threads are
-// counted by them (the list of `marline run`, python/marline/launch/job.py, less those of sizes).
+// Removes variables of the launcher, as programs that a region starts are no ranks. Variables that say how many ranks
+// share the node stay, as threads are counted by them. (The same rule as in `marline run`,
+// python/marline/launch/job.py, of_worker.)
 void forget_launcher() {
   static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_RANK",
                                            "OMPI_COMM_WORLD_SIZE",
@@ -62,7 +63,7 @@ void forget_launcher() {
   for (const char* name : kNames) unsetenv(name);
 }
 
-// False: the rank has ended before.
+// False: the rank has ended before it has sent them.
 bool take_orders(Agent& agent) {
   Deadline deadline(INT_MAX);
   if (!receive_all(agent.socket, &agent.orders, sizeof agent.orders, deadline)) return false;
@@ -86,7 +87,7 @@ bool take_orders(Agent& agent) {
   _exit(EXIT_FAILURE);
 }
 
-// The answer comes from here, so that the rank hears of a fork that fails.
+// The agent sends the answer, not the worker, so that the rank learns of a fork that fails.
 void start_worker(Agent& agent, const Caller& caller) {
   WorkerRequest request;
   std::memcpy(&request, caller.bytes, sizeof request);
@@ -94,7 +95,7 @@ void start_worker(Agent& agent, const Caller& caller) {
     pid_t worker = fork();
     if (worker == 0) become_worker(agent, caller, request);
     int error = worker < 0 ? errno : 0;
-    // Nothing else has been sent there: it goes at once.
+    // The answer is sent at once, as nothing else has been sent through this socket.
     (void)!send_all(caller.socket, &error, sizeof error, Deadline(0));
   }
   close(caller.socket);
@@ -103,7 +104,7 @@ void start_worker(Agent& agent, const Caller& caller) {
 }  // namespace
 
 void make_rank_job(const uint64_t secret[2], int rank, int count, const char* address, Job& job) {
-  (void)read_job(job);  // the nodes' names, of all ranks
+  (void)read_job(job);  // for the names of all ranks' nodes
   const char* const* names = job.nodes;
   job = {};
   job.count = count + 1;
@@ -141,7 +142,7 @@ void run_agent(int socket, void (*serve)()) {
     Caller caller;
     switch (agent.reception.next(caller, Deadline(INT_MAX), socket)) {
       case Reception::Outcome::kCaller: start_worker(agent, caller); break;
-      case Reception::Outcome::kOther: _exit(EXIT_SUCCESS);  // nothing more is said there: the rank has ended
+      case Reception::Outcome::kOther: _exit(EXIT_SUCCESS);  // the rank has closed its end of `socket`: it has ended
       case Reception::Outcome::kNoFiles: nanosleep(&kNoFiles, nullptr); break;
       case Reception::Outcome::kTimeIsOver: break;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process beside a rank that starts workers for all ranks (ranks.hpp): a fork of the rank from before main, which
-// has one thread and runs no `main`. It sleeps until a rank connects, and ends with its own rank. The workers that it
-// has started go on: each ends with the rank that it serves.
+// The worker launcher (agent): a process next to each rank that starts workers for all ranks (ranks.hpp). It is a fork
+// of the rank from before main, has one thread and runs no `main`. It sleeps until a rank connects, and ends with its
+// own rank. The workers that it has started go on: each ends with the rank that it serves.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -13,25 +13,26 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// From the rank, through the pair of sockets between the two, with its listeners: one of the machine, and one by TCP if
-// the job is on several machines.
+// What the rank sends to its agent through their pair of sockets. Its listening sockets follow: one for this machine,
+// and one for TCP if the job is on several machines.
 struct AgentOrders {
-  uint64_t secret[2];  // of all ranks
-  int number, count;   // of the rank, and of all
-  int listeners;
+  uint64_t secret[2];  // known to all ranks
+  int number, count;   // the rank's number, and how many ranks there are
+  int listeners;       // how many listening sockets follow
 };
 
-// From a rank that has proved to know the secret; answered by an errno, 0: the worker is on its way to the address.
+// The request of a rank that has proved that it knows the secret. The answer is an errno; 0: the worker is started, and
+// connects to the address.
 struct WorkerRequest {
-  char address[128];  // as Job::address
+  char address[128];  // in the syntax of Job::address
 };
 
-// What the processes of the job know in which the devices of `rank` are: each rank has a job of its own, in which it is
-// process 0 and its device k is process k + 1. Its secret follows from the ranks' one.
+// Makes what the processes of the job of `rank` know about it. Each rank has a job of its own, in which it is process 0
+// and its device k is process k + 1. The job's secret is calculated from the secret of all ranks.
 void make_rank_job(const uint64_t secret[2], int rank, int count, const char* address, Job& job);
 
-// In the fork. `socket`: its end; the only descriptor beside the standard ones.
-// `serve` is what a worker does; it does not return.
+// Called in the fork. `socket`: the agent's end of the pair, its only descriptor besides the standard ones. `serve`:
+// what a worker does; it does not return.
 [[noreturn]] void run_agent(int socket, void (*serve)());
 
 }  // namespace marline::offload::device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A static that is made at its first use has no guard here (-fno-threadsafe-statics): the first
-// question about the job comes before main, or under the lock under which devices are listed.
+// Reads from the environment which job this process belongs to. The static in membership() has no guard
+// (-fno-threadsafe-statics): the first call comes before main, or under the lock under which devices are listed.
 #include "device/remote/job/membership.hpp"
 
 #include "../common/environment.h"
@@ -20,11 +20,11 @@ namespace marline::offload::device {
 
 namespace {
 
-// Programs that a process of the job starts have the same variables, and are no part of the job.
+// Set for programs that a process of the job starts: they inherit the job's variables, but are no part of the job.
 constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
 
-// Whether the program file asks for an MPI library: libmpi, libmpich, libmpi_mpifh, ... What it has loaded itself, or
-// what is preloaded, does not count.
+// Whether the program's file needs an MPI library: libmpi, libmpich, libmpi_mpifh, ... A library that the program loads
+// itself, or that is preloaded, does not count.
 bool is_linked_with_mpi() {
   link_map* program = nullptr;
   void* self = dlopen(nullptr, RTLD_LAZY);
@@ -55,7 +55,7 @@ Membership read_membership() {
   return found;
 }
 
-int g_served = -1;  // the rank that this process is a worker of
+int g_served = -1;  // the rank that this process is a worker of; -1: none
 
 }  // namespace
 

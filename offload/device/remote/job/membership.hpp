@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which job this process belongs to, and as what. Known before main, and constant then, but in the fork of a rank that
-// becomes a worker. Any thread.
+// Which job this process belongs to, and what it is there. Known before main and constant from then on, except in the
+// fork of a rank that becomes a worker. Any thread.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -12,8 +12,8 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// kRanks: a rank of an MPI program whose ranks are each other's devices (ranks.hpp); `job` has its number and their
-// count.
+// kRanks: this process is a rank of an MPI program in which the ranks are each other's devices (ranks.hpp); `job` has
+// the rank's number and the number of ranks.
 enum class JobKind : uint8_t { kNone, kLocal, kMpi, kRanks };
 
 struct Membership {
@@ -23,21 +23,22 @@ struct Membership {
 
 [[nodiscard]] Membership& membership();
 
-// Whether a process of a job has started this program, which has no workers then.
+// Whether a process of a job has started this program. If so, this program has no workers.
 [[nodiscard]] bool is_started_by_a_job();
 
 [[nodiscard]] bool is_serving_rank();
 [[nodiscard]] int number_of_rank();
 [[nodiscard]] int count_of_ranks();
 
-// Programs that this process starts are no part of the job.
+// From now on, programs that this process starts are no part of the job.
 void take_membership();
 
-// In a fork of the rank, by its only thread: it is a worker of `rank` in that one's job from now on.
+// Called in the fork of a rank by its only thread: from now on this process is a worker of `rank`, in the job of
+// `rank`.
 void become_worker_of(int rank, const Job& job);
 
-// Where a worker is, in the lines of the program and of the worker itself: "process 1 of the job", or else "beside rank
-// 0 for rank 2,". Valid until the next call; called where the process ends.
+// Words for a process of the job in messages: "process 1 of the job", or "beside rank 0 for rank 2," for a worker of a
+// rank. They are valid until the next call. Two threads must not call it at the same time.
 [[nodiscard]] const char* words_for_process(int peer);
 
 }  // namespace marline::offload::device

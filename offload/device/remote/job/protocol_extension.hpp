@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames on the wires of a job that are not about one device of one worker: a cluster's (device/cluster), between any
-// two processes. Both sides of devices on nodes pass them on.
+// Passes on frames that are not about one device of one worker: the frames of a cluster (device/cluster), which any two
+// processes of the job may send each other. They use the wire of the devices on nodes, so both sides of these devices,
+// program and worker, call these functions.
 #pragma once
 
 #include "device/remote/job/frames.hpp"
@@ -10,30 +11,30 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// As WireUser's functions of these names.
+// What handles these frames. `place` and `deliver` are as WireUser's functions.
 struct GuestFrames {
   void* (*place)(int peer, const Frame& frame, const uint64_t* words);
   void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
-  // The peer has gone: writes what it had to do, for the line about that. Null: nothing is known.
+  // Called when a peer has gone: writes what work it had, for the message about its end. Null: nothing is known.
   void (*tell_lost)(int peer, char* to, size_t bytes);
-  // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned
-  // true; else each tenth of a second, and soon after look_soon(). Null: nothing is to be done.
+  // Called by a worker's first thread while kernels take long: every millisecond if the last call has returned true;
+  // else every tenth of a second, and soon after look_soon(). Null: there is nothing to do.
   bool (*look)();
-  // In the program, behind each look at the wire. Null: likewise.
+  // Called in the program after each poll of the wire. Null: there is nothing to do.
   void (*polled)();
 };
 
-// Before this process joins a job.
+// Sets these functions. Called before this process joins a job.
 void take_guest_frames(const GuestFrames& guest);
 
-// In both sides' WireUser. Ends the process for frames that nobody takes.
+// The first two are called by the WireUser of both sides; they end the process if no functions are set.
 void* place_guest(int peer, const Frame& frame, const uint64_t* words);
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
 [[nodiscard]] bool look_guest();
 void tell_guest_polled();
-// In a worker, by any thread of it: its first thread need not wait any longer.
+// Called in a worker by any of its threads: ends the first thread's wait, so that it looks for work.
 void look_soon();
-// "" where nothing is known.
+// Writes "" if nothing is known.
 void tell_lost_guest(int peer, char* to, size_t bytes);
 
 [[nodiscard]] inline bool is_guest(const Frame& frame) { return frame.kind >= kFirstGuest; }

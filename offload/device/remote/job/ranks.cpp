@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The state is written before main and in MPI_Init, and constant then.
+// Starts this rank's agent, exchanges addresses with the other ranks, and asks their agents for workers. The state is
+// written before main and in MPI_Init, and is constant from then on.
 #include "device/remote/job/ranks.hpp"
 
 #include "base/options.hpp"
@@ -38,26 +39,26 @@ using namespace image;
 namespace {
 
 constexpr int kAgentPatience = 10'000;  // milliseconds that an agent has to answer, on an idle machine
-constexpr int kMostAddresses = 8;       // IPv4 ones, of a machine; further ones are left out
+constexpr int kMostAddresses = 8;       // IPv4 addresses of a machine; further ones are left out
 
-// What each rank tells all others. One without an agent has no `machine_socket`.
+// What each rank sends to all others. A rank without an agent has no `machine_socket`.
 struct Card {
   Peer peer;
   uint64_t identity;
-  uint64_t secret[2];      // that of rank 0 counts
-  Address machine_socket;  // of the agent
+  uint64_t secret[2];      // all ranks use the secret of rank 0
+  Address machine_socket;  // where its agent listens on this machine
 };
 
-// Once more, if the job is on several machines: addresses with the port.
+// What each rank sends in a second step if the job is on several machines: its agent's addresses with the port.
 struct FarCard {
   int count;
   Address addresses[kMostAddresses];
 };
 
-int g_agent = -1;                // our end of the pair of sockets
+int g_agent = -1;                // this rank's end of the pair of sockets; -1: there is no agent
 Card* g_cards = nullptr;         // by rank
-FarCard* g_far = nullptr;        // likewise; null: all ranks are on one machine
-std::atomic<bool> g_met{false};  // released behind the three above
+FarCard* g_far = nullptr;        // by rank; null: all ranks are on one machine
+std::atomic<bool> g_met{false};  // stored (release) after the rest of the state
 int g_count = 0;
 
 // A fork of the rank must not keep the agent alive.
@@ -76,7 +77,7 @@ void close_in_fork() {
         marline_describe_refusal(errno, 0, why, sizeof why));
 }
 
-// IPv4 alone, as the listener.
+// Takes only IPv4, like the listener.
 void add_address(FarCard& card, const sockaddr* found, const Network& network) {
   if (found == nullptr || found->sa_family != AF_INET || card.count == kMostAddresses) return;
   Address address = {};
@@ -100,7 +101,8 @@ int listen_or_fail(const Address& address) {
   return listener;
 }
 
-// For ranks of other machines: at all addresses of this one, or at its only one on the network that the user names.
+// Listens for ranks of other machines: at all addresses of this machine, or only at its first address on the network
+// that the user names.
 int listen_far(FarCard& card) {
   Network network;
   const char* name = option_value(Option::kNetwork);
@@ -149,20 +151,20 @@ bool is_spread() {
   return false;
 }
 
-constexpr int kAddressPatience = 2'000;  // milliseconds, for an address of several: it may be of a network of its own
+constexpr int kAddressPatience = 2'000;  // milliseconds for one of several addresses: it may be on a separate network
 
-// A socket to the agent of a rank, or -1 with errno; EPERM: a process that does not know the secret answers. Machines
-// may have the same address, for networks of their own, so the wrong one may answer.
+// Returns a socket that is connected to the agent of a rank, or -1 with errno; EPERM: the process that answers does not
+// know the secret. Machines may have the same address in separate networks, so the wrong machine may answer.
 int reach_at(const Address& address, const Job& ranks, int rank, Deadline deadline) {
   for (;;) {
     int socket = connect_to(address, deadline);
-    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) return -1;  // EAGAIN: its queue is full
+    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) return -1;  // EAGAIN: the agent's queue is full
     Greeting greeting = socket >= 0 ? greet(socket, ranks, rank, Purpose::kAgent, deadline) : Greeting::kClosed;
     if (greeting == Greeting::kDone) return socket;
     if (socket >= 0) close(socket);
     errno = greeting == Greeting::kStranger ? EPERM : ETIMEDOUT;
     if (greeting == Greeting::kStranger || deadline.left() == 0) return -1;
-    usleep(1000);  // it may have sent this process away, as one of too many that it does not know yet
+    usleep(1000);  // the agent may have refused: it had too many callers that it does not know yet
   }
 }
 
@@ -186,7 +188,7 @@ int reach(const Job& ranks, int rank) {
     for (int i = 0; socket < 0 && i < far.count; ++i) {
       socket = reach_at(far.addresses[i], ranks, rank, Deadline(patience));
     }
-    // A crowded node may need longer.
+    // Tries again with more time, as a crowded node may need it.
     for (int i = 0; socket < 0 && far.count > 1 && i < far.count; ++i) {
       socket = reach_at(far.addresses[i], ranks, rank, Deadline::by_load(kAgentPatience));
     }
@@ -197,8 +199,8 @@ int reach(const Job& ranks, int rank) {
         errno == EPERM ? "another process answers in its place" : strerror(errno));
 }
 
-// Where the workers find this rank: a listener, and its address in words. `far`: a connection to another machine, or
-// -1.
+// Returns a listener to which this rank's workers connect, and writes its address as text. `far`: a connection to
+// another machine, from which the listener takes the address; -1: all ranks are on this machine.
 int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
   if (far < 0) {
     int listener = listen_or_fail(unnamed_address());
@@ -235,7 +237,7 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
 
 }  // namespace
 
-// As a device's process (process.cpp), the agent is no child of the program.
+// Forks twice: like a device's process (process.cpp), the agent is no child of the program.
 void start_agent(void (*serve)()) {
   int sockets[2], status = 0;
   if (chosen_wire() == WireChoice::kMpi) {
@@ -296,8 +298,9 @@ void meet_ranks(const marline_ranks_t* ranks) {
   g_met.store(true, std::memory_order_release);  // pairs with call_workers and node_of_rank
 }
 
-// All are asked before the first answer is awaited: they fork side by side. If the job is on several machines, one of
-// another machine is reached first: the connection says by which of its addresses this machine is known there.
+// Sends all requests before it waits for the first answer, so that the agents fork in parallel. If the job is on
+// several machines, it first connects to an agent on another machine: the connection shows by which of its addresses
+// that machine reaches this one.
 void call_workers(Job& job) {
   if (!g_met.load(std::memory_order_acquire)) refuse_too_early();  // pairs with meet_ranks
   static char address[sizeof(WorkerRequest::address)];
@@ -316,7 +319,7 @@ void call_workers(Job& job) {
   std::memcpy(request.address, address, sizeof address);
   for (int i = 0; i < g_count; ++i) {
     sockets[i] = reach(ranks, i);
-    // If this fails, so does the receiving below.
+    // If this fails, receiving the answer below fails, too.
     (void)!send_all(sockets[i], &request, sizeof request, Deadline::by_load(kAgentPatience));
   }
   Deadline deadline = Deadline::by_load(kAgentPatience);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of an MPI program as each other's devices: `nodes` in MARLINE_DEVICES of a program that is linked with MPI.
-// Every rank runs `main`, and its device k is a worker on the node of rank k, its own included. A worker serves one
-// rank; so the devices of each rank are a job of their own on the wire `local`, which MPI does not see. Workers are
-// started at the rank's first use of its devices, by the ranks' agents (launcher.hpp), whose addresses the ranks tell
-// each other in MPI_Init. Processes: with r ranks, r agents, and at most r * r workers, if all ranks use devices; r is
-// at most kMostPeers - 1, and more ranks are refused with a line.
+// Makes the ranks of an MPI program each other's devices: `nodes` in MARLINE_DEVICES of a program that is linked with
+// MPI. Every rank runs `main`, and its device k is a worker on the node of rank k, its own node included. A worker
+// serves one rank, so each rank and its devices are a job of their own on the wire `local`, which MPI does not see.
+// When a rank first uses its devices, the agents of all ranks (launcher.hpp) start workers for it. The ranks exchange
+// the addresses of their agents in MPI_Init. With r ranks there are r agents, and at most r * r workers, if all ranks
+// use devices. r is at most kMostPeers - 1; more ranks are refused with a message.
 #pragma once
 
 #include "marline/devices.h"
@@ -15,17 +15,18 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// Before main, in such a rank: forks the agent, whose workers call `serve`.
+// Called before main in such a rank: forks the agent. Its workers call `serve`.
 void start_agent(void (*serve)());
 
-// As marline_device_provider_t has it. Does nothing in other processes.
+// Is `meet` of marline_device_provider_t: exchanges the agents' addresses. Does nothing in processes that are no such
+// ranks.
 void meet_ranks(const marline_ranks_t* ranks);
 
-// Starts the workers of this rank, and fills in its part in their job. Ends the process if that cannot be. Once, with
-// the lock under which devices are started.
+// Starts the workers of this rank, and fills in this rank's part in their job. Ends the process if that fails. Called
+// once, under the lock under which devices are started.
 void call_workers(Job& job);
 
-// For uids: the name of the node of that rank; "": the ranks have not met yet.
+// The name of the rank's node, for uids; "": the ranks have not met yet.
 [[nodiscard]] const char* node_of_rank(int rank);
 
 }  // namespace marline::offload::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads in /proc whether a worker is stopped, and warns.
 #include "device/remote/job/stopped.hpp"
 
 #include "base/report.hpp"
@@ -28,7 +28,8 @@ unsigned g_polls = 0;
 uint64_t g_looked = 0;
 bool g_said[kMostPeers];
 
-// proc(5): the state follows the name, which stands in parentheses and may hold some. A debugger's stop is 't'.
+// proc(5): the state follows the process's name, which is in parentheses and may contain parentheses. The state of a
+// process that a debugger has stopped is 't'; that does not count.
 bool is_stopped(int process) {
   char path[32], text[512];
   std::snprintf(path, sizeof path, "/proc/%d/stat", process);

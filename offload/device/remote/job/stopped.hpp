@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers that somebody has stopped (SIGSTOP): the program waits for them and cannot know why. `marline run` says so of
-// the processes that it has started; this says so of the workers that ranks start (launcher.hpp), as far as they are on
-// this machine.
+// Warns of workers that are stopped (SIGSTOP), because the program waits for them and the user cannot see why. `marline
+// run` warns of the processes that it has started; this function warns of the workers that ranks start (launcher.hpp),
+// if they are on this machine.
 #pragma once
 
 namespace marline::offload::device {
 
-// By the program's thread that polls. Cheap; looks every five seconds, and says it once of each.
+// Called by the program's thread that polls. Cheap: looks every five seconds, and warns once of each worker.
 void look_for_stopped_workers();
 
 }  // namespace marline::offload::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Asks workers to load images, to find symbols and to run kernels.
 #include "device/remote/program/code.hpp"
 
 #include "base/report.hpp"
@@ -23,11 +23,11 @@ using namespace wire;
 
 namespace {
 
-// By peer: 1 + the worker's number of a device that has variables of code of GCC; 0: none yet.
+// By peer: 1 + the worker's number of the first device for which a variable of GCC's code was found; 0: none yet.
 std::atomic<int> g_with_variables[kMostPeers];
 
-// In code of GCC a variable is the process's, so all devices of a worker have the same one. Says so once, where two
-// have it.
+// In GCC's code a variable belongs to the process, so all devices of a worker share it. Warns once, when a second
+// device of a worker uses such variables.
 void note_variable_of(const Node* node) {
   static std::atomic<bool> said{false};
   int first = 0, own = node->number + 1;
@@ -38,7 +38,8 @@ void note_variable_of(const Node* node) {
       "start more processes (-n) and leave MARLINE_NODE_DEVICES unset");
 }
 
-// declare target indirect: pointers to functions that kernels get are those of the program (image/jumps.hpp).
+// For declare target indirect: kernels get the program's pointers to functions, so the worker needs jumps at these
+// addresses (image/jumps.hpp).
 void make_jumps(Device* device, const Module& module, uint64_t handle) {
   for (uint32_t i = 0; i < module.count; ++i) {
     const Entry& entry = module.entries[i];

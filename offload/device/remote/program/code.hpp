@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code of the program on processors of other nodes, from the program's side: images, symbols and kernels. As
-// DeviceKind has these functions (device.hpp).
+// The program's side of images, symbols and kernels on processors of other nodes. The functions are as DeviceKind
+// describes them (device.hpp).
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -13,7 +13,7 @@ void unload_on_node(Device* device, uint64_t handle);
 uint64_t find_on_node(Device* device, uint64_t handle, const char* name);
 uint64_t locate_on_node(Device* device, const void* address, size_t bytes);
 
-// The same without waiting, for kernels: the operation ends with the answer.
+// The same for kernels, without waiting: the operation ends when the answer arrives.
 void start_find_on_node(Device* device, uint64_t handle, const char* name, Operation* operation);
 [[nodiscard]] bool can_locate_on_nodes(const void* address);
 void start_locate_on_node(Device* device, const void* address, Operation* operation);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the program: copies from and to devices on nodes. Where worker and program share a machine, the program has mapped
-// the worker's memory and copies by itself; else data travels by the wire, between two workers without the program. Any
-// thread.
+// In the program: copies from and to devices on nodes. If a worker shares memory with the program, the program has
+// mapped the worker's memory and makes the copy itself. Otherwise data travels by the wire; data between two workers
+// does not pass the program. Any thread.
 #include "base/report.hpp"
 #include "device/contract/wait.hpp"
 #include "device/remote/program/link.hpp"
@@ -42,15 +42,15 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
   }
   add_operations(operation != nullptr ? 1 + hooks_share(operation) : 1);
   bool is_copied = node_job()->kind->send(node_job()->wire, node->peer, frame, nullptr, from, outgoing);
-  if (!is_gpu_at(place)) node->sent.fetch_add(1);  // a GPU's data is there when the answer is
+  if (!is_gpu_at(place)) node->sent.fetch_add(1);  // data for a GPU is there when its answer is
   return is_copied;
 }
 
 void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   Sending sending;
   Frame frame = frame_of(NodeFrame::kWrite, to);
-  // A later frame, to this worker, makes use of the data. While a kernel is under way, which might look for it, threads
-  // poll.
+  // kMayWait: only a later frame to this worker makes use of the data. A kernel that is in flight might look for the
+  // data, too, but then threads poll, which sends the frame.
   frame.flags = flags_of_device(node->number) | kMayWait;
   frame.bulk = bytes;
   await_room(node);
@@ -75,7 +75,7 @@ void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, siz
   node_job()->send(source->peer, frame, words);
 }
 
-// The lowest process there.
+// The lowest number of a process on the node of `place`.
 int node_number(int place) {
   int peer = place == kProgramPlace ? 0 : node_at(place)->peer, lowest = 0;
   while (!are_beside(lowest, peer)) ++lowest;
@@ -88,7 +88,8 @@ constexpr CopyWay kCopyWay = {node_number, is_gpu_at,     [] { return place_coun
 
 }  // namespace
 
-// What was sent to the worker may come later than what another worker sends.
+// What was sent to the worker may arrive later than what another worker sends to it. The answer to a kFlush says that
+// it has arrived.
 void confirm_on_node(Node* node) {
   uint64_t sent = node->sent.load(), known = node->confirmed.load();
   if (known >= sent) return;
@@ -97,7 +98,7 @@ void confirm_on_node(Node* node) {
   }
 }
 
-// The worker is told before the block can be another's: its data comes behind that.
+// Sends the kDiscard before the block can be allocated again, so that new data for these addresses arrives after it.
 void release_on_node(Device* device, uint64_t address) {
   if (device->lost || node_job() == nullptr) return;
   auto* node = static_cast<Node*>(device->state);

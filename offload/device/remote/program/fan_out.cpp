@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Chooses which copy follows which, and which part is sent next.
 #include "device/remote/program/fan_out.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_through(const FanOutCopy& copy) {
   return (is_from_program(copy) && !copy.is_gpu) || copy.arrived == copy.count;
 }
 
-// Those that a follower may be given.
+// How many parts followers may take from the copy.
 uint32_t available(const FanOutCopy& copy) { return is_from_program(copy) && !copy.is_gpu ? copy.sent : copy.arrived; }
 
 bool concerns_gpu(const FanOutCopy& copy) {
@@ -47,13 +47,13 @@ uint64_t FanOut::part_of(const FanOutSource& source) {
   return std::clamp((source.bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
 }
 
-// The last one of its node; else the last one that brought the bytes to a node, unless they come from the copy's own.
-// One that joined later has, as a rule, no followers of that sort, and the fewest parts.
+// The last copy to the same node; else the last copy that brought the bytes to another node, unless the source is on
+// the copy's own node. A copy that joined late usually has no such followers yet, and has the fewest parts so far.
 FanOutCopy* FanOut::find_predecessor(const FanOutCopy& copy) const {
   FanOutCopy *here = nullptr, *chain = nullptr;
   for (FanOutCopy* other = first_; other != nullptr; other = other->after) {
-    // What is not open yet may wait for a task, which a copy that follows it and blocks its thread would keep from
-    // running.
+    // A copy that is not open yet may wait for a task. A copy that follows it and blocks its thread could keep that
+    // task from running.
     if (!other->is_open || !is_same(other->source, copy.source) || is_through(*other)) continue;
     if (other->node == copy.node) here = other;
     if (other->crosses) chain = other;
@@ -100,7 +100,7 @@ bool FanOut::next_part(FanOutPart& part) {
   if (copy == nullptr) return false;
   uint64_t most = part_of(copy->source), offset = copy->sent * most;
   bool from_program = is_from_program(*copy);
-  // A part that no later one waits for needs no answer.
+  // A part needs no answer if no later part waits for its arrival.
   bool is_answered = !from_program || copy->is_gpu || copy->count - copy->sent > kMostUnderWay;
   part = {copy, copy->sent, offset, std::min(most, copy->source.bytes - offset), from_program, is_answered};
   ++copy->sent;
@@ -108,7 +108,7 @@ bool FanOut::next_part(FanOutPart& part) {
     ready_ = copy->next;
     copy->is_ready = false;
   }
-  if (from_program) make_followers_ready(copy);  // in front of the copy itself
+  if (from_program) make_followers_ready(copy);  // they come before the copy itself in the list
   return true;
 }
 
@@ -119,7 +119,7 @@ void FanOut::leave_predecessor(FanOutCopy* copy) {
   --copy->from->followers;
 }
 
-// Prepends it to `ended`.
+// If the copy has ended, prepends it to `ended`.
 FanOutCopy* FanOut::end_if_through(FanOutCopy* copy, FanOutCopy* ended) {
   if (!is_through(*copy) || copy->followers != 0) return ended;
   assert(!copy->is_ready);
@@ -129,7 +129,7 @@ FanOutCopy* FanOut::end_if_through(FanOutCopy* copy, FanOutCopy* ended) {
   return copy;
 }
 
-// Something has changed that its parts, or those of its followers, may have waited for.
+// Called when a part has gone or arrived: parts of the copy or of its followers may have waited for that.
 FanOutCopy* FanOut::move_on(FanOutCopy* copy) {
   make_ready(copy);
   make_followers_ready(copy);

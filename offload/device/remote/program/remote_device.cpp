@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's side of devices on other nodes: who the workers are, and questions with their answers. Copies are in
-// copies.cpp. Allocation is arithmetic here: the worker has all addresses of its part of the window. A progress hook
-// polls the wire; whatever waits for an answer has a handle in a table. Any thread.
+// The program's side of devices on other nodes: which workers there are, and requests to them with their answers.
+// Copies are in copies.cpp. Allocation needs no request: the worker has mapped all addresses of its part of the window,
+// and the program only calculates. A progress hook polls the wire. An operation that waits for an answer has a handle
+// in a table. Any thread.
 #include "device/remote/program/remote_device.hpp"
 
 #include "base/forks.hpp"
@@ -43,35 +44,35 @@ namespace {
 
 constexpr int kMostPlaces = kMostDevices;  // devices of all workers together
 
-// What a worker has said of itself.
+// What a worker has reported about itself.
 struct Greeting {
   uint64_t identity;     // of its program
-  int first, count;      // of g_places: its devices
-  int64_t clock_offset;  // of its clock, less ours; known before its first device has work
+  int first, count;      // its devices, in g_places
+  int64_t clock_offset;  // its clock minus this process's; known before its first device has work
   bool knows_clock;
 };
 
-// A device of a worker, by the kind's index, and what the worker has said of it.
+// A device of a worker, and what the worker has reported about it.
 struct Place {
   int peer;
-  int number;  // the worker's own
+  int number;  // the worker's own number of the device
   DeviceFacts facts;
-  int memory_file;  // the descriptor there, once it is started
-  Node* node;       // likewise
+  int memory_file;  // the descriptor in the worker, once the device is started
+  Node* node;       // set when the device is started
 };
 
 const NodeJob* g_job = nullptr;    // written before the first device is listed or started
 Greeting g_greetings[kMostPeers];  // by peer
 Place g_places[kMostPlaces];       // in the order of the workers; written while they are greeted
 int g_place_count = 0;
-Lock g_start_lock;  // over who joins the job
+Lock g_start_lock;  // held to join the job
 marline_hook_t* g_hook = nullptr;
-std::atomic<int> g_under_way{0};  // operations that the hook knows of
+std::atomic<int> g_under_way{0};  // operations that the hook counts
 OperationTable g_operations;
-Lock g_poll_lock;                // over the next three, and for who waits on the wire
-Array<Operation*> g_unfinished;  // to be told again that they have ended; none has a poller
-int g_ended = 0;                 // in this poll
-int g_ended_uncounted = 0;       // of them, those that have a poller
+Lock g_poll_lock;                // guards the next three; also held to wait on the wire
+Array<Operation*> g_unfinished;  // `ended` has returned false and is called again; none has a poller
+int g_ended = 0;                 // operations that have ended in this poll
+int g_ended_uncounted = 0;       // how many of them have a poller
 const HeldAcrossForks g_held(g_operations.lock(), ForkOrder::kNodes);
 
 }  // namespace
@@ -88,7 +89,7 @@ namespace {
 Node* node_of(Device* device) { return static_cast<Node*>(device->state); }
 
 void end(Operation* operation) {
-  int uncounted = 1 - hooks_share(operation);  // before it ends, as it is gone behind that
+  int uncounted = 1 - hooks_share(operation);  // read before `ended`: the operation may be gone after that
   if (operation->ended(operation)) {
     ++g_ended;
     g_ended_uncounted += uncounted;
@@ -106,7 +107,7 @@ Operation* answered(int peer, const Frame& frame) {
 
 constexpr uint32_t kFactsWords = sizeof(DeviceFacts) / sizeof(uint64_t);
 
-// `words`: the facts of its devices.
+// `words`: the facts of the worker's devices; `count`: how many devices.
 void add_places(int peer, const uint64_t* words, uint32_t count) {
   Greeting& greeting = g_greetings[peer];
   greeting.first = g_place_count;
@@ -167,7 +168,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   }
 }
 
-// The worker has said why, if it could.
+// The worker has written itself why it ended, if it could.
 void lost(void*, int peer, const char* why) {
   const Greeting& greeting = g_greetings[peer];
   const Node* node = greeting.count == 1 ? g_places[greeting.first].node : nullptr;
@@ -188,7 +189,7 @@ void lost(void*, int peer, const char* why) {
 
 const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
-// With the lock. Returns how many operations have ended.
+// The caller holds g_poll_lock. Returns how many operations have ended.
 int poll_locked() {
   g_ended_uncounted = 0;
   g_ended = end_copied_parts();
@@ -211,7 +212,7 @@ int poll_locked() {
 
 }  // namespace
 
-// In a fork, and when the program has ended, there is no job.
+// In a forked child, and when the program has ended, there is no job.
 int poll_nodes(void*) {
   if (!g_poll_lock.try_take()) return 0;
   int ended = g_job != nullptr ? poll_locked() : 0;
@@ -231,7 +232,6 @@ void progress_nodes(Device*) {
   g_poll_lock.release();
 }
 
-// Those who send kernels or data without an end wait here for the wire.
 void await_room(const Node* node) {
   while (!g_job->kind->has_room(g_job->wire, node->peer)) {
     if (poll_nodes(nullptr) == 0) sched_yield();
@@ -244,8 +244,8 @@ Node* usable_node(Device* device) {
   return node_of(device);
 }
 
-// The frame goes first, as counting the operation may wake a thread. An answer that is quicker makes the count -1
-// meanwhile.
+// Sends the frame before it counts the operation, as counting may wake a thread. If the answer comes before the
+// operation is counted, the count is -1 for a moment.
 void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to, size_t bytes) {
   int counted = hooks_share(operation);
   frame.operation = g_operations.add(operation, to, bytes);
@@ -278,7 +278,7 @@ void end_operation(Operation* operation) { end(operation); }
 
 namespace {
 
-// The one with that index among the GPUs, or among the others; null: it is not known.
+// The device that has the given index among the GPUs, or among the other devices. Null: it is not known.
 Place* place_of(int index, bool is_gpu) {
   for (int i = 0; i < g_place_count; ++i) {
     if (g_places[i].facts.is_gpu == is_gpu && index-- == 0) return &g_places[i];
@@ -293,7 +293,8 @@ void describe_place(const Place& place, DeviceFacts& facts) {
                 is_serving_rank() ? place.peer - 1 : place.peer, place.facts.uid);
 }
 
-// Before this process has joined the job, as much as is known: each worker is one device then (node_device_count).
+// Before this process has joined the job, it describes as much as is known: each worker counts as one device then
+// (node_device_count).
 void describe(int index, DeviceFacts& facts) {
   const Place* place = g_job != nullptr ? place_of(index, false) : nullptr;
   if (place == nullptr) {
@@ -314,7 +315,7 @@ bool is_on_this_machine(int peer) {
   return are_on_one_machine(*own, *g_job->kind->peer(g_job->wire, peer));
 }
 
-// Null: asks who the worker is.
+// Without a device, the frame asks who the worker is.
 Frame hello_of(const Device* device) {
   Frame hello = frame_of(NodeFrame::kHello, kNodeProtocol, device != nullptr ? part_of(device) : 0,
                          device != nullptr ? static_cast<uint64_t>(device->number) : 0);
@@ -322,13 +323,13 @@ Frame hello_of(const Device* device) {
   return hello;
 }
 
-// Asks all workers what they are, before any device is started, and waits.
+// Asks all workers what they are, before any device is started, and waits for the answers.
 void greet_all() {
   for (int peer = 1; peer < g_job->count; ++peer) {
     struct Greeted : Operation {
       std::atomic<bool> is_here{false};
     } greeted;
-    // By whichever thread polls; the answer is in g_greetings.
+    // Called by any thread that polls. The answer is in g_greetings then.
     greeted.ended = [](Operation* operation) {
       static_cast<Greeted*>(operation)->is_here.store(true, std::memory_order_release);  // pairs with the loop
       return true;
@@ -346,9 +347,10 @@ void greet_all() {
   }
 }
 
-// Processes of one machine have one clock. Else both clocks are read within the answer's way: the middle of it is the
-// best guess. The shortest way counts, of the worker's first device: others may have work by then whose times are asked
-// for.
+// Starts the device, and measures how much the worker's clock differs. Processes of one machine have the same clock.
+// Otherwise the worker reads its clock while this process waits for the answer: the middle of that time is the best
+// guess of when. The shortest of several round trips counts. Only the worker's first device is measured: when another
+// one is started, the worker may already have kernels with times.
 void open_device(Node* node) {
   constexpr int kTimes = 4;
   Greeting& greeting = g_greetings[node->peer];
@@ -366,15 +368,15 @@ void open_device(Node* node) {
   greeting.knows_clock = true;
 }
 
-// A descriptor of another process of the same user; -1: it cannot be reached.
+// Opens the file of a descriptor of another process of the same user. -1: it cannot be reached.
 int open_file_of(int process, int file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", process, file);
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
-// The worker's memory as this process sees it: by the file, if both are on one machine, and on one node if names are
-// made up.
+// Maps the worker's memory by its file if both processes are on one machine, and on one node if the nodes' names are
+// made up. Else this process only allocates its addresses.
 void open_memory(Node* node, const Place& place) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   const Peer* other = g_job->kind->peer(g_job->wire, node->peer);
@@ -462,9 +464,9 @@ void start_nodes() {
   greet_all();
 }
 
-// No thread polls meanwhile, nor later.
+// No thread polls meanwhile (g_poll_lock), nor later (g_job is null).
 void end_nodes() {
-  if (g_job == nullptr) return;  // also in a fork, where the lock may be one that nobody releases
+  if (g_job == nullptr) return;  // also in a forked child, where perhaps no thread would release the lock
   Guard guard(g_poll_lock);
   for (int peer = 1; peer < g_job->count; ++peer) g_job->send(peer, frame_of(NodeFrame::kEnd));
   g_job->kind->leave(g_job->wire, true);

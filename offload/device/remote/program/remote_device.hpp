@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices of other processes of the job, on other nodes as a rule: the two sides of such a device, the program's
-// (node.cpp) and the worker's (serve.cpp), and the frames between them. Workers run no `main`. A worker is one
-// device or several, which it numbers from 0 on (worker_devices.hpp). A device's memory lies at the same addresses in
-// the program, which has no access there, and in the worker.
+// Devices that other processes of the job, the workers, provide, usually on other nodes. Such a device has two sides,
+// the program's (remote_device.cpp) and the worker's (worker/serve.cpp); frames.hpp has the frames between them.
+// Workers run no `main`. A worker is one device or several, which it numbers from 0 on (worker_devices.hpp). A device's
+// memory lies at the same addresses in the program, which has no access there, and in the worker.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -13,35 +13,38 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// How many workers the environment says that there are, without a wire; 0: none, or this process belongs to no job. Any
-// thread.
+// How many workers there are, by the environment alone if this process has not joined the job. 0: none, or this process
+// belongs to no job. Any thread.
 [[nodiscard]] int worker_count();
 
-// How many devices the workers are, in the order of their numbers; before this process has joined the job, one each,
-// unless the environment says something else: then joins it. Only if there are workers. Any thread.
+// How many devices all workers are together; they are numbered in the order of the workers. Before this process has
+// joined the job, each worker counts as one device. If the environment says that a worker may be several, the call
+// joins the job. Called only if there are workers. Any thread.
 [[nodiscard]] int node_device_count();
 
 [[nodiscard]] bool node_device_is_gpu(int device);
 void describe_node_device(int device, DeviceFacts& facts);
 
-// Which of them is the one with that index among the GPUs, or among the others.
+// The number of the device that has the given index among the GPUs, or among the other devices.
 [[nodiscard]] int node_device_at(int index, bool is_gpu);
 
-// Joins the job, at the first call; `user` as WireKind::join has it. Ends the process if that cannot be.
+// Joins the job at the first call; `user` is as for WireKind::join. Ends the process if that fails.
 const NodeJob& join_job(const WireUser& user);
 
-// Serves the program until it ends. The calling thread is the process's first one, before main; or one that asks for
-// devices in main, where what is loaded before has no code for them.
+// Serves the program until it ends. The calling thread is the process's first thread, before main. If nothing that is
+// loaded before main has code for devices, it is a thread that asks for devices in main.
 [[noreturn]] void serve_node();
 
 // Whether this process is a worker. Any thread.
 [[nodiscard]] bool is_worker();
 
-// In the program: joins the job, and ends it. The workers wait for both, whether or not a device is used.
+// Called in the program: start_nodes joins the job, and end_nodes ends it. The workers wait for both, whether or not a
+// device is used.
 void start_nodes();
 void end_nodes();
 
-// In a fork of the program: the workers are the program's. All devices of this kind are lost (registry/registry.cpp).
+// Called in a forked child of the program: the workers belong to the program, so all devices of this kind are lost for
+// the child (registry/registry.cpp).
 void forget_nodes();
 
 }  // namespace marline::offload::device

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's side of GPUs on other nodes. The data environment is the program's own, as for all devices of nodes.
-// The worker has taken one block of the GPU's memory, and the program gives out its addresses, which are the GPU's own.
-// Data goes in pieces by way of the worker's memory (serve_gpu.cpp), between two workers' devices directly. A kernel's
-// code is its entry's address in the worker, where libomptarget runs it. Any thread.
+// The program's side of GPUs on other nodes. The program keeps the data environment, as for all devices on nodes. The
+// worker has allocated one block of the GPU's memory. The program allocates its parts; their addresses are the GPU's
+// own. Data goes in pieces by way of the worker's memory (serve_gpu.cpp), and directly from one worker's device to
+// another's. A kernel's `code` is the address of its entry in the worker, where libomptarget runs it. Any thread.
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/remote/program/code.hpp"
@@ -29,7 +29,7 @@ namespace {
 void start(Device* device) {
   if (device->state != nullptr) return;
   Node* node = open_node_gpu(device);
-  uint64_t at = device->cluster != nullptr ? part_of(device->cluster) : 0;  // whose GPUs have the same addresses
+  uint64_t at = device->cluster != nullptr ? part_of(device->cluster) : 0;  // its GPUs have the same addresses
   uint64_t begin = ask_node(node, frame_of(NodeFrame::kPool, 0, at), "first answer");
   uint64_t bytes = ask_node(node, frame_of(NodeFrame::kPool, 1), "first answer");
   if (bytes == 0) fatal("device %d (node) has no memory left: does another program use the GPU?", device->number);
@@ -45,8 +45,8 @@ void release(Device* device, uint64_t address) {
   if (!device->lost) usable_node(device)->arena.release(address);
 }
 
-// Copies in pieces, of which several are under way at a time: while one crosses the network, others pass the buses of
-// the GPUs. `start` begins one. May suspend.
+// Copies in pieces. Several pieces are in flight at a time: while one crosses the network, others pass the buses of the
+// GPUs. `start` begins a piece. May suspend.
 template <class Start>
 void in_pieces(Node* node, size_t bytes, const char* what, Start start) {
   constexpr size_t kAtATime = 6;
@@ -91,7 +91,7 @@ uint64_t load(Device* device, Module* module) {
 
 void unload(Device*, uint64_t) {}  // the worker keeps its libraries
 
-uint64_t locate(Device*, const void*, size_t) { return 0; }  // GCC makes no code for GPUs here
+uint64_t locate(Device*, const void*, size_t) { return 0; }  // only for code of GCC, which makes none for GPUs here
 
 uint64_t two(const uint32_t (&sizes)[2]) { return sizes[0] | uint64_t{sizes[1]} << 32; }
 
@@ -108,8 +108,8 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-// The version of the arguments with which a kernel has a null in front of them, the one before, and one with which the
-// null is the last of them.
+// Versions of a kernel's arguments: with a null in front of the arguments, the version before that, which has no null,
+// and a version that has the null as the last argument.
 static constexpr uint64_t kWithNull = 3, kWithoutNull = 2, kWithLastNull = 5;
 
 static uint64_t version_of(const Launch& launch) {
@@ -128,7 +128,7 @@ uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWord
                                           two(launch.grid.teams),
                                           two(launch.grid.threads)};
   std::memcpy(words, grid, sizeof grid);
-  uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
+  uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget adds the leading null itself
   std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
   return kGpuLaunchWords + launch.count - first;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One lock is around what is to be sent next, and around the sending, so that the parts of a copy are
-// sent in order. Every part is an operation of the progress hook. Behind a copy's first parts, which its own thread
-// sends, only polls send: thus a thread that begins several copies has begun all of them before the first one ends.
+// Sends the parts of large copies in the order that FanOut decides. A thread chooses and sends parts under one lock, so
+// that the parts of a copy are sent in order. Every part is an operation of the progress hook. The copy's own thread
+// sends only its first parts; polls send the others. So a thread that begins several copies has begun all of them
+// before the first one ends.
 #include "device/remote/program/shared_copies.hpp"
 
 #include "base/lock.hpp"
@@ -20,22 +21,23 @@ namespace {
 
 struct SharedCopy;
 
-// Parts of one copy are told to have arrived in their order, though those of a GPU may arrive in another one. They may
-// be said to be gone in another one, as what a wire has taken at once is counted by the next poll only: but that is no
-// more than a number.
+// The parts of a copy are reported to FanOut::arrive in their order, though parts of a GPU may arrive in another order.
+// They may be reported to FanOut::go in another order, as parts that the wire has copied at once are reported by the
+// next poll only. That does no harm: FanOut only counts them.
 struct SharedPart : Operation, Outgoing {
   SharedCopy* copy;
-  bool has_arrived = false;  // under the lock
-  SharedPart* next;          // in g_copied
+  bool has_arrived = false;  // guarded by g_lock
+  SharedPart* next;          // the next part in g_copied
 };
 
 struct SharedCopy : FanOutCopy {
   const CopyWay* way;
   marline_event_t event = MARLINE_EVENT_INIT;
-  SharedPart* parts;  // as many as there are
+  SharedPart* parts;  // `count` of them
 };
 
-// With the lock. How many parts have arrived behind those of which that has been told.
+// The caller holds g_lock. The part has arrived. Returns how many parts can now be reported to FanOut::arrive, in
+// order.
 uint32_t newly_arrived(SharedPart* part) {
   const SharedCopy* copy = part->copy;
   part->has_arrived = true;
@@ -46,7 +48,8 @@ uint32_t newly_arrived(SharedPart* part) {
 
 Lock g_lock;
 FanOut g_fan_out;
-std::atomic<SharedPart*> g_copied{nullptr};  // which the wire has taken at once; pushed by senders, taken by polls
+// Parts that the wire has copied at once. Senders push them, polls take them.
+std::atomic<SharedPart*> g_copied{nullptr};
 
 void push_copied(SharedPart* part) {
   part->next = g_copied.load(std::memory_order_relaxed);
@@ -68,7 +71,7 @@ void send_part(const FanOutPart& part) {
   if (copy->way->write(copy->place, to, bytes, part.bytes, own, part.is_answered ? own : nullptr)) push_copied(own);
 }
 
-// With the lock.
+// The caller holds g_lock.
 void send_parts() {
   FanOutPart part;
   while (g_fan_out.next_part(part)) send_part(part);
@@ -76,7 +79,7 @@ void send_parts() {
 
 enum class Moved : uint8_t { kGone, kArrived };
 
-// With the lock. Copies end by the last part of one that arrives, if by any.
+// The caller holds g_lock. Returns the copies that end: only the last arrival that is reported can end copies.
 FanOutCopy* move(SharedPart* part, Moved moved) {
   if (moved == Moved::kGone) return g_fan_out.go(part->copy);
   FanOutCopy* ended = nullptr;
@@ -91,14 +94,14 @@ void note(SharedPart* part, Moved moved) {
     ended = move(part, moved);
     send_parts();
   }
-  while (ended != nullptr) {  // its storage is its waiter's again
+  while (ended != nullptr) {  // after the fulfilment, its storage belongs to the thread that waits for it
     auto* copy = static_cast<SharedCopy*>(ended);
     ended = ended->next;
     marline_event_fulfill(&copy->event);
   }
 }
 
-// Behind FanOut::join, which counts the parts.
+// Called after FanOut::join, which counts the parts.
 void make_parts(SharedCopy& copy) {
   copy.parts = static_cast<SharedPart*>(std::malloc(copy.count * sizeof(SharedPart)));
   if (copy.parts == nullptr) fatal("no memory for the %u parts of a copy to a node", copy.count);
@@ -150,7 +153,7 @@ int end_copied_parts() {
   SharedPart* part = g_copied.exchange(nullptr, std::memory_order_acquire);  // pairs with push_copied
   int count = 0;
   for (; part != nullptr; ++count) {
-    SharedPart* next = part->next;  // the copy may end
+    SharedPart* next = part->next;  // the copy may end in `note`
     note(part, Moved::kGone);
     part = next;
   }

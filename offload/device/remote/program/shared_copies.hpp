@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Large copies to devices on nodes, which go on in parts; those of the same bytes share the way (fan_out.hpp).
+// Makes large copies to devices on nodes, in parts. Copies of the same bytes share the way (fan_out.hpp).
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -16,31 +16,31 @@ using namespace wire;
 // Smaller copies go as one frame.
 inline constexpr size_t kSharedCopy = 512 << 10;
 
-// Where bytes are: 0, in the program; or 1 + a device's number among all of the job's workers.
+// A place says where bytes are: 0, in the program; or 1 + the number of a device among the devices of all workers.
 inline constexpr int kProgramPlace = 0;
 
-// How the program reaches the devices (copies.cpp). Constant. None of these suspends but `confirm`.
+// How the program reaches the devices (copies.cpp). Constant. Only `confirm` may suspend.
 struct CopyWay {
-  int (*node_of)(int place);  // the same number for those of one node
+  int (*node_of)(int place);  // the same number for all places of one node
   bool (*is_gpu)(int place);
-  bool (*has_one_device)();  // the job
-  // Sends bytes of the program, as WireKind::send has it, or lets the worker of `from_place` send bytes that it has got
-  // to another one: `operation`, which for the first may be null, ends when they are there. The progress hook counts
-  // it, and `outgoing`.
+  bool (*has_one_device)();  // whether the job has only one
+  // `write` sends bytes of the program; `outgoing` and the result are as for WireKind::send. `forward` makes the worker
+  // of `from_place` send bytes that it has got to another place. `operation` ends when the bytes have arrived; for
+  // `write` it may be null. The progress hook counts `operation`, and `outgoing`.
   bool (*write)(int to_place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing, Operation* operation);
   void (*forward)(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation);
-  // What was sent to the worker has arrived at the return, so that another worker's data cannot overtake it.
+  // When it returns, all that was sent to the worker has arrived, so that another worker's data cannot overtake it.
   void (*confirm)(int place);
-  // Of what `write` has sent something has gone, which is told from a poll.
+  // Called from a poll when bytes that `write` has sent have left the program's memory.
   void (*note_ended)();
 };
 
-// Copies `bytes` > 0 bytes from an address at one place to one of a device's, at another; done at the return.
-// `waits_for`: the device that is shown meanwhile, for `what`. May suspend.
+// Copies `bytes` > 0 bytes from an address at one place to an address of a device at another place; done at the return.
+// `waits_for`, `what`: the device and the reason that are shown while the caller waits. May suspend.
 void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes,
                  Device* waits_for, const char* what);
 
-// Goes on with what the wire had room for at once. From a poll; returns how many operations have ended.
+// Handles the parts that the wire has copied at once. Called from a poll; returns how many operations have ended.
 [[nodiscard]] int end_copied_parts();
 
 }  // namespace marline::offload::device

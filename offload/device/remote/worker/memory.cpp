@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Two search trees under one lock: as many entries as the program has regions and variables.
+// Keeps variables and code in two search trees under one lock, with as many entries as the program has variables and
+// regions.
 #include "device/remote/worker/memory.hpp"
 
 #include "base/lock.hpp"
@@ -59,7 +60,8 @@ const DeviceMemory* memory_at(uint64_t address) {
   return nullptr;
 }
 
-// Whoever touches a page first: the policy is the file's, so it holds for the program's copies, too.
+// Lets the pages come from the domain, whichever process touches them first. The policy belongs to the file, so it also
+// holds for the program's copies.
 void prefer_domain(void* at, uint64_t bytes, int domain) {
   constexpr int kPreferred = 1;  // MPOL_PREFERRED, linux/mempolicy.h
   constexpr int kWordBits = 8 * sizeof(unsigned long), kMostDomains = 1024;
@@ -89,7 +91,7 @@ int open_worker_memory(uint64_t begin, uint64_t bytes, int domain) {
 
 void discard_worker_memory(uint64_t address, uint64_t bytes) {
   const DeviceMemory* memory = memory_at(address);
-  if (memory == nullptr) return;  // a variable
+  if (memory == nullptr) return;  // the address is a variable's
   fallocate(memory->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - memory->begin),
             static_cast<off_t>(bytes));
 }
@@ -126,7 +128,7 @@ const char* name_of_code(uint64_t address) {
 void forget_addresses(uint64_t begin, uint64_t end) {
   Guard guard(g_lock);
   remove_between(g_variables, begin, end, true);
-  remove_between(g_code, begin, end, false);  // names stay: a kernel that ends may show one
+  remove_between(g_code, begin, end, false);  // names stay: a kernel that ends may still show one
 }
 
 }  // namespace marline::offload::device

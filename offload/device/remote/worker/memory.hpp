@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a worker: which of its addresses the program may name. Its devices' memory, variables that the program has asked
-// about, and the code of target regions, likewise. Any thread.
+// Knows which addresses of a worker the program may name: the memory of the worker's devices, and the variables and the
+// target regions' code that the program has asked for. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace marline::offload::device {
 
-// Maps a device's memory, on the pages of a NUMA domain as far as there are (-1: any); returns the descriptor of its
-// file. Ends the process if that cannot be. Once for each device, at most kMostWorkerDevices, by the thread that polls,
-// as all that asks whether addresses of such memory may be accessed.
+// Maps a device's memory and returns the descriptor of its file. The memory's pages come from the NUMA domain as long
+// as it has some (-1: any domain). Ends the process if that fails. Called once for each device, at most
+// kMostWorkerDevices times, by the thread that polls. That thread also makes all calls of may_access for such memory.
 int open_worker_memory(uint64_t begin, uint64_t bytes, int domain);
 
-// Gives memory back to the system; its content is lost.
+// Returns memory to the system; its content is lost.
 void discard_worker_memory(uint64_t address, uint64_t bytes);
 
-// Whether all these bytes are one device's memory, or of one variable.
+// Whether all these bytes lie in one device's memory, or in one variable.
 [[nodiscard]] bool may_access(uint64_t address, uint64_t bytes);
 
 void allow_variable(uint64_t address, uint64_t bytes);
 
 // `name` is copied.
 void allow_code(uint64_t address, const char* name);
-// The name, which stays; null: this is the code of no region.
+// The region's name, which stays valid. Null: no region has its code there.
 [[nodiscard]] const char* name_of_code(uint64_t address);
 
-// An image is gone, with all between these addresses.
+// Forgets all variables and code between these addresses, as their image is gone.
 void forget_addresses(uint64_t begin, uint64_t end);
 
 }  // namespace marline::offload::device

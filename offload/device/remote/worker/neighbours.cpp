@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A write by the system rather than a mapping: a stray access of a kernel must not reach what is
-// another device's.
+// Writes by system calls to the files of the neighbours' memory. It does not map the files, as a stray access of a
+// kernel must not reach another device's memory.
 #include "device/remote/worker/neighbours.hpp"
 
 #include "base/device_set.hpp"
@@ -17,7 +17,7 @@ namespace marline::offload::device {
 namespace {
 
 constexpr int kNotAsked = 0, kNone = -1;
-int g_files[kMostDevices];  // by the device's number: a descriptor, never 0; or one of these
+int g_files[kMostDevices];  // by the device's number: a descriptor, which is never 0; or kNotAsked or kNone
 
 int open_file_of(const Peer& neighbour, int file) {
   char path[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a worker: the memory of the devices of other workers of its node, which it writes by their files. Those workers
-// take no part in that. By the thread that polls the wire.
+// Lets a worker write to the memory of devices of other workers on its node, by the files of this memory. The other
+// workers take no part in that. Called by the thread that polls the wire.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -12,8 +12,9 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// `number`: of the device, in the job. `file`: the descriptor of its memory's file in the neighbour, its worker. False:
-// not all has been written, as the file cannot be reached, or written; try the wire.
+// `number`: the device's number in the job. `neighbour`: its worker. `file`: the descriptor of its memory's file, in
+// the neighbour. False: not all has been written, as the file cannot be opened or written; the caller has to use the
+// wire.
 [[nodiscard]] bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t offset, const void* from,
                                       uint64_t bytes);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once
-// what needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. Who waits for frames when
-// is in watch.hpp. A worker obeys the program, process 0, alone, and checks all that a frame names; of other workers it
-// takes data that the program has sent on its way.
+// The worker's side of a device on another node. Frames come from the wire. The thread that polls the wire answers
+// requests at once that need no task. It hands kernels, and requests that take the loader's lock, to the dispatcher.
+// watch.hpp decides which thread waits for frames. A worker obeys only the program, process 0, and checks all that a
+// frame names. From other workers it takes only data that they send at the program's request.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
@@ -50,14 +50,14 @@ namespace {
 // A frame that is work, with its words.
 struct Job : Work {
   Frame frame;
-  const char* region;  // of a kernel; stays
-  SeenKernel seen;     // likewise
+  const char* region;  // a kernel's name, which stays valid
+  SeenKernel seen;     // used for a kernel
   uint64_t words[];
 };
 
 const NodeJob* g_job;
-// The devices, by the worker's number: the program's number and the file of the memory, from the frame on that starts
-// one.
+// The devices by the worker's number: the program's number and the descriptor of the memory's file. Set by the frame
+// that starts the device.
 struct Started {
   int number = 0;
   int memory_file = -1;
@@ -65,7 +65,7 @@ struct Started {
 };
 Started g_started[kMostWorkerDevices];
 
-// By the program's numbers; -1: none is known.
+// `number`: the program's number of the device; -1: not known.
 void name_device(char (&text)[128], int number) {
   const char *node = g_job->kind->peer(g_job->wire, g_job->number)->node, *where = words_for_process(g_job->number);
   if (number >= 0) {
@@ -75,7 +75,8 @@ void name_device(char (&text)[128], int number) {
   }
 }
 
-// A pointer that the program has given to a routine, as only such ones are not looked at before.
+// The address comes from a pointer that the program has passed to a routine, as only such pointers are not checked
+// before.
 [[noreturn]] void refuse_copy(const Frame& frame, const char* what) {
   auto kind = static_cast<NodeFrame>(frame.kind);
   bool is_forward = kind == NodeFrame::kForward;
@@ -114,9 +115,10 @@ void answer(const Frame& asked, uint64_t result) {
   send_to_program(done);
 }
 
-// Work ----------------------------------------------------------------------------------------------------------------
+// Requests that a dispatcher handles ----------------------------------------------------------------------------------
 
-// What a crash is told with (tell): the offset of the region's place in the program's file, and above it the device.
+// A kernel's second word for reports of crashes (tell): the offset of the region's place in the program's file, and in
+// the bits above it the worker's number of the device.
 constexpr int kPlaceBits = 56;
 constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
 
@@ -139,7 +141,7 @@ void launch(Job* job) {
   marline_target_region_run(&region);
   see_end(&job->seen);
   if (is_timed) done.c = now();
-  std::fflush(stdout);  // nobody does at the end
+  std::fflush(stdout);  // _exit does not
   kernel_has_run();
   send_to_program(done);
 }
@@ -169,7 +171,8 @@ uint64_t find(const Frame& frame, uint64_t* words) {
   return address;
 }
 
-// Where the program's function is this process's, too (a program without position-independent code), kernels call that.
+// If the function has the same address in this process (a program without position-independent code), no jump is
+// needed: kernels call this process's function.
 uint64_t jump(const Frame& frame, uint64_t* words) {
   auto* name = reinterpret_cast<char*>(words + 1);
   size_t room = frame.words > 1 ? (frame.words - 1u) * sizeof *words : 0;
@@ -178,7 +181,7 @@ uint64_t jump(const Frame& frame, uint64_t* words) {
   return static_cast<uint64_t>(is_here ? Jump::kMade : make_jump(frame.b, reinterpret_cast<void*>(frame.a), name));
 }
 
-// Only what GCC's tables have: what else the program has is not the device's business.
+// Finds only functions and variables that are in GCC's tables: the program must not reach others.
 uint64_t locate(const Frame& frame) {
   const void* address = address_of_place({frame.a, frame.b});
   if (address == nullptr) return 0;
@@ -220,12 +223,12 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   list.append(job);
   bool is_kernel = job->is_kernel;
   add_work(list, device_in(frame.flags));
-  // A dispatcher that has received it for another one, all of whose threads run kernels. What it has received for
-  // itself it takes next, in the order of the frames.
+  // This dispatcher may have received the command for another dispatcher that has all its threads in kernels: then the
+  // first thread runs it. A command for itself the dispatcher takes next, in the order of the frames.
   if (!is_kernel && worker_devices().count > 1) look_soon();
 }
 
-// At once -------------------------------------------------------------------------------------------------------------
+// Requests that are handled at once -----------------------------------------------------------------------------------
 
 // Data that is on its way to another process.
 struct Sending : Outgoing {
@@ -274,7 +277,7 @@ void welcome(const Frame& frame, const uint64_t* words) {
   }
   constexpr size_t kWords = sizeof(DeviceFacts) / sizeof(uint64_t);
   static_assert(sizeof(DeviceFacts) % sizeof(uint64_t) == 0 && 1 + kMostWorkerDevices * kWords <= kMostWords);
-  static uint64_t told[1 + kMostWorkerDevices * kWords];  // large for the stack of a task
+  static uint64_t told[1 + kMostWorkerDevices * kWords];  // too large for the stack of a task
   told[0] = program_identity();
   size_t count = 1;
   for (int i = 0; asks_who && i < all.count; ++i, count += kWords) {
@@ -296,7 +299,7 @@ void read(const Frame& frame) {
   send_data(0, data, frame.a);
 }
 
-// To another worker of this node.
+// Writes to the memory of another worker of this node. False: that is not possible, so the wire is needed.
 bool write_beside(const Frame& frame, const uint64_t* words) {
   uint64_t begin = words[3], offset = frame.a - begin;
   if (begin == 0) return false;
@@ -306,7 +309,7 @@ bool write_beside(const Frame& frame, const uint64_t* words) {
                             static_cast<int>(words[2]), offset, reinterpret_cast<const void*>(frame.b), frame.c);
 }
 
-// The GPU of this worker to which a kForward goes; -1: another worker, or memory of this one.
+// The GPU of this worker to which a kForward goes; -1: it goes to another worker, or to memory of this worker.
 int target_gpu(const Frame& frame, const uint64_t* words) {
   if (frame.words != kForwardWords || words[0] == 0 || words[0] >= static_cast<uint64_t>(g_job->count)) {
     refuse(0, frame, "names a worker that is none");
@@ -343,12 +346,12 @@ void discard(const Frame& frame) {
   discard_worker_memory(frame.a, frame.b);
 }
 
-// The frames that come from elsewhere than from the program.
+// Whether the peer may send the frame: the program sends all kinds, another worker only a kWrite with kAnswers.
 bool may_send(int peer, const Frame& frame) {
   return peer == 0 || (static_cast<NodeFrame>(frame.kind) == NodeFrame::kWrite && (frame.flags & kAnswers) != 0);
 }
 
-// Of the program's, those that may come before the device is started.
+// Whether the program may send frames of this kind before the device is started.
 bool is_early(NodeFrame kind) {
   return kind == NodeFrame::kHello || kind == NodeFrame::kDoor || kind == NodeFrame::kEnd;
 }
@@ -380,7 +383,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   auto kind = static_cast<NodeFrame>(frame.kind);
   if (kind == NodeFrame::kEnd) {
     WireUse::note_end();
-    return g_job->kind->wake(g_job->wire);  // the first thread, which may wait while the dispatcher polls
+    return g_job->kind->wake(g_job->wire);  // wakes the first thread, which may wait while the dispatcher polls
   }
   int device = device_of(peer, frame);
   bool is_started = peer != 0 || g_started[device].is_there;
@@ -423,9 +426,9 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   }
 }
 
-// The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The
-// job's exit status is the program's. If a worker has gone, it is the program that ends the job. A program that cannot
-// be reached any more may be there still, or its machine may be down: that is for this process to say.
+// If another worker has gone, the program ends the job. A program that ends sends a kEnd first. A program that has
+// ended without it has crashed, and has written why, or has called _exit; the job's exit status is the program's. A
+// program that cannot be reached any more may still run, or its machine may be down: this process has to say that.
 void lost(void*, int peer, const char* why) {
   if (peer != 0) return;
   if (std::strcmp(why, kHasEnded) == 0) _exit(EXIT_SUCCESS);
@@ -439,7 +442,7 @@ const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
 // Start and end -------------------------------------------------------------------------------------------------------
 
-// The program's number of the device that it has started; -1: none yet, or several.
+// The program's number of the only device that it has started; -1: it has started none yet, or several.
 int only_device() {
   int number = -1, count = 0;
   for (const Started& started : g_started) {
@@ -450,7 +453,7 @@ int only_device() {
   return count == 1 ? number : -1;
 }
 
-// The line is this process's to write: the program sees only that it has gone.
+// Writes the message about this process's end: the program sees only that this process has gone.
 void tell(const EndInKernel& end) {
   char device[128];
   uint64_t place = end.kernel_place & kPlaceMask;
@@ -464,7 +467,7 @@ void tell(const EndInKernel& end) {
   report_end(device, told);
 }
 
-// By the first device's dispatcher, before any kernel runs. The others' begin then.
+// Called by the first device's dispatcher before any kernel runs. Starts the dispatchers of the other devices.
 void begin() {
   note_ends(tell);
   const WorkerDevices& all = worker_devices();
@@ -473,15 +476,15 @@ void begin() {
   }
 }
 
-// The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it
-// ends, the workers do.
+// A terminal or a batch system sends these signals to all processes of the job. The program decides what they mean;
+// when it ends, the workers end.
 void ignore_signals_of_the_job() {
   for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
 }
 
 }  // namespace
 
-// Of this node.
+// How many workers of this node have lower numbers.
 static int workers_before() {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   int before = 0;
@@ -492,7 +495,7 @@ static int workers_before() {
 }
 
 void serve_node() {
-  marline_tool_leave();  // what devices do is told by the program
+  marline_tool_leave();  // the program tells tools what devices do
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
   note_workers_before(workers_before());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What a frame names is checked where it arrives: addresses are those of the block that the program has
-// been given or of a variable that it has asked for, kernels are entries that it has found. The rest runs as a task,
-// which libomptarget's operations suspend as they do in a program with GPUs of its own.
+// Checks frames about GPUs when they arrive, and then handles them by tasks. An address must lie in the block that the
+// program has been given or in a variable that it has asked for; a kernel must be an entry of an image for GPUs.
+// libomptarget's operations suspend a task as they do in a program with GPUs of its own.
 #include "device/remote/worker/serve_gpu.hpp"
 
 #include "base/array.hpp"
@@ -39,29 +39,30 @@ struct Variable {
 };
 
 struct Gpu {
-  Device device;                  // as libomptarget's kind wants it
-  uint64_t begin = 0, bytes = 0;  // of the program's memory; 0: not taken yet
-  Lock lock;                      // over the next one
+  Device device;                  // for the functions of kLlvmKind
+  uint64_t begin = 0, bytes = 0;  // the program's block; 0: not allocated yet
+  Lock lock;                      // guards `variables`
   Array<Variable, 8> variables;
 };
 
-Gpu* g_gpus = nullptr;  // constant once they are open
+Gpu* g_gpus = nullptr;  // constant once open_worker_gpus has returned
 
-// Data that has a place and is not delivered yet: a wire may ask for the place of the next before it delivers the last.
+// Data that has a place and is not delivered yet. There may be several: a wire may ask for the place of a frame's data
+// before it delivers the frame before it.
 struct Incoming {
-  uint64_t operation;  // of the program's, which alone asks for such frames
+  uint64_t operation;  // the program's handle: only the program asks for such frames
   void* data;
 };
 Array<Incoming, 8> g_incoming;
 
 // A frame, with its words.
 struct GpuJob : Work {
-  SeenKernel seen;  // of a kernel
+  SeenKernel seen;  // used for a kernel
   GpuFrame of;
   Frame frame;
   const void* from;  // what a kWrite writes
   void* data;        // freed with the job
-  int target;        // of a kForward within this worker: the GPU, or -1: its memory
+  int target;        // for a kForward within this worker: the GPU that gets the bytes; -1: the worker's memory
   uint64_t words[];
 };
 
@@ -100,8 +101,9 @@ uint64_t memory_of(int gpu) {
   return facts.memory;
 }
 
-// Three quarters of the memory, or half of that, and so on: others may have some, and how much there is may not be
-// known. `at`: where all GPUs of a cluster have theirs, if the driver gives it; 0: anywhere.
+// Allocates the program's block: three quarters of the memory, or half of that, and so on, as other processes may have
+// some, and how much there is may not be known. `at`: where all GPUs of a cluster have their blocks, if the driver
+// allocates it there; 0: anywhere.
 uint64_t take_pool(Gpu& gpu, uint64_t all, uint64_t at) {
   constexpr uint64_t kMost = uint64_t{1} << 38, kLeast = uint64_t{1} << 22;
   uint64_t most = (all != 0 ? all : kMost) / 4 * 3;
@@ -140,7 +142,7 @@ uint64_t load(const Frame& frame) {
   return entry != nullptr && entry->module != nullptr && entry->module->has_foreign ? entry->module->number : 0;
 }
 
-// The first dimension is set apart; two more are in a word.
+// The first dimension comes separately; the second and third are in one word.
 void set_sizes(uint32_t (&sizes)[3], int32_t first, uint64_t others) {
   sizes[0] = first > 0 ? static_cast<uint32_t>(first) : 0;
   sizes[1] = static_cast<uint32_t>(others);
@@ -177,7 +179,7 @@ void run_gpu_kernel(const GpuKernel& kernel) {
   arguments.names = arguments.mappers = none;
   arguments.trip_count = words[1];
   auto teams = static_cast<int32_t>(words[0]);
-  arguments.flags = words[3] & ~kNowaitFlag;  // the arrays above live as long as this call
+  arguments.flags = words[3] & ~kNowaitFlag;  // without nowait, as the arrays above live only as long as this call
   arguments.dynamic_memory = static_cast<uint32_t>(words[4]);
   set_sizes(arguments.teams, teams, words[5]);
   set_sizes(arguments.threads, kernel.threads, words[6]);
@@ -186,7 +188,7 @@ void run_gpu_kernel(const GpuKernel& kernel) {
   struct {
     int32_t unused[4];
     const char* place;
-  } ident = {{}, kernel.place != 0 ? text_in_program(kernel.place) : nullptr};  // Clang's; the place alone is looked at
+  } ident = {{}, kernel.place != 0 ? text_in_program(kernel.place) : nullptr};  // Clang's ident; only `place` is read
   int result = llvm_kernel(&g_gpus[kernel.gpu].device, {&ident, nullptr}, teams, kernel.threads, id, arguments, scope);
   if (result == 0) return;
   end_process(EXIT_FAILURE,
@@ -207,7 +209,7 @@ void launch(GpuJob* job) {
                   job->words, frame.words});
   see_end(&job->seen);
   if (is_timed) done.c = now();
-  std::fflush(stdout);  // nobody does at the end
+  std::fflush(stdout);  // _exit does not
   send_to_program(job->of.job, done);
 }
 
@@ -216,7 +218,7 @@ void free_sent(Outgoing* outgoing) {
   std::free(static_cast<Sending*>(outgoing));
 }
 
-// Reads from the GPU, and sends that in a frame.
+// Reads bytes from the GPU, and sends them in a frame.
 void send_bytes(GpuJob* job, uint64_t from, int peer, const Frame& frame) {
   auto* sending = static_cast<Sending*>(std::malloc(sizeof(Sending)));
   void* data = std::malloc(frame.bulk);
@@ -278,7 +280,7 @@ GpuJob* make_job(const GpuFrame& of, const Frame& frame, const uint64_t* words) 
   size_t bytes = frame.words * sizeof *words;
   auto* job = static_cast<GpuJob*>(std::malloc(sizeof(GpuJob) + bytes));
   if (job == nullptr) fatal("worker %d: no memory for a command", of.job->number);
-  job->is_kernel = true;  // a task, which may be suspended
+  job->is_kernel = true;  // so it becomes a task, which may be suspended
   job->run = run_job;
   job->of = of;
   job->frame = frame;
@@ -423,7 +425,7 @@ const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint6
   return nullptr;
 }
 
-// As a kWrite, whose data is there already.
+// Handles it as a kWrite with data that is already in this process.
 const char* forward_to_gpu(const GpuFrame& of, const Frame& frame) {
   if (!is_gpus(g_gpus[of.gpu], frame.a, frame.c)) return kWritesElsewhere;
   Frame write = frame;

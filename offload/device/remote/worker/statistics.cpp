@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Kernels are copied under the lock and written without it: the reader may be slow.
+// Keeps the list of kernels, and writes the report. The report's kernels are copied under the lock and written without
+// it, as the reader of the report may be slow.
 #include "device/remote/worker/statistics.hpp"
 
 #include "base/json.hpp"
@@ -15,7 +16,7 @@ using namespace image;
 
 namespace {
 
-constexpr int kMostTold = 256;  // kernels, in the order in which they came; the others are counted
+constexpr int kMostTold = 256;  // kernels in a report, in the order of their arrival; the others are only counted
 
 struct Copies {
   std::atomic<int64_t> count{0}, bytes{0};
@@ -39,8 +40,8 @@ struct Snapshot {
   Line lines[kMostTold];
 };
 
-Lock g_lock;                                                 // over the list and the next
-SeenKernel g_list = {&g_list, &g_list, nullptr, 0, 0, {0}};  // its head, which is no kernel
+Lock g_lock;                                                 // guards the next two
+SeenKernel g_list = {&g_list, &g_list, nullptr, 0, 0, {0}};  // the list's head, which is no kernel
 uint64_t g_idle_since = 0;                                   // when the last kernel has ended
 Copies g_sending, g_arriving;
 int (*g_device)();

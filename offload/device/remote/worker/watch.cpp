@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Hands the polling of the wire and the waiting on it between the dispatcher's thread and the first thread.
 #include "device/remote/worker/watch.hpp"
 
 #include "base/lock.hpp"
@@ -24,8 +24,8 @@ namespace marline::offload::device {
 namespace {
 
 const NodeJob* g_wire = nullptr;
-std::atomic<uint32_t> g_watch{
-    0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
+// A futex. 0: the dispatcher polls, and the first thread sleeps here. 1: the first thread has to wait on the wire.
+std::atomic<uint32_t> g_watch{0};
 
 bool receive() {
   WireUse use;
@@ -38,17 +38,18 @@ void announce() {
   syscall(SYS_futex, &g_watch, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// While no kernel runs, the dispatcher's thread waits on the wire: so the next kernel starts on the thread that hears
-// of it. The first thread sleeps at the timer then. When the dispatcher has got work it sets the timer, so that a short
-// kernel does not wait until the first thread has been woken, and the first thread takes over during a longer one. Only
-// the dispatcher sets the timer, and `read` returns only if that time is over: so the first thread sleeps on where the
-// dispatcher is alone again before that, and does not miss a time that is over before it sleeps.
-constexpr uint64_t kAtWork = 100'000;  // nanoseconds: the dispatcher looks, or its kernel is short
+// While no kernel runs, the dispatcher's thread waits on the wire, so that the next kernel starts on the thread that
+// receives it. The first thread then sleeps in a `read` of the timer. When the dispatcher has got work, it sets the
+// timer. So a short kernel does not wait until the first thread has been woken, and the first thread takes over during
+// a longer kernel. Only the dispatcher sets the timer, and the `read` returns only if the timer's time is over. So the
+// first thread sleeps on if the dispatcher waits again before that, and it does not miss a time that is over before it
+// sleeps.
+constexpr uint64_t kAtWork = 100'000;  // nanoseconds in which the dispatcher looks again, or its kernel is short
 std::atomic<bool> g_alone{false};
 int g_timer = -1;
-Lock g_waits;  // over the wire's wait, which is for one thread at a time
+Lock g_waits;  // held to wait on the wire, which one thread at a time may do
 
-// 0: never. Returns whether it was set, and its time was not over.
+// With 0, stops the timer. Returns whether it was set before and its time was not over.
 bool set_timer(uint64_t nanoseconds) {
   itimerspec time = {}, before = {};
   time.it_value.tv_nsec = static_cast<long>(nanoseconds);
@@ -56,12 +57,13 @@ bool set_timer(uint64_t nanoseconds) {
   return before.it_value.tv_nsec != 0;
 }
 
-// The first thread waits on the wire for long, or is about to: what it is to do besides ends that wait. It stores this
-// and then looks whether there is something; look_soon() is called behind what there is, and loads it (both seq_cst).
+// The first thread waits on the wire for long, or is about to, so other work for it has to end that wait. The first
+// thread stores this and then looks for such work. A thread that adds such work calls look_soon() after that, which
+// loads this (both seq_cst).
 std::atomic<bool> g_waits_long{false};
 
 void wait_for_frames(int milliseconds) {
-  if (!g_waits.try_take()) return;  // the dispatcher's thread waits, or is about to leave
+  if (!g_waits.try_take()) return;  // the dispatcher's thread waits, or is about to stop waiting
   if (!g_alone.load()) g_wire->kind->wait(g_wire->wire, milliseconds);
   g_waits.release();
 }
@@ -69,7 +71,7 @@ void wait_for_frames(int milliseconds) {
 bool wait_alone() {
   WireUse use;
   if (!use.is_possible()) return false;
-  // If the first thread may be awake, it leaves its wait.
+  // If the first thread may be awake, this ends its wait on the wire.
   if (!g_alone.exchange(true) && !set_timer(0)) g_wire->kind->wake(g_wire->wire);
   Guard guard(g_waits);
   g_wire->kind->wait(g_wire->wire, 1000);
@@ -103,13 +105,13 @@ void look_soon() {
   if (use.is_possible() && g_waits_long.load()) g_wire->kind->wake(g_wire->wire);
 }
 
-// While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels.
+// While the dispatcher polls, the first thread sleeps. Now and then it looks whether all threads run kernels.
 void watch_wire() {
   constexpr timespec kNap = {0, 100'000};
   bool may_nap = true;
   while (!WireUse::has_ended()) {
     if (g_alone.load()) {
-      g_wire->kind->wake(g_wire->wire);  // what the last poll here has brought, the dispatcher has not seen
+      g_wire->kind->wake(g_wire->wire);  // this thread's last poll may have added work that the dispatcher has not seen
       may_nap = true;
       uint64_t times;
       (void)!::read(g_timer, &times, sizeof times);
@@ -122,11 +124,11 @@ void watch_wire() {
     }
     while (g_wire->kind->poll(g_wire->wire) > 0) {
     }
-    g_waits_long.store(true);  // before the next two: what comes behind them ends the wait
+    g_waits_long.store(true);  // before the next two calls: work that is added after them ends the wait
     run_all(take_other_work());
     bool is_to_look = look_guest();
     if (is_to_look) g_waits_long.store(false);
-    g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
+    g_watch.store(0);  // before the next line: an announcement after that is seen at the top of the loop
     may_nap = dispatcher_sleeps();
     if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(is_to_look ? 1 : 100);
     g_waits_long.store(false);

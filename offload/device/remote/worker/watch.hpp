@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the threads of a worker share the wait for frames. While the dispatcher (device/processor/dispatcher.hpp) looks
-// for work, its thread polls the wire; without kernels it waits there itself; during kernels the process's first thread
-// does.
+// Decides which thread of a worker waits for frames. While the dispatcher (device/processor/dispatcher.hpp) looks for
+// work, its thread polls the wire. While there is no kernel, that thread also waits on the wire. While kernels run, the
+// process's first thread polls and waits.
 #pragma once
 
 #include "device/remote/program/remote_device.hpp"
@@ -10,11 +10,12 @@
 
 namespace marline::offload::device {
 
-// Once, before the next two. The wire stays until watch_wire() has returned.
+// Called once, before wire_source and watch_wire. The wire must stay until watch_wire() has returned.
 void begin_watch(const NodeJob& job);
-// What a dispatcher asks of the wire. `waits`: it is the worker's only one, so its thread may wait there.
+// The functions by which a dispatcher gets work from the wire. `waits`: it is the worker's only dispatcher, so its
+// thread may wait on the wire.
 WorkSource wire_source(void (*begin)(), bool waits);
-// The first thread, until WireUse::note_end.
+// Run by the first thread. Returns after WireUse::note_end.
 void watch_wire();
 
 }  // namespace marline::offload::device

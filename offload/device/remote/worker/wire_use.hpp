@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a worker: the scope in which a thread uses the wire, which the first thread leaves and frees when the program has
-// ended. Here the count comes first and then the look at the end, there the other way round (both seq_cst).
+// The scope in which a thread of a worker uses the wire. When the program has ended, the first thread leaves and frees
+// the wire. A user first raises `users_` and then loads `ends_`. At the end, `ends_` is stored first, and then the
+// first thread waits until `users_` is 0 (all seq_cst). So a user either sees the end, or the first thread waits for
+// it.
 #pragma once
 
 #include <atomic>

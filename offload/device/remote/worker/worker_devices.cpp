@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Reads from the environment which devices this worker has to be, and makes the list of them.
 #include "device/remote/worker/worker_devices.hpp"
 
 #include "base/options.hpp"
@@ -20,8 +20,8 @@ struct Wish {
   PartsBy by = PartsBy::kMachine;
   int shares = 1;
   bool processor = true, gpus = false;
-  bool one_gpu = false;       // of the node's, another one for each of its workers as far as there are
-  bool or_processor = false;  // if there are not enough
+  bool one_gpu = false;  // one GPU of the node, a different one for each of its workers as long as there are enough
+  bool or_processor = false;  // the processor, if there are not enough GPUs
 };
 
 Wish read_wish() {
@@ -52,7 +52,7 @@ Wish read_wish() {
 
 CpuPart g_parts[kMostCpuParts];
 WorkerDevices g_devices;
-int g_before = 0;  // workers of this node
+int g_before = 0;  // workers of this node with lower numbers
 
 // Bytes; 0: not known.
 uint64_t memory_of_domain(int domain) {
@@ -66,7 +66,8 @@ uint64_t memory_of_domain(int domain) {
   return kilobytes * 1024;
 }
 
-// A domain's own memory, or as large a share of the machine's as the part has of all parts' CPUs.
+// The memory of the part's domain, if the machine is divided by domains; else a share of the machine's memory, as large
+// as the part's share of all parts' CPUs.
 uint64_t memory_of(const Wish& wish, const CpuPart& part, int all_cpus, uint64_t memory) {
   uint64_t own = wish.by == PartsBy::kDomains && part.domain >= 0 ? memory_of_domain(part.domain) : 0;
   return own != 0 ? own : memory / static_cast<uint64_t>(all_cpus) * static_cast<uint64_t>(part.count);

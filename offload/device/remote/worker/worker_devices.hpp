@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which devices a worker is, by MARLINE_NODE_DEVICES: its processor as one device, or parts of it, and its GPUs.
-// Constant after the first call, which is the first thread's.
+// Decides which devices a worker is, by MARLINE_NODE_DEVICES: its processor as one device, or parts of it, and its
+// GPUs. Constant after the first call of worker_devices, which the first thread makes.
 #pragma once
 
 #include "base/facts.hpp"
@@ -12,9 +12,9 @@ namespace marline::offload::device {
 inline constexpr int kMostWorkerDevices = kMostCpuParts;  // further GPUs are left out
 
 struct WorkerDevice {
-  const CpuPart* part;  // null: the whole processor, and its threads are as the program's are
+  const CpuPart* part;  // null: the whole processor, with threads as in the program
   int gpu;              // its number among the worker's GPUs; -1: none
-  DeviceFacts facts;    // uid: what comes behind the name of the worker
+  DeviceFacts facts;    // uid: the text that follows the worker's name
 };
 
 struct WorkerDevices {
@@ -22,24 +22,24 @@ struct WorkerDevices {
   WorkerDevice devices[kMostWorkerDevices];
 };
 
-// How many workers of this node have lower numbers. Before the next call, by the worker's first thread.
+// Sets how many workers of this node have lower numbers. Called by the worker's first thread before worker_devices.
 void note_workers_before(int count);
 
-// Ends the process for a value that cannot be used.
+// Ends the process if MARLINE_NODE_DEVICES has a value that cannot be used.
 [[nodiscard]] const WorkerDevices& worker_devices();
 
-// What the cluster's members are, by MARLINE_DEVICES; unless MARLINE_NODE_DEVICES says otherwise, workers are just
-// that.
+// What the cluster's members are, by MARLINE_DEVICES. Unless MARLINE_NODE_DEVICES says otherwise, a worker is just such
+// devices.
 enum class ClusterOf : uint8_t {
   kProcessors,
-  kGpus,  // `cluster:gpu`: one for each worker
-  kAll    // `cluster:all`: one for each worker as far as its node has enough, and the processor for the others
+  kGpus,  // `cluster:gpu`: one GPU for each worker
+  kAll    // `cluster:all`: one GPU for each worker as long as its node has enough, and the processor for other workers
 };
 [[nodiscard]] ClusterOf cluster_members();
-// Whether a worker's device, its GPU or not, is one of them.
+// Whether a worker's device, which is a GPU or not, is such a member.
 [[nodiscard]] bool is_cluster_member(bool is_gpu);
 
-// In the program: whether its own environment says that a worker may be several devices.
+// Called in the program: whether its own environment says that a worker may be several devices.
 [[nodiscard]] bool expects_several_devices();
 
 }  // namespace marline::offload::device
