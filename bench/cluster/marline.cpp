@@ -25,7 +25,7 @@ struct Place {
   size_t iteration;
 };
 
-// What is known when the last task of an iteration has started.
+// An iteration, recorded when its last task has started.
 struct Iteration {
   size_t started = 0;
   double end = 0;  // of its last task
@@ -77,8 +77,8 @@ class Run {
   struct Node {
     Node(NodeNumber number, size_t cores, double patience) : worker(number, cores) { worker.waits_at_most = patience; }
     Worker worker;
-    bool has_untold = false;  // ends that wait for a report
-    uint64_t look = 0;        // the last one at them
+    bool has_untold = false;  // there are there are ends that wait for a report
+    uint64_t look = 0;        // the number of the last look at them
   };
 
   static HeadOptions options(const Workload& work, bool repeats) {
@@ -92,7 +92,7 @@ class Run {
     return options;
   }
 
-  // Each column has some buffers, written in turns.
+  // The buffer that a step writes: each column has some buffers, written in turns.
   uint64_t buffer_of(long column, long step) const {
     return static_cast<uint64_t>(column * work_.buffers + step % work_.buffers) + 1;
   }
@@ -108,7 +108,7 @@ class Run {
     task.accesses.push({{written, 0, work_.bytes}, true});
     if (!has_buffer_[written - 1]) task.new_buffers.push({written, work_.bytes});
     has_buffer_[written - 1] = true;
-    // Those who have read what it overwrites, and who has written that.
+    // Predecessors: the tasks that have read the data that the task overwrites, and the task that has written it.
     for (TaskNumber reader : readers_[written - 1]) add_predecessor(task, reader);
     readers_[written - 1].clear();
     return task;
@@ -184,16 +184,16 @@ class Run {
     return costs_.head_task + costs_.head_input * static_cast<double>(inputs.size());
   }
 
-  // With one word of firstprivate data that is another one in each iteration.
+  // Replays a task with one word of firstprivate data, which differs in each iteration.
   double repeat_task() {
     uint64_t word = iteration_;
-    if (!head_.again(kGraph, &word, 1)) std::abort();  // nobody else creates tasks
+    if (!head_.again(kGraph, &word, 1)) std::abort();  // no other code creates tasks
     readers_[buffer_of(column_, step_) - 1].clear();
     note_task(head_.number_of(kGraph, task_), work_.inputs(step_, column_));
     return costs_.head_again;
   }
 
-  // What is written over what it uses waits for it.
+  // Notes the task's uses: a task that overwrites data that it uses waits for it.
   void note_task(TaskNumber number, const std::vector<long>& inputs) {
     for (long input : inputs) readers_[buffer_of(input, step_ - 1) - 1].push_back(number);
     readers_[buffer_of(column_, step_) - 1].push_back(number);
@@ -218,7 +218,7 @@ class Run {
     return true;
   }
 
-  // Messages to one node that follow one another go in one frame.
+  // Consecutive messages to one node are sent in one frame.
   void drain_head() {
     NodeNumber to = kAnyNode;
     for (Message& message : head_.messages) {
@@ -270,7 +270,7 @@ class Run {
     drain(event.node);
   }
 
-  // Ends that wait for a report have waited long enough, unless they have been told meanwhile.
+  // Called when ends have waited long enough for a report: reports them, unless that has been done meanwhile.
   void look(const Event& event) {
     Node& node = nodes_[event.node];
     if (!node.has_untold || event.a != node.look) return;
@@ -325,9 +325,9 @@ class Run {
     machine_.push(arrival, kArrive, to, keep(std::move(message)));
   }
 
-  static constexpr size_t kAhead = 200000;  // tasks that have been created and have not ended
+  static constexpr size_t kAhead = 200000;  // the most the most tasks that have been created and have not ended
   static constexpr GraphNumber kGraph = 1;
-  static constexpr size_t kIterationsAhead = 2;  // besides the one that is created
+  static constexpr size_t kIterationsAhead = 2;  // iterations besides the one that is being created
   // Iterations that overlap may end in bunches, so many count; fewer where each has very many tasks.
   static constexpr size_t kFewTasks = 10'000;
   static constexpr int kAtOnce = 64;  // replayed tasks for each of the model's events
@@ -336,7 +336,7 @@ class Run {
   Costs costs_;
   bool repeats_;
   // Of the iterations that are replayed, the first three may begin while nodes still do what recorded ones have left,
-  // and the last ones have none behind them that nodes work on at the same time.
+  // and the last ones have no later iterations that nodes work on at the same time.
   size_t measured_ = work_.tasks() <= kFewTasks ? 24 : 4, replays_wanted_ = 3 + measured_ + kIterationsAhead;
   size_t most_iterations_ = replays_wanted_ + 11;
   Machine machine_;
@@ -349,11 +349,11 @@ class Run {
   std::vector<TaskNumber> before_, now_row_;      // tasks of the last step and of this one
   std::vector<std::vector<TaskNumber>> readers_;  // by buffer: its last writer, and who has read that
   std::vector<bool> has_buffer_;
-  std::vector<Place> order_;  // of the tasks of an iteration
+  std::vector<Place> order_;  // the places of an iteration's tasks
   std::vector<Iteration> iterations_;
   std::map<TaskNumber, size_t> replays_;  // the first number of each: which iteration it is
   long step_ = 0, column_ = 0;
-  uint64_t task_ = 0;  // of the iteration
+  uint64_t task_ = 0;  // number of the next task in the iteration
   size_t iteration_ = 0, replayed_ = 0;
   size_t ended_ = 0;
   bool is_creating_ = false, is_replay_ = false;

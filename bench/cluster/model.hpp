@@ -25,14 +25,14 @@ struct Costs {
   double header = 64;         // bytes of a message without data
   double packet = 4096;       // bytes that are sent as one
   double head_task = 0.6;     // what a task costs node 0, without messages
-  double head_input = 0.7;    // and for each of its inputs
-  double head_again = 0.045;  // and a replayed task of which a word has changed
+  double head_input = 0.7;    // what each of its inputs costs in addition
+  double head_again = 0.045;  // what a replayed task costs if one of its words has changed
   double in_frame = 0.1;      // a further message to the same node, sent at the same time
   double task = 0.5;          // what a task costs the core that runs it
-  double compare = 0;       // bytes per us that a core compares behind a task; 0: writes are known, nothing is compared
+  double compare = 0;       // bytes per us that a core compares after a task; 0: writes are known, nothing is compared
   double insert_local = 3;  // StarPU-MPI: to insert a task of the own node,
-  double insert_remote = 0.3;  // and one of another node
-  double starpu_task = 1;      // and to run one
+  double insert_remote = 0.3;  // StarPU-MPI: to insert a task of another node
+  double starpu_task = 1;      // StarPU-MPI: to run a task
   double local_message = 0.3;  // MPI: a message to a rank of the same node
   double ompc_start = 29700;   // OMPC: 25 ms, and 4.7 ms at the first event (Yviquel et al. 2022, section 6)
   size_t ompc_threads = 48;    // of its head, each of which waits for one task
@@ -46,8 +46,9 @@ struct Workload {
   uint64_t bytes = 4096;  // that a task writes, and each of its readers gets
   long buffers = 2;       // Marline: of each column, written in turns
   uint64_t window = 0;    // Marline: tasks that are known before one is planned
-  bool withdraw = true;   // and whether idle nodes stand in
-  long iterations = 1;  // others: of the graph, one behind the other, of which none reads what another one has written
+  bool withdraw = true;   // Marline: whether idle nodes run speculative copies
+  // Other runtimes: iterations of the graph one after another, of which none reads data that another one has written.
+  long iterations = 1;
 
   // Of all iterations.
   long steps() const { return graph.steps * iterations; }
@@ -58,11 +59,11 @@ struct Workload {
     return task * (1 + imbalance * (2 * factor - 1));
   }
   size_t tasks() const;  // of an iteration
-  double work() const;   // of its tasks
+  double work() const;   // time of an iteration's tasks
   size_t index_of(long step, long column) const {
     return static_cast<size_t>(step) * static_cast<size_t>(graph.width) + static_cast<size_t>(column);
   }
-  // Blocks of columns, by whoever computes where its data lie: of nodes, or of cores.
+  // The owner of a column's data, a node or a core: each owner computes on a block of columns.
   size_t owner_of(long column, size_t owners) const {
     return static_cast<size_t>(column) * owners / static_cast<size_t>(graph.width);
   }
@@ -72,7 +73,7 @@ struct Workload {
 
 struct Outcome {
   double time = 0;   // from the first creation to the last end
-  double start = 0;  // what comes on top of that in each run
+  double start = 0;  // what each run costs in addition
   double head = 0;   // time for which node 0's processor was busy
   uint64_t messages = 0, bytes = 0;
   uint64_t withdrawn = 0;
@@ -86,16 +87,16 @@ struct Event {
   bool operator<(const Event& other) const { return std::pair(time, order) > std::pair(other.time, other.order); }
 };
 
-// Something that takes one thing after another.
+// A resource that serves one request after another.
 class Server {
  public:
-  // When it is done with what comes now.
+  // When the server has finished a request that comes now.
   double take(double now, double cost) {
     free_ = (free_ > now ? free_ : now) + cost;
     busy_ += cost;
     return free_;
   }
-  // Something else takes a part of it: what it is at by then ends so much later.
+  // Other work takes a part of the server: the request in service ends so much later.
   void delay(double now, double cost) { free_ += free_ > now ? cost : 0; }
   double free_at() const { return free_; }
   double busy() const { return busy_; }
@@ -121,9 +122,10 @@ class Machine {
   Server& processor(size_t node) { return processors_[node]; }
 
   // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
-  // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer
-  // ones, which it delays: it waits only for such ones of its sender, and for what that has sent to the same node
-  // before. Those of many senders do not wait for one another at a receiver, whose processor takes longer for each.
+  // receiver's port takes them while the sender's still gives. A message of one packet passes between the packets of
+  // longer messages, which it delays. It waits only for other short messages of its sender, and for messages that its
+  // sender has sent to the same node before. Short messages of many senders do not wait for one another at a receiver:
+  // the receiver's processor takes longer for each.
   double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
     ++messages;
     bytes_moved += static_cast<uint64_t>(bytes);
@@ -148,7 +150,7 @@ class Machine {
  private:
   Costs costs_;
   std::vector<Server> out_, in_;  // ports, by node: for messages longer than a packet
-  std::vector<Server> short_;     // and for others, which leave it in their order
+  std::vector<Server> short_;     // ports for shorter messages, which leave in their order
   std::vector<Server> processors_;
   std::vector<double> arrivals_;  // by sender and receiver: of the last message
   std::priority_queue<Event> events_;

@@ -43,7 +43,7 @@ class Ompc {
         case kAtNode: reach_node(event); break;
         case kTaskEnd: end(event); break;
         case kOrder: order(event.a); break;
-        case kDone:  // the answer has come to the head, whose processor takes it
+        case kDone:  // the answer has come to the head's processor
           machine_.push(machine_.processor(0).take(now_, costs_.message), kOrder, 0, event.a);
           break;
       }
@@ -76,7 +76,7 @@ class Ompc {
 
   double tell(size_t node) { return machine_.transmit(0, node, 0, machine_.processor(0).take(now_, costs_.message)); }
 
-  // The thread's next event: a transfer from a node to the task's, then the kernel; then the task has ended.
+  // The thread's next event: a transfer from a node to the task's node, then the kernel; then the task has ended.
   void order(size_t task) {
     size_t node = node_of(column_of(task)), step = next_[task]++;
     if (step < fetches_[task].size()) {
@@ -95,7 +95,7 @@ class Ompc {
     }
   }
 
-  // A source sends, and the receiver tells the head; or a kernel waits for a core.
+  // A source sends, and the receiver reports to the head; or a kernel waits for a core.
   void reach_node(const Event& event) {
     double taken = machine_.processor(event.node).take(now_, costs_.message);
     if (event.b != 0) {

@@ -13,7 +13,7 @@ namespace {
 
 enum What : uint32_t { kArrive, kTaskEnd, kSubmitted, kBegin };
 
-// Which of a task's inputs are still to come.
+// The inputs of tasks that have not come yet.
 class Inputs {
  public:
   explicit Inputs(const Workload& work) : missing_(work.index_of(work.steps(), 0)) {
@@ -65,7 +65,7 @@ class StarPu {
   // Every node goes through the whole graph, in the same order.
   void insert_all() {
     std::vector<double> clock(work_.nodes, 0);
-    double all = 0;  // of what every node has inserted as another one's
+    double all = 0;  // cost of inserting all tasks as tasks of other nodes
     for (long step = 0; step < work_.steps(); ++step) {
       for (long i = 0; i < work_.width_at(step); ++i) {
         size_t node = work_.owner_of(i, work_.nodes), task = work_.index_of(step, i);
@@ -156,7 +156,7 @@ class Mpi {
           if (inputs_.come(event.a)) go_on(core);
           break;
         case kTaskEnd: end(core, event.a); break;
-        default:  // its messages are sent
+        default:  // the core's messages are sent
           cores_[core].is_busy = false;
           go_on(core);
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Places task graphs with the cluster's core, and draws random graphs.
 #include "placed.hpp"
 
 #include "cluster/dataflow/head.hpp"
@@ -61,7 +61,7 @@ TaskGraph make_random(unsigned seed, size_t tasks, size_t nodes, size_t width) {
   TaskGraph graph;
   graph.name = "random";
   graph.nodes = nodes;
-  double transfers = std::exp2(draw(-4, 1));  // what an output takes to move, over what a task takes to run
+  double transfers = std::exp2(draw(-4, 1));  // the time to move an output, over the time to run a task
   for (size_t i = 0; i < tasks; ++i) {
     GraphTask& task = graph.tasks.emplace_back();
     task.time = draw(0.5, 1.5);

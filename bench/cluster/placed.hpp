@@ -10,7 +10,7 @@ namespace cluster {
 
 struct Placed {
   std::vector<size_t> node;
-  std::vector<uint64_t> order;  // in which a node starts what is ready
+  std::vector<uint64_t> order;  // the order in which a node starts ready tasks
 };
 
 // The core gets the tasks in the order of creation. No task ends meanwhile.

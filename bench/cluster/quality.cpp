@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How good the cluster's placement is: its makespan and the bytes that it moves, over those of the best placement of
-// all on small random graphs, and over the best of five offline heuristics on larger ones.
+// How good the cluster's placement is: its makespan and the bytes that it moves, relative to the best placement of all
+// on small random graphs, and to the best of five offline heuristics on larger ones.
 //
 //     cluster-quality [SMALL_GRAPHS]
 extern "C" {

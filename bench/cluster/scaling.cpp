@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How runtimes would scale on clusters that we do not have: Marline's own core and models of others, on a made-up
-// machine of nodes with ports and processors for messages. docs/design/cluster.md says what is modelled.
+// How runtimes would scale on clusters that do not exist here: Marline's own core and models of other runtimes, on a
+// made-up machine of nodes with ports and processors for messages. docs/design/cluster.md says what is modelled.
 //
 //     cluster-scaling --runtime NAME --pattern NAME --nodes N [OPTION VALUE]...
 #include "model.hpp"
@@ -124,7 +124,8 @@ Outcome run_one(const Options& options) {
   refuse("--runtime " + name + " is none of marline, marline_replayed, ompc, starpu, mpi, mpi_blocking");
 }
 
-// One iteration of several is what each of them adds, as the first one begins and the last one ends alone.
+// With several iterations, the result for one is the time that each iteration adds, because the first one begins alone
+// and the last one ends alone.
 Outcome run(const Options& options) {
   Outcome all = run_one(options);
   if (options.work.iterations == 1) return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Schedules task graphs on equal nodes by exhaustive search, by offline heuristics, and by given placements.
 #include "schedule.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task graphs whose times and sizes are known, and schedules of them on equal nodes that run one task at a time: by
-// offline heuristics, and by any placement. A transfer begins when its producer ends, takes latency and size, and goes
-// once to a node; transfers do not hinder one another. Times without unit; one thread.
+// Task graphs with known times and sizes, and schedules of them on equal nodes that run one task at a time: by offline
+// heuristics, and by any placement. A transfer begins when its producer ends, takes latency and size, and goes once to
+// a node; transfers do not hinder one another. Times without unit; one thread.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ struct Schedule {
   uint64_t bytes = 0;  // moved between nodes
 };
 
-// Each node runs of what is ready that with the least `order`, or, where that is equal, what was ready first.
+// Each node runs the ready task with the least `order`; if these are equal, the task that was ready first.
 Schedule run_placement(const TaskGraph& graph, const std::vector<size_t>& node, const std::vector<uint64_t>& order);
 
-// The best of all placements: least makespan, then fewest bytes. nodes^tasks of them.
+// The best of all placements: least makespan, then fewest bytes. Tries all nodes^tasks of them.
 Schedule find_best(const TaskGraph& graph);
 
 struct Heuristic {

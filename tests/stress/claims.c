@@ -3,7 +3,7 @@
  * Target tasks that a library claims as they are created (claims_provider.h), among tasks of the host, in random graphs
  * against a sequential model, as in graph.c: each task must find the versions that its predecessors have left. All
  * kinds of dependences, waits of all kinds, tasks that create graphs of their own, several threads that create at once,
- * cancellation, persistent graphs, and 100,000 tasks under way. */
+ * cancellation, persistent graphs, and 100,000 unfinished tasks. */
 #include "claims_provider.h"
 
 #include <marline/marline.h>
@@ -31,7 +31,7 @@ typedef struct op {
 struct graph {
   long version[ADDRESSES], members[ADDRESSES], sets[ADDRESSES];
   long model_version[ADDRESSES], model_members[ADDRESSES], model_sets[ADDRESSES];
-  bool inside[ADDRESSES]; /* a member of the mutexinoutset */
+  bool inside[ADDRESSES]; /* a member of the mutexinoutset is running is running */
   op_t ops[TASKS];
   int count, depth;
   uint64_t seed;
@@ -172,7 +172,7 @@ static void check_graph(const graph_t* g) {
   }
 }
 
-/* What a task in the middle of a chain cancels does not run, claimed or not. */
+/* The tasks that a task in the middle of a chain cancels do not run, claimed or not. */
 static void cancelled_chain(uint64_t seed) {
   enum { LENGTH = 40 };
   long x = 0;
@@ -193,7 +193,7 @@ static void cancelled_chain(uint64_t seed) {
   CHECK(x == middle, "%ld tasks of a cancelled chain have run, expected %d", x, middle);
 }
 
-/* Those of a final task are part of it, and told to nobody. */
+/* Target tasks of a final task are part of it, and are not reported to the library. */
 static void in_final_task(void) {
   long x = 0;
   long* cell = &x;
@@ -246,8 +246,9 @@ static void several_producers(void) {
 typedef struct step {
   long* version; /* of all addresses */
   int a, b;
-  bool writes, on_target, is_repeated; /* the last: in place of the iteration's number, it counts itself */
-  long expect_a, expect_b;             /* in the first iteration; each one adds `more` */
+  /* The last: is_repeated: the task counts its runs itself, in place of using the iteration's number. */
+  bool writes, on_target, is_repeated;
+  long expect_a, expect_b; /* in the first iteration; each one adds `more` */
   long more_a, more_b;
   long runs;
 } step_t;
@@ -276,7 +277,8 @@ static void spawn_step(step_t* step, long iteration) {
   }
 }
 
-/* In iterations that differ, a reader comes in between. Without host tasks, and if all is claimed, iterations are told.
+/* In iterations that differ, a reader comes in between. Without host tasks, and if all tasks are claimed, whole
+ * iterations are reported.
  */
 static void persistent(uint64_t seed, int mode, bool hosts, bool differs) {
   static step_t steps[STEPS + 1];
@@ -317,7 +319,7 @@ static void all_persistent(uint64_t seed) {
   }
 }
 
-/* So many tasks under way, none of which can run. */
+/* So many unfinished tasks, of which none can run. */
 static void many(int count) {
   enum { CHAINS = 4096 };
   long* cells = calloc(CHAINS + 1, sizeof *cells);
@@ -338,8 +340,8 @@ static void many(int count) {
   free(cells);
 }
 
-/* The library has been told everything that such a run has: `limits` of MARLINE_MAX_TASKS, and `priorities` that are
- * passed on, only where the run has them. */
+/* Checks that every kind of event of such a run has been reported to the library: the limits of MARLINE_MAX_TASKS
+ * only if the run has `limits`, priorities that are passed on only if it has `priorities`. */
 static void check_told(bool limits, bool priorities) {
   CHECK(provider.claimed == provider.run + provider.skipped + provider.left,
         "%ld were claimed, %ld have run, %ld were left", provider.claimed, provider.run, provider.left);

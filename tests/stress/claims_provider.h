@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library that claims target tasks (devices.h) and runs their bodies on plain threads, in the order that follows from
- * what it is told alone: a task runs when the claimed tasks that were named to it have run here and the runtime has
- * said that the others have ended. So most tasks run before the runtime says that they are ready, as they would if they
- * had been sent to nodes ahead of time, and a predecessor that is not told is a wrong result of the program. They are
- * ended once they are ready, by these threads or by a progress hook. One in seven is left to the runtime when it is
- * ready, and those behind it run when it has ended. Every rule of devices.h that can be checked is. */
+ * A library that claims target tasks (devices.h) and runs their bodies on plain threads, in the order that follows only
+ * from the reports that it gets: a task runs when the claimed tasks that were named to it have run here and the runtime
+ * has said that the others have ended. So most tasks run before the runtime says that they are ready, as they would if
+ * they had been sent to nodes ahead of time, and a predecessor that is not reported gives a wrong result of the
+ * program. The tasks are ended once they are ready, by these threads or by a progress hook. One in seven is left to the
+ * runtime when it is ready, and its successors run when it has ended. Every rule of devices.h that can be checked is
+ * checked. */
 #ifndef MARLINE_CLAIMS_PROVIDER_H
 #define MARLINE_CLAIMS_PROVIDER_H
 
@@ -22,7 +23,7 @@ typedef struct claim {
   marline_target_task_t task;
   bool ordered, has_others, others_ended, has_run, ready, ended, is_left;
   int waiting;        /* for predecessors that have not run, and 1 for the others */
-  struct claim* next; /* of those that can run, or be ended */
+  struct claim* next; /* in the list of claims that can run, or that can be ended */
   uint64_t* predecessors;
   size_t predecessor_count;
   struct claim** successors;
@@ -41,7 +42,8 @@ static struct {
   long claimed, run, skipped, left, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
   long waits[MARLINE_WAIT_FOR_WORK + 1]; /* by kind */
   bool claims_all;
-  uint64_t graph, step; /* of the iteration that has been told, of one producer at a time; the next task's place */
+  /* The iteration that has been reported, of one producer at a time, and the next task's place in it. */
+  uint64_t graph, step;
   bool iterates;
   long iterations, graph_tasks, claimed_in_graph;
 } provider = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -184,7 +186,7 @@ static void waits(marline_wait_kind_t kind) {
   __atomic_fetch_add(&provider.waits[kind], 1, __ATOMIC_RELAXED);
 }
 
-/* Workers without work still call `waits` behind the last region. */
+/* Workers without work still call `waits` after the last region. */
 static long waits_told(int kind) { return __atomic_load_n(&provider.waits[kind], __ATOMIC_RELAXED); }
 
 static void raised(uint64_t number, int32_t priority) {
@@ -205,7 +207,7 @@ static bool run_body(const claim_t* claim) {
   return true;
 }
 
-/* With the lock, which it gives up meanwhile: a call that ends a task may call back. */
+/* Called with the lock, which it releases meanwhile: a call that ends a task may call back. */
 static void end_claim(claim_t* claim) {
   claim->ended = true;
   --provider.under_way;
@@ -264,7 +266,7 @@ static void ended(uint64_t number) {
 static void leave_claim(claim_t* claim) {
   marline_claimed_t* handle = claim->task.handle;
   ++provider.left;
-  if (claim->task.dependence_count == 0) note_left_ended(claim); /* which nobody tells */
+  if (claim->task.dependence_count == 0) note_left_ended(claim); /* the runtime does not report its end */
   pthread_mutex_unlock(&provider.lock);
   marline_claimed_run(handle);
   pthread_mutex_lock(&provider.lock);
@@ -299,7 +301,7 @@ static void provider_start(void) {
   CHECK(marline_target_tasks_observe(&observer) == -1, "a second observer was registered");
 }
 
-/* Nothing is under way: all that was claimed is forgotten. */
+/* All tasks have ended: forgets all claims. */
 static void provider_forget(void) {
   pthread_mutex_lock(&provider.lock);
   for (size_t i = 0; i < provider.room; ++i) {

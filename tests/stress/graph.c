@@ -3,7 +3,8 @@
  * Random dependence graphs against a sequential model. Each address has a version that writers increase without any
  * synchronisation of their own: if the runtime drops an edge, a task finds another version than the model foretold (or
  * ThreadSanitizer sees the race). mutexinoutset members increase a plain counter; readers may suspend in between. Some
- * tasks have a priority, some say that they send: with MARLINE_PRIORITY, priorities climb the graph while it runs. */
+ * tasks have a priority, some declare that they send: with MARLINE_PRIORITY, priorities climb the graph while it
+ * runs. */
 #include "stress.h"
 
 #include <marline/marline.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Chains of tasks that take holds, which other tasks, themselves, and a thread of the program's own release, before,
- * while and after their bodies end. Each link sees what was written before the releases of the one before it, and no
+ * while and after their bodies end. Each link sees what was written before the releases of the previous link, and no
  * release is lost: a task that is completed twice breaks the chain's count, one that is not completed hangs. */
 #include <pthread.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
  * record at a random place. The model foretells for each access how many accesses to its address must have ended before
  * it: if an order is lost, a task finds fewer (or ThreadSanitizer sees the race on the plain data); if a task runs
  * twice or not at all, the sums at the end are wrong. With a third argument the same tasks are made without a graph, in
- * more iterations: that is how ordinary discovery is tried. */
+ * more iterations: that tests ordinary discovery of dependences. */
 #include "stress.h"
 
 #include <marline/marline.h>
@@ -20,7 +20,7 @@ enum Kind {
   kParent,   /* its child outlives it */
   kSuspends, /* waits for its child */
   kDetached,
-  kGrouped, /* in a taskgroup of its own */
+  kGrouped, /* runs runs in a taskgroup of its own */
   kUndeferred,
   kWaitDepend,
   kWait,
@@ -38,7 +38,7 @@ struct Step {
   enum Kind kind;
   int count;
   struct Access access[kAddresses];
-  int drops; /* tell the runtime that the step that comes next in the record is gone for good */
+  int drops; /* tells the runtime that the next step in the record is gone for good */
 };
 
 struct Iteration {
@@ -51,7 +51,7 @@ static int iteration_count, addresses, mode, ordinary;
 
 static char location[kAddresses];
 static long done[kAddresses];      /* accesses that have ended */
-static long plain[kAddresses];     /* written by those that are alone */
+static long plain[kAddresses];     /* written by tasks that are alone */
 static long exclusive[kAddresses]; /* increased without atomics by mutexinoutset members */
 static long children;
 
@@ -226,7 +226,7 @@ static void take_step(marline_graph_t* graph, int n, int s) {
 
 static void draw_step(uint64_t* state, struct Step* step) {
   memset(step, 0, sizeof *step);
-  int kind = below(state, 3 * kKinds); /* mostly plain ones */
+  int kind = below(state, 3 * kKinds); /* mostly plain tasks */
   step->kind = kind < kKinds ? (enum Kind)kind : kPlain;
   if (mode == MARLINE_GRAPH_REPLAY &&
       (step->kind == kUndeferred || step->kind == kDetached || step->kind == kWaitDepend))
@@ -249,7 +249,7 @@ static void draw_step(uint64_t* state, struct Step* step) {
   if (step->kind == kWaitDepend && step->access[0].type != MARLINE_IN) step->access[0].type = MARLINE_INOUT;
 }
 
-/* What may become of an iteration. 0: changed for this time; 1: for good; -1: not at all. */
+/* Changes an iteration or not. 0: for this time; 1: for good; -1: not at all. */
 static void change(uint64_t* state, struct Iteration* iteration) {
   int at = below(state, iteration->count + 1);
   switch (below(state, 4)) {

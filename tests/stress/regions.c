@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Regions of changing size opened by several threads of the program at once, with barriers, single, and tasks that
- * cross a barrier, and leagues of short teams between them, whose jobs are taken back from threads that come late:
- * teams are reused, grown and shrunk, and nothing of one region or league may reach into the next. */
+ * cross a barrier, and leagues of short teams between them. The jobs of such a team are taken back from threads that
+ * come late. So teams are reused, grown and shrunk, and nothing of one region or league may reach into the next. */
 #include <omp.h>
 #include <pthread.h>
 

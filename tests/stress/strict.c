@@ -4,8 +4,9 @@
  * section 12.9): where a tied task starts, it descends from every tied task that has begun on this thread, has not
  * ended and is not in a barrier. The thread that opens a region starts a tied task, too: the region's implicit one.
  *
- * Each thread keeps its own list of such tasks, and the program its own tree of tasks: nothing is asked of the runtime.
- * Every program ends, whatever the schedule: each wait is for descendants. One that hangs is ended, with its number.
+ * Each thread keeps its own list of such tasks, and the program its own tree of tasks: the runtime is not asked. Every
+ * program ends, whatever the schedule: each wait is for descendants. A program that hangs is ended, and its number is
+ * printed.
  *
  * Usage: strict SEED ROUNDS. Program i of seed s is the same as program 0 of seed s + i. */
 #include "stress.h"
@@ -21,10 +22,10 @@ enum { kDepth = 5, kMostRegionLevels = 3, kMostTasks = 400, kPatience = 500 /* s
 typedef struct Node {
   struct Node* parent;
   struct Node* next;   /* in its thread's list */
-  int in_barrier;      /* its thread's */
+  int in_barrier;      /* only its thread uses it */
   int levels;          /* regions around */
   atomic_int finished; /* children */
-  int created;         /* children; its own */
+  int created;         /* children; only its own task uses it */
 } Node;
 
 /* The tied tasks that have begun on the thread. */
@@ -69,7 +70,7 @@ static Node* create(Node* parent, int levels) {
   return node;
 }
 
-/* Nodes live as long as the program: others may still look at their descendants. */
+/* Nodes live as long as the program: other tasks may still look at their descendants. */
 static void yield_some(int times) {
   for (int i = 0; i < times; ++i) {
 #pragma omp taskyield
@@ -124,9 +125,9 @@ static void open_region(Node* self, uint64_t seed, int depth) {
       act(node, seed + 99 * (uint64_t)number, depth - 1);
     }
     if (number == 0) {
-      node->in_barrier = 1; /* the region's own: until the region has ended */
+      node->in_barrier = 1; /* the region's own barrier: until the region has ended */
     } else {
-      end_tied(node); /* a thread of the pool: nobody looks at it before its next region */
+      end_tied(node); /* a thread of the pool: its list is not read before its next region */
     }
   }
   end_tied(first);

@@ -7,7 +7,7 @@
 #include "stress.h"
 
 static omp_lock_t lock;
-static long under_lock; /* plain: the lock's */
+static long under_lock; /* plain: protected by the lock */
 
 static void count_under_lock(uint64_t key) {
   omp_set_lock(&lock);

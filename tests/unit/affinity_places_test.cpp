@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KMP_AFFINITY and GOMP_CPU_AFFINITY, from the variable's text to the CPUs of each thread, on machines that we do not
-// have.
+// KMP_AFFINITY and GOMP_CPU_AFFINITY, from the variable's text to the CPUs of each thread, on described machines.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -31,7 +30,7 @@ struct Machine {
   ~Machine() { topology_free(topology); }
 };
 
-// The CPUs of `threads` threads, separated by blanks; or why there are none.
+// The CPUs of `threads` threads, separated by blanks; or the reason why there are none.
 std::string placed(const Machine& machine, const char* name, const char* text, int threads) {
   variable_name = name;
   variable_text = text;
@@ -75,7 +74,7 @@ TEST(AffinityPlaces, KmpAffinity) {
       {"compact", 4, "0-1 0-1 2-3 2-3"},
       {"scatter", 5, "0-1 4-5 2-3 6-7 0-1"},
       {"granularity=socket,scatter", 3, "0-3 4-7 0-3"},
-      {"granularity=fine,compact", 10, "0 1 2 3 4 5 6 7 0 1"},  // round and round
+      {"granularity=fine,compact", 10, "0 1 2 3 4 5 6 7 0 1"},  // starts again at 0 after the last CPU
       {"balanced", 4, "0-1 2-3 4-5 6-7"},
       {"balanced", 8, "0-1 0-1 2-3 2-3 4-5 4-5 6-7 6-7"},
       {"balanced", 2, "0-1 2-3"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterations that follow one another: tasks leave what has most to do, by the times that they took in iterations
-// before.
+// Iterations that follow one another: tasks leave the busiest node or link, by the times that they took in earlier
+// iterations.
 #include "cluster/dataflow/head.hpp"
 #include "cluster/placement/sharing.hpp"
 
@@ -53,7 +53,7 @@ TEST_F(ClusterBalance, AHeavyTaskIsLeftAlone) {
   EXPECT_EQ(std::count(nodes.begin(), nodes.end(), nodes[2]), 1);
 }
 
-// What the second one gets takes a link 1.5, or 5; on one node both tasks take 2.
+// The input of the second task takes a link 1.5, or 5; on one node both tasks together take 2.
 TEST_F(ClusterBalance, ATaskStaysWhereItsInputWouldTakeLonger) {
   for (uint64_t bytes : {15, 50}) {
     tasks_.clear();
@@ -64,7 +64,8 @@ TEST_F(ClusterBalance, ATaskStaysWhereItsInputWouldTakeLonger) {
   }
 }
 
-// 0 is read by all others, which get it once for each node: for one task alone that takes longer than all tasks.
+// All other tasks read the output of task 0, which is sent once to each node. To send it for one task alone takes
+// longer than all tasks.
 TEST_F(ClusterBalance, ALinkThatHasMostToDoIsRelieved) {
   add();
   for (int i = 0; i < 4; ++i) add().inputs.push({0, 80});
@@ -72,14 +73,14 @@ TEST_F(ClusterBalance, ALinkThatHasMostToDoIsRelieved) {
   EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 1), 5);
 }
 
-// What the host sends, it sends to whatever node.
+// Data of the host costs the same for every node.
 TEST_F(ClusterBalance, DataOfTheHostDoesNotHoldTasks) {
   for (int i = 0; i < 6; ++i) add().outside = 20;
   std::vector<NodeNumber> nodes = improve({1, 1, 1, 1, 1, 1});
   EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 1), 3);
 }
 
-// Each is a five-thousandth of what its node has to do.
+// Each task is a five-thousandth of its node's work.
 TEST_F(ClusterBalance, ManySmallTasksAreSharedOut) {
   for (int i = 0; i < 5000; ++i) add();
   std::vector<NodeNumber> nodes = improve(std::vector<NodeNumber>(5000, 1));
@@ -99,7 +100,7 @@ TEST_F(ClusterBalance, WhatIsPinnedOrOnTheHostStays) {
   EXPECT_EQ(improve({1, 1, 1, 0}), (std::vector<NodeNumber>{1, 1, 1, 0}));
 }
 
-// Nodes by what tasks read in common.
+// Nodes are chosen by the data that tasks read in common.
 class ClusterSharing : public ClusterBalance {
  protected:
   ClusterSharing() {
@@ -112,7 +113,7 @@ class ClusterSharing : public ClusterBalance {
     Sharing().assign(placement_, tasks_, run_, nodes);
     return {nodes.begin(), nodes.end()};
   }
-  // Of eight columns: each task of the next row reads its own, and those at the distance.
+  // Adds a row of eight columns: each task reads its own column, and the columns at that distance.
   void add_row(uint32_t distance) {
     auto first = static_cast<uint32_t>(tasks_.count());
     for (uint32_t i = 0; i < 8; ++i) {
@@ -155,7 +156,7 @@ TEST_F(ClusterSharing, WhatIsPinnedOrOnTheHostIsLeftAlone) {
   EXPECT_EQ(assign(), (std::vector<NodeNumber>{0, 3, 3}));
 }
 
-// More slots, more tasks; and none where they cannot run.
+// Nodes with more slots get more tasks; nodes that cannot run the tasks get none.
 TEST_F(ClusterSharing, NodesHaveUnlikeSlotsAndKinds) {
   placement_.add({1, 2});
   done_.clear(6);
@@ -167,7 +168,7 @@ TEST_F(ClusterSharing, NodesHaveUnlikeSlotsAndKinds) {
   EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 0), 2) << "no advice";
 }
 
-// A graph of eight tasks, of which one takes longer than the others together. Each node's first one does not count.
+// A graph of eight tasks, of which one takes longer than the others together. Each node's first task does not count.
 class UnevenGraph {
  public:
   UnevenGraph() : head_({.nodes = 2, .credits = 100, .window = 100}) {
@@ -212,14 +213,14 @@ class UnevenGraph {
     }
     open_.clear();
   }
-  // Of the last iteration, which is recorded.
+  // For the last iteration, which is recorded.
   long beside_heavy() {
     NodeNumber node = head_.place_of(now_[kHeavy]).node;
     return std::count_if(now_.begin(), now_.end(), [&](TaskNumber task) { return head_.place_of(task).node == node; }) -
            1;
   }
 
-  // Of the last iteration, which is a replay: each node tells its tasks' ends and times together.
+  // For the last iteration, which is a replay: each node reports its tasks' ends and times together.
   void end_replay(double heavy) {
     List<Message> sent;
     sent.swap(head_.messages);
@@ -236,7 +237,8 @@ class UnevenGraph {
       report.ended.push({batch.first_index + batch.from, false, time, replay.count});
       reports_.push(std::move(report));
     }
-    for (const Message& report : reports_) head_.receive(report);  // now, as the tasks' places are known no longer then
+    // now, because the tasks' places are not known afterwards.
+    for (const Message& report : reports_) head_.receive(report);
     reports_.clear();
   }
 
@@ -284,7 +286,7 @@ TEST(ClusterUnevenGraph, IsPlacedByTheTimesOfTheIterationBefore) {
   EXPECT_TRUE(graph.iterate(true));
 }
 
-// The times come when there is a plan.
+// The times arrive when there is already a plan.
 TEST(ClusterUnevenGraph, IsRecordedOnceMore) {
   UnevenGraph graph;
   EXPECT_FALSE(graph.iterate(false));
@@ -300,8 +302,8 @@ TEST(ClusterUnevenGraph, IsRecordedOnceMore) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(graph.iterate(false));
 }
 
-// Behind an iteration that was cut, two come with other tasks, and the second of them could be kept: by their times it
-// would be given up at once.
+// After an iteration that was cut, two iterations have other tasks. The plan of the second one could be kept, but by
+// the times of its tasks it would be dropped at once.
 TEST(ClusterUnevenGraph, IsNotKeptAndGivenUpAtOnce) {
   UnevenGraph graph;
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(graph.iterate(false, 1));
@@ -311,7 +313,7 @@ TEST(ClusterUnevenGraph, IsNotKeptAndGivenUpAtOnce) {
     graph.plans_for_nothing();
     graph.iterate(false);
     EXPECT_EQ(graph.plans_for_nothing(), 0) << "iteration " << i;
-    if (i != 1) graph.end_all();  // the times of the first one that is recorded come with the second one's
+    if (i != 1) graph.end_all();  // the times of the first recorded iteration come with those of the second
   }
   EXPECT_EQ(graph.uneven(), 1u);
 }
@@ -331,7 +333,7 @@ void replay(UnevenGraph& graph, double heavy, int iterations) {
   }
 }
 
-// Then the times are learned where the tasks are, and the second iteration is placed by them.
+// The nodes then measure the times, and the second iteration is placed by them.
 TEST(ClusterUnevenGraph, BecomesUneven) {
   UnevenGraph graph;
   record(graph, 1, 2);

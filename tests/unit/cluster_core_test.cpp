@@ -42,7 +42,7 @@ struct Sum {
   }
 };
 
-// The number of seeds that fail; says how to run the smallest case of each again.
+// The number of seeds that fail; prints how to run the smallest failing case of each again.
 int run_seeds(unsigned first, unsigned count, Sum& sum) {
   int failed = 0;
   for (unsigned seed = first; seed < first + count && failed < 5; ++seed) {
@@ -61,7 +61,7 @@ int run_seeds(unsigned first, unsigned count, Sum& sum) {
 TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
   Sum sum;
   EXPECT_EQ(run_seeds(0, 1000, sum), 0);
-  // The seeds reach what they are there for.
+  // The seeds reach the cases that they are meant to test.
   EXPECT_GT(sum.moves, 100u);
   EXPECT_GT(sum.drops, 100u);
   EXPECT_GT(sum.withdrawn, 100u);
@@ -93,8 +93,8 @@ TEST(ClusterDataMap, WhatIsPartlyMappedIsRefused) {
   EXPECT_NE(change.range.buffer, buffer) << "a new mapping is a new buffer";
 }
 
-// Writers of the last replay are under way, those of the recorded iteration with the same names had ended. In the other
-// program a replayed task reads beside a writer that ends before anybody asks.
+// Writers of the last replay are still running, while the writers of the recorded iteration with the same names had
+// ended. In the other program a replayed task reads beside a writer that ends before its bytes are requested.
 TEST(ClusterCore, WhatIsPlannedBehindAReplayKnowsWhoWasUnderWay) {
   EXPECT_EQ(simulate(11425, 47).error, "");
   EXPECT_EQ(simulate(12362, 146).error, "");
@@ -165,7 +165,7 @@ TEST_F(ClusterMapOrder, WhatIsMappedInPartNamesWhoHasMappedThat) {
             "alone");
 }
 
-// One access of a task at node `task % 4`, as its only one.
+// Plans a task at node `task % 4` that has this one access.
 PlannedAccess plan_one(Directory& directory, TaskNumber task, const List<TaskNumber>& before, uint64_t offset,
                        uint64_t bytes, bool may_write, TaskNumber ended) {
   List<PlannedAccess> accesses;
@@ -205,7 +205,7 @@ TEST(ClusterDirectory, AWriterBehindAReaderOfAllThatIsWrittenTakesTheHome) {
   EXPECT_TRUE(access.is_sole);
 }
 
-// Tasks that may all write a buffer, each on a node of its own; returns where they get it from.
+// Tasks that may all write a buffer, each on a node of its own; returns the nodes from which they get it.
 class ClusterCompanions : public testing::Test {
  protected:
   ClusterCompanions() {
@@ -254,7 +254,7 @@ TEST_F(ClusterCompanions, WhenOneHasEndedOthersMayBeBehindIt) {
   EXPECT_EQ(source_of_next(), 1u);
 }
 
-// Two nodes with a slot each, four tasks on each; node 2 ends its own while node 1 still runs its first.
+// Two nodes with a slot each, four tasks on each; node 2 ends its tasks while node 1 still runs its first.
 TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   Head head({.nodes = 2, .withdraw = true});
   for (int i = 0; i < 2; ++i) head.placement.add({});
@@ -274,8 +274,8 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   EXPECT_EQ(message.peer.node, 2u);
 }
 
-// To move the data takes half of the time that the idle node, of another kind, needs for a task, but little of the busy
-// one's; not so where both need as long as the idle one.
+// To move the data takes half of the time that the idle node, which is of another kind, needs for a task, but little of
+// the time that the busy node needs. In the second case both nodes need as long as the idle one.
 TEST(ClusterWithdrawal, WhatIsMovedIsLittleForTheBusyNode) {
   for (double busy : {1, 100}) {
     Head head({.nodes = 2, .withdraw = true});
@@ -303,7 +303,8 @@ TEST(ClusterWithdrawal, WhatIsMovedIsLittleForTheBusyNode) {
   }
 }
 
-// When they were placed, nobody knew how long tasks take: four of them seemed to be less than one is on either node.
+// When the tasks were placed, their times were unknown: four of them seemed to be less work than one really is on
+// either node.
 TEST(ClusterWithdrawal, LoadsAreWhatIsKnownNow) {
   Head head({.nodes = 2, .withdraw = true});
   head.placement.add({.kind = 0});
@@ -325,7 +326,7 @@ TEST(ClusterWithdrawal, LoadsAreWhatIsKnownNow) {
   EXPECT_EQ(head.counts.withdrawn, 1u);
 }
 
-// `before` 0: behind none.
+// `before` 0: without a predecessor.
 TaskNumber create_behind(Head& head, TaskNumber before, NodeNumber pin) {
   NewTask task;
   task.pin = pin;
@@ -342,7 +343,7 @@ void tell_first_end(Head& head) {
   head.receive(report);
 }
 
-// Node 1 has tasks 0 to 2, and 3 behind 2; all credits of node 2 are with tasks behind 1.
+// Node 1 has tasks 0 to 2, and task 3 after 2; all credits of node 2 are used by tasks ordered after task 1.
 TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
   Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
   for (int i = 0; i < 2; ++i) head.placement.add({});
@@ -363,7 +364,8 @@ TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
   EXPECT_EQ(withdrawn, 1u) << "and not task 3";
 }
 
-// A stand-in waits for its task, and that may wait for tasks that node 2 is to get: three of its four credits are used.
+// A speculative copy waits for its task, which may wait for tasks that node 2 has still to get: three of node 2's four
+// credits are used.
 TEST(ClusterWithdrawal, AStandInTakesNoCreditFromTasksThatWereThereBefore) {
   Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
   for (int i = 0; i < 2; ++i) head.placement.add({});
@@ -378,15 +380,16 @@ TEST(ClusterWithdrawal, AStandInTakesNoCreditFromTasksThatWereThereBefore) {
   EXPECT_EQ(head.messages[0].task, last);
 }
 
-// 30,555,792: node 4 got a stand-in for its last credit, whose task waited for bytes of one that it had no credit for.
-// The others: an iteration behind one that was cut did not name what had ended of that, and the next one, as a replay,
-// did not wait for it.
+// 30,555,792: node 4 used its last credit for a speculative copy, but the copied task waited for bytes of a task that
+// node 4 had no credit for. The other seeds: an iteration after one that was cut did not name the ended tasks of that
+// one, and the next iteration, a replay, did not wait for them.
 TEST(ClusterCore, SeedsThatHaveFailed) {
   Sum sum;
   for (unsigned seed : {30555792U, 40169573U, 40944898U}) EXPECT_EQ(run_seeds(seed, 1, sum), 0);
 }
 
-// An iteration of one task that writes a buffer. The program waits for each, so the plan counts on the ends.
+// An iteration has one task, which writes a buffer. The program waits for each iteration, so the plan relies on the
+// task's end.
 TEST(ClusterGraphs, APlanThatCountsOnTheEndOfTheIterationBeforeIsNotReplayedWithoutIt) {
   Head head({.nodes = 1});
   head.placement.add({});

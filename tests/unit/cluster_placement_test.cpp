@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes the cluster's core chooses: for tasks one by one, and for many at once, whose plans are run.
+// Which nodes the cluster's core chooses: for single tasks, and for many tasks at once, which are then run as planned.
 #include "cluster/dataflow/head.hpp"
 #include "placed.hpp"
 
@@ -104,8 +104,8 @@ TEST(ClusterPlacement, ATaskGoesWhereItsSuccessorsOtherInputsLie) {
   }
 }
 
-// All read what node 1 has, and nobody knows what they take: not that they would take less than the link. With a window
-// or one by one.
+// All tasks read data of node 1, and their times are unknown: they may take longer than the transfer. Tried with a
+// window and one by one.
 TEST(ClusterPlacement, TasksOfWhichNothingIsKnownAreSpread) {
   for (uint64_t window : {0, 100}) {
     Head head({.nodes = 3, .window = window});
@@ -129,13 +129,14 @@ TEST(ClusterPlacement, TasksOfWhichNothingIsKnownAreSpread) {
 }
 
 // A tree with twice as many tasks in each row up to eight, then chains; to move an input takes twice as long as a task.
-// Each task ends first where its input is until much waits there, and then all that is below would have to move.
+// Each task ends earliest at the node of its input until many tasks wait there; after that a whole subtree would have
+// to move.
 TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {
   constexpr uint64_t kWidth = 8, kRows = 16, kBytes = 1000;
   Head head({.nodes = 4, .window = kWidth * kRows});
   for (int i = 0; i < 4; ++i) head.placement.add({});
   head.placement.set_link(0.01, 0.002);
-  std::vector<TaskNumber> before, now, readers;  // of the row before, and who reads which of these
+  std::vector<TaskNumber> before, now, readers;  // the row before, this row, and the readers of each task
   uint64_t buffer = 0;
   int moved = 0;
   for (uint64_t row = 0; row < kRows; ++row) {
@@ -165,7 +166,7 @@ TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {
   for (int node = 1; node <= 4; ++node) EXPECT_EQ(chains[node], 2);
 }
 
-// What plans come to. All tasks take 1, a byte takes 0.1.
+// How long plans take. All tasks take 1, a byte takes 0.1.
 class ClusterPlanRun : public ::testing::Test {
  protected:
   explicit ClusterPlanRun(std::vector<double> slots = {1, 1}) {
@@ -218,7 +219,7 @@ TEST_F(ClusterPlanRun, OneThingAtATimeLeavesANodeOncePerNode) {
   EXPECT_EQ(run({1, 2, 2, 2}, {0, 1, 2, 3}), 5) << "10 bytes until 2, the other 10 until 3, task 1 until 3";
 }
 
-// Both get the same bytes at the same time; the second one in the order of numbers comes first in the plan's.
+// Both tasks get the same bytes at the same time; the task with the higher number comes first in the plan's order.
 TEST_F(ClusterPlanRun, APlansOrderDecides) {
   for (uint64_t bytes : {10, 0}) {
     tasks_.clear();
@@ -230,7 +231,7 @@ TEST_F(ClusterPlanRun, APlansOrderDecides) {
   }
 }
 
-// Nothing of the plan runs on node 2, so what that does is not in its way.
+// No task of the plan runs on node 2, so the other work of that node does not delay it.
 TEST_F(ClusterPlanRun, ABusyNodeBesideThePlanDoesNotCount) {
   add();
   idle_.slots[1] = 50;
@@ -238,7 +239,7 @@ TEST_F(ClusterPlanRun, ABusyNodeBesideThePlanDoesNotCount) {
   EXPECT_EQ(run({2}, {0}), 51);
 }
 
-// 0 waits for something until 90, and then for bytes of node 1; 2 gets what 1 makes before that.
+// Task 0 waits until 90, and then for bytes of node 1; task 2 gets the output of task 1 before that.
 TEST_F(ClusterPlanRun, WhatComesLateIsNotInTheWay) {
   BatchTask& late = add();
   late.ready = 90;
@@ -279,7 +280,7 @@ TEST(ClusterPlacement, SmallGraphsEndAlmostAsSoonAsTheyCan) {
   EXPECT_LT(moved / moved_best, 1.3);
 }
 
-// And on larger ones, of which the core knows 64 tasks and more: 1.2 times the best of five offline heuristics.
+// On larger graphs, of which the core knows 64 tasks and more: 1.2 times the best of five offline heuristics.
 TEST(ClusterPlacement, LargerGraphsEndAlmostAsSoonAsByTheBestHeuristic) {
   double ratios = 0;
   constexpr unsigned kGraphs = 10;

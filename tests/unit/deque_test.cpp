@@ -12,7 +12,7 @@
 namespace marline {
 namespace {
 
-// The deque never looks into a task: a number will do.
+// The deque never reads a task, so a number serves as one.
 Task* task(uintptr_t number) { return reinterpret_cast<Task*>(number); }
 uintptr_t number(Task* task) { return reinterpret_cast<uintptr_t>(task); }
 
@@ -77,7 +77,7 @@ TEST_P(DequeStress, EveryTaskIsTakenOnce) {
     }
     if (burst % 5 == 0) std::this_thread::yield();
   }
-  // The rest is the thieves', so that they have had their share on however busy a machine.
+  // The thieves take the rest, so that they get tasks even on a busy machine.
   while (!deque.empty()) std::this_thread::yield();
   EXPECT_EQ(deque.pop(), nullptr);
   done.store(true, release);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of made-up machines: two sockets with two domains of two cores each, and two hardware threads per core, which
-// the system counts behind all cores.
+// Parts of made-up machines: two sockets with two domains of two cores each, and two hardware threads per core, the
+// second of which the system numbers after all cores.
 #include "device/processor/cpu_parts.hpp"
 
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ TEST_P(DirectCalls, OfOtherFunctionsAreNot) {
 
 TEST_P(DirectCalls, OfTheProviderAreFound) {
   const auto* function = reinterpret_cast<const void*>(GetParam()->by_call);
-  (void)GetParam()->by_call();  // the loader looks for getppid now, if not before
+  (void)GetParam()->by_call();  // the loader resolves getppid now at the latest
   EXPECT_TRUE(calls_directly(function, "getppid", dlsym(RTLD_DEFAULT, "getpgrp")));
   EXPECT_FALSE(calls_directly(function, "getppid", function));
 }

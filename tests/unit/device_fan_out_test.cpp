@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which device takes the parts of a copy from which one: FanOut on a made-up wire, on which the parts of different
-// copies leave and arrive in an order that a seed draws, and those of one copy in order. A worker passes on what it
-// has.
+// FanOut chooses the device from which each device takes the parts of a copy. The test runs it on a made-up wire: the
+// parts of one copy leave and arrive in order, the parts of different copies in an order that a seed draws. A worker
+// passes on the parts that it has.
 #include "device/remote/program/fan_out.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ class World {
     while (fan_out.next_part(part)) check_and_send(part);
   }
 
-  // Something happens that can, as `choice` chooses. False: nothing is under way.
+  // Makes one of the possible events happen, chosen by `choice`. False: nothing is in flight.
   bool step(unsigned choice) {
     std::vector<TestCopy*> leaving, arriving;
     for (const auto& copy : copies) {
@@ -217,7 +217,7 @@ TEST(FanOut, ACopyThatIsThroughGetsNoFollowers) {
 TEST(FanOut, ACopyCanBeFollowedWhileItsBytesAreOnTheirWay) {
   World world(1);
   TestCopy* first = world.begin(1, 64 * kMiB);
-  while (!first->leaving.empty()) world.leave(first);  // the wire takes what it is given
+  while (!first->leaving.empty()) world.leave(first);  // the wire sends all parts that it has
   EXPECT_FALSE(first->has_ended);
   EXPECT_EQ(world.begin(2, 64 * kMiB)->from, first);
   run(world, 1);
@@ -258,8 +258,8 @@ TEST(FanOut, PartsAreSmallAgainstTheWhole) {
   }
 }
 
-// Copies of a few sources to any device begin at any time, also again to one that has had the bytes; each ends, and
-// brings every byte once.
+// Copies of a few sources to any device begin at any time, also to a device that has had the bytes before. Each copy
+// ends, and every byte arrives once.
 TEST(FanOut, CopiesBeginAtAnyTime) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);

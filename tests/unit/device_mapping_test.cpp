@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data environment that programs use (offload/data) against the one that the cluster's simulator uses
-// (offload/cluster/mapping): for the same constructs, one behind the other, both copy the same bytes and keep the same
-// data. So what the simulator finds of programs' maps holds for programs.
+// (offload/cluster/mapping): for the same sequence of constructs, both copy the same bytes and keep the same data. So
+// the simulator's results about maps hold for programs.
 #include "data/data_environment.hpp"
 
 #include "cluster/data_map.hpp"
@@ -35,7 +35,7 @@ struct Copy {
   }
 };
 
-// A device that is memory of this process, and notes the copies.
+// A device that is memory of this process, and records the copies.
 std::vector<Copy> g_copies;
 long g_allocated = 0;
 
@@ -92,7 +92,7 @@ uint64_t type_of(What what, const MapItem& item) {
          (what == What::kDelete ? kDelete : 0);
 }
 
-// The simulator's side. False: the program is wrong, and nothing is to be done; `to` is what it copies otherwise.
+// The simulator's side. False: the program is wrong, and nothing must be done. Otherwise it copies to `to`.
 class Reference {
  public:
   bool is_right(const Construct& construct) const {
@@ -202,8 +202,7 @@ TEST(DeviceMapping, DoesWhatTheSimulatedOneDoes) {
   EXPECT_GT(done, 250'000);
 }
 
-// An array whose elements have a mapper, as Clang's code maps it: the array without copies, then each element's
-// members.
+// An array of elements with a mapper, as Clang's code maps it: the array without copies, then each element's members.
 struct Element {
   int first[3], number;
   double last[4], skipped;
@@ -306,7 +305,7 @@ class SharedStorage : public testing::Test {
     kind_.read = read;
     device_.kind = &kind_;
     device_.shares_storage = true;
-    device_.mapping = new Mapping(&device_);  // stays: forks know of its lock
+    device_.mapping = new Mapping(&device_);  // never freed: the fork handlers use its lock
     g_allocated = 0;
   }
   static uint64_t allocate_aligned(Device*, size_t bytes) {

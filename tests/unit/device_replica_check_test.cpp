@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MARLINE_CLUSTER_WRITES=check: bytes that two tasks on two nodes have written, neither of which has seen the other's.
+// MARLINE_CLUSTER_WRITES=check: reports bytes that two tasks on two nodes have written when neither task has seen the
+// other's bytes.
 #include "device/cluster/replica/replica.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ class Checked : public testing::Test {
 
 TEST_F(Checked, BytesOfOneTaskAreNobodyElses) {
   node_.data[10] = 1, node_.data[11] = 2, node_.data[300] = 3;
-  home_.data[12] = 9;  // of another task under way
+  home_.data[12] = 9;  // by another running task
   List<ChangedBytes> changes = node_.changes();
   ASSERT_EQ(changes.count(), 2U);
   EXPECT_EQ(changes[0].range.offset, 10U);
@@ -63,7 +64,7 @@ TEST_F(Checked, BytesOfOneTaskAreNobodyElses) {
 TEST_F(Checked, BytesOfTwoTasksAreFoundAtHome) {
   node_.data[10] = 1, node_.data[300] = 3;
   List<ChangedBytes> changes = node_.changes();
-  home_.data[300] = 3;  // the same value: a counter that both have raised
+  home_.data[300] = 3;  // the same value: both tasks have raised a counter
   EXPECT_EQ(found_at_home(changes), 1U);
   home_.compare(kOther);  // with the same clock
   EXPECT_EQ(found_at_home(changes), 1U);

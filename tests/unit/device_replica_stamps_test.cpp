@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a cluster's copies of one buffer know of each byte, where blocks have many stamps and where chunks lie on a GPU
-// as a whole and in parts.
+// The stamps of the bytes in a cluster's copies of one buffer, for blocks with many stamps and for chunks that are on a
+// GPU as a whole or in parts.
 #include "replica_copies.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 using namespace marline::offload::device;
 
-// Two copies in turn write some bytes of few blocks, and take what is newer from each other: more stamps lie in a block
-// than it has bytes, if those that are used no more were kept.
+// Two copies in turn write some bytes of few blocks, and take newer bytes from each other. A block would have more
+// stamps than bytes if unused stamps were kept.
 void write_in_turns(Run run) {
   constexpr size_t kBytes = 300;
   struct Known {
@@ -30,7 +30,7 @@ void write_in_turns(Run run) {
     size_t writer = random() % 2, other = 1 - writer;
     Copy& copy = copies[writer];
     if (run == Run::kGpu) copy.replica.bring(whole, true);
-    size_t step = 1 + random() % 64;  // now few bytes, now all
+    size_t step = 1 + random() % 64;  // sometimes few bytes, sometimes all
     for (size_t i = random() % step; i < kBytes; i += step) {
       copy.tasks()[i] = ++known[writer].bytes[i];
       known[writer].stamps[i] = stamp;
@@ -75,7 +75,7 @@ TEST(Replica, AsManyStampsAsBytes) {
   EXPECT_EQ(copies[1].twin, expected);
 }
 
-// Tasks leave some chunks as a whole and some in part on the home's GPU. Those of another node write the bytes beside
+// Tasks leave some chunks as a whole and some in part on the home's GPU. Tasks of another node write the bytes beside
 // them.
 TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
   constexpr size_t kBytes = (5 << 19) + 1000;
@@ -104,8 +104,8 @@ TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
   }
 }
 
-// A comparison that was postponed is one of the whole chunk, whatever part of it somebody asks for: all of its blocks
-// have been sent then, once.
+// A postponed comparison covers the whole chunk, whatever part of it is requested: after that, all of its blocks have
+// been sent once.
 TEST(Replica, WhatWasPostponedIsSentOnce) {
   constexpr uint64_t kBytes = 100'000;
   Copy home(kBytes), other(kBytes);
@@ -123,7 +123,7 @@ TEST(Replica, WhatWasPostponedIsSentOnce) {
   EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), kBytes), 0);
 }
 
-// Somebody asks again and again: the task compares at once then, as its threads do that together.
+// The chunk is requested again and again: then the task compares at once, because its threads do that together.
 TEST(Replica, WhatIsAskedForIsNotPostponedAgain) {
   constexpr uint64_t kBytes = 3 * Replica::kChunk + 1000;
   Copy copy(kBytes);
@@ -132,7 +132,7 @@ TEST(Replica, WhatIsAskedForIsNotPostponedAgain) {
   List<ClusterRange> left, none, again;
   copy.replica.postpone(inside, 1, Replica::version(), kPostponedSink, left);
   ASSERT_EQ(left.count(), 1U);
-  bool is_begin = left[0].offset == 10 && left[0].end() == Replica::kChunk;  // of which the task has not all
+  bool is_begin = left[0].offset == 10 && left[0].end() == Replica::kChunk;  // the task does not have all of the chunk
   EXPECT_TRUE(is_begin) << left[0].offset << ", " << left[0].bytes;
   BlobWriter blob;
   copy.replica.pack({1, 2 * Replica::kChunk, 1}, 0, blob);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cluster's copies of one buffer: random tasks without order, whose bytes do not overlap, on three nodes. Their steps
-// come in any order between one another. Behind them the home's copy must have all that was written, and every pointer
-// must have been told. The same with pages that have been written, with tasks that run on GPUs, and with comparisons
+// A cluster's copies of one buffer: random unordered tasks with bytes that do not overlap, on three nodes. The steps of
+// different tasks come in any order. After them the home's copy must have all written bytes, and every pointer must
+// have been reported. The same with pages that have been written, with tasks that run on GPUs, and with comparisons
 // that are postponed.
 #include "device/cluster/replica/replica.hpp"
 #include "replica_copies.hpp"
@@ -25,17 +25,17 @@ using namespace marline::offload::device;
 
 constexpr size_t kNodes = 3;
 
-// One task: gets its range, writes its bytes in two steps, and compares; and what it has written comes to the home.
+// One task: gets its range, writes its bytes in two steps, and compares; and its written bytes come to the home.
 struct Task {
   enum class Step { kFetch, kWrite, kWriteRest, kCompare, kArrive, kOver };
   size_t node;
   bool is_sole;
   ClusterRange range;
-  bool restores;  // all bytes are in the end as they were
+  bool restores;  // in the end all bytes are as before
   Step step = Step::kFetch;
   uint64_t version = 0;                           // when its inputs had come
-  std::vector<std::pair<size_t, char>> writes{};  // where, what
-  std::unique_ptr<Sent> sent = nullptr;           // under way
+  std::vector<std::pair<size_t, char>> writes{};  // offset and value
+  std::unique_ptr<Sent> sent = nullptr;           // in flight
 };
 
 class Copies {
@@ -51,7 +51,7 @@ class Copies {
     }
   }
 
-  // Tasks that are ordered behind all earlier ones, and not between one another.
+  // Runs tasks that are ordered after all earlier tasks, but not among one another.
   void run_tasks() {
     make_tasks();
     give_bytes();
@@ -59,7 +59,7 @@ class Copies {
       Task& task = tasks_[below(tasks_.size())];
       if (task.step == Task::Step::kOver || must_wait(task)) continue;
       if (task.step == Task::Step::kFetch && tasks_[0].step == Task::Step::kFetch) {
-        advance(tasks_[0]);  // the others get theirs behind its inputs
+        advance(tasks_[0]);  // the others get their inputs after this task's
       } else {
         advance(task);
       }
@@ -78,7 +78,7 @@ class Copies {
     return {1, begin, end - begin};
   }
 
-  // The first one is sole mostly, and its node the home from then on.
+  // The first task is mostly alone, and its node is the home from then on.
   void make_tasks() {
     tasks_.clear();
     source_ = home_;
@@ -161,7 +161,7 @@ class Copies {
     check_inputs(task);
   }
 
-  // What it is going to write behind that may have any value meanwhile.
+  // The bytes that the task writes later may have any value meanwhile.
   void scribble(Task& task, size_t first) {
     for (size_t i = first; i < task.writes.size(); ++i) {
       if (below(4) == 0) copies_[task.node]->tasks()[task.writes[i].first] ^= 0x15;
@@ -234,7 +234,7 @@ class Copies {
   Run run_;
   size_t bytes_;
   std::vector<char> truth_;  // as if the tasks ran one by one
-  std::vector<bool> open_;   // what the present tasks write
+  std::vector<bool> open_;   // bytes that the present tasks write
   std::vector<std::unique_ptr<Copy>> copies_;
   std::vector<Task> tasks_;
   std::set<uint64_t> told_;
@@ -271,8 +271,8 @@ TEST(Replica, CopiesHaveWhatTasksHaveWrittenOnGpus) {
   run_seeds(3, 3'000'000, Run::kGpu);
 }
 
-// Of one copy: each thread writes and compares its own part, in another chunk mostly, while another node fetches all of
-// it again and again.
+// The threads of one copy: each writes and compares its own part, mostly in a chunk of its own, while another node
+// fetches the whole copy again and again.
 TEST(Replica, ComparisonsAndFetchesOfThreadsDoNotDisturbOneAnother) {
   constexpr size_t kThreads = 4, kPart = 600'000, kRounds = 4;
   Copy home(kThreads * kPart), other(kThreads * kPart);
@@ -298,8 +298,7 @@ TEST(Replica, ComparisonsAndFetchesOfThreadsDoNotDisturbOneAnother) {
   EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), whole.bytes), 0);
 }
 
-// A fetch whose answer is on its way serves those behind it, but not a copy that has come in place of the one that
-// asked.
+// A fetch with an answer in flight also serves later fetches, but not a new copy that has replaced the copy that asked.
 TEST(Replica, WhatIsOnItsWayIsNotSentAgain) {
   constexpr uint64_t kBytes = 100'000;
   Copy home(kBytes);
@@ -406,8 +405,9 @@ TEST(Replica, PointersOnAGpuAreToldThoughTheBlockHasGone) {
   EXPECT_EQ(sink.found[0], kBegin + 8);
 }
 
-// The second comparison finds a byte half written. The first one, which comes to it later, must not hide from the
-// writer's own comparison that it has changed since: other nodes have the half-written one with the second one's stamp.
+// The second comparison finds a byte half written. The first comparison, which comes to the byte later, must not hide
+// from the writer's own comparison that the byte has changed since: other nodes have the half-written byte with the
+// second comparison's stamp.
 TEST(Replica, AnOlderComparisonLeavesWhatAYoungerOneHasFoundHalfWritten) {
   for (auto run : {Run::kDiff, Run::kPages}) {
     constexpr size_t kBytes = 1 << 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists of traits: which devices they name, in which order, and where a text stops to be one (OpenMP 6.0, 4.3.7 and
-// 4.3.8). The devices: 0, 2: GPUs of nvidia; 1: a GPU of amd; 3: a processor.
+// Lists of traits: which devices they name, in which order, and where a wrong text stops to be valid (OpenMP 6.0, 4.3.7
+// and 4.3.8). The devices: 0, 2: GPUs of nvidia; 1: a GPU of amd; 3: a processor.
 #include "base/device_set.hpp"
 #include "base/selection.hpp"
 
@@ -94,7 +94,7 @@ TEST(Selection, Mistakes) {
 
 TEST(Selection, DefaultDevice) {
   EXPECT_EQ(chosen("2"), "2");
-  EXPECT_EQ(chosen("17"), "17");  // alone: the construct says that there is none
+  EXPECT_EQ(chosen("17"), "17");  // alone: the construct itself reports that there is no such device
   EXPECT_EQ(chosen("17,kind(cpu)"), "3");
   EXPECT_EQ(chosen("vendor(intel)&&kind(gpu),initial"), "-1");
   EXPECT_EQ(chosen("vendor(intel)&&kind(gpu), Invalid"), "-2");

@@ -47,7 +47,7 @@ int slot(const std::vector<int>& cpus, const std::vector<int>& domain) {
 
 TEST(Share, Slots) {
   const std::vector<int> domain = {0,  1,  2,  3,  4,  5,  6,  7,
-                                   16, 17, 18, 19, 20, 21, 22, 23};  // hardware threads far away
+                                   16, 17, 18, 19, 20, 21, 22, 23};  // hardware threads with distant numbers
   EXPECT_EQ(slot({0, 1, 2, 3}, domain), 0);
   EXPECT_EQ(slot({4, 5, 6, 7}, domain), 1);
   EXPECT_EQ(slot({4, 5, 6, 7, 20, 21, 22, 23}, domain), 1);

@@ -20,8 +20,8 @@ cpu_set_t allowed() {
   return cpus;
 }
 
-// Whether so many commands that come while the thread gives way move it. The system may move it, too, so a test asks
-// about most of several tries.
+// Whether the thread moves after so many commands that come while it yields. The system may move it, too, so a test
+// asks about most of several tries.
 bool moves(SharedCpu& cpu, int commands, uint64_t time) {
   int before = sched_getcpu();
   for (int i = 0; i < commands; ++i) cpu.note_command(true, time);

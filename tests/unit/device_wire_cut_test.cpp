@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A network that is cut, as by the crash of a machine: nobody says that a connection has ended. The processes are in a
-// network of their own, whose only interface, the loopback, is taken down.
+// A network that is cut, as by the crash of a machine: no end of a connection is reported. The processes are in a
+// network of their own; its only interface, the loopback, is taken down.
 #include "wire_job.hpp"
 
 #include <net/if.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kTimeout = "2s";
 
-// Whether this process has the loopback of its own network up, or down.
+// Takes the loopback of this process's own network up or down. False: that failed.
 bool set_loopback(bool up) {
   int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   ifreq request = {};
@@ -45,7 +45,7 @@ TestJob apart() {
   return job;
 }
 
-// Until the peer is lost.
+// Expects nothing until the peer is lost.
 void expect_silence(End& end) {
   std::string why;
   end.lost = [&](int, const char* said) { why = said; };
@@ -62,7 +62,7 @@ class CutTest : public testing::TestWithParam<bool> {
   }
 };
 
-// Idle, or while both send without an end.
+// The parameter: both processes are idle, or both send all the time.
 TEST_P(CutTest, TheOtherMachineIsLost) {
   in_network([&] {
     expect_done(run_job(apart(), 2, [&](End& end) {
@@ -88,7 +88,8 @@ TEST_P(CutTest, TheOtherMachineIsLost) {
 
 INSTANTIATE_TEST_SUITE_P(All, CutTest, testing::Bool(), [](const auto& busy) { return busy.param ? "Busy" : "Idle"; });
 
-// A process that is stopped for longer than that, as by a debugger, with all sent to it that goes: its machine answers.
+// A process that is stopped for longer than the time limit, as by a debugger, while the other one sends all that it
+// can: the machine still answers.
 TEST(StoppedTest, AProcessThatDoesNotReadIsNotLost) {
   expect_done(run_job(apart(), 2, [&](End& end) {
     static std::vector<char> bulk(8 << 20);

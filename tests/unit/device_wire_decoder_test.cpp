@@ -20,11 +20,11 @@ namespace {
 
 using Random = std::mt19937_64;
 constexpr uint64_t kJob = 0x1234;
-constexpr uint64_t kMostPlaced = 1 << 16;  // a bulk that is longer is dropped, as a user may do
+constexpr uint64_t kMostPlaced = 1 << 16;  // a longer bulk is dropped, as a user may do
 
 double fuzz_seconds() {
   const char* text = std::getenv("MARLINE_FUZZ_SECONDS");
-  return text != nullptr ? std::atof(text) : 1.0;  // for each of the two below
+  return text != nullptr ? std::atof(text) : 1.0;  // for each of the two tests below
 }
 
 void append(std::string& stream, const Frame& frame, const std::string& words, const std::string& bulk) {
@@ -75,8 +75,8 @@ void mutate(Random& random, std::string& stream) {
   }
 }
 
-// Feeds a decoder in random pieces, each in memory of its exact size, so that AddressSanitizer sees what lies beyond.
-// Returns what it has understood.
+// Feeds a decoder in random pieces, each in memory of its exact size, so that AddressSanitizer finds accesses beyond
+// its end. Returns a text of the decoded frames.
 std::string decode(Random& random, const std::string& stream, const char*& fault) {
   FrameDecoder decoder;
   EXPECT_TRUE(decoder.open(kJob));
@@ -163,7 +163,7 @@ std::string spoilt_stream(Random& random) {
   return stream;
 }
 
-// What is understood of a spoilt stream before the spoilt place is what was sent.
+// All that is decoded before the spoilt byte of a stream is what was sent.
 TEST(FrameDecoderFuzz, SpoiltBytes) {
   fuzz([](uint64_t seed) {
     Random random(seed);
@@ -221,7 +221,7 @@ struct OneLink {
   void poll() const { local_poll(reinterpret_cast<Wire*>(wire)); }
 };
 
-// Whatever comes on a connection and wherever it ends: the peer is lost or has left, and that is all.
+// Whatever bytes come on a connection and wherever it ends: the only effect is that the peer is lost or has left.
 TEST(FrameDecoderFuzz, SpoiltConnections) {
   fuzz([](uint64_t seed) {
     Random random(seed);
@@ -241,7 +241,7 @@ TEST(FrameDecoderFuzz, SpoiltConnections) {
   });
 }
 
-// Rings whose ends a peer has overwritten.
+// Rings after a peer has overwritten their ends.
 TEST(FrameDecoderFuzz, SpoiltRings) {
   constexpr uint64_t kBytes = 64 << 10;
   for (uint64_t seed = 0; seed < 300; ++seed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the environment says of a job, and what becomes of it if processes do not come, are strangers, end or leave.
+// What the environment says of a job, and what happens to the job if processes do not come, are strangers, end or
+// leave.
 #include "wire_job.hpp"
 
 #include "wire/base/job.hpp"
@@ -49,7 +50,7 @@ TEST_F(EnvironmentTest, NoLauncherNoJob) {
 TEST_F(EnvironmentTest, AJobIsRead) {
   set(kSecret, "2", "3", "unix:@x");
   setenv("MARLINE_NODES_AS", "a,a,b", 1);
-  static Job job;  // what it points to stays
+  static Job job;  // the strings that it points to stay
   ASSERT_TRUE(read_job(job));
   EXPECT_EQ(job.number, 2);
   EXPECT_EQ(job.count, 3);
@@ -153,7 +154,7 @@ int first_free_descriptor() {
   return file;
 }
 
-// However many a process of the job may open: it joins, or says at once that these are too few.
+// With any limit on open files, a process of the job joins, or reports at once that the limit is too low.
 void join_with_few_files(int limited, int files) {
   TestJob job;
   std::vector<pid_t> others;
@@ -211,7 +212,7 @@ TEST(MeetingTest, AddressesThatAreNone) {
   }
 }
 
-// A worker of a rank that has ended meanwhile does not wait for it.
+// The worker of a rank does not wait for the rank if that has ended meanwhile.
 TEST(MeetingTest, AProcess0ThatHasEndedIsNotAwaited) {
   TestJob job;
   pid_t child = start([&] {
@@ -277,7 +278,7 @@ class EndTest : public testing::TestWithParam<bool> {
   }
 };
 
-// Its frames come first, then its loss, and that also while its peers sleep.
+// Its frames arrive first, then its loss, also while its peers sleep.
 TEST_P(EndTest, AKilledPeerIsNoticed) {
   std::vector<int> statuses = run_job(job(), 3, [](End& end) {
     int frames = 0;
@@ -330,7 +331,7 @@ TEST_P(EndTest, BulksToALostPeerAreTold) {
   EXPECT_EQ(statuses, (std::vector<int>{0, 128 + SIGKILL, 0}));
 }
 
-// Without waiting for the others; what it has sent arrives all the same, also beside what nobody reads.
+// A process leaves without waiting for the others. Its frames arrive all the same, also if other frames are not read.
 TEST_P(EndTest, LeavingAlone) {
   static constexpr uint64_t kFrames = 20'000;
   std::vector<int> statuses = run_job(job(), 3, [](End& end) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process that gets no processor for a while in the midst of a handshake joins its job all the same. The handshake
-// draws a random number at each end; this program's getrandom sleeps at one of these places.
+// A process that does not run for a while in the middle of a handshake joins its job all the same. The handshake draws
+// a random number at each end; this program's getrandom sleeps at one of these places.
 #include "wire_job.hpp"
 
 #include <sys/random.h>

@@ -197,10 +197,10 @@ TEST_F(LinkModelTest, WaitsUntilAFrameIsDue) {
   g_now = 19'900'000;
   g_fake.waited = -2;
   end_.kind->wait(end_.wire, -1);
-  EXPECT_EQ(g_fake.waited, -2);  // comes at once, as the frame is about to
+  EXPECT_EQ(g_fake.waited, -2);  // returns at once, as the frame is about to come
 }
 
-// A node sends to two others, then another one to the second of these: what is told is when each frame has arrived.
+// A node sends to two others, then another node sends to the second of these: the arrival of each frame is reported.
 TEST_F(LinkModelTest, ACardIsSharedByTheLinksOfItsNode) {
   std::atomic<uint64_t> links[3] = {}, out[2] = {}, in[2] = {};
   LinkSpeed speed;
@@ -242,12 +242,13 @@ TEST_F(LinkModelTest, ListsThatAreNone) {
     text.erase(at, 1);
     const char* wrong = read_link_speed(text.c_str(), "a", "b", speed);
     ASSERT_NE(wrong, nullptr) << text;
-    // An item that is wrong is told from its own start on.
+    // The message about a wrong item starts at that item.
     EXPECT_LE(static_cast<size_t>(wrong - text.c_str()), at) << text;
   }
 }
 
-// Nodes, some of two processes, that share their links' words; frames of all arrive in order and not too early.
+// Nodes, some with two processes, that share the words of their links. The frames of all processes arrive in order and
+// not too early.
 TEST(LinkModelOnLocal, ModelledNodes) {
   setenv("MARLINE_LINK", "latency=2ms,bandwidth=100M", 1);
   TestJob job;

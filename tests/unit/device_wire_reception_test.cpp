@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The accepting side of a job's handshakes: the state machine under random and damaged input, and many connections at
-// once, of which some belong to the job and others say nothing, or nonsense, or come from another user.
+// once: some belong to the job, others send nothing, or nonsense, or come from another user.
 #include "wire_job.hpp"
 
 #include "wire/local/reception.hpp"
@@ -102,7 +102,7 @@ class ReceptionTest : public testing::TestWithParam<bool> {
     }
   }
 
-  // A process of the job, until it has been heard. Its status: how many times it was sent away.
+  // Starts a process of the job, which calls until it is accepted. Its exit status: how many times it was refused.
   pid_t start_caller(int number, useconds_t pause = 0) const {
     return start([=, this] {
       for (int tries = 0;; ++tries) {
@@ -116,13 +116,13 @@ class ReceptionTest : public testing::TestWithParam<bool> {
         uint64_t word = 100 + static_cast<uint64_t>(number);
         MUST(greeting == Greeting::kDone && send_all(socket, &word, sizeof word, Deadline(1000)));
         char end;
-        MUST(!receive_all(socket, &end, 1, Deadline(20'000)));  // it closes
+        MUST(!receive_all(socket, &end, 1, Deadline(20'000)));  // the other side closes
         _exit(0);
       }
     });
   }
 
-  // The numbers of those who have been heard.
+  // The numbers of the processes that have been accepted.
   std::vector<int> hear(size_t count) {
     std::vector<int> numbers;
     Deadline deadline(20'000);
@@ -155,7 +155,7 @@ TEST_P(ReceptionTest, SilentConnectionsKeepNobodyWaiting) {
   for (int socket : silent) close(socket);
 }
 
-// Those that say nonsense, stop in the midst, or close, come and go meanwhile.
+// Connections that send nonsense, stop in the middle, or close come and go meanwhile.
 TEST_P(ReceptionTest, AFloodKeepsNobodyWaiting) {
   pid_t flood = start([&] {
     std::mt19937 random(4);
@@ -206,7 +206,7 @@ TEST(ReceptionSourcesTest, TheOldestOfTheLargestSourceGoes) {
   close(listener);
 }
 
-// A process that may open no more files still hears those that speak.
+// A process that may open no more files still accepts connections that send.
 TEST_P(ReceptionTest, SilentConnectionsDoNotTakeAllFiles) {
   std::vector<int> silent;
   for (int i = 0; i < 20; ++i) silent.push_back(connected());
@@ -229,14 +229,14 @@ TEST(ReceptionUsersTest, AnotherUserIsNotHeard) {
   Address address = own_address(listener);
   pid_t other = start([&] {
     MUST(setgroups(0, nullptr) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
-    // It refuses the listener of another user itself.
+    // The connecting side itself refuses the listener of another user.
     MUST(connect_to(address, Deadline(1000)) < 0 && errno == EACCES);
     int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
     MUST(connect(socket, address.get(), address.length) == 0);
     char byte;
     MUST(recv(socket, &byte, 1, 0) <= 0);  // closed
   });
-  // The first connection, of connect_to, may have gone before.
+  // The first connection, made by connect_to, may have been closed before.
   int refused = 0;
   while (refused < 2 && wait_for(listener, POLLIN, Deadline(5000))) {
     EXPECT_LT(accept_from(listener), 0);

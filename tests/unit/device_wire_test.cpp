@@ -24,7 +24,7 @@ class WireTest : public testing::TestWithParam<Layout> {
   void run(const Body& body) const { expect_done(run_job(job(), count(), body)); }
 };
 
-// A bulk on its way that frees itself.
+// A bulk that frees itself when it has been sent.
 struct Bulk : Outgoing {
   std::vector<char> bytes;
   int* under_way;
@@ -39,7 +39,7 @@ void send_bulk(End& end, int peer, Frame frame, const uint64_t* words, std::vect
   bulk->sent = [](Outgoing* outgoing) {
     auto* done = static_cast<Bulk*>(outgoing);
     --*done->under_way;
-    std::fill(done->bytes.begin(), done->bytes.end(), 'x');  // nobody reads it any more
+    std::fill(done->bytes.begin(), done->bytes.end(), 'x');  // it is not read any more
     delete done;
   };
   bulk->bytes = std::move(bytes);
@@ -59,7 +59,7 @@ Frame frame_of(uint64_t a, uint16_t kind = 0, uint16_t words = 0, uint64_t b = 0
   return frame;
 }
 
-// Bulks repeat a pattern, whose length divides no buffer's, from a place that depends on `seed`.
+// Bulks repeat a pattern, starting at a place that depends on `seed`. Its length divides no buffer's length.
 constexpr uint64_t kPattern = 65537;
 
 const std::vector<char>& pattern() {
@@ -156,7 +156,7 @@ TEST_P(WireTest, BulksOfAllSizesInBothDirections) {
 }
 
 TEST_P(WireTest, AHundredMebibytes) {
-#ifdef __SANITIZE_THREAD__  // it is judged by its order, and takes twenty times as long
+#ifdef __SANITIZE_THREAD__  // ThreadSanitizer checks order only, and takes twenty times as long
   static constexpr uint64_t kBytes = 8 << 20;
 #else
   static constexpr uint64_t kBytes = 100 << 20;
@@ -325,7 +325,7 @@ TEST_P(WireTest, BulksAmongBurstsKeepTheirOrder) {
   });
 }
 
-// With the next frame, or, of a process that sends no other one, with a poll.
+// It goes out with the next frame or, if the process sends no other frame, with a poll.
 TEST_P(WireTest, AFrameThatMayWaitGoesOut) {
   static constexpr uint64_t kTimes = 50;
   run([](End& end) {
@@ -389,7 +389,7 @@ TEST_P(WireTest, RoundTripsBetweenSleepers) {
     for (uint64_t i = 1; i <= 300; ++i) {
       if (end.number() == 0 && i % 8 == 0) usleep(300);  // longer than a wait looks before it sleeps
       if (end.number() == 0) send(end, 1, frame_of(i));
-      end.run_until([&] { return seen >= i; });  // the next may come in the same poll
+      end.run_until([&] { return seen >= i; });  // the next frame may come in the same poll
     }
     end.leave();
   });

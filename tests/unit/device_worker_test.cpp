@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker does with frames that its program would not send. The test is process 0 of a job; the worker is this
+// A worker process gets frames that its program would not send. The test is process 0 of a job; the worker runs the
 // same program file, on libmarline.
 #include "wire_job.hpp"
 
@@ -41,7 +41,7 @@ Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, u
   setenv("MARLINE_JOB_COUNT", "2", 1);
   setenv("MARLINE_JOB_ADDRESS", job.address.c_str(), 1);
   setenv("MARLINE_DEVICES", "nodes", 1);
-  setenv("MARLINE_JOB_SERVE", "yes", 1);  // though it has no regions
+  setenv("MARLINE_JOB_SERVE", "yes", 1);  // makes it a worker though it has no target regions
   setenv("OMP_NUM_THREADS", "1", 1);
   setenv("LD_PRELOAD", PRELOADED, 1);
   execl("/proc/self/exe", kWorker, nullptr);
@@ -86,7 +86,8 @@ class Session {
     words[1] = kMemory;
     ASSERT_TRUE(ask(frame_of(NodeFrame::kHello, kNodeProtocol, kBegin, 0, 2)));
   }
-  // Behind all that was sent before: both what is answered at once and what is a task.
+  // Whether the worker still answers after all earlier frames: both a frame that is answered at once and a frame that
+  // is a task.
   bool lives() { return ask(frame_of(NodeFrame::kFlush)) && ask(frame_of(NodeFrame::kLocate)); }
   const Frame& last() const { return last_; }
 
@@ -215,7 +216,7 @@ Frame random_frame(Random& random) {
     const uint64_t from[] = {0, 1, 8, 4096, kMemory, kBegin, kBegin + 8, kEnd - 8, kEnd, UINT64_MAX, random()};
     return from[random() % std::size(from)];
   };
-  auto kind = static_cast<NodeFrame>(2 + random() % 18);  // but kHello, by which the program places memory
+  auto kind = static_cast<NodeFrame>(2 + random() % 18);  // all all but kHello, by which the program places memory
   if (kind == NodeFrame::kEnd) kind = NodeFrame::kFlush;
   uint16_t words = random() % 8 == 0 ? 5 : 0;
   Frame frame = frame_of(kind, pick(), pick(), pick(), words, random() % 4 == 0 ? random() % 64 : 0);
@@ -253,7 +254,7 @@ TEST(WorkerTest, RandomFrames) {
 
 int main(int count, char** arguments) {
   if (std::strcmp(arguments[0], marline::offload::wire::test::kWorker) == 0)
-    return 98;  // it has not been taken for a worker
+    return 98;  // the process did not become a worker
   testing::InitGoogleTest(&count, arguments);
   return RUN_ALL_TESTS();
 }

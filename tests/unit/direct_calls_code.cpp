@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions for device_direct_calls_test.cpp, which is built with this file twice: CALLS is a struct for calls by stubs
-// of the procedure linkage table, and one for calls by the global offset table (-fno-plt). COMBINING: likewise.
+// of the procedure linkage table, and one for calls by the global offset table (-fno-plt). COMBINING: the same for the
+// functions that combine values.
 #include "direct_calls_code.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that call getppid, and some that do not; and functions that combine two values, some of which need more for
-// that.
+// Functions that call getppid, and some that do not; and functions that combine two values, some of which need more
+// than these values.
 #pragma once
 
 namespace marline::offload::image {

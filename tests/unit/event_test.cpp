@@ -54,7 +54,7 @@ TEST(Event, DetachClauseSaysHowFarItsTaskIs) {
 }
 
 // Either the waiter is refused or the fulfiller gets it, never both and never neither; and what the fulfiller wrote
-// before is visible to whoever goes on.
+// before is visible to the side that continues.
 TEST(Event, RaceReleasesTheWaiterExactlyOnce) {
   constexpr int kRounds = 20000;
   Event event;
@@ -114,7 +114,8 @@ TEST(Parker, ParksForATime) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     parker.unpark();
   });
-  parker.park_for(60000 * kMillisecond);  // likewise: the first notification was not kept, the second comes meanwhile
+  // Would take a minute, too: the first notification was not kept, the second comes meanwhile.
+  parker.park_for(60000 * kMillisecond);
   waker.join();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config/foreign_table.hpp: what each of the other runtimes' variables means, that OpenMP's and Marline's go first, and
-// that each bad value gives one line and leaves the default.
+// config/foreign_table.hpp: what each of the other runtimes' variables means, that OpenMP's and Marline's variables
+// have precedence, and that each bad value gives one line and leaves the default.
 #include "config/foreign_table.hpp"
 
 #include "parsed_options.hpp"
@@ -119,7 +119,7 @@ TEST(ForeignOptions, Affinity) {
   EXPECT_EQ(logical.affinity.permute, 0);
 }
 
-// One line says what is not obeyed and why.
+// One line reports which setting is not obeyed, and why.
 Options passed_over(std::map<std::string, std::string> variables, const std::string& name, const char* instead) {
   const Parsed parsed = parse(std::move(variables));
   EXPECT_EQ(parsed.warnings.find("marline: warning: " + name + "="), 0u) << parsed.warnings;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base/futex.hpp: who sleeps, who wakes, time limits, and errno.
+// base/futex.hpp: which threads sleep and wake, time limits, and errno.
 #include "base/futex.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base/hash.hpp: a bijection (known values) that leaves no stride together in a table of a power of two of buckets.
-// Also the clock and the version, too small for programs of their own.
+// base/hash.hpp: a bijection (known values) that spreads keys of any stride over a table with a power of two of
+// buckets. Also the clock and the version, too small for programs of their own.
 #include "base/hash.hpp"
 
 #include <gtest/gtest.h>

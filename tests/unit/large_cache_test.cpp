@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// base/memory/large_cache.hpp: sizes, a mapping comes back for its size only, what is kept is bounded and can be
+// base/memory/large_cache.hpp: sizes, a mapping comes back for its size only, the kept memory is bounded and can be
 // evicted.
 #include "base/memory/large_cache.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/memory_domain.hpp: on this machine, whose pages the system is asked for, and on one that is only described.
+// platform/memory_domain.hpp: on this machine, where the system is asked about pages, and on a described machine.
 #include "platform/memory_domain.hpp"
 #include "platform/topology/topology_read.hpp"
 

@@ -131,7 +131,7 @@ TEST(MemorySpace, AnUnreadableDescriptionHasAReason) {
   EXPECT_NE(reason, nullptr);
 }
 
-// With the system's leave, which containers may withhold; node 0 is there.
+// Only if the system allows it, which containers may forbid; node 0 exists.
 TEST(MemorySpace, PagesArePlaced) {
   const NodeSet& here = memory_space(kDefaultSpace);
   ASSERT_GE(here.count(), 1);

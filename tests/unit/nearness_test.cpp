@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology/nearness.hpp: golden orders of victims on machines that we do not have.
+// platform/topology/nearness.hpp: golden orders of victims on described machines.
 #include "platform/topology/nearness.hpp"
 #include "platform/topology/topology_read.hpp"
 
@@ -100,7 +100,7 @@ TEST(VictimOrder, UnevenMachine) {
   Machine machine("hybrid.xml", "threads", true);
   machine.team(ProcBind::kClose, 8);
   EXPECT_EQ(machine.order(0), "1 2 3 4 5 6 7");
-  EXPECT_EQ(machine.order(3), "2 5 6 7 0 1 4");  // all that the core shares with others is the last cache
+  EXPECT_EQ(machine.order(3), "2 5 6 7 0 1 4");  // the core shares only the last cache with others
   EXPECT_EQ(machine.order(4), "5 6 7 0 1 2 3");
   EXPECT_EQ(machine.order(6), "7 4 5 2 3 0 1");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config/: every option's default, good values, and bad ones, of which each gives one line and leaves the default.
+// config/: every option's default, good values, and bad values: each gives one line and leaves the default.
 #include <cstring>
 #include <initializer_list>
 #include <vector>

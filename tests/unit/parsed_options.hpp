@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of config/: options parsed from an environment of the test's own, with the warnings that came of it.
+// For tests of config/: options parsed from an environment that the test sets, with the resulting warnings.
 #pragma once
 
 #include "config/options.hpp"

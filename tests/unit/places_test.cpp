@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology/places.hpp: OMP_PLACES values and binding policies against golden results on machines that we do
-// not have.
+// platform/topology/places.hpp: OMP_PLACES values and binding policies against golden results on described machines.
 #include "platform/topology/places.hpp"
 #include "platform/topology/topology_read.hpp"
 
@@ -69,10 +68,10 @@ TEST(Places, GoldenLists) {
       {" { 0 : 2 } : 2 : 4 , { 3 } ", "0-1|4-5|3"},
       {"0,2,{4:2}", "0|2|4-5"},
       {"6:3:-2", "6|4|2"},
-      {"1,1,!1,3,!3", "1"},  // each ! takes one place out, the last before it
+      {"1,1,!1,3,!3", "1"},  // each ! removes one place, the last one before it
       {"{0,1},{3,2,4},{6,5,!6},{6},{7:2:-1,!6}", "0-1|2-4|5|6|7"},
       {"1,2,{2,3,!2},3,3,!3,!{5:3:-1,!4,!5},{4},5,!4,!5,1:2,!{1},!2,7:3:-2,!{5},!7,!3", "1|2|3"},
-      {"{7,8},{20}", "7"},  // what is not there is left out, and so is a place that is then empty
+      {"{7,8},{20}", "7"},  // missing CPUs are left out, and so is a place that is then empty
   };
   for (const auto& [text, expected] : cases) {
     const Parsed parsed = parse(text);
@@ -236,7 +235,7 @@ const Placement kOnDomains[] = {
     {kDomains, "numa_domains", ProcBind::kSpread, 2, "0-7 16-23"},
     {kDomains, "numa_domains", ProcBind::kClose, 2, "0-7 8-15"},
     {kDomains, "numa_domains(2)", ProcBind::kSpread, 4, "0-7 0-7 8-15 8-15"},
-    {kDomains, "ll_caches", ProcBind::kPrimary, 2, "0-31 0-31"},  // a machine without caches has one of them
+    {kDomains, "ll_caches", ProcBind::kPrimary, 2, "0-31 0-31"},  // a machine without caches counts as one cache
     {kDomains, "cores", ProcBind::kSpread, 4, "0-1 8-9 16-17 24-25"},
     {kDomains, "cores", ProcBind::kClose, 4, "0-1 2-3 4-5 6-7"},
     {kDomains, "cores(3)", ProcBind::kSpread, 2, "0-1 4-5"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of a cluster's copies: copies of one buffer, on nodes with a processor or with a GPU that is memory of this
-// process, and bytes on their way from one to another.
+// For tests of a cluster's copies: copies of one buffer on nodes with a processor, or with a GPU that is memory of this
+// process, and bytes in flight between copies.
 #pragma once
 
 #include "device/cluster/replica/replica.hpp"
@@ -16,9 +16,9 @@
 
 namespace marline::offload::device {
 
-inline constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // what a pointer lies between
+inline constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // the range of pointers
 
-inline std::set<uint64_t> g_told;  // pointers, by comparisons that had been postponed
+inline std::set<uint64_t> g_told;  // pointers reported by comparisons that had been postponed
 inline const PointerSink kPostponedSink = {kBegin, kEnd, {}, [](uint64_t, const List<uint64_t>& words) {
                                              for (uint64_t word : words) g_told.insert(word);
                                            }};
@@ -45,7 +45,7 @@ class Memory {
   char* memory_;
 };
 
-// What GPUs have kept, by address.
+// Bytes that GPUs have kept, by address.
 inline std::map<uint64_t, std::vector<char>> g_kept;
 
 inline bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
@@ -94,7 +94,7 @@ struct Copy {
         gpu(run == Run::kGpu ? bytes : 0, '\x55'),
         replica(1, data.data(), twin.data(), bytes, run == Run::kGpu ? &kTestGpu : nullptr,
                 reinterpret_cast<uint64_t>(gpu.data())) {}
-  // What tasks write.
+  // The memory that tasks write.
   char* tasks() { return gpu.empty() ? data.data() : gpu.data(); }
 
   Memory data;
@@ -105,7 +105,7 @@ struct Copy {
   size_t writers = 0;  // tasks between their start and their comparison
 };
 
-// Bytes on their way.
+// Bytes in flight.
 class Sent {
  public:
   ~Sent() { std::free(bytes_); }

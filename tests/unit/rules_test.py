@@ -31,7 +31,7 @@ class Tree(unittest.TestCase):
         self.write("runtime/sched/deque.hpp", '#include "base/list.hpp"\n#include "marline/marline.h"\n')
         self.write("mpi/engine/engine.c", '#include "engine.h"\n#include <marline/marline.h>\n')
         self.write("mpi/engine/engine.h", "")
-        # Without what is said of single files, which are not here.
+        # Without the rules about single files, which do not exist here.
         rules = (TOOLS / "layers.txt").read_text().splitlines(keepends=True)
         self.write("tools/layers.txt", "".join(line for line in rules if not line.startswith(("upward ", "circle "))))
 

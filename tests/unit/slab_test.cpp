@@ -128,7 +128,7 @@ TEST(SlabPool, AThreadWithoutPoolReleasesAtOnce) {
   owner->retire();
 }
 
-// Whoever releases it: the pool that asked for it gets it again, in the size that it has.
+// Whichever thread releases it, the pool that allocated it gets it again, in its own size.
 TEST(SlabPool, ALargeMappingIsUsedAgain) {
   if (MARLINE_ASAN) GTEST_SKIP() << "under AddressSanitizer a mapping goes at once, so that its use is seen";
   SlabPool* owner = SlabPool::acquire();

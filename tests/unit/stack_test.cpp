@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exec/fiber/stack.hpp: a thread's own stack is what glibc says it is; which stacks keep their memory.
+// exec/fiber/stack.hpp: a thread's own stack is the one that glibc reports; which stacks keep their memory.
 #include "exec/fiber/stack.hpp"
 
 #include "config/options.hpp"
@@ -81,7 +81,7 @@ bool in_memory(const Stack& stack) {
   return (resident & 1) != 0;
 }
 
-// Of many stacks that were used, those that are given next keep their memory, also where no slab is without one in use.
+// Of many used stacks, the stacks that are allocated next keep their memory, also if every slab has a stack in use.
 TEST(Stacks, ShrinkFromTheEnd) {
   constexpr size_t kStacks = 4096, kNext = 512, kOfSlab = 64;
   options_init();

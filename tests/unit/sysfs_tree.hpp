@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Made-up machines as trees of files, as Linux shows them below /sys/devices/system, for the readers of topologies:
-// ours reads lists of CPUs, hwloc (with HWLOC_FSROOT) masks, so both are written. A tree goes with its object.
+// Marline's reads lists of CPUs, hwloc's (with HWLOC_FSROOT) masks, so both are written. The tree is removed with its
+// object.
 #pragma once
 
 #include <unistd.h>
@@ -26,7 +27,7 @@ inline Cpus cpu_range(int first, int count, int stride = 1) {
   return cpus;
 }
 
-// Of `cpus`, those that belong to `which` by `index_of`.
+// The CPUs of `cpus` for which `index_of` is `which`.
 inline Cpus cpus_with(const Cpus& cpus, const std::function<int(int)>& index_of, int which) {
   Cpus result;
   for (const int cpu : cpus) {
@@ -51,7 +52,7 @@ class SysfsTree {
 
   std::string root() const { return root_.string(); }
 
-  // Below /sys/devices/system.
+  // Writes a file below /sys/devices/system.
   void file(const std::string& path, const std::string& text) {
     const std::filesystem::path where = root_ / "sys/devices/system" / path;
     if (folders_.insert(where.parent_path().string()).second) {
@@ -66,7 +67,7 @@ class SysfsTree {
     file("cpu/possible", list(cpus));
   }
 
-  // A set of a CPU's `topology` folder, "core_cpus" say, for each CPU of it.
+  // Writes a set of CPUs, for example "core_cpus", into the `topology` folder of each CPU in it.
   void set(const std::string& name, const Cpus& cpus) {
     for (const int cpu : cpus) {
       file("cpu/cpu" + std::to_string(cpu) + "/topology/" + name, mask(cpus));
@@ -142,7 +143,7 @@ class SysfsTree {
   }
 
   std::filesystem::path root_;
-  std::set<std::string> folders_;  // that are there
+  std::set<std::string> folders_;  // folders that exist
   std::vector<int> nodes_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/thread.hpp: name, mask, stack and signals of a thread that we start; counts from fixed inputs.
+// platform/thread.hpp: name, mask, stack and signals of a thread that Marline starts; counts from fixed inputs.
 #include "platform/refusal.hpp"
 #include "platform/thread.hpp"
 
@@ -168,7 +168,7 @@ TEST(Refusal, SaysWhatIsTrue) {
   const Refusal memory(ENOMEM, 1 << 20);
   EXPECT_FALSE(memory.is_of_number());
   EXPECT_NE(std::string(memory.help()).find("stack"), std::string::npos);
-  const Refusal number(EAGAIN, 1 << 20);  // a mebibyte can be mapped, so it is not for want of memory
+  const Refusal number(EAGAIN, 1 << 20);  // a mebibyte can be mapped, so memory is not the reason
   EXPECT_TRUE(number.is_of_number());
   EXPECT_EQ(std::string(number.cause()).find("emory"), std::string::npos);
   EXPECT_FALSE(Refusal(EAGAIN, size_t{1} << 62).is_of_number());
@@ -217,7 +217,7 @@ TEST(Counts, RanksShareWhatIsNotBound) {
   EXPECT_FALSE(shares_cores(8, 8, 8, 8));
   EXPECT_TRUE(shares_cores(8, 8, 2, 4));   // by the control group's quota
   EXPECT_FALSE(shares_cores(1, 8, 1, 8));  // bound by the launcher
-  EXPECT_TRUE(shares_cores(1, 2, 1, 8));   // so, too, but there are no eight CPUs
+  EXPECT_TRUE(shares_cores(1, 2, 1, 8));   // bound by the launcher, too, but there are no eight CPUs
   EXPECT_GE(cores_per_process(), 1);
   EXPECT_GE(usable_cpus(), 1);
   EXPECT_LE(cores_per_process(), usable_cpus());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// platform/topology/topology_sysfs.hpp: made-up machines, each read by us and by hwloc, which must agree; and what is
-// refused.
+// platform/topology/topology_sysfs.hpp: made-up machines, each read by Marline and by hwloc, which must agree; and
+// which trees are refused.
 #include "platform/topology/topology_sysfs.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct Summary {
   std::vector<int> domains;
 };
 
-// Cuts as topology.cpp does, for hwloc's reading of a tree is of the whole machine.
+// Keeps the allowed CPUs as topology.cpp does, because hwloc reads the whole machine from a tree.
 Summary summary(const Topology& topology, const CpuMask& allowed) {
   Summary result;
   for (int level = 0; level < kLevels; ++level) {
@@ -66,7 +66,7 @@ bool read_tree(const SysfsTree& tree, const Cpus& allowed, Summary& result) {
     EXPECT_EQ(as_text(topology.allowed), SysfsTree::list(allowed));
     EXPECT_TRUE(topology.this_system);
     EXPECT_EQ(topology.groups.count, static_cast<int>(summary(topology, topology.allowed).groups.size())) << "twice";
-    for (int i = 1; i < topology.groups.count; ++i) {  // each behind those that contain it
+    for (int i = 1; i < topology.groups.count; ++i) {  // each group after the groups that contain it
       EXPECT_LE(topology.groups.masks[i].count(), topology.groups.masks[i - 1].count());
     }
     result = summary(topology, topology.allowed);
@@ -75,7 +75,7 @@ bool read_tree(const SysfsTree& tree, const Cpus& allowed, Summary& result) {
   return good;
 }
 
-// By hwloc: either variable makes topology_read take it. Of a tree it must not ask this machine's processor.
+// Read by hwloc: either variable makes topology_read use it. For a tree, hwloc must not ask this machine's processor.
 Summary by_hwloc(const std::string& root, const CpuMask& allowed) {
   if (!root.empty()) setenv("HWLOC_FSROOT", root.c_str(), 1);
   setenv("HWLOC_COMPONENTS", root.empty() ? "linux" : "linux,stop", 1);
@@ -140,7 +140,7 @@ TEST(TopologySysfs, NumbersThatAlternateBetweenSockets) {
   tree.caches(0, 1, "Data", cpus, core_of);
   tree.caches(1, 2, "Unified", cpus, core_of);
   tree.caches(2, 3, "Unified", cpus, socket_of);
-  tree.node(0, cpus_with(cpus, socket_of, 1), "10 20");  // the nodes the other way round
+  tree.node(0, cpus_with(cpus, socket_of, 1), "10 20");  // the nodes in the other order
   tree.node(1, cpus_with(cpus, socket_of, 0), "20 10");
   agrees_with_hwloc(tree, cpus);
   agrees_with_hwloc(tree, {3, 4, 6, 9, 13});
@@ -151,7 +151,8 @@ TEST(TopologySysfs, NumbersThatAlternateBetweenSockets) {
   EXPECT_EQ(all.domains[1], 0);
 }
 
-// Fast cores of two threads; slow ones, four of which share a second-level cache; two more without a third level.
+// Fast cores with two threads; slow cores, four of which share a second-level cache; two more cores without a third
+// level.
 void build_hybrid(SysfsTree& tree, const Cpus& cpus) {
   const auto core_of = [](int cpu) { return cpu < 8 ? cpu / 2 : cpu - 4; };
   const auto second_of = [](int cpu) { return cpu < 8 ? cpu / 2 : 4 + (cpu - 8) / 4; };
@@ -264,7 +265,7 @@ TEST(TopologySysfs, FirstLevelCaches) {
   agrees_with_hwloc(small, cpu_range(0, 4));
 }
 
-// Not as hwloc has it, which takes nodes that nothing is known of for domains that are the whole machine.
+// Unlike hwloc, which takes nodes without any data for domains that are the whole machine.
 TEST(TopologySysfs, NodesWithoutCpusAreNoDomains) {
   SysfsTree tree;
   Server{2, 2, 2, 2}.build(tree);  // nodes 0 and 1
@@ -322,7 +323,7 @@ TEST(TopologySysfs, ContradictionsAreRefused) {
   EXPECT_TRUE(read_tree(tree, {0, 1, 2, 3, 8, 9, 10, 11}, none)) << "in the first socket nothing is wrong";
 }
 
-// This machine, too; where /sys does not say enough, that is hwloc's work and nothing is left to compare.
+// This machine, too; if /sys does not say enough, Marline uses hwloc, too, and there is nothing to compare.
 TEST(TopologySysfs, ThisMachine) {
   Topology topology;
   const CpuMask allowed = thread_affinity();

@@ -35,7 +35,7 @@ const Golden kMachines[] = {
     {"pack:2 numa:2 l3:2 core:2 pu:1",
      {"0|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15", "0|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15",
       "0-1|2-3|4-5|6-7|8-9|10-11|12-13|14-15", "0-3|4-7|8-11|12-15", "0-7|8-15"}},
-    // Two kinds of memory behind the same cores are one domain; no L3: the last level is L2.
+    // Two kinds of memory at the same cores are one domain; no L3: the last level is L2.
     {"pack:1 [numa] [numa] l2:2 core:2 pu:1", {"0|1|2|3", "0|1|2|3", "0-1|2-3", "0-3", "0-3"}},
     // No packages and no caches at all: one of each.
     {"numa:1 core:3 pu:1", {"0|1|2", "0|1|2", "0-2", "0-2", "0-2"}},

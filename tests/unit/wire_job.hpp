@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job of real processes for tests of wires: the test forks one per peer, each runs a function and answers by its exit
-// status. A process that a test has to leave behind ends with the test's program.
+// status. A process that a test cannot wait for ends with the test's program.
 #pragma once
 
 #include "wire/local/local.hpp"
@@ -33,7 +33,7 @@ namespace marline::offload::wire::test {
 
 inline constexpr int kFailed = 77;  // the exit status of WireUser::fail
 
-// The user of a wire, whose calls a test sets.
+// The user of a wire; the test sets its calls.
 struct End {
   std::function<void*(int peer, const Frame&, const uint64_t* words)> place = [](int, const Frame&, const uint64_t*) {
     return static_cast<void*>(nullptr);

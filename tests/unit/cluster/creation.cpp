@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See machine.hpp: constructs become tasks, in the order of creation.
+// Creates the program's tasks on the simulated machine, in the order of creation.
 #include "machine.hpp"
 
 namespace marline::offload::cluster::simulation {
@@ -11,7 +11,7 @@ void Machine::create_next() {
   if (construct.waits && draw(2) == 0) head_.await_all();
   drain_head();
   if (construct.waits && head_.under_way() != 0) {
-    if (events_.empty()) return;  // nothing happens any more: `run` says so
+    if (events_.empty()) return;  // no event is left: `run` reports that
     schedule({.what = Event::kCreate}, wait_time(latency_));
     return;
   }
@@ -107,7 +107,7 @@ void Machine::create_kernel(size_t number, NewTask body) {
   last_of_construct_[number] = push(std::move(download), number, Role::kDownload, down);
 }
 
-// Constructs stand for their tasks here. All pairs that have to be ordered are.
+// Checks with constructs in place of tasks that all pairs of tasks that must be ordered are ordered.
 void Machine::check_order(size_t number, const MapChange& change, bool out) {
   struct Order {
     Machine* machine;

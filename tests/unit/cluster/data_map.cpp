@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Looks up, enters and removes mapped variables and counts their references.
 #include "cluster/data_map.hpp"
 
 namespace marline::offload::cluster {
 
-// The number of the first variable that ends behind the address.
+// The number of the first variable that ends after the address.
 size_t DataMap::lower(uint64_t address) const {
   size_t low = 0, high = variables_.count();
   while (low < high) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See machine.hpp: iterations of persistent graphs.
+// Creates and replays the iterations of persistent graphs on the simulated machine.
 #include "machine.hpp"
 
 #include <algorithm>
 
 namespace marline::offload::cluster::simulation {
 
-// As a program does it: with what it knows of the iteration, and of the one before.
+// Begins an iteration as a program does, with its constructs and the constructs of the previous iteration.
 void Machine::begin_iteration(size_t number) {
   const Construct& construct = program_.constructs[number];
   Loop& loop = loops_[construct.loop];
@@ -35,8 +35,8 @@ void Machine::end_iteration(const Construct& construct) {
   if (construct.ends_loop && draw(2) == 0) head_.end_graph(graph);
 }
 
-// Where a task's predecessors are in its iteration (from 0 on) and in the one before (below 0). False: one is
-// elsewhere, and has not ended.
+// The positions of a task's predecessors in its iteration (from 0 on) and in the previous one (below 0). False: a
+// predecessor is in neither and has not ended.
 bool Machine::relate(size_t number, const std::vector<size_t>& now, const std::vector<size_t>& before) {
   std::vector<std::ptrdiff_t>& relation = relations_[number];
   relation.clear();
@@ -56,7 +56,7 @@ bool Machine::relate(size_t number, const std::vector<size_t>& now, const std::v
   return is_alone;
 }
 
-// The same task as in the iteration before, at this position of both.
+// Whether the iteration before has the same task at this position.
 bool Machine::is_repeated(size_t number, size_t position, const std::vector<size_t>& now,
                           const std::vector<size_t>& before) {
   if (!relate(number, now, before) || position >= before.size()) return false;
@@ -85,7 +85,7 @@ bool Machine::is_repeated_as_a_whole(size_t number, const std::vector<size_t>& b
   return false;
 }
 
-// A driver may know which words have changed.
+// Replays the task with a list of changed words if there is one, as a driver may know which words have changed.
 bool Machine::is_replayed_again(const Construct& construct, size_t position) {
   const Loop& loop = loops_[construct.loop];
   auto graph = static_cast<GraphNumber>(construct.loop);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Simulates nodes, channels and memory, and runs the tasks.
 #include "machine.hpp"
 
 #include "device/cluster/protocol/frames.hpp"
@@ -14,7 +14,8 @@ using namespace device;
 
 namespace {
 
-// As it comes to another node in a program: what the driver does not send, the core there does not get.
+// A copy of the message as another node gets it in a program: the core there gets no field that the driver does not
+// send.
 std::shared_ptr<Message> sent(const Message& message) {
   BlobWriter blob;
   write_message(message, blob);
@@ -41,7 +42,7 @@ HeadOptions Machine::options(unsigned seed, const Program& program) {
   options.withdraw = random() % 2 == 0;
   options.patience = seed / 8 % 3 == 2 ? 0 : std::exp2(static_cast<double>(seed % 8) - 4);
   if (random() % 3 == 0) options.window = 1 + random() % 20;
-  if (seed % 4 == 3) {  // each plan is given up for another one when times are known
+  if (seed % 4 == 3) {  // each plan is replaced by another one when times are known
     options.policy = PlacementPolicy::kEarliestEnd;
     options.window = 20;
     options.uneven = options.worse = 0;
@@ -67,7 +68,7 @@ Machine::Machine(unsigned seed, int most)
       head_.placement.add({program_.member_kinds[static_cast<size_t>(i - 1)], static_cast<double>(node.slots)});
     }
   }
-  bool is_free = seed % 4 == 0;  // as the head believes: so it withdraws more
+  bool is_free = seed % 4 == 0;  // as the head believes, so that it withdraws more tasks
   head_.placement.set_link(is_free ? 0 : latency_, is_free ? 0 : 0.01);
   if (options_.window != 0 && seed % 2 == 0) head_.set_groups(options_.window, 0.01);
   for (size_t v = 0; v < program_.sizes.size(); ++v) {
@@ -131,8 +132,8 @@ void Machine::check_memory(NodeNumber node) {
   if (used > options_.memory) fail("node " + std::to_string(node) + " has more copies than its budget allows");
 }
 
-// A delta has what has changed since the task had its inputs, and nothing else; an answer what has changed since the
-// other copy was last sent it.
+// A delta holds exactly the bytes that have changed since the task had its inputs. An answer holds the bytes that have
+// changed since they were last sent to the other copy.
 void Machine::attach(const Message& message, Payload& payload) {
   const ClusterRange& range = message.range;
   bool is_delta = message.kind == MessageKind::kDelta;
@@ -164,8 +165,8 @@ void Machine::merge(NodeNumber node, const ClusterRange& range, const Payload& p
   }
 }
 
-// A task beside which no other node writes may have all bytes stamped that nobody has got since it had its inputs. One
-// that overwrites all of them has them stamped.
+// If no other node writes at the same time, a task may get all bytes stamped that have not been sent since it had its
+// inputs. A task that overwrites all bytes gets them all stamped.
 void Machine::compare(NodeNumber node, const Comparison& comparison, bool overwrites, uint64_t odd) {
   const ClusterRange& range = comparison.range;
   Copy& copy = copy_at(node, range.buffer);
@@ -219,7 +220,7 @@ void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* 
   }
 }
 
-// Others' words go with their assignment, which is the driver's.
+// The words of other tasks are sent with their assignment, which is the driver's work.
 void Machine::check_words(const WorkerCommand& command) {
   if (!is_replayed(command.task)) return;
   const std::vector<uint64_t>& words = program_.constructs[tasks_.at(command.task).construct].words;
@@ -249,7 +250,7 @@ void Machine::start_tasks(NodeNumber number) {
   }
 }
 
-// Half of what a task writes is there before its end: another task's comparison may see that.
+// Writes half of a task's bytes before its end: another task's comparison may see these.
 void Machine::begin(NodeNumber node, TaskNumber number) {
   SimulatedTask& task = tasks_.at(number);
   if (task.has_run) fail("a task runs twice");
@@ -295,7 +296,8 @@ void Machine::end(NodeNumber node, TaskNumber number) {
   }
 }
 
-// The same tasks one after another in the order of creation; a race-free program leaves no other result.
+// Compares with a run of the same tasks one after another in the order of creation: a race-free program has no other
+// result.
 void Machine::judge() {
   std::vector<std::vector<Value>> host;
   for (size_t v = 0; v < program_.sizes.size(); ++v) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The made-up machine (simulation.hpp). One part creates the program's tasks as a driver would (creation.cpp),
-// persistent graphs among them (iterations.cpp); the other one has nodes, channels and memory (machine.cpp).
+// persistent graphs among them (iterations.cpp); the other part has nodes, channels and memory (machine.cpp).
 #pragma once
 
 #include "program.hpp"
@@ -17,7 +17,7 @@
 #include <set>
 
 namespace marline::offload::cluster::simulation {
-// A value names the task that has written it, and the byte.
+// A value identifies the task that wrote it, and the byte.
 using Value = uint64_t;
 
 inline Value value_of(size_t construct, uint64_t byte) { return (construct + 1) << 16 | (byte + 1) << 1; }
@@ -27,9 +27,10 @@ inline Value half_written(Value value) { return value | 1; }
 struct Copy {
   std::vector<Value> values, twin;
   std::vector<uint64_t> stamps;
-  std::vector<uint64_t> changed, sent;                 // when each byte has last got a stamp, and gone to another node
-  uint64_t number = 0;                                 // no other copy has it
-  std::map<uint64_t, std::vector<uint64_t>> answered;  // by number of another copy: when it has been sent each byte
+  // When each byte last got a stamp, and when it was last sent to another node.
+  std::vector<uint64_t> changed, sent;
+  uint64_t number = 0;                                 // unique to this copy
+  std::map<uint64_t, std::vector<uint64_t>> answered;  // by number of another copy: when each byte was sent to it
 };
 
 struct Payload {
@@ -37,7 +38,7 @@ struct Payload {
   std::vector<uint64_t> stamps;
 };
 
-// What a task that has run is to be compared for. Half of the bytes are, then other things may happen, then the rest.
+// The comparison of a task that has run. Half of the bytes are compared, then other events may happen, then the rest.
 struct Comparison {
   uint64_t index, stamp;
   bool is_sole;
@@ -56,9 +57,9 @@ struct SimulatedTask {
   size_t construct;
   Role role;
   std::vector<Piece> pieces;
-  bool overwrites;  // all of its accesses
+  bool overwrites;  // all accesses of the task overwrite
   bool has_run = false;
-  std::vector<Value> found;  // what it has read, in the order of its uses
+  std::vector<Value> found;  // the values that it has read, in the order of its uses
 };
 
 struct Event {
@@ -80,9 +81,9 @@ struct Node {
   Worker worker;
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;
-  uint64_t reports_each = 1;     // so many tasks, whatever the core would do; 1: none
-  uint64_t sent = 0;             // tasks whose ends node 0 does not know, but for those that stand in
-  std::set<uint64_t> stand_ins;  // their indices
+  uint64_t reports_each = 1;     // so many tasks per report, whatever the core would choose; 1: not forced
+  uint64_t sent = 0;             // tasks that have not ended as far as node 0 knows, without speculative copies
+  std::set<uint64_t> stand_ins;  // indices of speculative copies
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;
   std::map<uint64_t, uint64_t> ready_at;  // by index: when the task had its inputs
@@ -150,20 +151,21 @@ class Machine {
   MapOrder map_order_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::vector<Value>> host_;
-  uint64_t ticks_ = 0;  // of what `changed`, `sent`, `answered` and `ready_at` are compared by
+  uint64_t ticks_ = 0;  // the clock of `changed`, `sent`, `answered` and `ready_at`
   uint64_t copies_ = 0;
   std::map<uint64_t, uint64_t> buffer_bytes_;
-  // Of a persistent graph: the constructs of the present iteration and of the one before.
+  // The state of a persistent graph: the constructs of the present iteration and of the one before.
   struct Loop {
     std::vector<size_t> now, before;
     bool is_replay = false, is_whole = false;  // `is_whole`: replayed in one go
     bool has_words = false;                    // the plan's tasks have the words of the iteration before
-    uint64_t plan = 0;                         // that has replayed the last iteration to its end; 0: none
+    // The plan the plan that has replayed the last iteration to its end; 0: none.
+    uint64_t plan = 0;
   };
   std::map<int, Loop> loops_;
   std::map<size_t, std::vector<std::ptrdiff_t>> relations_;  // by construct of a graph: its predecessors in both
   int open_loop_ = 0;
-  std::map<TaskNumber, size_t> positions_;  // in the iteration, of replayed tasks
+  std::map<TaskNumber, size_t> positions_;  // positions of replayed tasks in the iteration
   std::map<TaskNumber, SimulatedTask> tasks_;
   std::vector<TaskNumber> in_order_;  // of creation
   std::set<TaskNumber> assigned_;

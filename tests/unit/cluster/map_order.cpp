@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Finds unordered pairs of constructs and describes them.
 #include "cluster/map_order.hpp"
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds pairs of constructs that are not ordered, and whose result depends on which one runs first. DataMap takes
-// reference counts in the order of creation, so without this such a program would only be wrong. A pure state machine
-// that hears of each construct behind DataMap, in the order of creation. The caller knows the program's dependences and
-// ends: `order.is_before(a, b)`: task b is ordered behind a, or a has ended; `order.has_ended(a)`.
+// Finds pairs of constructs that are not ordered although the result depends on which of them runs first. DataMap takes
+// reference counts in the order of creation, so without this check such a program would be wrong without a message. A
+// pure state machine that gets each construct after DataMap, in the order of creation. The caller knows the program's
+// dependences and ends: `order.is_before(a, b)`: task b is ordered after a, or a has ended; `order.has_ended(a)`.
 #pragma once
 
 #include "cluster/base/numbered.hpp"
@@ -13,8 +13,8 @@ namespace marline::offload::cluster {
 
 enum class MapConflictKind : uint8_t {
   kNone,
-  kUnorderedUse,   // `task` uses what `other` maps, and is not ordered behind it
-  kUnorderedEnd,   // `task` ends a mapping that `other` uses, and is not ordered behind it
+  kUnorderedUse,   // `task` uses data that `other` maps, and is not ordered after it
+  kUnorderedEnd,   // `task` ends a mapping that `other` uses, and is not ordered after it
   kUnorderedCopy,  // both copy overlapping bytes of variables, at least one of them to the variables
   kPartlyMapped,   // `task` maps bytes of which `other` has mapped some
 };
@@ -39,9 +39,9 @@ class MapOrder {
 
  private:
   struct Mapping {
-    uint64_t number = 0;  // the buffer's
+    uint64_t number = 0;  // number of the buffer
     TaskNumber made_by = 0;
-    List<TaskNumber> users;  // those that have ended go when it has doubled: at most twice the tasks under way
+    List<TaskNumber> users;  // ended tasks are removed when the list has doubled: at most twice the unfinished tasks
     size_t limit = 8;
   };
   struct Copy {
@@ -54,7 +54,7 @@ class MapOrder {
   static void note_user(Mapping& mapping, TaskNumber task, const Order& order);
 
   Numbered<Mapping> mappings_;
-  List<Copy> copies_;  // under way; all are looked at for each copy
+  List<Copy> copies_;  // copies in flight; each new copy is checked against all
 };
 
 template <class Order>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Draws random programs and keeps them free of races.
 #include "program.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using Set = std::bitset<kMostConstructs>;
 
 // The dependences of OpenMP on one address. The members of a mutexinoutset run in the order of creation, which is one
-// of those that are allowed.
+// of the allowed orders.
 struct Address {
   Depend kind = Depend::kInOut;
   std::vector<int> base, writers, readers;
@@ -40,14 +40,14 @@ struct Address {
   }
 };
 
-// Who has read and written a byte, of a variable or of the device's copy.
+// The constructs that have read and written a byte of a variable or of the device's copy.
 struct Byte {
   Set readers, writers;
 };
 
 struct Variable {
   int references = 0;
-  Set users;  // of the current mapping, the construct that has made it among them
+  Set users;  // of the current mapping, including the construct that has made it
   int made_by = -1;
   std::vector<Byte> host, device;
 };
@@ -90,7 +90,7 @@ class Maker {
 
   bool is_full() const { return number() >= limit_; }
 
-  // A task of a persistent graph, as each iteration has it.
+  // A task of a persistent graph; each iteration has it.
   struct Item {
     bool is_host = false;
     int variable = 0;  // of a host task
@@ -107,7 +107,8 @@ class Maker {
     std::vector<Item> items;
   };
 
-  // One graph, or two whose iterations take turns. Some iterations differ, and some tasks are none of the graph's.
+  // One graph, or two with iterations that take turns. Some iterations differ, and some tasks between them do not
+  // belong to a graph.
   void add_loop() {
     for (int i = draw(3); i >= 0 && !is_full(); --i) {
       int v = draw(static_cast<int>(variables_.size()));
@@ -199,7 +200,7 @@ class Maker {
     if (how == 3 && chance(50)) loop.items[at] = other;  // for good
   }
 
-  // The same task, but for what it uses of its data and where it stands in the order.
+  // The same task with some of its uses changed (written or not, fewer bytes), and perhaps without its dependences.
   Item vary(Item item) {
     for (Use& use : item.uses) {
       if (chance(30)) use.may_write = !use.may_write;
@@ -244,7 +245,7 @@ class Maker {
     push(construct, ancestors);
   }
 
-  // Some task that is none of a graph's, and maps nothing for long.
+  // A task that belongs to no graph and leaves nothing mapped.
   void add_outside() {
     Construct construct{};
     construct.work = std::exponential_distribution<double>(0.5)(random_) + 0.1;
@@ -339,8 +340,8 @@ class Maker {
     program_.constructs.push_back(std::move(construct));
   }
 
-  // Enter, update: what they copy must be ordered with who else uses these bytes; where it is not, they wait for all
-  // users.
+  // For enter and update: the copy must be ordered with all other users of its bytes. If it is not, the construct waits
+  // for all users.
   void make_data(Construct& construct, int v, bool to, bool from) {
     Variable& variable = variables_[v];
     Use use{};
@@ -492,7 +493,7 @@ class Maker {
   std::mt19937 random_;
   int most_, limit_ = 0;
   int kernel_share_ = 0, loops_ = 0;
-  bool is_outside_ = false;  // of a graph, among its tasks: it waits more often
+  bool is_outside_ = false;  // the task belongs to no graph but is created between a graph's tasks: it waits more often
   Program program_;
   std::vector<Variable> variables_;
   std::vector<Address> addresses_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a node tells that its tasks have ended, and what it hears then.
+// When a node reports the ends of its tasks, and what node 0 sends to it then.
 #include "cluster/dataflow/head.hpp"
 #include "cluster/dataflow/worker.hpp"
 
@@ -70,7 +70,7 @@ TEST_F(ClusterReportsOfFourSlots, FreeSlotsAreNoReason) {
   EXPECT_EQ(worker_.first_known(), 3u);
 }
 
-// Four tasks of 40 end each 10.
+// Four tasks of length 40 on four slots: one ends each 10.
 TEST_F(ClusterReportsOfFourSlots, EndsWaitWhereOthersFollowSoon) {
   worker_.waits_at_most = 10;
   for (uint64_t i = 0; i < 4; ++i) create();
@@ -135,7 +135,8 @@ TEST_F(ClusterReports, WhatIsAwaitedIsToldAtOnce) {
   EXPECT_TRUE(head_.has_ended(last));
 }
 
-// The end of a node's only task is told at once anyway. When it gets another one, it has to know.
+// The end of a node's only task is reported at once anyway. When the node gets another task, it must know that the
+// first one is awaited.
 TEST_F(ClusterReports, ANodeHearsThatItsOnlyTaskIsAwaitedBeforeItGetsAnother) {
   await(create());
   EXPECT_EQ(awaits_, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run of the cluster's simulator comes to.
+// The result of a run of the cluster's simulator.
 #pragma once
 
 #include "cluster/dataflow/head.hpp"
@@ -10,9 +10,9 @@
 namespace marline::offload::cluster::simulation {
 
 struct Result {
-  std::string error;  // what was wrong; empty: nothing
+  std::string error;  // the error; empty: none
   uint64_t tasks = 0, messages = 0, bytes = 0;
-  uint64_t spared = 0;  // bytes that were asked for and had been sent before
+  uint64_t spared = 0;  // bytes that were requested but not sent, as they had been sent before
   Head::Counts counts;
   Graphs::Counts graphs;
 };

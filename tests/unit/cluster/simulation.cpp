@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Runs simulations, and shrinks the ones that fail.
 #include "simulation.hpp"
 
 #include "machine.hpp"

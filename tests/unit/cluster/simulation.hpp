@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster's core on a made-up machine: nodes with memories of symbolic bytes, channels that keep the order of
-// their own messages and of no others, tasks that take some time. Everything random comes from the seed.
+// The cluster's core on a made-up machine: nodes with memories of symbolic bytes, channels that keep the order of their
+// own messages only, and tasks that take some time. Everything random comes from the seed.
 #pragma once
 
 #include "program.hpp"
