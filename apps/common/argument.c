@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See argument.h. No state.
+ * Parses and checks the arguments of options. No state.
  */
 #include "argument.h"
 

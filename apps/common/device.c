@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device.h. No state.
+ * Checks that a region runs on the device. No state.
  */
 #include "device.h"
 

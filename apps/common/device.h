@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a device is one. Main thread only.
+ * Checks that a device exists and is not the host. Main thread only.
  */
 #ifndef MARLINE_APPS_COMMON_DEVICE_H
 #define MARLINE_APPS_COMMON_DEVICE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See entries.h. No state.
+ * Looks up the functions of marline.h in the process. No state.
  */
 #include "entries.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an application may use of marline.h beyond OpenMP, looked for at run time: the same binary runs on any OpenMP
- * runtime, and forms that need an entry say so where it is missing. Filled by the main thread, only read after that.
+ * The functions of marline.h that applications use beyond OpenMP, looked up at run time: the same binary runs on any
+ * OpenMP runtime, and forms that need a missing function report that. Filled by the main thread, only read after that.
  */
 #ifndef APPS_COMMON_ENTRIES_H
 #define APPS_COMMON_ENTRIES_H
@@ -31,7 +31,8 @@ typedef struct {
 
 Entries entries_find(void);
 
-/* All entries that a form needs, but for task_depend, graph_invalidate and taskgroup_cancel_later. */
+/* Whether the process has all entries that a form needs, except task_depend, graph_invalidate and
+ * taskgroup_cancel_later. */
 bool entries_have_objects(const Entries* entries);
 bool entries_have_graphs(const Entries* entries);
 bool entries_have_speculation(const Entries* entries);

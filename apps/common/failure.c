@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See failure.h. No state.
+ * Notes the first failure. No state.
  */
 #include "failure.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What went wrong. Whatever can go wrong in a process (a file, memory) is noted in a Failure. At the next agreement
+ * The failure of a process. Any error in a process (a file, memory) is noted in a Failure. At the next agreement
  * (job.h) all processes learn of it, one of them prints one line, and all leave with the same exit status. Used by the
  * main thread only.
  */
@@ -10,7 +10,7 @@
 /* Exit statuses. */
 enum {
   kExitWrong = 1, /* the result is wrong, or the problem has none */
-  kExitInput = 2, /* options, file, memory, or libraries that do not serve */
+  kExitInput = 2, /* error in options, file, memory, or libraries */
 };
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See job.h. No state.
+ * Starts MPI and makes processes agree on failures. No state.
  */
 #include "job.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The start that the applications share: MPI for all threads, and what a process knows of the job. Main thread only.
+ * The common start of the applications: MPI for all threads, and the data of the job. Main thread only.
  */
 #ifndef APPS_COMMON_JOB_H
 #define APPS_COMMON_JOB_H
@@ -10,7 +10,7 @@
 #include "failure.h"
 
 typedef struct {
-  const char* program; /* in front of messages */
+  const char* program; /* printed before messages */
   int ranks;
   int rank;
   int threads; /* 1 in a build without OpenMP */
@@ -27,7 +27,7 @@ void job_check_thread_support(const Job* job, Failure* failure);
 int job_largest_tag(void);
 
 /* Collective. 0 if no process noted a failure; otherwise the code of the lowest rank that did, which prints its text
- * behind the program's name. */
+ * after the program's name. */
 int job_agree(const Job* job, const Failure* failure);
 
 /* Collective, when the options have been read. False: the run ends here with *code, for a failure as in job_agree, or

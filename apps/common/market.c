@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix Market reader; see market.h. No state but the file's.
+ * Reads Matrix Market files. No state but the file's.
  */
 #include "market.h"
 
@@ -116,8 +116,8 @@ void market_close(MarketFile* file) {
 
 enum { kTokenRoom = 128 };
 
-/* The next word of the file; false at the end of the file. A word that does not fit is cut and ends in '~', which no
- * number does. */
+/* The next word of the file; false at the end of the file. A word that does not fit is cut and ends in '~', so it is
+ * no number. */
 static bool next_token(MarketFile* file, char* token) {
   int length = 0;
   int c = getc_unlocked(file->stream);
@@ -181,7 +181,7 @@ static bool read_index(MarketFile* file, long long entry, int* index, Failure* f
   return true;
 }
 
-/* Where the next entry stands: in an array, column by column, of a symmetric one the lower triangle only. */
+/* The place of the next entry of an array: column by column, of a symmetric array the lower triangle only. */
 static bool next_place(MarketFile* file, long long entry, int* i, int* j, Failure* failure) {
   if (file->coordinate) {
     return read_index(file, entry, i, failure) && read_index(file, entry, j, failure);

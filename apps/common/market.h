@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reader of Matrix Market files ("The Matrix Market exchange formats", Boisvert, Pozo, Remington, NIST 1996): array and
- * coordinate, real and integer, symmetric and general, square ones only. Entries go one by one to the application,
- * which keeps those it wants: no process needs room for the whole matrix. Used by the main thread only. Errors are
- * noted with file and line.
+ * coordinate, real and integer, symmetric and general, square ones only. Entries are passed one by one to the
+ * application, which keeps the entries that it needs: no process needs room for the whole matrix. Used by the main
+ * thread only. Errors are noted with file and line.
  */
 #ifndef APPS_COMMON_MARKET_H
 #define APPS_COMMON_MARKET_H
@@ -16,7 +16,7 @@
 typedef struct {
   const char* path;
   FILE* stream;
-  long long line;    /* where reading stands, from 1 */
+  long long line;    /* the line being read, from 1 */
   int n;             /* order of the matrix */
   long long entries; /* lines of data that the header announces */
   bool coordinate;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A kernel that takes time but no processor: so a machine of few cores can time many devices. No state.
+ * A kernel that takes time but no processor, so that a machine with few cores can time many devices. No state.
  */
 #ifndef MARLINE_APPS_COMMON_NAP_H
 #define MARLINE_APPS_COMMON_NAP_H
 
-#if defined(__NVPTX__) || defined(__AMDGCN__) /* no system that could let it sleep; the processor is its own */
+#if defined(__NVPTX__) || defined(__AMDGCN__) /* no system call to sleep; the processor serves this kernel only */
 #include <omp.h>
 #else
 #include <errno.h>
@@ -35,7 +35,7 @@ static inline void nap_for(double milliseconds) {
   }
 }
 
-/* For kernels: those of a device sleep one after the other. */
+/* For kernels: the kernels of one device sleep one after another. */
 static inline void nap(double milliseconds, int device) {
   turn_begin(device);
   nap_for(milliseconds);

@@ -7,7 +7,7 @@
 #define MARLINE_APPS_COMMON_WEIGHT_H
 
 #pragma omp declare target
-/* Its weight of the points at this distance, 0 to 4. */
+/* The weight of the points at this distance, 0 to 4. */
 static inline float kernel_weight(int distance) {
   return distance == 0   ? -205.0F / 72
          : distance == 1 ? 8.0F / 5

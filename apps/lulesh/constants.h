@@ -7,7 +7,7 @@
 #define LULESH_CONSTANTS_H
 
 #define EDGE_LENGTH 1.125        /* of the cube */
-#define ENERGY_AT_45 3.948746e+7 /* in the origin's element, for 45 elements per edge of the whole cube */
+#define ENERGY_AT_45 3.948746e+7 /* energy in the origin's element, for 45 elements per edge of the whole cube */
 #define STOP_TIME 1e-2
 
 /* Values nearer to zero than these are set to zero; relative volumes nearer to one, to one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cut.h.
+ * Cuts nodes, elements and regions into parts for threads or blocks.
  */
 #include "cut.h"
 
@@ -11,10 +11,10 @@ static Range part_of(int32_t begin, int32_t end, int number, int count) {
   return (Range){begin + (int32_t)(length * number / count), begin + (int32_t)(length * (number + 1) / count)};
 }
 
-/* Share i begins at floor(whole i / shares): the last i of which this is not behind `at`. */
+/* Share i begins at floor(whole i / shares): the last i with a begin that is not after `at`. */
 int cut_block_of(const Cut* cut, int32_t at) { return (int)((((int64_t)at + 1) * cut->shares - 1) / cut->whole); }
 
-/* The first place of an ascending list whose entry is not below `value`. */
+/* The first place of an ascending list with an entry that is not below `value`. */
 static int32_t lower_bound(const int32_t* list, int32_t begin, int32_t end, int32_t value) {
   while (begin < end) {
     int32_t middle = begin + (end - begin) / 2;
@@ -27,7 +27,7 @@ static int32_t lower_bound(const int32_t* list, int32_t begin, int32_t end, int3
   return begin;
 }
 
-/* What is in a range of values. */
+/* The part of an ascending list with values in a range. */
 static Range within(const int32_t* list, int32_t begin, int32_t end, Range values) {
   return (Range){lower_bound(list, begin, end, values.begin), lower_bound(list, begin, end, values.end)};
 }
@@ -55,7 +55,7 @@ bool cut_nodes(Cut* cut, const Mesh* mesh, int shares) {
   return true;
 }
 
-/* Non-empty parts only: there are no more than elements, nor than regions in each share. */
+/* Non-empty parts only: there are no more than elements, and in each share no more than regions. */
 bool cut_elements(Cut* cut, const Mesh* mesh, const Regions* regions, int shares) {
   if (!create(cut, mesh->elements, shares)) {
     return false;

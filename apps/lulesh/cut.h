@@ -16,9 +16,9 @@ typedef struct {
   Part* part;    /* of all shares */
 } Cut;
 
-/* For threads: each gets an equal range of nodes, of elements, and of each region, since regions are not equally dear.
- * For blocks: `shares` ranges of nodes or of elements, no more than there are; of the regions a block has what lies in
- * it. False: not enough memory. Destroy in any case. */
+/* For threads: each gets an equal range of nodes, of elements, and of each region, because regions differ in cost
+ * per element. For blocks: `shares` ranges of nodes or of elements, but no more ranges than nodes or elements; a
+ * block has the part of each region that lies in it. False: not enough memory. Destroy in any case. */
 bool cut_for_threads(Cut* cut, const Mesh* mesh, const Regions* regions, int shares);
 bool cut_nodes(Cut* cut, const Mesh* mesh, int shares);
 bool cut_elements(Cut* cut, const Mesh* mesh, const Regions* regions, int shares);

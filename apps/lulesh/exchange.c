@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See exchange.h. A message has field after field of its nodes or elements.
+ * Makes the messages between neighbours, sends and applies them. A message has field after field of its nodes or
+ * elements.
  */
 #include "exchange.h"
 
@@ -56,7 +57,7 @@ static int face_of(const int* direction) {
   return axes == 1 ? face : -1;
 }
 
-/* Ghosts lie behind the elements in the order of the faces here. */
+/* Ghosts come after the elements, in the order of the faces here. */
 static bool list_elements(Border* border, const Mesh* mesh, int32_t* ghosts) {
   int face = face_of(border->direction), n = mesh->edge;
   if (face < 0) {
@@ -87,7 +88,8 @@ static bool border_create(Border* border, const Mesh* mesh, const int* direction
 
 static const int kFields[kExchanges] = {[kMass] = 1, [kForces] = 3, [kMotion] = 6, [kGradients] = 3};
 
-/* A neighbour in such a direction owns what is shared with it, unless another one further on does. */
+/* Whether a neighbour in this direction owns the nodes shared with it, unless a process further in such a direction
+ * owns them. */
 static bool is_onward(const int* direction) { return direction[0] >= 0 && direction[1] >= 0 && direction[2] >= 0; }
 
 static bool is_back(const int* direction) { return direction[0] <= 0 && direction[1] <= 0 && direction[2] <= 0; }
@@ -108,7 +110,8 @@ static Message part_of(const Border* border, ExchangeKind kind, int number, int 
                    .ghosts = border->ghosts + begin};
 }
 
-/* No more messages than nodes or elements; none of motion with a neighbour that neither owns nor takes any. */
+/* No more messages than nodes or elements; no message of motion with a neighbour if neither process owns nodes for
+ * the other. */
 static int parts_of(const Border* border, ExchangeKind kind, int per_face, int per_edge) {
   const int wanted[] = {0, per_face, per_edge, 1};
   int parts = wanted[axes_of(border->direction)];
@@ -151,7 +154,7 @@ static int64_t give_buffers(Exchange* exchange, double* memory) {
   return used;
 }
 
-/* Two for each message of a kind, null where none goes or comes: MPI leaves them null behind it. */
+/* Two requests for each message of a kind, null if nothing is sent or received: MPI_Waitall leaves all of them null. */
 static MPI_Request* create_requests(const Exchange* exchange) {
   int most = 0;
   for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
@@ -274,7 +277,7 @@ void exchange_all(Exchange* exchange, ExchangeKind kind, Fields* fields) {
   }
   MPI_Waitall(2 * count, exchange->request, MPI_STATUSES_IGNORE);
   for (int i = 0; i < count; ++i) {
-    if (message[i].comes) { /* motion: faces, edges, the corner: the last is right */
+    if (message[i].comes) { /* motion arrives from faces, edges, the corner: the last value is the right one */
       message_apply(&message[i], fields);
     }
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See fields.h.
+ * Allocates the arrays of a process and sets the state at time 0.
  */
 #include "fields.h"
 
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
   Array array[kMostArrays];
   int count;
-  int temporary; /* the first of those that last from loop to loop only */
+  int temporary; /* the first of the arrays that last from loop to loop only */
 } ArrayList;
 
 static void add(ArrayList* list, double** at, int64_t count) { list->array[list->count++] = (Array){at, count}; }
@@ -165,7 +165,7 @@ void fields_allocate_anew(Fields* fields) {
 
 void fields_destroy(Fields* fields) { free(fields->memory); }
 
-/* Relaxed: the loop's end, a barrier or a dependence, orders it before whoever acts on it. */
+/* Relaxed: the loop's end, a barrier or a dependence, orders it before the thread that acts on it. */
 void fields_fail(Fields* fields, int failure) { __atomic_store_n(&fields->failure, failure, __ATOMIC_RELAXED); }
 
 int fields_failure(const Fields* fields) { return __atomic_load_n(&fields->failure, __ATOMIC_RELAXED); }

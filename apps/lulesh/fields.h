@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is known of nodes and elements, and the arrays between one loop and the next, all allocated once. Three arrays
- * stand for the directions x, y, z (of a node) or xi, eta, zeta (of an element). Loops write disjoint ranges, so that
- * forms of the program differ in nothing but who calls a loop for which range.
+ * The state of nodes and elements, and the arrays between one loop and the next, all allocated once. Three arrays stand
+ * for the directions x, y, z (of a node) or xi, eta, zeta (of an element). Loops write disjoint ranges, so that forms
+ * of the program differ only in the thread or task that calls a loop for a range.
  */
 #ifndef LULESH_FIELDS_H
 #define LULESH_FIELDS_H
@@ -19,7 +19,7 @@ enum { kSound = 0, kBadVolume = -1, kTooViscous = -2 };
 
 /* Of the equation of state, by place in the regions' list: each region has its own part. */
 typedef struct {
-  double *energy, *pressure, *viscosity, *linear, *quadratic, *change; /* as they were */
+  double *energy, *pressure, *viscosity, *linear, *quadratic, *change; /* values before this step */
   double *compression, *half_compression, *work;
   double *new_energy, *new_pressure, *new_viscosity, *half_pressure;
   double *bulk, *slope; /* p = bulk * e, and slope for the speed of sound */
@@ -48,10 +48,10 @@ typedef struct {
   int cycle;
   int failure; /* kSound, or why the run must stop; fields_fail writes, fields_failure reads */
 
-  struct Watch* watch; /* NULL, or who is told of each loop instead of its execution: see phases.h */
+  struct Watch* watch; /* NULL, or the receiver of a report of each loop in place of its execution: see phases.h */
 
   double* memory;    /* all of the arrays */
-  double* temporary; /* those of them that last from loop to loop only, up to the end */
+  double* temporary; /* the arrays that last from loop to loop only, up to the end of `memory` */
   size_t bytes;
 } Fields;
 
@@ -67,7 +67,7 @@ void fields_destroy(Fields* fields);
  * them in each cycle. Between two cycles. */
 void fields_allocate_anew(Fields* fields);
 
-/* Notes why the run must stop; tells it. Any thread. */
+/* Note why the run must stop, and return it. Any thread. */
 void fields_fail(Fields* fields, int failure);
 int fields_failure(const Fields* fields);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See footprint.h.
+ * Walks through the loops of all tasks and writes the memory that they touch.
  */
 #include "footprint.h"
 
@@ -13,8 +13,8 @@
 
 #define WRITTEN (UINT64_C(1) << 63)
 
-/* An access walks through memory in streams, one per direction and corner; a piece is told when a stream enters it. The
- * last accesses of a loop are those of the mesh's tables. */
+/* An access walks through memory in streams, one per direction and corner; a piece is reported when a stream enters
+ * it. The last accesses of a loop read the mesh's tables. */
 enum { kStreamsOfAccess = 3 * kCorners, kTables = 3, kStreams = (kMostAccesses + kTables) * kStreamsOfAccess };
 enum { kIndexTable = kMostAccesses, kListTable, kFaceTable };
 
@@ -98,7 +98,7 @@ static void touch_access(Walk* walk, const Fields* fields, const LoopInfo* info,
   }
 }
 
-/* From one direction to behind another. */
+/* From direction `from` up to direction `to`, which is excluded. */
 static void walk_range(Walk* walk, const Fields* fields, const LoopInfo* info, Range range, int from, int to) {
   for (int32_t i = range.begin; i < range.end; ++i) {
     for (int number = 0; info->access[number].through != kNothing; ++number) {
@@ -157,7 +157,7 @@ static void walk_threads(Writer* writer, const Cut* cut) {
   }
 }
 
-/* What the tasks of a kind do; those of messages, and the step, touch too little to count. */
+/* The accesses of a task by its kind; tasks of messages and of the step touch too little memory to count. */
 static void walk_task(Writer* writer, const Plan* plan, TaskKind kind, int index) {
   Fields* fields = writer->fields;
   const Share *nodes = &plan->nodes.share[index], *elements = &plan->elements.share[index];

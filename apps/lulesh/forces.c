@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The forces on nodes, from the stress in the elements around them and against the hourglass modes of these. None of it
- * depends on the length of the step. Forces of corners are written by element and gathered by node, in the order of the
- * node's list: the sums do not depend on who computes which range.
+ * The forces on nodes, from the stress in the elements around them and against the hourglass modes of these elements.
+ * No force depends on the length of the step. Forces of corners are written by element and gathered by node, in the
+ * order of the node's list: the sums do not depend on which thread computes which range.
  */
 #include <math.h>
 
@@ -108,7 +108,7 @@ static const double kModes[4][kCorners] = {{1, 1, -1, -1, -1, -1, 1, 1},
                                            {1, -1, 1, -1, 1, -1, 1, -1},
                                            {-1, 1, -1, 1, 1, -1, 1, -1}};
 
-/* The modes less what a linear field has of them. */
+/* The modes without the part that a linear field has. */
 static void hourglass_modes(const Fields* fields, int64_t first, double volume, double mode[4][kCorners]) {
   double inverse = 1.0 / volume;
   for (int m = 0; m < 4; ++m) {

@@ -15,14 +15,14 @@ typedef struct {
   Fields* fields;
   Exchange* exchange;
   const Cut* cut; /* of the forms without tasks */
-  MPI_Comm steps; /* apart from messages */
+  MPI_Comm steps; /* the communicator for steps; messages have another one */
   int most_cycles;
-  bool prints_cycles; /* by this process */
-  bool allocates;     /* the arrays between loops, in each cycle; of the forms without tasks */
+  bool prints_cycles; /* this process prints a line per cycle */
+  bool allocates;     /* the forms without tasks allocate the arrays between loops anew in each cycle */
 
   /* Written by simulation_advance only. */
   bool ended;  /* simulation_ended reads it */
-  int failure; /* why, of any process */
+  int failure; /* why the run has ended, from any process */
 } Simulation;
 
 /* Finds the length of the next step from all processes' limits, and begins the cycle; or finds that the run has ended:
@@ -30,7 +30,8 @@ typedef struct {
  * ended. Collective. */
 bool simulation_advance(Simulation* simulation);
 
-/* What the last simulation_advance has found. Relaxed: dependences, waits and messages order it. */
+/* Whether the last simulation_advance has found that the run has ended. Relaxed: dependences, waits and messages
+ * order it. */
 static inline bool simulation_ended(const Simulation* simulation) {
   return __atomic_load_n(&simulation->ended, __ATOMIC_RELAXED);
 }

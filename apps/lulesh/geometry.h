@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The geometry of a hexahedron from the positions of its corners: x, y and z of each, in three arrays. Pure functions,
- * for loops over elements and for code on devices.
+ * The geometry of a hexahedron from the positions of its corners: x, y and z of each corner, in three arrays. Pure
+ * functions, for loops over elements and for code on devices.
  */
 #ifndef LULESH_GEOMETRY_H
 #define LULESH_GEOMETRY_H
@@ -54,8 +54,8 @@ static inline Vector jacobian_row(const double* at) {
   return (Vector){0.125 * (d60 + d53 - d71 - d42), 0.125 * (d60 - d53 + d71 - d42), 0.125 * (d60 + d53 + d71 + d42)};
 }
 
-/* The derivatives of the shape functions of corners 0 to 3, by direction; those of 6, 7, 4, 5 are their negatives.
- * Returns the determinant of the Jacobian, a volume. */
+/* The derivatives of the shape functions of corners 0 to 3, by direction; the derivatives of 6, 7, 4, 5 are their
+ * negatives. Returns the determinant of the Jacobian, a volume. */
 static inline double shape_derivatives(const Corners at, double derivative[3][4]) {
   Vector row[3] = {jacobian_row(at[0]), jacobian_row(at[1]), jacobian_row(at[2])};
   double determinant = 0;

@@ -42,7 +42,7 @@ void kinematics(Fields* fields, int32_t begin, int32_t end) {
   }
 }
 
-/* Reads strain, new_volume. Writes volume_rate, strain without it. */
+/* Reads strain, new_volume. Writes volume_rate, and strain without the volume_rate. */
 void split_strain(Fields* fields, int32_t begin, int32_t end) {
   int bad = 0;
   for (int32_t element = begin; element < end; ++element) {

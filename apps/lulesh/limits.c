@@ -51,7 +51,7 @@ static double grown(double before, double limit) {
   return fmin(limit, LONGEST_STEP);
 }
 
-/* The last steps: no tiny one is left over. */
+/* Divides the time that is left so that no tiny last step remains. */
 void advance_time(Fields* fields, double limit) {
   double remaining = STOP_TIME - fields->time;
   if (fields->cycle > 0) {

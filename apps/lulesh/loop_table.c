@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See loop_table.h. A loop that reads and writes an array by the same index has one access, which writes. Accesses
- * that are made under conditions which hold nowhere in a run of sound size (compress_at_least, compress_at_most) are
- * left out.
+ * The table of the loops and their accesses. A loop that reads and writes an array by the same index has one access,
+ * which writes. Accesses that are made under conditions which hold nowhere in a run of sound size (compress_at_least,
+ * compress_at_most) are left out.
  */
 #include "loop_table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All loops of a cycle: their names, and which arrays they read and write by which index. What measurements know of the
- * loops (loop_times.c, footprint.c); the loops themselves do not use it. Constant.
+ * All loops of a cycle: their names, and which arrays they read and write by which index. The measurements use the
+ * table (loop_times.c, footprint.c); the loops themselves do not. Constant.
  */
 #ifndef LULESH_LOOP_TABLE_H
 #define LULESH_LOOP_TABLE_H
@@ -12,7 +12,7 @@
 
 /* How a loop comes from its index to an array's. */
 typedef enum {
-  kNothing,     /* behind the last access of a loop */
+  kNothing,     /* marks the end of a loop's accesses */
   kSame,        /* the index itself */
   kOwnCorners,  /* the 8 corners of the element */
   kItsNodes,    /* the 8 nodes of the element */
@@ -34,12 +34,12 @@ enum { kMostAccesses = 12 };
 typedef struct {
   const char* name;
   Loop* loop;
-  int axis;     /* of the loops over a plane's list */
-  bool by_axis; /* goes over its range once per direction */
+  int axis;     /* the plane's axis, for loops over a plane's list */
+  bool by_axis; /* the loop goes over its range once per direction */
   Access access[kMostAccesses + 1];
 } LoopInfo;
 
-/* Ends with one without a name. */
+/* The last entry has no name. */
 extern const LoopInfo kLoops[];
 
 /* NULL: it is not in the table, which is a mistake there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See loop_times.h. A part of a region may have few elements, so its two readings of the clock, some 50 ns, are felt
- * where there are many regions.
+ * Measures the time of each loop. A part of a region may have few elements, so the two readings of the clock per loop,
+ * some 50 ns, have an effect if there are many regions.
  */
 #include "loop_times.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long each loop takes, of the form `serial`: --loop-times. Main thread only.
+ * How long each loop takes in the form `serial`: --loop-times. Main thread only.
  */
 #ifndef LULESH_LOOP_TIMES_H
 #define LULESH_LOOP_TIMES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The loops of one cycle in the order in which they run one after another. A loop works on the range [begin, end) of
- * what it goes over; ranges of one loop may run at the same time. What a loop reads and writes is said where it is
- * defined (forces.c, motion.c, kinematics.c, viscosity.c, material.c, limits.c).
+ * its nodes, elements or places; ranges of one loop may run at the same time. The arrays that a loop reads and writes
+ * are listed where it is defined (forces.c, motion.c, kinematics.c, viscosity.c, material.c, limits.c).
  */
 #ifndef LULESH_LOOPS_H
 #define LULESH_LOOPS_H

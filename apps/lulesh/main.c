@@ -31,7 +31,7 @@ typedef struct {
   Fields fields;
   Exchange exchange;
   Cut cut;   /* of the forms without tasks */
-  Plan plan; /* of the others */
+  Plan plan; /* for the forms with tasks */
   MPI_Comm steps;
 } Run;
 
@@ -83,7 +83,7 @@ static int prepare(Run* run) {
   return job_agree(&run->job, &failure);
 }
 
-/* The first step of all processes is that of rank 0: rounding gives others another one. */
+/* The first step of all processes is that of rank 0, because rounding may give other processes another value. */
 static void share_start(Run* run) {
   exchange_all(&run->exchange, kMass, &run->fields);
   MPI_Bcast(&run->fields.step, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -100,7 +100,7 @@ static void advance(const Run* run, TaskRun* tasks) {
   }
 }
 
-/* The time of the slowest process. */
+/* Runs the form and returns the time of the slowest process. */
 static double timed(const Run* run, TaskRun* tasks) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
@@ -110,7 +110,8 @@ static double timed(const Run* run, TaskRun* tasks) {
   return seconds;
 }
 
-/* Tasks of a cycle that did not take place may have met anything: what counts is what the processes agreed on. */
+/* Tasks of a cycle that did not take place may have found any failure: only the failure that the processes agreed on
+ * counts. */
 static int judge(const Run* run, const TaskRun* tasks) {
   Failure failure = {0};
   int reason = simulation_ended(&tasks->simulation) ? tasks->simulation.failure : fields_failure(&run->fields);
@@ -152,7 +153,7 @@ static int simulate(Run* run) {
   LoopTimes* times = run->options.times_loops ? loop_times_begin(&run->fields) : NULL;
   report.seconds = timed(run, &tasks);
   int code = judge(run, &tasks);
-  uint64_t hash = report_hash(&run->fields) * (uint64_t)(2 * run->job.rank + 1); /* the place counts, too */
+  uint64_t hash = report_hash(&run->fields) * (uint64_t)(2 * run->job.rank + 1); /* the hash depends on the rank, too */
   MPI_Reduce(&hash, &report.hash, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (code == 0 && speaks(run)) {
     report_end(&report, &run->fields);

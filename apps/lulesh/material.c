@@ -54,7 +54,7 @@ void update_volume(Fields* fields, int32_t begin, int32_t end) {
   }
 }
 
-/* Reads energy, pressure, viscosity, linear, quadratic, volume_change. Writes the material's. */
+/* Reads energy, pressure, viscosity, linear, quadratic, volume_change. Writes the arrays of the material. */
 void pack_material(Fields* fields, int32_t begin, int32_t end) {
   const int32_t* restrict list = fields->regions->element;
   Material* m = &fields->material;
@@ -80,7 +80,7 @@ void compress(Fields* fields, int32_t begin, int32_t end) {
   }
 }
 
-/* Where the volume is the least or the most that may be. */
+/* Where the volume is at its lower or upper limit. */
 void compress_at_least(Fields* fields, int32_t begin, int32_t end) {
   const int32_t* restrict list = fields->regions->element;
   Material* m = &fields->material;
@@ -148,7 +148,7 @@ void pressure_half(Fields* fields, int32_t begin, int32_t end) {
   pressure(fields, fields->material.half_pressure, begin, end);
 }
 
-/* Also after the last pass: with the energy of then. */
+/* Also called after the last pass, with the energy from that pass. */
 void bulk_full(Fields* fields, int32_t begin, int32_t end) {
   bulk(fields->material.compression, &fields->material, begin, end);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See mesh.h. Element (column, row, plane) has the number column + n row + n^2 plane, node likewise with n + 1.
+ * Makes the tables of the mesh. Element (column, row, plane) has the number column + n row + n^2 plane, node likewise
+ * with n + 1.
  */
 #include "mesh.h"
 
@@ -12,7 +13,7 @@
 static const int kOffset[kCorners][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                          {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
 
-/* The order in which ghosts lie behind the elements. */
+/* The order of the ghosts, which come after the elements. */
 static const int kGhostOrder[kFaces] = {kLowZeta, kHighZeta, kLowEta, kHighEta, kLowXi, kHighXi};
 
 int mesh_per_edge(int ranks) {

@@ -27,14 +27,14 @@ typedef struct {
   Place place;
   int edge; /* elements along an edge of this process's cube */
   int32_t elements, nodes;
-  int32_t ghosts; /* slots behind the elements, for those of neighbours that share a face */
+  int32_t ghosts; /* slots after the elements, for elements of neighbours that share a face */
 
   int32_t (*node)[kCorners]; /* of each element */
-  int64_t* first_corner;     /* nodes + 1: where a node's corners begin in the next */
+  int64_t* first_corner;     /* nodes + 1: where a node's corners begin in `corner` */
   int64_t* corner;           /* 8 * element + corner, ascending for each node */
 
   uint8_t (*beyond)[kFaces];    /* Beyond, of each element */
-  int32_t (*neighbour)[kFaces]; /* the element or ghost beyond each face; unused at symmetry and free ones */
+  int32_t (*neighbour)[kFaces]; /* the element or ghost beyond each face; unused at symmetry and free faces */
 
   int32_t symmetric[3]; /* nodes of the planes x = 0, y = 0, z = 0 that this process has */
   int32_t* symmetry[3];
@@ -42,14 +42,14 @@ typedef struct {
 
 Place mesh_place(int rank, int ranks);
 
-/* The whole number whose third power `ranks` is; 0: there is none. */
+/* The cube root of `ranks`, if it is a whole number; else 0. */
 int mesh_per_edge(int ranks);
 
-/* A mesh with its sizes, and no tables yet; and the bytes that these take. */
+/* A mesh with its sizes, but without tables; and the bytes that the tables take. */
 Mesh mesh_of(Place place, int edge);
 double mesh_bytes(const Mesh* mesh);
 
-/* Makes the tables. False: not enough memory; what there is is freed by mesh_destroy all the same. */
+/* Makes the tables. False: not enough memory; mesh_destroy frees what there is. */
 bool mesh_create(Mesh* mesh);
 void mesh_destroy(Mesh* mesh);
 

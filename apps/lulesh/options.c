@@ -105,7 +105,7 @@ static int read_tasks(const char* option, Failure* failure) {
   return strcmp(optarg, "auto") == 0 ? 0 : (int)argument_whole(option, optarg, 1, kMostTasks, failure);
 }
 
-/* True if the option was one of those of tasks and messages. */
+/* True if the option is about tasks or messages. */
 static bool apply_task_option(Options* options, int option, Failure* failure) {
   switch (option) {
     case kTel: options->element_tasks = read_tasks("-tel", failure); return true;
@@ -121,7 +121,7 @@ static bool apply_task_option(Options* options, int option, Failure* failure) {
   }
 }
 
-/* True if the option was one of those of measurements. */
+/* True if the option is about measurements. */
 static bool apply_measuring(Options* options, int option, Failure* failure) {
   switch (option) {
     case kCreation:

@@ -20,12 +20,12 @@ typedef struct {
 
   int element_tasks, node_tasks;           /* per loop; 0: chosen by the size */
   int per_face, per_edge;                  /* messages */
-  int naming, addresses, graph_mode, pass; /* places in the lists of words: see plan.h, marline_graph_begin, Pass */
+  int naming, addresses, graph_mode, pass; /* positions in the lists of words: see plan.h, marline_graph_begin, Pass */
   int remesh;
-  double creation_us;        /* that each creation of a task takes longer */
-  bool allocates_each_cycle; /* the arrays between loops */
+  double creation_us;        /* microseconds added to each creation of a task */
+  bool allocates_each_cycle; /* allocates the arrays between loops in each cycle */
   bool times_loops;
-  const char* footprint; /* the file to write it to, or NULL */
+  const char* footprint; /* the file for the footprint, or NULL */
 } Options;
 
 typedef enum { kPassObjects, kPassClauses } Pass;

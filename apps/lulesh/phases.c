@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See phases.h.
+ * Calls the loops of each phase for a share.
  */
 #include "phases.h"
 
-/* As often as the region is dear. */
+/* These loops run as many times as the region's cost says. */
 static Loop* const kMaterial[] = {
     pack_material, compress,      compress_at_least, compress_at_most, clear_work, energy_half,
     bulk_half,     pressure_half, viscosity_half,    energy_work,      bulk_full,  pressure_full,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The loops of a cycle in groups, the phases, and a share of all of them: a thread's part of the mesh, a block of it,
- * or the whole. Within a phase a share needs nothing of other shares; between two phases it does. Functions of their
+ * or the whole. Within a phase a share needs no results of other shares; between two phases it does. Functions of their
  * arguments only; any thread.
  */
 #ifndef LULESH_PHASES_H
@@ -16,24 +16,24 @@ typedef struct {
 /* Places in the list of one region. */
 typedef struct {
   Range places;
-  int times; /* that the equation of state is evaluated there */
+  int times; /* how many times the equation of state is evaluated there */
 } Part;
 
-/* What of each loop: nodes, those of the planes of symmetry among them, elements, and these by region. */
+/* The ranges of a share: nodes, nodes of the planes of symmetry, elements, and elements by region. */
 typedef struct {
   Range nodes, plane[3], elements;
   const Part* part;
   int parts;
 } Share;
 
-/* Is told of each loop and its range, which is not empty, in place of its execution. */
+/* Gets a call for each loop with its range, which is not empty, in place of the loop's execution. */
 typedef struct Watch {
   void (*loop)(struct Watch* watch, Fields* fields, Loop* loop, Range range);
 } Watch;
 
 typedef void Phase(Fields* fields, const Share* share);
 
-/* Of elements: forces on their corners. Needs no length of the step; nor do the next two. */
+/* Of elements: forces on their corners. Does not need the length of the step; the next two phases do not either. */
 Phase phase_forces;
 /* Of nodes: the sums of these forces. */
 Phase phase_gather;
@@ -43,7 +43,7 @@ Phase phase_accelerate, phase_move;
 Phase phase_kinematics;
 /* By region and by element, after neighbours' gradients have been taken over. */
 Phase phase_viscosity;
-/* By region, and by element at last: the equation of state, and the limits of the next step. */
+/* By region, and at the end by element: the equation of state, and the limits of the next step. */
 Phase phase_material;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See plan.h. Tiles, and the tasks that write them:
+ * Computes the tasks of a cycle and their dependences. Tiles, and the tasks that write them:
  *
  *   step            length of the step, time, limits                                    step
  *   state(b)        energy, pressure, viscosity, volume, sound of a block of elements   material
@@ -10,8 +10,8 @@
  *   kinematics(b)   new volume, gradients, ... of a block of elements                   kinematics
  *   arrived(m)      what a message brought, which is gradients' ghosts themselves        receive
  *
- * What kNamingMinimal leaves out, and why it may. All of it rests on one chain within a cycle, where each task waits
- * for the one before by a dependence that is named, on all blocks that share a node:
+ * What kNamingMinimal leaves out, and why that is correct. The reasons use one chain within a cycle, in which each task
+ * waits for the previous one by a dependence that is named, on all blocks that share a node:
  *
  *   step(all) material(b) > forces(b) > gather > accelerate > move > kinematics(b) > material(b and its neighbours)
  *
@@ -33,7 +33,7 @@ int plan_automatic_blocks(int32_t count) {
   return blocks < kLeastBlocks ? kLeastBlocks : blocks;
 }
 
-/* Where tiles of a sort begin. */
+/* The numbers at which the tiles of each sort begin. */
 enum {
   kStepTile,
   kStateTiles,
@@ -50,7 +50,7 @@ enum {
 typedef struct {
   Plan* plan;
   int32_t base[kTileSorts + 1];
-  int* last; /* by tile: the task that has named it */
+  int* last; /* by tile: the last task that has named it */
   int task;
   marline_dependence_t* list;
   size_t count, room;
@@ -79,7 +79,7 @@ static void add(Gather* to, int sort, int32_t index, marline_depend_type_t type)
   to->list[to->count++] = (marline_dependence_t){to->plan->address[tile], type};
 }
 
-/* What other dependences imply. */
+/* Whether dependences that others imply are named, too. */
 static bool names_all(const Gather* to) { return to->plan->tiling.naming == kNamingTiles; }
 
 /* The kinds ------------------------------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static int32_t number_of(const Exchange* exchange, ExchangeKind kind, int index)
   return number;
 }
 
-/* Whether there is a message of motion or gradients is known with the step; forces are sent in each cycle. */
+/* Only after the step is it known whether messages of motion and gradients come; forces are sent in each cycle. */
 static void gather_receive(Gather* to, int index) {
   const Exchange* exchange = to->plan->exchange;
   const Message* message = to->plan->received[index];
@@ -243,7 +243,7 @@ static void (*const kGather[kTaskKinds])(Gather* to, int index) = {
 
 enum { kUsual, kLeadsToMessage, kIsMessage };
 
-/* Blocks that a message takes something of. */
+/* Blocks with nodes or elements that a message sends. */
 static char* at_border(const Exchange* exchange, ExchangeKind kind, const Cut* cut) {
   char* marks = calloc((size_t)cut->shares, 1);
   for (int i = 0; i < exchange->messages[kind] && marks; ++i) {
@@ -255,8 +255,8 @@ static char* at_border(const Exchange* exchange, ExchangeKind kind, const Cut* c
   return marks;
 }
 
-/* What sends comes first, then the blocks at the border, which lead to that. Without messages there are no priorities
- * at all: they would only disturb the order in which a scheduler follows data. */
+/* Tasks that send have the highest priority, then the blocks at the border, which lead to sends. Without messages
+ * there are no priorities: they would only disturb the order in which a scheduler follows data. */
 static int priority_of(const Gather* from, TaskKind kind, int index) {
   if (!from->plan->tiling.messages || from->plan->exchange->count == 0) {
     return kUsual;
@@ -306,7 +306,7 @@ static bool plan_task(Gather* from, TaskKind kind, int index) {
   return true;
 }
 
-/* Blocks, or messages: of these only some, see `takes_place`. */
+/* The most tasks of a kind: one per block, or per message; of messages only some, see `takes_place`. */
 static int most_of(const Plan* plan, TaskKind kind) {
   const int* messages = plan->exchange->messages;
   switch (kind) {
@@ -353,7 +353,7 @@ static bool plan_all(Gather* from) {
   return true;
 }
 
-/* All kinds that tasks exchange, one after the other. */
+/* Messages of all kinds that tasks exchange, one kind after another. */
 static bool list_received(Plan* plan) {
   const Exchange* exchange = plan->exchange;
   plan->received = malloc(((size_t)most_of(plan, kTaskReceive) + 1) * sizeof *plan->received);
@@ -391,7 +391,7 @@ static void name_by_data(Gather* to, int sort, double* array, const Cut* cut, bo
   }
 }
 
-/* What belongs to no block keeps its number's address. */
+/* A tile that belongs to no block keeps the address of its number. */
 static void name_tiles(Gather* to, const Fields* fields) {
   Plan* plan = to->plan;
   for (int32_t tile = 0; tile < to->base[kTileSorts]; ++tile) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which tasks a cycle consists of, and what each depends on, computed once from the tables of the mesh. Nodes and
- * elements are cut into blocks of consecutive numbers; a task runs the loops of one phase on one block, or one step of
- * one message. A dependence names a tile: what a phase writes for a block, or what a message brings.
+ * The tasks of a cycle and their dependences, computed once from the tables of the mesh. Nodes and elements are cut
+ * into blocks of consecutive numbers; a task runs the loops of one phase on one block, or one step of one message. A
+ * dependence names a tile: the data that a phase writes for a block, or that a message brings.
  *
  * Made by the main thread; only read after that.
  */
@@ -33,12 +33,12 @@ typedef enum {
 
 typedef enum {
   kNamingTiles,   /* every tile that a task touches, once */
-  kNamingMinimal, /* without what other dependences imply */
+  kNamingMinimal, /* without dependences that other dependences imply */
 } Naming;
 
 typedef enum {
-  kAddressTiles, /* of numbers in a row, one per tile */
-  kAddressData,  /* of what is first in the data that a tile stands for, as most programs do */
+  kAddressTiles, /* addresses of consecutive numbers, one per tile */
+  kAddressData,  /* address of the first data that a tile stands for, as in most programs */
 } Addresses;
 
 typedef struct {
@@ -65,12 +65,12 @@ typedef struct {
   const Mesh* mesh;
   Cut nodes, elements;
   PlannedTask* task;          /* of a cycle, by kind */
-  int first[kTaskKinds + 1];  /* of each kind */
-  const Message** received;   /* by the tasks kTaskReceive */
+  int first[kTaskKinds + 1];  /* index of the first task of each kind */
+  const Message** received;   /* messages received by the tasks kTaskReceive */
   int64_t* tile;              /* only their addresses matter */
-  void** address;             /* by tile: that dependences name */
+  void** address;             /* by tile: the address that dependences name */
   long long dependences;      /* of a cycle */
-  long long before_filtering; /* had each access that these stand for named its tile */
+  long long before_filtering; /* dependences if each access named its tile */
 } Plan;
 
 /* Blocks for `count` nodes or elements: at least 16, none larger than 8192. */
@@ -81,12 +81,12 @@ bool plan_create(Plan* plan, const Tiling* tiling, const Fields* fields, const E
                  const Entries* entries);
 void plan_destroy(Plan* plan);
 
-/* False: no neighbour has a part of the forces, so gather's tasks accelerate as well. */
+/* False: no neighbour has a part of the forces, so the tasks of `gather` accelerate as well. */
 static inline bool plan_sums_forces(const Plan* plan) { return plan->exchange->messages[kForces] > 0; }
 
 static inline int plan_tasks(const Plan* plan) { return plan->first[kTaskKinds]; }
 
-/* The tile that the length of the step is; writable, as clauses want it. */
+/* The tile of the length of the step; not const, because clauses demand that. */
 char* plan_step_tile(const Plan* plan);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See regions.h. Elements go to regions in runs of random lengths. The random numbers are those of glibc's `rand`, from
- * its recurrence, whatever the C library.
+ * Assigns the elements to regions, in runs of random lengths. The random numbers are those of glibc's `rand`, from its
+ * recurrence, whatever the C library.
  */
 #include "regions.h"
 
@@ -40,7 +40,8 @@ static Random random_seed(int seed) {
   return random;
 }
 
-/* The lengths of runs: with a chance of (limit - the one before) in a thousand, `least` and up to `spread` - 1 more. */
+/* The lengths of runs: with a chance of (limit - the previous limit) in a thousand, `least` and up to `spread` - 1
+ * more. */
 static int32_t draw_length(Random* random) {
   static const struct {
     int limit, least, spread;
@@ -53,7 +54,7 @@ static int32_t draw_length(Random* random) {
   return kLengths[i].least + random_next(random) % kLengths[i].spread;
 }
 
-/* Another region than `before`, by weights whose sums are `sum`. */
+/* A region other than `before`, by weights with the partial sums `sum`. */
 static int draw_region(Random* random, const long long* sum, int count, int rank, int before) {
   int region = before;
   while (region == before) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report.h. No state.
+ * Prints the remarks and figures of a run. No state.
  */
 #include "report.h"
 
@@ -36,7 +36,7 @@ void report_memory(const Report* report) {
   fflush(stdout);
 }
 
-/* What the tasks of a cycle are, and how many dependences they would have if each access named one. */
+/* Prints the tasks of a cycle, and the number of dependences if each access named one. */
 static void print_plan(const Plan* plan) {
   printf("# tel %d\n# tnl %d\n# tasks_per_cycle %d\n", plan->tiling.element_tasks, plan->tiling.node_tasks,
          plan_tasks(plan));
@@ -56,7 +56,7 @@ void report_begin(const Report* report) {
   fflush(stdout);
 }
 
-/* The energies of the plane z = 0 mirrored at its diagonal. Quotients of zeros are no numbers, and do not count. */
+/* The energies of the plane z = 0 mirrored at its diagonal. Quotients of zeros are NaN, and do not count. */
 static void print_symmetry(const Fields* fields) {
   int n = fields->mesh->edge;
   double largest = 0, sum = 0, largest_relative = 0;

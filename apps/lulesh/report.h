@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a run prints on standard output: remarks, `# KEY VALUE`, and figures, `NAME VALUE UNIT`, with the reference's
+ * The output of a run on standard output: remarks, `# KEY VALUE`, and figures, `NAME VALUE UNIT`, with the reference's
  * quantities, and a hash of all fields by which forms are compared. Rank 0, main thread.
  */
 #ifndef LULESH_REPORT_H
@@ -17,15 +17,15 @@ typedef struct {
   int ranks, threads;
   double seconds;       /* of the slowest process, without start and end */
   uint64_t hash;        /* of all processes' fields */
-  double bytes;         /* that each process will need, at least */
+  double bytes;         /* memory that each process will need, at least */
   const TaskRun* tasks; /* of rank 0; NULL: none */
 } Report;
 
-/* A hash of what this process's nodes and elements have at the end: equal only if all bits are. */
+/* A hash of the values of this process's nodes and elements at the end: equal only if all bits are. */
 uint64_t report_hash(const Fields* fields);
 
-/* Before memory is taken, before the run, and after it. The figure of merit is in thousands of elements and cycles per
- * second, as the reference has it, which calls its unit z/s all the same. */
+/* Called before memory is allocated, before the run, and after it. The figure of merit is in thousands of elements
+ * and cycles per second, as the reference has it, which calls its unit z/s all the same. */
 void report_memory(const Report* report);
 void report_begin(const Report* report);
 void report_end(const Report* report, const Fields* fields);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See speculate.h. The stop asks that the task which calls it comes after all receives and collectives of cycles that
- * count: the step waits for the state of all blocks, hence for ghosts, hence for motion, hence for forces of the cycle
- * before. The reduction has a communicator of its own.
+ * Runs the form `speculative`. marline_mpi_speculation_stop demands that its caller is ordered after all receives and
+ * collectives of cycles that take place: the step waits for the state of all blocks, hence for ghosts, hence for
+ * motion, hence for forces of the previous cycle. The reduction has a communicator of its own.
  */
 #include "speculate.h"
 
@@ -36,7 +36,7 @@ __attribute__((noinline)) static void task_verdict(Speculation* of, int cycle) {
   ++of->run->created;
 }
 
-/* One cycle ahead of what is known: more could not run. */
+/* Creates one cycle more than is known to take place: further cycles could not run. */
 static void create_all(Speculation* of) {
   TaskRun* run = of->run;
   for (int k = 0; k < run->simulation.most_cycles && !run->entries->taskgroup_cancelled(); ++k) {
@@ -50,7 +50,8 @@ static void create_all(Speculation* of) {
   }
 }
 
-/* Sums over all processes; what is left on the communicator now was left by somebody's mistake. */
+/* Sums over all processes; a message that is still on the communicator now is an error of a library or of this
+ * program. */
 static void count(TaskRun* run, const marline_mpi_speculation_counts_t* mine) {
   MPI_Comm comm = run->plan->exchange->comm;
   int left = 0;

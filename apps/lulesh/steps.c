@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The length of a step, and the forms `serial` and `for`: phase after phase, each shared out among the threads.
+ * The length of a step, and the forms `serial` and `for`: phase after phase, each divided among the threads.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ bool simulation_advance(Simulation* simulation) {
   return !ended;
 }
 
-/* Two phases between two exchanges of messages; the second may be none. `apart`: it reads what other threads' first
- * wrote. */
+/* Two phases between two exchanges of messages; the second may be null. `apart`: the second phase reads results of
+ * other threads' first phase. */
 typedef void RunPhases(Simulation* simulation, Phase* first, Phase* second, bool apart);
 
 static void run_alone(Simulation* simulation, Phase* first, Phase* second, bool apart) {
@@ -46,7 +46,7 @@ static void run_alone(Simulation* simulation, Phase* first, Phase* second, bool 
 }
 
 #ifdef _OPENMP
-/* Thread by thread a share; more than one if there are fewer threads than asked for. */
+/* Each thread runs a share, or several if there are fewer threads than asked for. */
 static void run_shares(const Simulation* simulation, Phase* phase) {
   const Cut* cut = simulation->cut;
   for (int i = omp_get_thread_num(); i < cut->shares; i += omp_get_num_threads()) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See tasks.h. Each kind of task has a function of its own that is not inlined, so that the code address which a tool
- * sees at its creation names it. Tasks carry their place in the plan and nothing else: those of a repeated graph are
- * the same in all cycles. Tasks that call MPI are untied and keep nothing in thread-local storage across the call.
+ * Creates and runs the tasks of the forms with tasks. Each kind of task has a function of its own that is not inlined,
+ * so that the code address which a tool sees at its creation names it. Tasks carry only their place in the plan: the
+ * tasks of a repeated graph are the same in all cycles. Tasks that call MPI are untied and keep nothing in thread-local
+ * storage across the call.
  *
- * How a run ends. The task of the step finds out, when the tasks behind it exist already, and some of them run or have
- * run: forces, their sums and the messages of these, none of which changes the state. All processes have created that
- * cycle, so their messages match. Everything else in it waits for the step, and does nothing then. The creating thread
- * waits for the step, too, before it creates another cycle.
+ * How a run ends. The task of the step finds that the run has ended. Later tasks exist by then, and some of them run or
+ * have run: forces, their sums and the messages of the sums, none of which changes the state. All processes have
+ * created that cycle, so their messages match. All other tasks of the cycle wait for the step, and then do nothing. The
+ * creating thread waits for the step, too, before it creates another cycle.
  */
 #include "tasks.h"
 
@@ -16,9 +17,9 @@
 
 /* The bodies ------------------------------------------------------------------------------------------------------ */
 
-/* For tasks that wait for the step. The next step does not change this before they have read it: for most a dependence
- * says so; for those that send, their message, as the next step is known to nobody before the receiver has computed
- * with it. */
+/* For tasks that wait for the step. The next step does not change this before they have read it: for most of them by
+ * a dependence; for tasks that send by their message, because no process knows the next step before the receiver has
+ * computed with it. */
 static bool ended(const TaskRun* run) { return simulation_ended(&run->simulation); }
 
 static const Message* message_of(const TaskRun* run, ExchangeKind kind, int index) {
@@ -196,8 +197,8 @@ static void create_tasks(TaskRun* run) {
   }
 }
 
-/* The mesh is cut anew, into half as many blocks, then twice as many again, by turns: what an adaptive mesh would do
- * when it has changed. Called when no task is left. */
+/* Cuts the mesh anew, in turns into half as many blocks and into twice as many, as an adaptive mesh would do after a
+ * change. Called when no task is left. */
 static void cut_anew(TaskRun* run, int time) {
   Plan* plan = run->plan;
   Plan before = *plan;
@@ -212,7 +213,8 @@ static void cut_anew(TaskRun* run, int time) {
   }
 }
 
-/* A graph that was invalidated is recorded anew by the next iteration, which begins when all before it have ended. */
+/* A graph that was invalidated is recorded anew by the next iteration, which begins when all earlier iterations have
+ * ended. */
 static void create_persistent(TaskRun* run) {
   marline_graph_t* graph = run->entries->graph_begin(run->graph_mode);
   for (int k = 0; k < run->simulation.most_cycles && !simulation_ended(&run->simulation); ++k) {

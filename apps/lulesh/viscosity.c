@@ -7,7 +7,7 @@
 #include "constants.h"
 #include "loops.h"
 
-/* The gradient beyond a face, as the limiter takes it. */
+/* The gradient beyond a face, as the limiter uses it. */
 static double beyond_face(const Mesh* mesh, const double* gradient, int32_t element, int face) {
   switch (mesh->beyond[element][face]) {
     case kSymmetry: return gradient[element];
@@ -46,7 +46,7 @@ void region_viscosity(Fields* fields, int32_t begin, int32_t end) {
   }
 }
 
-/* Reads viscosity, of the cycle before. */
+/* Reads viscosity, of the previous cycle. */
 void check_viscosity(Fields* fields, int32_t begin, int32_t end) {
   int bad = 0;
   for (int32_t element = begin; element < end; ++element) {

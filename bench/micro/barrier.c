@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Barriers, one after the other in one region. Figure: `barrier`, wall time per barrier. The timed loop holds nothing
- * else; the check runs another series in which each thread writes its phase before a barrier and reads everybody's
- * after it (a second barrier keeps the next write away from the readers).
+ * Barriers, one after another in one region. Figure: `barrier`, wall time per barrier. The timed loop holds nothing
+ * else; the check runs another series in which each thread writes its phase before a barrier and reads all threads'
+ * phases after it (a second barrier keeps the next write away from the readers).
  */
 #include "bench.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every microbenchmark shares: the clock, self-calibrated repetition, and the output that studies read. A
+ * The parts that all microbenchmarks share: the clock, self-calibrated repetition, and the output that studies read. A
  * program is plain OpenMP C and knows nothing of the runtime that serves it, so one binary can be compared on several.
- * Owned by the program's main thread; only bench_now and bench_fail may be called from anywhere. The
- * invariant: a figure is printed only after the result of *every* round that it times has been checked; a wrong result
- * ends the program with a message and status 1, and so never becomes a data point.
+ * Used by the program's main thread; only bench_now and bench_fail may be called from any thread. The invariant: a
+ * figure is printed only after the result of *every* round that it times has been checked; a wrong result ends the
+ * program with a message and status 1, and so never becomes a data point.
  *
- * Output, one line each: `FIGURE VALUE UNIT`, and remarks `# KEY VALUE`.
- * Options: --ms MS (length of one sample), --only FIGURE, --rounds N (run the rounds once, print no time: for counting
- * instructions). The number of threads comes from OMP_NUM_THREADS, as in any OpenMP program.
+ * Output, one line each: `FIGURE VALUE UNIT`, and remarks `# KEY VALUE`. Options: --ms MS (length of one sample),
+ * --only FIGURE, --rounds N (run the rounds once, print no time: for counting instructions). The number of threads
+ * comes from OMP_NUM_THREADS, as in any OpenMP program.
  */
 #ifndef MARLINE_BENCH_H
 #define MARLINE_BENCH_H
@@ -26,7 +26,7 @@
 enum { kBenchSamples = 7, kBenchLine = 64 };
 
 /* One thing to measure. body(rounds) performs rounds * ops_per_round operations; check(rounds), outside the timed
- * section, returns 1 if what body left behind is right. */
+ * section, returns 1 if the results of body are right. */
 struct BenchFigure {
   const char* name;
   const char* unit; /* nanoseconds per operation; the name of that unit */
@@ -75,8 +75,8 @@ static inline double bench_median(double* values, int count) {
 }
 
 #ifdef _OPENMP
-/* Says which shared object serves the compiler's own entry point: an environment that was meant to swap the runtime and
- * did not is then seen from the output, run by run. */
+/* Prints which shared object serves the compiler's own entry point. So each run's output shows if the environment
+ * was meant to replace the runtime and did not. */
 static inline void bench_name_runtime(void) {
 #ifdef __clang__
   extern void __kmpc_fork_call(void);

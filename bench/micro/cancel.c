@@ -8,7 +8,7 @@
  *   task_run         10,000 empty tasks in a taskgroup, per task
  *   task_skipped     the same, created after the cancellation
  *
- * The invariant: what is not cancelled runs, and nothing else.
+ * The invariant: exactly the tasks that are not cancelled run.
  */
 #include "bench.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * 64 chains: one thread creates tasks that depend (inout) on 64 addresses in turn, 64 links per chain and taskwait, so
- * a chain's next link waits for its last and 64 tasks can run at any time. Figure: `chain`, wall time per task. Each
- * link checks that it is the next of its chain: the counters are plain memory, ordered by the dependences alone.
+ * 64 chains: one thread creates tasks that depend (inout) on 64 addresses in turn, 64 links per chain and taskwait. So
+ * a chain's next link waits for its previous one, and 64 tasks can run at any time. Figure: `chain`, wall time per
+ * task. Each link checks that it is the next of its chain: the counters are plain memory, ordered by the dependences
+ * alone.
  */
 #include "bench.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a target task costs that a library claims as it is created, and ends without running it (devices.h): creation,
- * predecessors, readiness and end, all by one thread, which bounds how many tasks one core can give away. 1,024 tasks,
- * then they are ended as they become ready. Figures: `claimed_alone` without dependences, `claimed_chain` in 64 chains,
- * `claimed_stencil` with three dependences. Needs Marline.
+ * The cost of a target task that a library claims at its creation and ends without running it (devices.h): creation,
+ * predecessors, readiness and end, all by one thread, which bounds how many tasks one core can give away. 1,024 tasks
+ * are created, then ended as they become ready. Figures: `claimed_alone` without dependences, `claimed_chain` in 64
+ * chains, `claimed_stencil` with three dependences. Needs Marline.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task costs node 0 of a cluster: its core alone (offload/cluster), without wires and without workers, whose
-// ends are reported here in batches of 16. CPU time of one thread. Also tasks that write disjoint parts of one buffer,
-// all of them under way, and iterations of a persistent graph that are replayed.
+// What a task costs node 0 of a cluster: its core alone (offload/cluster), without wires and without workers. The
+// benchmark itself reports the ends of tasks, in batches of 16. CPU time of one thread. Also tasks that write disjoint
+// parts of one buffer, all of them unfinished, and iterations of a persistent graph that are replayed.
 //
 //     micro-cluster_head [TASKS]
 #include "cluster/dataflow/head.hpp"
@@ -26,7 +26,7 @@ double cpu_seconds() {
 
 class Bench {
  public:
-  // With a window, tasks are placed in groups; nodes have one slot then, as a free one ends a group.
+  // With a window, tasks are placed in groups; nodes have one slot then, because a free slot ends a group.
   explicit Bench(size_t nodes, uint64_t window = 0)
       : nodes_(nodes), head_({.nodes = nodes, .credits = 256, .window = window}) {
     for (size_t i = 0; i <= nodes; ++i) {
@@ -44,8 +44,8 @@ class Bench {
     return cpu_seconds() - begin;
   }
 
-  // A stencil: each task writes one block of 4 KiB and reads those of its neighbours, behind the three tasks of the
-  // step before. 4 blocks per node.
+  // A stencil: each task writes one block of 4 KiB and reads the blocks of its neighbours, after the three tasks of the
+  // previous step. 4 blocks per node.
   double run_stencil(uint64_t tasks) {
     uint64_t width = nodes_ * 4;
     List<TaskNumber> before = enter_blocks(width), now;
@@ -60,7 +60,7 @@ class Bench {
   }
 
   // Tasks that write 4 bytes each of one buffer, without order; all are created before the first one ends, and another
-  // one reads all that they have written.
+  // task reads all that they have written.
   double run_disjoint(uint64_t tasks) {
     NewTask enter;
     enter.is_on_host = true;
@@ -83,8 +83,8 @@ class Bench {
     return cpu_seconds() - begin;
   }
 
-  // The stencil as a persistent graph: an iteration is two steps. Of 8 words of each task, `changed` differ from those
-  // of the iteration before. Only iterations that are replayed count.
+  // The stencil as a persistent graph: an iteration is two steps. Of 8 words of each task, `changed` differ from the
+  // previous iteration. Only iterations that are replayed count.
   double run_replay(uint64_t tasks, size_t changed, uint64_t& replayed) {
     uint64_t width = nodes_ * 4, words[8] = {};
     List<TaskNumber> before = enter_blocks(width);
@@ -173,7 +173,7 @@ class Bench {
     while (head_.under_way() != 0) drain(1);
   }
 
-  // A task ends, as its predecessors do, in the order in which the tasks were assigned.
+  // Tasks end in the order in which they were assigned, so after their predecessors.
   void drain(uint64_t at_least) {
     for (const Message& message : head_.messages) {
       if (message.kind == MessageKind::kAssign) ended_[message.to].push({message.index, true, 1.0});

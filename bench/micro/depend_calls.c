@@ -2,7 +2,7 @@
  *
  * Five dependences of one task, said in three ways: by the clause, by a list (marline_task_depend) and by an object
  * that was filtered once (marline_task_depend_object). The wavefront of wavefront.c; one thread creates, and waits
- * after each sweep. Figures: `depend_clause`, `depend_list`, `depend_object`, wall time per task. Needs Marline, whose
+ * after each sweep. Figures: `depend_clause`, `depend_list`, `depend_object`, wall time per task. Needs Marline. Its
  * functions are looked up by name, so that the program is built like the others.
  */
 #include "bench.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an empty task costs, by the way the runtime takes it. A figure is wall time divided by all tasks of the team.
+ * What an empty task costs, for each way in which a runtime handles it. A figure is wall time divided by all tasks of
+ * the team.
  *
  *   task_undeferred    if(0): the construct itself, nothing may be queued.
  *   task_inline        one thread creates 2^17 tasks, the others stay busy outside the runtime, so the queue fills and
@@ -15,7 +16,8 @@
  * cent ran at once.
  *
  * Tasks count in thread-local counters (each read by its own thread only, and added up at the end of the region), and
- * count apart those that ran while their thread was creating. The invariant: every task is counted exactly once.
+ * count separately the tasks that ran while their thread was creating. The invariant: every task is counted exactly
+ * once.
  */
 #include "bench.h"
 

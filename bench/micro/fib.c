@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Recursion with a task for each call and no cut-off: fib(20), two tasks and a taskwait per inner call. Figure: `fib`,
- * wall time per task. A task's result lies on its parent's stack, which waits for it.
+ * wall time per task. A task's result is on the stack of its parent, which waits for it.
  */
 #include "bench.h"
 

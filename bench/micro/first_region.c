@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first region of a process: what a runtime does when it is needed for the first time. Threads are in it and, if
- * they are to be bound, places. Figures: wall time of `first_region` and, to compare with, of `second_region`, once per
- * process: the study starts a process for each sample. No OpenMP routine is called before. What a runtime does while it
- * is loaded is not in it.
+ * The first region of a process: what a runtime does when it is needed for the first time. This includes starting
+ * threads and, if they are to be bound, finding places. Figures: wall time of `first_region` and, to compare with, of
+ * `second_region`, once per process: the study starts a process for each sample. No OpenMP routine is called before.
+ * What a runtime does while it is loaded is not in it.
  */
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fork and join: an empty parallel region, one after the other. Figure: `region`, wall time per region. Each thread
- * counts in its own line; a region that left a thread out, or ended before one, would show in the sums.
+ * Fork and join: empty parallel regions, one after another. Figure: `region`, wall time per region. Each thread counts
+ * in its own line; a region that left a thread out, or ended before one, would show in the sums.
  */
 #include "bench.h"
 

@@ -2,7 +2,7 @@
  *
  * A wavefront over a grid of 64 x 64 cells: the task of a cell reads its neighbours W, NW, N and NE and updates itself,
  * i.e. five dependences and up to four predecessors. The cells' values are those of the serial sweeps if and only if
- * the order was right; a rim of cells that nobody writes stands for the neighbours outside. One thread creates.
+ * the order was right; a rim of cells that are never written stands for the neighbours outside. One thread creates.
  */
 #ifndef MICRO_GRID_H
 #define MICRO_GRID_H
@@ -28,7 +28,7 @@ static void sweep(void) {
     }
 }
 
-/* Whether the grid, which was all zero, is what so many sweeps make of it. */
+/* Whether the grid, which was all zero, has the values after so many sweeps. */
 static int grid_is_swept(long sweeps) {
   memset(expected, 0, sizeof expected);
   for (long r = 0; r < sweeps; ++r)

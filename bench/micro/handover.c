@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The machine's cache-line hand-over time, h: two threads, bound to two processors, count one word up in turns, and h
- * is the time from one increment to the next. Everything that a runtime does between threads is made of such
+ * is the time from one increment to the next. All communication between a runtime's threads consists of such
  * hand-overs, so goals are stated in h. Plain pthreads: no OpenMP runtime takes part. The invariant: the word is even
- * when it is the main thread's turn and odd when it is the partner's; nobody else writes it.
+ * when it is the main thread's turn and odd when it is the partner's; no other thread writes it.
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -80,8 +80,7 @@ static void hand_over(long rounds) {
 
 static int check(long rounds) { return atomic_load(&line.word) == rounds * kTurns; }
 
-/* The least of the samples, not their median: h is a property of the machine, and whatever else runs only adds to it.
- */
+/* The least of the samples, not their median: h is a property of the machine, and other load only adds to it. */
 int main(int argc, char** argv) {
   static const struct BenchFigure figure = {"handover", "ns", kTurns, hand_over, check, NULL};
   bench_init(argc, argv);

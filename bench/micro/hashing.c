@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What it costs to find the addresses of dependences, by their stride: one thread creates tasks of eight dependences
- * each over 2048 addresses `--stride` bytes apart (64 if not given), and waits after each round. Nobody touches the
- * memory: the addresses are a reserved range. Figures: `dependence`, the creator's time per dependence; under Marline
+ * each over 2048 addresses `--stride` bytes apart (64 if not given), and waits after each round. The memory is never
+ * accessed: the addresses are a reserved range. Figures: `dependence`, the creator's time per dependence; under Marline
  * `probes`, slots of the table that a lookup tries beyond the first.
  */
 #include "bench.h"

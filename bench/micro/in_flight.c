@@ -2,11 +2,10 @@
  *
  * Many messages at a time: N receives are open before the first of N messages of 8 bytes is sent, for N = 10^3, 10^4
  * and 10^5. The receives are N requests and MPI_Waitall outside any region (`plain_N`), or N tasks of one blocking
- * receive each
- * (`tasks_N`); by turns. Time per message, from the word to send until all have been received; in tasks, their creation
- * and the suspensions are before it. Only a runtime that suspends a blocked task can do the latter. Rank 0 receives,
- * keeps time and prints. All messages have one tag, so MPI matches each with the first receive that is open: what grows
- * with N is due to who asks for the requests.
+ * receive each (`tasks_N`); by turns. Time per message, from the word to send until all have been received; in tasks,
+ * their creation and the suspensions are before it. Only a runtime that suspends a blocked task can do the latter. Rank
+ * 0 receives, keeps time and prints. All messages have one tag, so MPI matches each with the first receive that is
+ * open: a time that grows with N is due to the code that polls the requests.
  */
 #include "bench.h"
 #include "two_ranks.h"
@@ -60,7 +59,7 @@ static void send_all(long count) {
   for (long i = 0; i < count; ++i) MPI_Send(&i, 1, MPI_LONG, 0, kTag, MPI_COMM_WORLD);
 }
 
-/* Tasks may have posted their receives in any order, so each message is there once, wherever. */
+/* Tasks may have posted their receives in any order, so each message must be there once, at any place. */
 static void check(long count) {
   long sum = 0;
   for (long i = 0; i < count; ++i) sum += messages[i];

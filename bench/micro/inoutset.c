@@ -2,10 +2,9 @@
  *
  * A concurrent set of writers before a set of readers: 100 tasks `inoutset` on one address, then 100 tasks `in` on it,
  * round after round. Without a node between the sets the graph has 100 x 100 edges per change of set. Figures, wall
- * time per task: `inoutset`, where each works for 10 us (on p threads never less than 10/p us); `inoutset_empty`,
- * where it does not.
- * Dependences alone order the sets: each task checks, by a counter of the other set, that this set has ended. Needs
- * OpenMP 5.1.
+ * time per task: `inoutset`, where each task works for 10 us (on p threads never less than 10/p us); `inoutset_empty`,
+ * with empty tasks. Dependences alone order the sets: each task checks, by a counter of the other set, that this set
+ * has ended. Needs OpenMP 5.1.
  */
 #include "bench.h"
 

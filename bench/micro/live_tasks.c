@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory of a task that has been created and not run: 200,000 tasks behind a detached one that completes last, by
- * the growth of the resident set. Figures, bytes per task: `live_chain`, one dependence and one predecessor;
- * `live_wavefront`, five dependences, up to four predecessors, and an address that nobody else writes, as in
- * wavefront.c.
+ * The memory of a task that has been created and has not run: 200,000 tasks ordered after a detached task that
+ * completes last, measured by the growth of the resident set. Figures, bytes per task: `live_chain`, one dependence and
+ * one predecessor; `live_wavefront`, five dependences, up to four predecessors, and an address that no other task
+ * writes, as in wavefront.c.
  */
 #include "bench.h"
 

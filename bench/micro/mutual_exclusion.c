@@ -2,7 +2,7 @@
  *
  * Mutual exclusion, entered by all threads as often as they can: `critical`, `lock`, `nest_lock`, and `atomic_fallback`
  * (an atomic update of a type that the processor has no instruction for; Clang leaves it to libatomic). Figures: wall
- * time per entry of any thread. Each entry adds one to a plain counter, whose end shows that no entry was lost.
+ * time per entry of any thread. Each entry adds one to a plain counter; its final value shows that no entry was lost.
  */
 #include "bench.h"
 

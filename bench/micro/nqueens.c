@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All solutions of the 8 queens problem, a task for each legal placement and no cut-off: an uneven tree whose
- * tasks carry their board with them (firstprivate). Figure: `nqueens`, wall time per task. Each task adds up its
- * children's solutions after its taskwait, in plain memory on its own stack.
+ * All solutions of the 8 queens problem, a task for each legal placement and no cut-off: an uneven tree of tasks that
+ * carry their board with them (firstprivate). Figure: `nqueens`, wall time per task. Each task adds up its children's
+ * solutions after its taskwait, in plain memory on its own stack.
  */
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a priority clause costs: each thread creates empty tasks whose priorities a generator draws, then waits for all.
- * The environment decides whether they count: OMP_MAX_TASK_PRIORITY.
+ * What a priority clause costs: each thread creates empty tasks with priorities that a generator draws, then waits for
+ * all. OMP_MAX_TASK_PRIORITY in the environment decides whether priorities have an effect.
  *
  *   task_plain      without the clause
  *   task_priority   with it: priorities 1 to DISTINCT, drawn evenly

@@ -2,8 +2,8 @@
  *
  * Tasks with private data: what a firstprivate array of 1 KiB to 4 MiB costs. Figures, wall time per task:
  * `private_SIZE`, the first thread creates batches of 16 tasks and waits for each batch. Each task adds the first and
- * the last word of its copy, so what is measured is memory, the copying (once by Clang, twice by GCC), and a task. The
- * first thread creates, as its stack has room for GCC's second copy of 4 MiB (`ulimit -s` of 8 MiB).
+ * the last word of its copy, so the time is for memory, for copying (once by Clang, twice by GCC), and for a task. The
+ * first thread creates, because its stack has room for GCC's second copy of 4 MiB (`ulimit -s` of 8 MiB).
  */
 #include "bench.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One graph, discovered by one task or by two (marline_depend_share): a stencil over 1,024 cells, 16 steps of four
- * dependences per task, with almost empty bodies, so that discovery is what takes the time. In each step P producers
- * create the tasks of their part of the cells; the next step's follow when they are done, their tasks or not. Figures:
- * `producers_1` and `producers_2`, wall time per task. The cells' values are those of the serial stencil. Needs
- * Marline, whose function is looked up by name, so that the program is built like the others.
+ * dependences per task, with almost empty bodies, so that discovery takes most of the time. In each step P producers
+ * create the tasks of their part of the cells; the tasks of the next step are created when the producers have ended,
+ * even if their tasks have not. Figures: `producers_1` and `producers_2`, wall time per task. The cells' values are
+ * those of the serial stencil. Needs Marline. Its function is looked up by name, so that the program is built like the
+ * others.
  */
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long the machine's description takes to read (runtime/platform/topology/topology_sysfs.hpp, and hwloc for
-// comparison): of this machine, and of a made-up one of 256 CPUs, whose files lie in memory. Figures: median wall time
+// comparison): of this machine, and of a made-up one of 256 CPUs, with its files in memory. Figures: median wall time
 // of a reading. A result with another number of cores ends the program.
 #include <cstdio>
 #include <cstdlib>

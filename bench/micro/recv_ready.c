@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a receive costs whose message is there already: rank 1 sends a batch of 8-byte messages; when the last one can
+ * What a receive costs if its message is there already: rank 1 sends a batch of 8-byte messages; when the last one can
  * be seen, rank 0 receives them, once outside any region and once inside a task, by turns. Figures, per receive:
  * `ready_plain`, `ready_in_task`, and `ready_extra`, the median of the differences: what the runtime's layer adds to a
  * call that need not wait. (No task is created per message: `recv_in_task` has that.) Rank 0 keeps time and prints.

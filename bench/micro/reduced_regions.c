@@ -4,7 +4,7 @@
  * regions that sleep for 10 ms each, per region: with a node's threads and no loss, 10 ms over all threads of the
  * cluster. `short`: 256 empty regions, per region. `group`: groups of 8 empty regions, per group: what its end costs.
  * Run it with `marline run --devices cluster:N`. GCC's code combines by itself, so its reduced regions run one after
- * the other.
+ * another.
  */
 #include "bench.h"
 

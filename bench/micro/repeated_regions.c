@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a target region of a cluster costs the thread that creates it: an iteration has 256 regions in 64 chains, each
- * of which adds a firstprivate number to its cell. `plain`: a loop. `graph`: a persistent graph, whose code runs in
- * each iteration. `replay`: one whose code runs in the first only. Time from an iteration's begin until all is created;
- * all of the one before has ended by then, and the first iterations, by which nodes learn a graph, do not count. Run it
- * with `marline run --devices cluster:N`.
+ * of which adds a firstprivate number to its cell. `plain`: a loop. `graph`: a persistent graph; its code runs in each
+ * iteration. `replay`: a persistent graph; its code runs in the first iteration only. Time from an iteration's begin
+ * until all regions are created. The previous iteration has ended completely before, and the first iterations, in which
+ * nodes learn a graph, do not count. Run it with `marline run --devices cluster:N`.
  */
 #include "bench.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The wavefront of grid.h as a persistent graph: what a task costs that is replayed. One thread creates. Figures,
- * per task: `replay_barrier`, `replay_nowait`, `replay_code` (without the producer's code), wall time of the whole
+ * The wavefront of grid.h as a persistent graph: what a task costs that is replayed. One thread creates. Figures, per
+ * task: `replay_barrier`, `replay_nowait`, `replay_code` (without the producer's code), wall time of the whole
  * iteration in the three modes; `replay_producer`, the time that the producer spends in its loops in the first of them
- * (on one thread: nothing else runs meanwhile, as only the first cell is ready). The iterations that record come before
+ * (on one thread: nothing else runs meanwhile, as only the first cell is ready). The iterations that record run before
  * the clock starts.
  */
 #include "bench.h"

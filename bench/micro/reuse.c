@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What depth first is worth: 8 passes over blocks that together exceed the caches next to the core. Figures, wall time
- * per task (one pass over one block of 64 KiB): `depth_first`, where the passes over a block are a chain of
- * dependences, so that the next pass finds the block in the cache; `pass_by_pass`, the same tasks with a taskwait
- * between the passes.
+ * The gain of running tasks depth first: 8 passes over blocks that together exceed the caches next to the core.
+ * Figures, wall time per task (one pass over one block of 64 KiB): `depth_first`, where the passes over a block are a
+ * chain of dependences, so that the next pass finds the block in the cache; `pass_by_pass`, the same tasks with a
+ * taskwait between the passes.
  */
 #include "bench.h"
 

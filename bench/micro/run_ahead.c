@@ -4,8 +4,8 @@
  * reverse. Each task binds its request, and comes after the task of the step before that used the same buffer
  * (`tasks_STEPS`). `plain_STEPS`: the same messages by MPI_Isend, MPI_Irecv and one MPI_Waitall per step, outside any
  * region; by turns. Time per message, from the first send to the last receive. `ahead_STEPS` is the median of the
- * turns' ratios. What is looked for is a time that does not grow with STEPS: nothing but the runtime keeps rank 0 from
- * sending all messages before the first is received. Rank 0 keeps time and prints.
+ * turns' ratios. The goal is a time that does not grow with STEPS: only the runtime keeps rank 0 from sending all
+ * messages before the first is received. Rank 0 keeps time and prints.
  */
 #include "bench.h"
 #include "two_ranks.h"
@@ -43,7 +43,7 @@ static void in_task(int tag, int step) {
   marline_mpi_iwait(&request, MPI_STATUS_IGNORE);
 }
 
-/* What the task before it received. */
+/* Checks the data that the previous task has received. */
 static void check(int tag, int step) {
   int received;
   memcpy(&received, buffers[tag], sizeof received);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Merge sort of 2^15 integers, a task per half down to 32 elements: recursion whose tasks do a little real work on
- * shared memory. Figure: `sort`, wall time per task (2,046 tasks; their work, the same under every runtime, is in it).
- * Halves are disjoint; a merge follows its taskwait.
+ * shared memory. Figure: `sort`, wall time per task (2,046 tasks; it includes their work, which is the same under every
+ * runtime). Halves are disjoint; a merge follows its taskwait.
  */
 #include "bench.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks of suspended tasks: so many tasks (400,000 unless the argument says another number) are created, wait for an
- * event each, and are let go, three times in a row. Figures, wall time per task: `suspend_N`, from creation to
- * suspension, and `resume_N`, from the event to the end. Remarks: resident memory and page tables while all are
- * suspended (`held`), right after their end (`ended`), and after five seconds without work (`idle`). Needs marline.h.
+ * Stacks of suspended tasks: many tasks (400,000 or the number in the argument) are created, wait for an event each,
+ * and are resumed, three times in a row. Figures, wall time per task: `suspend_N`, from creation to suspension, and
+ * `resume_N`, from the event to the end. Remarks: resident memory and page tables while all are suspended (`held`),
+ * right after their end (`ended`), and after five seconds without work (`idle`). Needs marline.h.
  */
 #include "bench.h"
 #include <marline/marline.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many tasks are suspended in calls of one kind; messages come one by one, each after the one before has been
+ * Many tasks are suspended in calls of one kind; messages come one by one, each after the previous one has been
  * answered. Figures: time per message and its answer with N calls suspended, N = 10 to 10^4: `recv_N` (MPI_Recv),
- * `probe_N` and `mprobe_N` (then the receive); `waits_N` (MPI_Wait for one request, then for another, whose two
- * messages are sent together) and `waitall_N` (MPI_Waitall for both); `wait_N` (MPI_Wait for the first of two, of
- * which the second is cancelled then), `waitany_N` and `waitsome_N` (for one of both). Messages come in the order in
- * which the calls were made, or, in the figures `..._N_shuffled`, in another one. `probe_over_recv_N` and its like are
- * ratios of times of one round, the median of the rounds. One rank of one thread sends to itself, so no other process's
- * speed is in the figures; MPI's own search for the receive of a message is. Only a runtime that suspends a blocked
- * task can do this.
+ * `probe_N` and `mprobe_N` (then the receive); `waits_N` (MPI_Wait for one request, then for another; both messages are
+ * sent together) and `waitall_N` (MPI_Waitall for both); `wait_N` (MPI_Wait for the first of two, of which the second
+ * is cancelled then), `waitany_N` and `waitsome_N` (for one of both). Messages come in the order in which the calls
+ * were made, or, in the figures `..._N_shuffled`, in another one. `probe_over_recv_N` and its like are ratios of times
+ * of one round, the median of the rounds. One rank of one thread sends to itself, so no other process's speed is in the
+ * figures, but MPI's own search for the receive of a message is. Only a runtime that suspends a blocked task can do
+ * this.
  */
 #include "bench.h"
 
@@ -23,7 +23,7 @@ typedef struct Call {
   const char* name;
   int (*run)(int tag); /* returns when the message with this tag has been received: the message */
   int has_other;       /* a second message, with the tag kOther + tag */
-  int twin;            /* the call for one request with the same messages; its own place: it is one */
+  int twin;            /* place of the call for one request with the same messages; the own place if this is one */
 } Call;
 
 static int by_recv(int tag) {
@@ -105,7 +105,7 @@ static const Call kCalls[kKinds] = {{"recv", by_recv, 0, kRecv},        {"probe"
                                     {"waitany", by_waitany, 0, kWait},  {"waitsome", by_waitsome, 0, kWait}};
 
 static int wrong;        /* only one thread */
-static atomic_int begun; /* likewise; but a compiler may think that nothing changes it in taskyield */
+static atomic_int begun; /* only one thread, too; but a compiler may assume that taskyield does not change it */
 static MPI_Comm answers;
 
 static void answer(const Call* call, int tag) {
@@ -209,7 +209,7 @@ int main(int argc, char** argv) {
   int provided, done = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   bench_init(argc, argv);
-  MPI_Comm_dup(MPI_COMM_WORLD, &answers); /* MPI seeks its messages in a list of their own */
+  MPI_Comm_dup(MPI_COMM_WORLD, &answers); /* MPI searches its messages in a separate list */
   for (int shuffled = 0; shuffled < 2; ++shuffled) {
     for (int calls = 10; calls <= kMostCalls; calls *= 10) done += measure(calls, shuffled);
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The start of a benchmark of messages: two ranks whose tasks call MPI, of which rank 0 prints.
+ * The start of a benchmark of messages: two ranks with tasks that call MPI; rank 0 prints.
  */
 #ifndef MARLINE_BENCH_MICRO_TWO_RANKS_H
 #define MARLINE_BENCH_MICRO_TWO_RANKS_H
@@ -10,7 +10,8 @@
 
 #include "bench.h"
 
-/* MPI_Init and bench_init; returns the rank. Ends the job if it has not two ranks, or MPI no MPI_THREAD_MULTIPLE. */
+/* MPI_Init and bench_init; returns the rank. Ends the job if it does not have two ranks, or MPI has no
+ * MPI_THREAD_MULTIPLE. */
 static inline int bench_init_two_ranks(int argc, char** argv, const char* benchmark) {
   int provided, size, rank;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);

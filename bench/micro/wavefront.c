@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A wavefront over the cells of grid.h, whose creator waits after each sweep. Figures: `wavefront`, wall time per task;
- * `wavefront_create`, the part of it in which the creator creates.
+ * A wavefront over the cells of grid.h; the creating thread waits after each sweep. Figures: `wavefront`, wall time per
+ * task; `wavefront_create`, the part of it in which that thread creates.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the wire `mpi` adds to MPI: 8 bytes to and fro, a bulk of 1 MiB to and fro, and a stream of such bulks; over the
-// wire, and by MPI_Send and MPI_Recv of the same run, in turns. A frame with 8 bytes is a message of 88: so many are
-// sent by MPI, too. Two ranks, which need a core each.
+// wire, and by MPI_Send and MPI_Recv of the same run, in turns. A frame with 8 bytes of content is a message of 88
+// bytes, so 88 bytes are sent by MPI, too. Two ranks, which need a core each.
 //
 // Usage: mpirun -n 2 micro-wire_mpi-COMPILER-MPI LIBRARY [ROUNDS]
 #include "wire/base/wire.hpp"

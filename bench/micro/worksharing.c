@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Worksharing constructs, one after the other in one region, each with its implicit barrier. Figures, wall time of the
+ * Worksharing constructs, one after another in one region, each with its implicit barrier. Figures, wall time of the
  * team per construct: `static_for` and `guided_for` (a loop of 64 almost empty iterations), `guided_triangle` (64
- * iterations, each shorter than the one before, 19 us together: how well guided chunks share such work),
+ * iterations, each shorter than the previous one, 19 us together: how well guided chunks share such work),
  * `for_reduction` (a loop of one iteration per thread that sums into a variable), `single`. Sums show that each
  * iteration and each single ran once.
  */
@@ -34,7 +34,7 @@ static void guided_for(long rounds) {
   }
 }
 
-/* Arithmetic that no compiler vectorises or leaves out, in iteration i of the triangle. */
+/* The work of iteration i of the triangle: arithmetic that no compiler vectorises or leaves out. */
 static long row(long i) {
   unsigned long x = (unsigned long)i;
   for (long j = (kIterations - i) * kSteps; j > 0; --j) x = x * 5 + 1;

@@ -5,8 +5,8 @@
  *   taskbench-check FAULT [OPTIONS]   runs the graph in order on one thread, but for one fault: the library must end it
  *                                     with status 1 and a line that says what was seen
  * The faults are those that a runtime or a driver can commit. They concern column 0, and the middle step where it
- * matters; `unread`, what a driver tells of the outputs that nobody reads. They are mistakes of the caller; the library
- * under test is the one of the real drivers.
+ * matters; `unread`: what a driver reports of the outputs that are not read. They are mistakes of the caller; the
+ * library under test is the one of the real drivers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +20,14 @@ static const char* const kFaultNames[kFaults] = {"none",        "skip_last", "sk
 
 static enum Fault fault;
 
-/* Of a driver that sees no other tasks, with one wrong bit. */
+/* The tally of a driver that sees only the tasks with unread outputs, with one wrong bit. */
 static struct Tally wrong_unread(const struct Bench* bench) {
   struct Tally tally = bench_expected(bench);
   tally.unread_digests ^= 1;
   return tally;
 }
 
-/* Does something wrong before task (t, 0) or instead of it; true: instead. */
+/* Commits the fault before task (t, 0) or instead of it; true: instead. */
 static bool commit_fault(const struct Bench* bench, long t) {
   long steps = bench->options.graph.steps, middle = steps / 2;
   switch (fault) {
@@ -47,7 +47,8 @@ static bool commit_fault(const struct Bench* bench, long t) {
   }
 }
 
-/* The next task that writes the cell comes before the readers of the cell: what `out` of that task forbids. */
+/* The next task that writes the cell comes before the readers of the cell: the fault that `out` of that task
+ * prevents. */
 static void overwrite(const struct Bench* bench, long t) {
   if (fault != kOverwritten || t != bench->options.graph.steps / 2) return;
   memcpy(bench_cell(bench, t - 1, 0), bench_cell(bench, t - 2, 0), bench->cell_bytes);

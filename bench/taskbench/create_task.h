@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How the OpenMP drivers create task (t, i): `in` for each input, `out` for the output. `out` on a cell also orders the
- * task behind the readers of the cell's former output, that of step t - slots, which README.md weighs. A task that
- * nobody reads writes no cell and declares no `out`; one that has no input either declares nothing. Called by the one
- * thread that creates tasks.
+ * task after the readers of the cell's former output, that of step t - slots; README.md discusses this. A task with an
+ * output that is not read writes no cell and declares no `out`; if it has no input either, it declares nothing. Called
+ * by the one thread that creates tasks.
  */
 #ifndef MARLINE_TASKBENCH_CREATE_TASK_H
 #define MARLINE_TASKBENCH_CREATE_TASK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See fail.h.
+ * Ends the process with a message, and allocates memory or ends the process.
  */
 #define _GNU_SOURCE
 #include "fail.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a run that cannot go on, and memory, or that end. Any thread.
+ * Ends a run that cannot go on, and allocates memory or ends the run. Any thread.
  */
 #ifndef MARLINE_TASKBENCH_FAIL_H
 #define MARLINE_TASKBENCH_FAIL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The patterns of the task graph, forwards (what a task reads) and backwards (who reads it). Pure functions of the
- * parameters; see graph.h for the invariant that ties the two directions together.
+ * The patterns of the task graph, forwards (what a task reads) and backwards (which tasks read it). Pure functions of
+ * the parameters; see graph.h for the invariant that ties the two directions together.
  */
 #include "graph.h"
 
@@ -24,7 +24,7 @@ static long ceil_log2(long x) {
 static long min(long a, long b) { return a < b ? a : b; }
 static long max(long a, long b) { return a > b ? a : b; }
 
-/* Inserts in order and joins with what it overlaps or touches. */
+/* Inserts an interval in order and joins it with intervals that it overlaps or touches. */
 static void add(struct IntervalSet* set, long first, long last) {
   int from = 0;
   while (from < set->count && set->at[from].last + 1 < first) ++from;
@@ -72,7 +72,8 @@ long graph_width_at(const struct Graph* graph, long t) {
 
 struct Cycle graph_cycle(const struct Graph* graph) {
   switch (graph->pattern) {
-    case kTree: return (struct Cycle){ceil_log2(graph->width) + 1, 1}; /* the step after the last that grows */
+    /* The step after the last one with a growing width. */
+    case kTree: return (struct Cycle){ceil_log2(graph->width) + 1, 1};
     case kFft: return (struct Cycle){1, max(1, ceil_log2(graph->width))};
     case kSpread: return (struct Cycle){1, (graph->width + graph->radix - 1) / graph->radix};
     case kRandomNearest: return (struct Cycle){1, kRandomPeriod};
@@ -84,7 +85,7 @@ static int is_kept(const struct Graph* graph, long phase, long reader, long read
   return graph_uniform(graph->seed, (uint64_t)phase, (uint64_t)reader, (uint64_t)read) < graph->fraction;
 }
 
-/* Where the k-th of the inputs of spread lies, relative to its reader: evenly over the row, one further each step. */
+/* The position of the k-th input of spread, relative to its reader: evenly over the row, one further each step. */
 static long spread_offset(const struct Graph* graph, long phase, long k) {
   return k * graph->width / graph->radix + (phase - 1);
 }

@@ -30,7 +30,7 @@ struct Kernel {
 
 struct Scratch {
   double* data;
-  size_t block; /* the next to be streamed */
+  size_t block; /* the next block to be streamed */
 };
 
 /* Iterations of task (t, i): the same on every run, driver and rank. Zero for the empty kernel. */

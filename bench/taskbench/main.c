@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame around every driver: options, warm-up, the measured run, its verdict, the figures. Runs on the main thread
+ * The program around every driver: options, warm-up, the measured run, its check, the figures. Runs on the main thread
  * of each process. The invariant: figures are printed only after every run, the warm-up included, has been compared
  * with the reference; a wrong graph prints one line and ends with status 1.
  */
@@ -27,7 +27,7 @@ static double timed_run(struct Bench* bench, const struct Driver* driver) {
   return driver->ranks ? driver->ranks->largest(seconds) : seconds;
 }
 
-/* Of all tasks, or of those that the driver can see. */
+/* The tally of all tasks, or of the tasks that the driver can see. */
 static struct Tally visible_part(const struct Driver* driver, struct Tally tally) {
   if (driver->unread) {
     tally.tasks = tally.unread;

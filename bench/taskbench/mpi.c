@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI, non-blocking point to point, one thread per rank: the receives of a step are posted before its tasks run, each
- * output leaves right after its task, and the rank waits for all messages of a step before it starts the next. A rank
- * is thus held up by its neighbours only.
+ * output leaves right after its task, and the rank waits for all messages of a step before it starts the next. So a
+ * rank waits for its neighbours only.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void start(struct Bench* bench) {
   if (ranks->rank == 0) print_library("runtime", (const void*)MPI_Isend);
 }
 
-/* Runs the own tasks of step t; as each ends, its output goes to those who read it. */
+/* Runs the own tasks of step t; as each ends, its output is sent to the ranks that read it. */
 static int run_step(const struct Bench* bench, long t, MPI_Request* free_requests) {
   struct Messages sends = exchange_of(exchange.sends, bench, t);
   long last = exchange_last_at(&exchange, bench, t), next = 0;

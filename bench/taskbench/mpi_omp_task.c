@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI and OpenMP tasks: besides the tasks of the graph, every message is a task that calls blocking MPI_Send or
- * MPI_Recv, ordered by the cell that it reads or writes. Correct OpenMP and MPI, but it ends for certain only where a
- * task that blocks in MPI gives its thread to others, as on Marline: elsewhere all threads may sit in MPI_Recv while
- * the tasks that would send are queued behind them.
+ * MPI_Recv, ordered by the cell that it reads or writes. Correct OpenMP and MPI, but it ends for certain only if a task
+ * that blocks in MPI gives its thread to other tasks, as on Marline. Otherwise all threads may block in MPI_Recv while
+ * the tasks that would send are still queued.
  */
 #include "create_task.h"
 #include "omp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the OpenMP drivers share: which runtime serves them. Compiled by the driver's own compiler, as the entry point
- * to look up is the one that this compiler calls.
+ * Prints which runtime serves an OpenMP driver. Compiled by the driver's own compiler, because it looks up the entry
+ * point that this compiler calls.
  */
 #ifndef MARLINE_TASKBENCH_OMP_H
 #define MARLINE_TASKBENCH_OMP_H

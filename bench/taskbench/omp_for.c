@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * OpenMP worksharing, bulk synchronous: the columns of a step are a loop with a static schedule, and the barrier at its
- * end stands for all dependences. No task of a step starts before the last of the step before has ended.
+ * end stands for all dependences. No task of a step starts before the last task of the previous step has ended.
  */
 #include "omp.h"
 

@@ -2,8 +2,9 @@
  *
  * Target tasks on the default device: one thread creates all of them, and the runtime finds the graph from their
  * dependences, as in omp_task.c. All cells lie on the device from the start to the end. A region maps the cells that it
- * reads and the one that it writes, so a device of several nodes knows what a task needs. The stamps of tasks that
- * nobody reads come back to the host, one per task, and are all that is checked there: digests depend on all inputs.
+ * reads and the cell that it writes, so a device of several nodes knows the data of a task. The stamps of tasks with
+ * outputs that are not read come back to the host, one per task. Only these are checked there, because digests depend
+ * on all inputs.
  *
  * A construct has a fixed number of map clauses, so there is one for each number of inputs; kMostInputs suffices for
  * the patterns without --radix, but all_to_all.
@@ -16,13 +17,13 @@
 
 enum { kMostInputs = 3 };
 
-/* Of the run; written by the main thread when no task runs. Each record belongs to one task. */
+/* The records of the run; set by the main thread when no task runs. Each record belongs to one task. */
 static struct Stamp* records;
 
-/* What a region needs beside its cells. */
+/* The values that a region needs besides its cells. */
 struct Job {
   long t, i, iterations;
-  uint32_t step; /* of its output's stamp */
+  uint32_t step; /* the step in its output's stamp */
   uint32_t columns[kMostInputs];
   enum KernelKind kind;
 };
@@ -36,14 +37,14 @@ struct Job {
 
 #pragma omp declare target
 
-/* Adds an input's digest. One that is wrong spoils the sum, and thereby all digests that depend on it. */
+/* Returns an input's digest. If the input is wrong, so are the sum of digests and all digests that depend on it. */
 static inline uint64_t take(const char* cell, size_t bytes, uint32_t step, uint32_t column) {
   struct Stamp first, is;
   size_t at;
   return stamp_check(cell, bytes, step, column, &first, &is, &at) ? first.digest : mix(first.digest);
 }
 
-/* `out_bytes`: of a cell, or of a record. */
+/* `out_bytes`: the size of a cell, or of a record. */
 static inline void finish_task(long t, long i, uint32_t step, enum KernelKind kind, long iterations, uint64_t sum,
                                char* out, size_t out_bytes) {
   volatile double product = kernel_work(kind, iterations);
@@ -93,7 +94,7 @@ static void create_3(struct Job job, const char* a, const char* b, const char* c
   }
 }
 
-/* The task writes `record` if nobody reads its output. */
+/* The task writes `record` if its output is not read. */
 static void create_task(const struct Bench* bench, long t, long i, struct Stamp* record) {
   long count;
   const int32_t* from = bench_inputs(bench, t, i, &count);
@@ -115,7 +116,7 @@ static void create_task(const struct Bench* bench, long t, long i, struct Stamp*
     case 1: create_1(job, in[0], bytes, out, out_bytes); break;
     case 2: create_2(job, in[0], in[1], bytes, out, out_bytes); break;
     default:
-      assert(count <= kMostInputs); /* by check() */
+      assert(count <= kMostInputs); /* check() has ensured it */
       create_3(job, in[0], in[1], in[2], bytes, out, out_bytes);
   }
 }

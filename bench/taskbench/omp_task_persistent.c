@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * OpenMP tasks as a persistent graph of Marline's (marline.h): as omp_task.c, but the steps between the first ones and
- * the last are iterations of one graph, each as many steps as it takes until rows and pattern repeat, and some tasks
- * are worth a turn of the loop. The other steps are ordinary tasks.
+ * the last are iterations of one graph, each has as many steps as it takes until rows and pattern repeat, and enough
+ * tasks to be worth an iteration of the graph. The other steps are ordinary tasks.
  */
 #include <marline/marline.h>
 
@@ -35,7 +35,7 @@ static void execute(struct Bench* bench) {
 #pragma omp single
   {
     create_steps(bench, 0, t);
-    /* The last step, which nobody reads, declares other dependences. */
+    /* The last step has outputs that are not read, so it declares other dependences. */
     MARLINE_GRAPH_FOR(, t + period < graph->steps, t += period, MARLINE_GRAPH_NOWAIT)
     create_steps(bench, t, t + period);
     create_steps(bench, t, graph->steps);

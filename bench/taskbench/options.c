@@ -102,7 +102,7 @@ static void describe_range(const struct Entry* entry, char* text, size_t size) {
              entry->low, entry->high);
 }
 
-/* What concerns several options at once. */
+/* Checks that concern several options at once. */
 static const char* check(const struct Options* options) {
   const char* wrong = graph_check(&options->graph);
   if (wrong) return wrong;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the dependences of a graph out. See plan.h.
+ * Computes the lists of dependences of a graph.
  */
 #include "plan.h"
 
@@ -10,7 +10,7 @@
 
 enum { kMaxInputs = 1 << 28 }; /* 1 GiB of column numbers */
 
-/* Phase p is that of step p: phases count up before any of them comes again. */
+/* Step p has phase p as long as p is below the number of phases: phases count up before one is repeated. */
 static int64_t count_inputs(const struct Graph* graph, long phases) {
   int64_t total = 0;
   struct IntervalSet set;

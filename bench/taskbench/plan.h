@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The dependences of a graph, written out once before anything is timed, so that in no driver the evaluation of the
- * pattern is part of the runtime's cost. One row of lists per phase, since steps of equal phase have equal dependences.
- * Built by the main thread, then only read.
+ * The dependences of a graph as lists, computed once before anything is timed, so that in no driver the evaluation of
+ * the pattern is part of the runtime's cost. One row of lists per phase, since steps of equal phase have equal
+ * dependences. Built by the main thread, then only read.
  */
 #ifndef MARLINE_TASKBENCH_PLAN_H
 #define MARLINE_TASKBENCH_PLAN_H
@@ -18,7 +18,7 @@ struct Plan {
   int32_t* inputs; /* columns of the previous step, ascending */
   bool* read;      /* [phase * width + i]: does a step of this phase read column i of the step before it? */
   struct Cycle cycle;
-  long phases; /* that the steps of this graph get to */
+  long phases; /* number of phases that the steps of this graph reach */
 };
 
 void plan_build(struct Plan* plan, const struct Graph* graph);

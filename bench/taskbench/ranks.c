@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start and end of MPI, the collectives of the frame, and the lists of messages. Errors of MPI itself end the program:
- * the communicator keeps MPI_ERRORS_ARE_FATAL. See ranks.h.
+ * Start and end of MPI, the collectives for main.c, and the lists of messages. Errors of MPI itself end the program:
+ * the communicator keeps MPI_ERRORS_ARE_FATAL.
  */
 #include "ranks.h"
 

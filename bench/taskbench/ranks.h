@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the MPI drivers share: who owns which column, and which outputs travel where. Columns are dealt out in blocks.
- * An output travels once to each rank that reads it, straight between the cells of both: every rank lays out all cells,
- * and uses those of its own columns and of those it reads. Made by the main thread of each rank, then only read.
+ * The parts that the MPI drivers share: which rank owns which column, and which outputs are sent to which rank. Each
+ * rank owns a block of columns. An output is sent once to each rank that reads it, directly between the cells of both
+ * ranks: every rank allocates all cells, and uses the cells of its own columns and of the columns that it reads. Made
+ * by the main thread of each rank, then only read.
  */
 #ifndef MARLINE_TASKBENCH_RANKS_H
 #define MARLINE_TASKBENCH_RANKS_H
@@ -25,7 +26,7 @@ struct Messages {
 struct Exchange {
   long first, last; /* own columns: first .. last - 1 */
   long phases;
-  struct Messages *sends, *receives; /* [phase]: of the outputs that a step of this phase reads */
+  struct Messages *sends, *receives; /* [phase]: messages with the outputs that a step of this phase reads */
   long most;                         /* sends and receives of one step */
 };
 
@@ -43,7 +44,7 @@ static inline struct Messages exchange_of(const struct Messages* of_phases, cons
   return of_phases[bench_phase(bench, t + 1)];
 }
 
-/* Unambiguous for as long as a cell keeps its output: the same tag comes again only after that. */
+/* Unique as long as a cell keeps its output: the same tag is used again only after that. */
 static inline int exchange_tag(const struct Bench* bench, long t, long column) {
   return (int)((t & (bench->options.slots - 1)) * bench->options.graph.width + column);
 }

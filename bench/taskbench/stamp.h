@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an output holds: a stamp at the start of every cache line and at its end. For the host, and for devices. Pure
- * functions of a cell that the caller may read, or write.
+ * The content of an output: a stamp at the start of every cache line and at its end. For the host, and for devices.
+ * Pure functions of a cell that the caller may read, or write.
  */
 #ifndef MARLINE_TASKBENCH_STAMP_H
 #define MARLINE_TASKBENCH_STAMP_H
@@ -21,14 +21,15 @@ struct Stamp {
   uint64_t digest;
 };
 
-/* The digest of a task: over those of its inputs, and its place, of whose numbers graph_check says how large they are.
+/* The digest of a task: a hash over the digests of its inputs and over its place; graph_check limits how large the
+ * numbers of a place are.
  */
 static inline uint64_t stamp_digest(long t, long i, uint64_t sum_of_inputs) {
   return mix(sum_of_inputs + ((uint64_t)t << 20) + (uint64_t)i);
 }
 
-/* Looks at each stamp of a cell of `bytes` bytes. True: all have this step and column, and the digest of the first one,
- * which is in *first. False: byte *at holds another one, *is. */
+/* Checks each stamp of a cell of `bytes` bytes. True: all have this step and column, and the digest of the first
+ * one, which is in *first. False: byte *at holds another one, *is. */
 static inline bool stamp_check(const char* cell, size_t bytes, uint32_t step, uint32_t column, struct Stamp* first,
                                struct Stamp* is, size_t* at) {
   size_t last = bytes - sizeof *is;

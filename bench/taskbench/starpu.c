@@ -2,7 +2,7 @@
  *
  * StarPU: every cell is a registered variable; a task names the handles of its inputs with STARPU_R and of its output
  * with STARPU_W, and StarPU finds the graph from the order of submission (sequential consistency). The main thread
- * submits and is not one of the --workers CPU workers. StarPU is told of no accelerator, so data stay where they are.
+ * submits and is not one of the --workers CPU workers. StarPU gets no accelerators, so data stay where they are.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include "driver.h"
 #include "starpu/start.h"
 
-/* Not part of a task's argument, which is one word: more of it would be memory to allocate for each task. */
+/* Not part of a task's argument, which is one word: a larger argument would need an allocation for each task. */
 static struct Bench* the_bench;
 static starpu_data_handle_t* handles; /* [slot * width + column] */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The body of every task, the cells that outputs lie in, and the reference that a run is compared with. See task.h for
- * who owns what, and the invariant.
+ * The body of every task, the cells of outputs, and the reference that a run is compared with. task.h describes
+ * ownership and the invariant.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -17,7 +17,7 @@ struct Worker {
   uint64_t tasks, digests;
   double product; /* of the kernels */
   struct Scratch scratch;
-  char* unread; /* where outputs go that nobody reads */
+  char* unread; /* memory for outputs that are not read */
 };
 
 /* A thread pushes its worker once; the main thread walks the list when no task runs. Release pairs with its acquire. */
@@ -66,7 +66,7 @@ __attribute__((noreturn, cold)) static void refuse(const struct Bench* bench, lo
       expected.column, (unsigned long long)expected.digest);
 }
 
-/* The input's digest, after a look at each of its stamps. */
+/* The input's digest, after a check of each of its stamps. */
 static uint64_t check_input(const struct Bench* bench, const char* cell, long t, long i, int32_t column) {
   struct Stamp first, is;
   size_t at;

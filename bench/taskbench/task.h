@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a driver sees: the graph laid out in memory, and bench_run_task, which is all that a task does. An output lies
- * in a cell; column i has `slots` cells, and step t writes cell t % slots. It carries a stamp (step, column, digest) at
- * the start of every cache line and at its end, and a reader checks every stamp of every input: it touches all lines of
- * its inputs, as the consumer of real data would, at a cost of about one load per line.
+ * The interface for drivers: the graph laid out in memory, and bench_run_task, which does all work of a task. An output
+ * is in a cell; column i has `slots` cells, and step t writes cell t % slots. It carries a stamp (step, column, digest)
+ * at the start of every cache line and at its end, and a reader checks every stamp of every input: it accesses all
+ * cache lines of its inputs, as the consumer of real data would, at a cost of about one load per line.
  *
  * The invariant that makes a wrong order visible: the step in a stamp counts on from run to run, so no cell ever holds
- * an old output that could pass for a new one; and a task's digest is a hash over those of its inputs, so the sum of
- * all digests is right only if every task ran exactly once on the right inputs.
+ * an old output that could pass for a new one; and a task's digest is a hash over the digests of its inputs, so the sum
+ * of all digests is right only if every task ran exactly once on the right inputs.
  *
  * A cell is written by one task and read by its readers; the driver's dependences order them. A Worker belongs to the
  * thread that made it; the main thread reads all of them when no task runs.
@@ -58,7 +58,7 @@ static inline char* bench_cell(const struct Bench* bench, long t, long i) {
   return bench_row(bench, t) + (size_t)i * bench->cell_bytes;
 }
 
-/* What the stamps of step t have as their step. */
+/* The step number in the stamps of step t. */
 static inline uint32_t bench_stamp_step(const struct Bench* bench, long t) {
   return (uint32_t)(bench->run * bench->options.graph.steps + t + 1); /* 0 is a cell that was never written */
 }
@@ -71,12 +71,12 @@ struct Tally {
   uint64_t digests; /* sum, modulo 2^64 */
   uint64_t dependences;
   uint64_t iterations;
-  uint64_t unread, unread_digests; /* of the tasks whose output nobody reads */
+  uint64_t unread, unread_digests; /* of the tasks with an output that is not read */
 };
 
-/* What the tasks of the last run did in this process; starts the next count at zero. Tasks and digests only. */
+/* The tally of the last run's tasks in this process; starts the next count at zero. Tasks and digests only. */
 struct Tally bench_take_tally(void);
-/* What they should have done, worked out one by one in order. */
+/* The tally that they should have, computed task by task in order. */
 struct Tally bench_expected(const struct Bench* bench);
 
 #endif

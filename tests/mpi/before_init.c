@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A call of MPI before MPI_Init: MPI ends the program and says why, with us as without us.
+ * A call of MPI before MPI_Init: MPI ends the program and says why, with Marline as without it.
  */
 #include <mpi.h>
 #include <string.h>

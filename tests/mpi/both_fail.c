@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitany and MPI_Waitsome in a suspended task, of which two receives fail between two looks at them: both messages
- * are too long. Each handle is what MPI has left, null or one that can still be waited for: not one that MPI has freed
- * and gives to the next request. Rank 1 receives, on one thread, which does not look until both messages must have
- * come: MARLINE_PROGRESS=weak, so that no other thread does.
+ * MPI_Waitany and MPI_Waitsome in a suspended task, where two receives fail between two polls: both messages are too
+ * long. Each handle is afterwards what MPI leaves: null, or a handle that can still be waited for, but not one that MPI
+ * has freed and gives to the next request. Rank 1 receives on one thread, which does not poll until both messages must
+ * have come; MARLINE_PROGRESS=weak keeps other threads from polling.
  */
 #include <stdatomic.h>
 

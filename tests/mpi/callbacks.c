@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs of tasks whose MPI calls call code of the program's back: reductions' operations, error handlers,
+ * Random programs of tasks with MPI calls that call back code of the program: reductions' operations, error handlers,
  * functions of attributes and of generalized requests, callbacks of marline_mpi.h and a progress hook. That code uses
  * OpenMP in all forms of callbacks_work.h. Beside them tasks that communicate, yield and compute. Each result is right,
- * nothing hangs, and no other task runs on a thread that is inside of such code.
+ * nothing hangs, and no other task runs on a thread that is inside of a callback.
  *
  * Usage: callbacks SEED PROGRAMS, for the programs with the seeds SEED, SEED + 1, ...
  */
@@ -41,7 +41,8 @@ typedef enum Kind {
   kKinds
 } Kind;
 
-static int one_owner; /* of all MPI calls, which waits in MPI_Comm_dup: in one order on all ranks, or for ever */
+/* One owner makes all MPI calls and waits in MPI_Comm_dup: in one order on all ranks, or for ever. */
+static int one_owner;
 
 typedef struct Job {
   Kind kind;
@@ -72,7 +73,7 @@ __attribute__((noinline)) static void expect_alone(void) /* after a suspension t
   expect(callbacks_here == 0, "no other task runs on a thread that is in a callback");
 }
 
-/* What all but operations do: a sum over numbers, each of them added once, in the job's form. */
+/* The work of all callbacks but operations: a sum over numbers, each added once, in the job's form. */
 typedef struct Numbers {
   int hits[kMost];
 } Numbers;
@@ -110,12 +111,27 @@ static void reduce(int form, void* in, void* inout, const int* count) {
   }
 OPERATION(0)
 OPERATION(1)
-OPERATION(2) OPERATION(3) OPERATION(4) OPERATION(5) OPERATION(6) OPERATION(7) OPERATION(8) OPERATION(9) OPERATION(10)
-    OPERATION(11) OPERATION(12) OPERATION(13) OPERATION(14) OPERATION(15) OPERATION(16)
-        OPERATION(17) static MPI_User_function* const kOperations[kForms] = {
-            operation_0,  operation_1,  operation_2,  operation_3,  operation_4,  operation_5,
-            operation_6,  operation_7,  operation_8,  operation_9,  operation_10, operation_11,
-            operation_12, operation_13, operation_14, operation_15, operation_16, operation_17};
+OPERATION(2)
+OPERATION(3)
+OPERATION(4)
+OPERATION(5)
+OPERATION(6)
+OPERATION(7)
+OPERATION(8)
+OPERATION(9)
+OPERATION(10)
+OPERATION(11)
+OPERATION(12)
+OPERATION(13)
+OPERATION(14)
+OPERATION(15)
+OPERATION(16)
+OPERATION(17)
+
+static MPI_User_function* const kOperations[kForms] = {
+    operation_0,  operation_1,  operation_2,  operation_3,  operation_4,  operation_5,
+    operation_6,  operation_7,  operation_8,  operation_9,  operation_10, operation_11,
+    operation_12, operation_13, operation_14, operation_15, operation_16, operation_17};
 static MPI_Op operations[kForms];
 
 /* Rank r gives (r + 1) * (i + 1): the sum over the ranks below `ranks`. */
@@ -185,7 +201,7 @@ static void local_reduction(Job* job) {
 
 static int handler_calls;
 
-/* Of any communicator: MPICH 4.0 calls MPI_COMM_WORLD's for others. */
+/* For any communicator: MPICH 4.0 calls the handler of MPI_COMM_WORLD for others. */
 static void handle(MPI_Comm* comm, int* error, ...) {
   (void)comm;
   (void)error;
@@ -206,7 +222,7 @@ static void too_long(const Job* job) {
   MPI_Send(sent, 20, MPI_INT, to, job->number, job->comm);
   const int before = handled();
   expect(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a message that is too long is an error");
-  (void)before; /* it may have been found before, by a poll */
+  (void)before; /* a poll may have found the error before */
   expect(handled() > 0, "an error handler is called");
 }
 
@@ -260,7 +276,7 @@ static void attributes(Job* job) {
   MPI_Comm_set_attr(job->comm, comm_key, job);
   MPI_Comm_dup(job->comm, &made);
   MPI_Comm_free(&made);
-  MPI_Comm_set_attr(job->comm, comm_key, job); /* deletes the one before */
+  MPI_Comm_set_attr(job->comm, comm_key, job); /* deletes the previous attribute */
   MPI_Comm_delete_attr(job->comm, comm_key);
   expect(job->counts[0] == 1 && job->counts[1] == 3, "functions of a communicator's attributes are called");
 }
@@ -423,8 +439,8 @@ static void run(Job* job) {
   expect_alone();
 }
 
-/* With Open MPI, of one job in a program: where two receives of a rank fail at a time, it may free one of them while it
- * completes it, and then another receive ends before its message has come (docs/guide/mpi.md). */
+/* With Open MPI, in one job of a program only: where two receives of a rank fail at a time, it may free one of them
+ * while it completes it, and then another receive ends before its message has come (docs/guide/mpi.md). */
 static int may_be_too_long(const Job* job) {
 #ifdef OPEN_MPI
   for (const Job* other = jobs; other < job; ++other) {
@@ -435,7 +451,7 @@ static int may_be_too_long(const Job* job) {
   return 1;
 }
 
-/* Which jobs there are is the same on all ranks; in which order their tasks are created is not. */
+/* All ranks have the same jobs, but create their tasks in different orders. */
 static void make_jobs(void) {
   job_count = 4 + (int)(mix(0) % (kMostJobs - 4 + 1));
   for (int j = 0; j < job_count; ++j) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A PMPI tool that uses OpenMP in each of its wrappers, for callbacks.c: preloaded in front of libmarline-mpi, and
- * behind it, where some of its wrappers are called by polls.
+ * A PMPI tool that uses OpenMP in each of its wrappers, for callbacks.c: preloaded before libmarline-mpi, and after it,
+ * where polls call some of its wrappers.
  */
 #include <mpi.h>
 #include <stdio.h>

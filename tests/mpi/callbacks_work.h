@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What code that MPI calls back may do with OpenMP: each form of do_work() calls a function for each index once, in
- * tasks, loops or regions of one kind. A task of the program's must not run on a thread that is inside of it.
+ * What a callback of MPI may do with OpenMP: each form of do_work() calls a function for each index once, in tasks,
+ * loops or regions of one kind. A task of the program must not run on a thread that is inside of a callback.
  */
 #ifndef MARLINE_TESTS_MPI_CALLBACKS_WORK_H
 #define MARLINE_TESTS_MPI_CALLBACKS_WORK_H
@@ -69,7 +69,7 @@ static inline void by_halves(const Work* work, int begin, int end) {
 #pragma omp taskwait
 }
 
-/* Each piece by a task that stands behind the one before; the last wait names what it waits for. */
+/* Each piece is a task that is ordered after the previous one; the last wait has a depend clause. */
 static inline void in_a_chain(const Work* work, int set) {
   char place = 0, other = 0;
   for (int p = 0; p < kPieces; ++p) {
@@ -159,7 +159,8 @@ static inline void under_locks(const Work* work, omp_lock_t* lock) {
   }
 }
 
-/* Those that are left complete before MPI goes on, on Marline; a callback that computes something waits for it. */
+/* Tasks that are left complete before MPI goes on, on Marline. A callback that computes a result waits for its
+ * tasks. */
 static inline void and_leave_some(const Work* work, int* left) {
   piece(work, 0);
 #pragma omp task firstprivate(work)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The log of a communicator's collectives (mpi/comm/collective_log.h) with more of them in progress than 16 bits can
- * count. A
- * program gets there with as many tasks that are suspended in one, which takes MPI itself many minutes: hence the log
- * alone.
+ * count. A program needs as many tasks that are suspended in collectives, which takes MPI itself many minutes. So this
+ * tests the log alone.
  */
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
  * the second task of a pair goes on when the first has called. The first argument says what happens on the last rank:
  *
  *   unlike    it begins a broadcast before an allreduce, the others the allreduce first
- *   like      two allreduces of different lines the other way round: they match, and exchange wrong data
- *   one_rank  likewise, but its tasks only are concurrent: those of the others depend on each other
- *   made      likewise unlike, on a communicator that was split from a duplicate
- *   joined    likewise, on one that was merged from what MPI_Comm_accept and MPI_Comm_connect gave
+ *   like      two allreduces of different lines in the other order: they match, and exchange wrong data
+ *   one_rank  as `like`, but only this rank's tasks are concurrent: the tasks of other ranks depend on each other
+ *   made      as `unlike`, on a communicator that was split from a duplicate
+ *   joined    as `unlike`, on a communicator that was merged from those of MPI_Comm_accept and MPI_Comm_connect
  *   right     nothing: calls in progress at once, in one order; communicators in different orders; root and others
  *             calling from different lines, and lines that take turns. Nothing must be reported.
  */
@@ -36,7 +36,7 @@ static void sum_of_ones(MPI_Comm comm) {
 }
 
 static void broadcast(MPI_Comm comm) {
-  int value = world_rank; /* as long as the others' data: MPI itself does not notice */
+  int value = world_rank; /* as long as the others' data, so that MPI itself does not notice */
   MPI_Bcast(&value, 1, MPI_INT, 0, comm);
 }
 
@@ -53,7 +53,7 @@ static void broadcast_elsewhere(MPI_Comm comm) {
   }
 }
 
-/* From two lines, one on the even ranks, the other on the odd ones; with each turn the other way round. */
+/* Calls from two lines: even ranks from one, odd ranks from the other; the lines swap with each turn. */
 static void sum_in_turns(MPI_Comm comm) {
   static int turn;
   int sum = 0;

@@ -41,7 +41,7 @@ static void outside(void) {
     for (int c = 0; c < kComms; ++c) all_four(comms[c], round);
 }
 
-/* Who is in tasks changes with the bits of `who`: none, some, all. */
+/* The bits of `who` say which ranks call from tasks: none, some, all. */
 static void mixed(void) {
   for (int who = 0; who < 1 << kRanks; who += 3) {
     if (who >> world_rank & 1)

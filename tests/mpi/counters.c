@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_mpi_counters_read: tasks that have surely been suspended in a receive are counted, and how long they took to
- * go on if that was asked for.
+ * marline_mpi_counters_read: counts tasks that have surely been suspended in a receive and, if asked for, the time
+ * until they went on.
  *
  * Usage: counters [timed]     timed: MARLINE_MPI_COUNTERS=true
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the coverage programs share. On two ranks of one thread each, a task makes the call under test, and what ends
- * the call is a task that the same thread must run in the meantime, on this rank or on the other. A call that holds its
- * thread hangs the program, which then ends by the runner's time limit; the last line on stdout names the call.
+ * What the coverage programs share. On two ranks of one thread each, a task makes the call under test, and the call
+ * ends only by a task that the same thread must run in the meantime, on this rank or on the other. A call that holds
+ * its thread hangs the program, which then ends by the runner's time limit; the last line on stdout names the call.
  *
  * A program built with large_counts.h (generated, preloaded by -include) makes the same calls with MPI_Count.
  */

@@ -22,7 +22,7 @@ from prototypes import parse_prototypes, preprocess
 def served(compiler: list[str]) -> list[str]:
     """The names of the calls that libmarline-mpi serves under this mpi.h."""
     calls = calls_of(read_calls(ROOT / "mpi" / "generator" / "calls.def"), parse_prototypes(preprocess(compiler)))
-    return [call.name for call in calls if call.way != "begins"]  # these are not in the table
+    return [call.name for call in calls if call.way != "begins"]  # calls of this kind are not in the table
 
 
 def large_counts(header: str, *compiler: str) -> None:

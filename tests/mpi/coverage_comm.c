@@ -7,7 +7,8 @@
 
 #include "coverage.h"
 
-/* Threads of MPICH 4.0 that make communicators at a time hold each other up: 16 of them take seconds, without Marline.
+/* Threads of MPICH 4.0 that make communicators at the same time delay each other: 16 of them take seconds, without
+ * Marline.
  */
 #ifdef MPICH_VERSION
 enum { kMany = 6 };
@@ -188,7 +189,8 @@ static void call_intercomm_from_groups(void) {
 
 /* Many at once ----------------------------------------------------------------------------------------------------- */
 
-/* On kMany communicators a task makes a call each, rank 1 in the opposite order: all of them must be under way. */
+/* On kMany communicators a task makes a call each, rank 1 in the opposite order: all calls must be in progress at
+ * once. */
 static void many_at_once(void) {
   MPI_Comm parents[kMany];
   MPI_Comm children[kMany];
@@ -228,7 +230,8 @@ static void many_tags_at_once(void) {
   MPI_Group_free(&group);
 }
 
-/* Likewise without a parent, told apart by a string. The handles are null before: that makes nobody wait. */
+/* The same without a parent communicator; a string distinguishes the calls. The handles are null before: that must
+ * not make a call wait. */
 static void many_strings_at_once(void) {
   MPI_Comm comms[kMany];
   MPI_Group group;

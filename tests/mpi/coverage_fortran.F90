@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The calls of MPI from Fortran, in tasks that must not hold their thread: by mpif.h, by the module mpi (USE_MPI) or by
-! mpi_f08 (USE_F08). As in coverage.h: two ranks of one thread each; what ends a call is a task that the same thread
+! mpi_f08 (USE_F08). As in coverage.h: two ranks of one thread each; a call ends only by a task that the same thread
 ! must run in the meantime. With the argument `outside`, rank 1 makes its collective calls outside of any parallel
 ! region.
 #ifdef USE_F08
@@ -311,7 +311,7 @@ contains
     call MPI_Waitany(2, pending, index, MPI_STATUS_IGNORE, error)
     call expect(index == first_index .and. all(got == peer), 'Waitany completes the other')
     call MPI_Waitany(2, pending, index, MPI_STATUS_IGNORE, error)
-    ! One more in MPICH 4.0, which makes an index that counts from one of this one, too.
+    ! One more in MPICH 4.0, which also converts this value as if it were an index that counts from one.
     call expect(index == MPI_UNDEFINED .or. index == MPI_UNDEFINED + 1, 'Waitany has nothing left')
   end subroutine waitany_two
 

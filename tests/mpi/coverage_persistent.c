@@ -33,7 +33,7 @@ static void send_rounds(MPI_Request request, int awaits) {
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(request != MPI_REQUEST_NULL, "a persistent request stays");
-    await_release(); /* the peer has looked at it */
+    await_release(); /* the peer has checked the message */
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE); /* inactive: returns at once */
   MPI_Request_free(&request);
@@ -81,7 +81,7 @@ static void call_bsend_init(void) {
   const size_t bytes = sizeof out + MPI_BSEND_OVERHEAD;
   void* buffer = malloc(bytes);
   Count detached = 0;
-#ifdef OPEN_MPI /* of a large message it sends other data from the second start on: docs/guide/mpi.md */
+#ifdef OPEN_MPI /* from the second start on it sends wrong data for a large message: docs/guide/mpi.md */
   length = 1;
 #endif
   MPI_Buffer_attach(buffer, (int)bytes);
@@ -134,7 +134,7 @@ static int expected_value(Expected what, int i, int round) {
   }
 }
 
-/* Of the results, those of the first `sound` rounds are looked at. */
+/* Checks the results of the first `sound` rounds. */
 static void collective_rounds(MPI_Request request, Expected what, int length, int sound) {
   for (int round = 0; round < kRounds; ++round) {
     for (int i = 0; i < kRanks * kEach; ++i) {

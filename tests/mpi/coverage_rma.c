@@ -123,7 +123,7 @@ static void call_lock(void) {
 
 static void answer_lock(void) { hold(world_rank); }
 
-/* Which rank holds alternates, as a process has either locks or an epoch with all. */
+/* The ranks hold the locks in turn, because a process has either locks or an epoch with all. */
 static void lock_all_while_held(int holder) {
   if (world_rank == holder) {
     hold(holder);

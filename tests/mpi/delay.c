@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Under the delay shim (bench/delay), two ranks: by whatever call a message is received, it carries what was sent and
- * is there no earlier than the delay after its send; one that has been under way for longer is there at once;
- * collectives take a delay, too. The receives stand in tasks, so that the same program runs on Marline. A message holds
- * the time before its send, and a number. That it takes time is the shim's promise, hence the lower bounds on times.
+ * Under the delay shim (bench/delay), two ranks: by whatever call a message is received, it carries the sent data and
+ * arrives no earlier than the delay after its send; a message that has been in flight for longer is there at once;
+ * collectives take a delay, too. The receives are in tasks, so that the same program runs on Marline. A message holds
+ * the time before its send, and a number. The shim promises delays, so the test checks lower bounds on times.
  */
 #include <time.h>
 
@@ -128,7 +128,8 @@ static void by_persistent(Message* m) {
   MPI_Request_free(&request);
 }
 
-/* The messages whose place in their sequence is known come first: any source and the like end that knowledge. */
+/* First the calls for messages with a known place in their sequence: after a receive from any source the shim does
+ * not know the places any more. */
 static void (*const kWays[])(Message*) = {by_recv,     by_wait,          by_test,    by_testany,
                                           by_testsome, by_testall,       by_waitany, by_waitsome,
                                           by_waitall,  by_recv_from_any, by_mrecv,   by_persistent};
@@ -169,7 +170,7 @@ static void late_receive(void) {
   check(&message, 1);
 }
 
-/* Many at a time, received in an order that is not theirs. */
+/* Many at a time, received in another order than sent. */
 static void many(void) {
   Message messages[kMessages];
   MPI_Request requests[kMessages];
@@ -226,7 +227,7 @@ static void collectives(void) {
   expect(now_ns() - start >= delay_ns, "MPI_Ibarrier takes a delay");
 }
 
-/* A communicator of its own, and one that the shim does not know. */
+/* A communicator that the program has made, and one that the shim does not know. */
 static void other_communicators(void) {
   MPI_Comm dup, idup;
   MPI_Request request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program in MPI Detach's terms: each of the six ways, with tasks that a callback completes. Works without Marline,
- * too (argument `plain`): each call then waits, and the messages are on their way before the first of them. */
+ * too (argument `plain`): each call then waits, and the messages are in flight before the first call. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -80,7 +80,7 @@ static void send_all(MPI_Request requests[]) {
   }
 }
 
-/* The example that MPI Detach was made for: a detached task whose successor uses the message. */
+/* The example that MPI Detach was made for: a detached task; its successor uses the message. */
 static void tasks_that_callbacks_complete(void) {
   static int value, mine;
 #pragma omp parallel

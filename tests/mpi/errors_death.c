@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranks that end early, while tasks of the others are suspended in calls that nobody will answer. The first argument
+ * Ranks that end early, while tasks of the others are suspended in calls that will not be answered. The first argument
  * says how rank 1 ends, or, for the last ones, how all do:
  *
  *   kill, segv  by a signal
  *   exit        exit(3) outside of tasks, with a suspended task of its own
- *   quiet       likewise exit(0): without MPI_Finalize, which is an error all the same
+ *   quiet       exit(0) in the same place: without MPI_Finalize, which is an error all the same
  *   exit_task   exit(3) in a task
  *   abort       MPI_Abort(7) in a task
- *   finalize    MPI_Finalize of both ranks in a task, with a task in a receive that nobody sends to
- *   stray       likewise outside of tasks: MPI_Finalize with a task in a receive that nobody sends to: all ranks end,
- * with a warning twice       MPI_Finalize twice: MPI's own error
+ *   finalize    MPI_Finalize of both ranks in a task, with a task in a receive that gets no message
+ *   stray       MPI_Finalize outside of tasks, with a task in a receive that gets no message: all ranks end, with a
+ *               warning
+ *   twice       MPI_Finalize twice: MPI's own error
  */
 #include <signal.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Error codes and handlers in tasks, on two ranks: of many suspended tasks only that gets a code whose call fails; a
- * handler of the program's is called once for each failure; calls that helper threads make return their errors to the
- * task, and use the handlers of their objects; an error of one task leaves the others, and the engine, in order.
- * (Which code a call gives, with and without Marline: transcript_errors.c.)
+ * Error codes and handlers in tasks, on two ranks: of many suspended tasks only the task with the failed call gets an
+ * error code; a handler of the program's is called once for each failure; calls that helper threads make return their
+ * errors to the task, and use the handlers of their objects; an error of one task leaves the others, and the engine, in
+ * order. (Which code a call gives, with and without Marline: transcript_errors.c.)
  */
 #include <string.h>
 
@@ -89,7 +89,7 @@ static void arguments(void) {
 #pragma omp taskwait
 }
 
-/* Of calls that a helper thread makes. */
+/* Errors of calls that a helper thread makes. */
 static void objects(void) {
 #pragma omp task
   {

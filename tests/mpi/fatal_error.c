@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
         MPI_Send(buffer, 64, MPI_INT, 1, 1, MPI_COMM_WORLD);
       } else {
         MPI_Recv(buffer, 4, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        printf("rank 1: done\n"); /* which must not be */
+        printf("rank 1: done\n"); /* must not be printed */
       }
     }
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A system that gives libmarline-mpi no more than FEW_THREADS threads (ulimit -u does not bind root): preloaded behind
+ * A system that gives libmarline-mpi no more than FEW_THREADS threads (ulimit -u does not bind root): preloaded after
  * it.
  */
 #ifndef _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library with a global lock around its MPI calls, as many have. If its caller were suspended inside, another task on
- * the same thread would try the lock that its own thread holds.
+ * A library with a global lock around its MPI calls, as many libraries have. If its caller were suspended inside,
+ * another task on the same thread would try the lock that its own thread holds.
  */
 #include <mpi.h>
 #include <pthread.h>

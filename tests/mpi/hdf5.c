@@ -13,7 +13,7 @@
 
 enum { kTasks = 2, kRows = 64, kColumns = 32, kMessages = 16, kSteps = 4 };
 
-/* Of Marline, where the program runs on it. */
+/* Marline's function, if the program runs on Marline. */
 __attribute__((weak)) void marline_suspend_observe(void (*observer)(void));
 
 static _Thread_local int in_library; /* written and read by tasks that stay on their thread meanwhile: the claim */
@@ -82,7 +82,7 @@ static hid_t create_set(hid_t file, const char* name) {
 /* A task that does everything collectively: creates, writes, closes, opens, reads. */
 static void collective_file(int file, MPI_Comm comm) {
   enter();
-  if (world_rank == 1) let_peer_block(); /* in the library, in MPI: there it would leave its thread */
+  if (world_rank == 1) let_peer_block(); /* the task is in the library, inside MPI: there it would leave its thread */
   hid_t id = open_file(file, comm, 1);
   hid_t set = create_set(id, "collective");
   transfer(file, set, 0, H5FD_MPIO_COLLECTIVE, 1);
@@ -134,7 +134,7 @@ static void collectively(MPI_Comm* comms) {
 }
 
 /* Two data sets in two files, opened and closed by all ranks together, written by tasks in any order. A library with
- * locks of its own needs no other. */
+ * locks of its own needs no further lock. */
 static void independently(MPI_Comm* comms, int is_safe) {
   hid_t files[kTasks], sets[kTasks];
   for (int file = 0; file < kTasks; ++file) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Requests bound to tasks: a task completes when its body has ended and its requests are complete, so successors, waits
- * and barriers find messages and statuses there. Two ranks; every message is received before it is sent, so a task
- * whose binding were a wait in disguise of its thread would hang on one thread. */
+ * and barriers find messages and statuses there. Two ranks; every message is received before it is sent, so if the
+ * binding secretly waited on the task's thread, the test would hang on one thread. */
 #include <omp.h>
 #include <string.h>
 
@@ -220,7 +220,7 @@ static void errors_are_in_the_statuses(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* What is cancelled binds nothing; what runs is completed by its requests all the same. */
+/* Cancelled tasks bind nothing; tasks that run are completed by their requests all the same. */
 static void cancelled(void) {
   static int received, sent, ran;
   received = -1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that has tasks to run does not give its core away between them, though Open MPI does so, where there are
- * more ranks than cores, in each call that finds nothing: rank 0 runs 100,000 tasks while another one waits for a
- * message.
+ * A thread that has tasks to run does not give its core away between them, although Open MPI does so in each call that
+ * finds nothing if there are more ranks than cores: rank 0 runs 100,000 tasks while another task waits for a message.
  */
 #include <omp.h>
 #include <sys/syscall.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where cores are shared, a rank whose tasks wait for another one leaves its core to it: rank 0 waits for a second, and
- * takes less than half a second of processor time meanwhile, whoever asks MPI for it. Its threads are more than the
- * cores; or, with the argument `ranks`, it has one thread, and the ranks are more than the cores. Where they are not,
- * nothing is expected.
+ * Where cores are shared, a rank with tasks that wait for another rank leaves its core to that rank: rank 0 waits for a
+ * second, and takes less than half a second of processor time meanwhile, whichever thread polls MPI. It has more
+ * threads than cores; with the argument `ranks` it has one thread, and there are more ranks than cores. If there are
+ * not, nothing is expected.
  */
 #include <omp.h>
 #include <sys/resource.h>
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     const double begin = omp_get_wtime();
     const double before = processor_seconds();
     if (world_rank == 0) {
-      MPI_Send(&word, 1, MPI_INT, 1, 2, MPI_COMM_WORLD); /* the second begins after the time does */
+      MPI_Send(&word, 1, MPI_INT, 1, 2, MPI_COMM_WORLD); /* the second begins after the start of the measured time */
       MPI_Recv(&word, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
       MPI_Recv(&word, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -3,7 +3,7 @@
  * Under the shim with MPI_LINK (bench/delay), three ranks on the made-up nodes a, a, b. The link of a and b has 5 ms
  * and 10 MB/s, all others would take minutes. A message between the nodes is there no earlier than latency and bytes
  * say; messages of one direction share the link, whichever rank of the node sends; a node's own messages pass no link.
- * A message holds the time before its send. With an argument: a receive that no link can time.
+ * A message holds the time before its send. With an argument: a receive that belongs to no link and so has no time.
  */
 #include <string.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI that comes in under RTLD_LOCAL, as with an interpreter whose extension module is linked with MPI: the name
+ * MPI that is loaded under RTLD_LOCAL, as by an interpreter with an extension module that is linked with MPI: the name
  * MPI_Init then leads to the preloaded libmarline-mpi, while the MPI library is in no scope that it can search by name.
  *
- * Usage: local_scope PLUGIN (mpi_only.c as a shared library, whose main is called plugin_main)
+ * Usage: local_scope PLUGIN (mpi_only.c as a shared library, with its main named plugin_main)
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An MPI library without MPI_THREAD_MULTIPLE, as far as anybody in front of it can see: preloaded behind
- * libmarline-mpi. It ends the job where a call breaks the rule of its level (LOW_LEVEL=single, funneled or serialized;
- * MPI 3.1, 12.4.3), and where one with a nonblocking twin is made that could block, if there is an owner
- * (MARLINE_MPI_THREADS=owner).
+ * For its callers an MPI library without MPI_THREAD_MULTIPLE: preloaded after libmarline-mpi. It ends the job if a call
+ * breaks the rule of its level (LOW_LEVEL=single, funneled or serialized; MPI 3.1, 12.4.3), and, if there is an owner
+ * (MARLINE_MPI_THREADS=owner), if a call is made that could block and has a nonblocking twin.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -99,14 +98,14 @@ CHECKED(Testall, 0, (int count, MPI_Request* requests, int* flag, MPI_Status* st
 CHECKED(Iprobe, 0, (int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status), (from, tag, comm, flag, status))
 CHECKED(Finalize, 0, (void), ())
 
-/* A receive whose message is there does not block. */
+/* A receive does not block if its message is there. */
 static int is_there(int from, int tag, MPI_Comm comm) {
   int flag = 0;
   PMPI_Iprobe(from, tag, comm, &flag, MPI_STATUS_IGNORE);
   return flag;
 }
 
-/* With twins. */
+/* Calls with nonblocking twins. */
 CHECKED(Send, to != MPI_PROC_NULL, (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm),
         (buffer, count, type, to, tag, comm))
 CHECKED(Recv, from != MPI_PROC_NULL && !is_there(from, tag, comm),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Communicators that come and go. Of a long chain of duplicates, each made from the one before, which is freed then,
- * nothing remains: the memory of a process does not grow with the chain. And of many that are there at a time, made
- * from and freed in a shuffled order, each carries its own messages and collectives in tasks.
+ * Communicators that are made and freed. In a long chain of duplicates, each is made from the previous one, which is
+ * then freed: the memory of a process must not grow with the chain. Then many communicators exist at a time, made from
+ * one another and freed in a shuffled order: each carries its own messages and collectives in tasks.
  */
 #include "support.h"
 
@@ -27,7 +27,7 @@ static void make_chain(MPI_Comm* last, int links) {
   }
 }
 
-/* Each process for itself: it is the memory that counts. */
+/* Each process for itself: only its memory is checked. */
 static void chain(void) {
   MPI_Comm last;
   MPI_Comm_dup(MPI_COMM_SELF, &last);

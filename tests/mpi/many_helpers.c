@@ -2,7 +2,7 @@
  *
  * Many calls without a nonblocking twin at a time, each on a communicator of its own. `crossed`: rank 0 makes all of
  * them before rank 1 makes any, in the opposite order, so none may wait for another of the same rank. `same`: rank 1
- * makes them in the same order, so some may wait. `together`: likewise, and each rank makes them when it likes, so
+ * makes them in the same order, so some may wait. `together`: the same order, but each rank makes them at any time, so
  * calls may also hold their thread.
  *
  * Usage: many_helpers CALLS crossed|same|together
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
 #pragma omp parallel num_threads(1)
 #pragma omp single
   {
-#pragma omp task /* of its own, as it suspends */
+#pragma omp task /* a task of its own, because it suspends */
     split_all();
   }
   expect(ended == calls, "every call has ended");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many receives are open; messages come one by one, each after the one before has been answered. Each must be noticed
+ * Many receives are open; messages come one by one, each after the previous one has been answered. Each must be noticed
  * soon, not after the poller has looked at half of the open requests, whatever call the tasks wait in. One rank of one
  * thread sends to itself, so the number of polls does not depend on how fast anything is.
  *
@@ -87,7 +87,7 @@ static void one_by_one(const Way* way, int messages, int backwards) {
       for (int k = 0; k < messages; ++k) {
         const int tag = tag_of(k, messages, backwards);
         int answer = -1;
-        used -= k == messages / 10 ? polls() : 0; /* the first ones find the place */
+        used -= k == messages / 10 ? polls() : 0; /* the first messages find the place */
         MPI_Send(&tag, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
         MPI_Recv(&answer, 1, MPI_INT, 0, kAnswer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         answers += answer == tag;

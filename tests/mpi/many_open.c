@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A hundred thousand requests that are open at a time: of as many tasks that each wait in MPI_Recv, and of one Waitall.
- * Messages come only when all are open. Their values tell that each is received once.
+ * Messages come only when all are open. Their values show that each is received once.
  *
  * Usage: many_open REQUESTS
  */

@@ -14,7 +14,7 @@ static MPI_Status statuses[kMany];
 static int indices[kMany];
 static int taken[kMany];
 
-/* Every third place is null, every third of the others holds a persistent request that nobody starts. */
+/* Every third place is null, every third of the others holds a persistent request that is never started. */
 static int is_null(int i) { return i % 3 == 1; }
 static int is_inactive(int i) { return i % 3 == 2 && i % 9 == 2; }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As many windows as MPI gives, or WINDOWS: how many that is, Marline must not change (same_as_plain.sh compares).
- * Tasks use every tenth at a time: each puts a value under a lock, and in an epoch of fences, which a helper thread
- * waits in. Then windows come and go, of which nothing may remain. What a window holds tells its number. (MPICH 4.0
+ * As many windows as MPI gives, or WINDOWS. Marline must not change how many MPI gives (same_as_plain.sh compares).
+ * Tasks use every tenth window at a time: each puts a value under a lock, and in an epoch of fences, in which a helper
+ * thread waits. Then windows are made and freed, and no memory may remain. A window's content identifies it. (MPICH 4.0
  * ends the program at window 2046, without Marline, too.)
  *
  * Usage: many_windows WINDOWS
@@ -28,7 +28,7 @@ static int allocate(int i) {
   return MPI_Win_allocate(kPage, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &contents[i], &windows[i]);
 }
 
-/* All ranks have the same number: a window that one of them failed to make, none has. */
+/* All ranks have the same number of windows: if one rank fails to make a window, no rank has it. */
 static int make_all(void) {
   for (int i = 0; i < most; ++i) {
     const int error = allocate(i);
@@ -58,7 +58,7 @@ static void put_between_fences(int i) {
 }
 
 static void use(void (*put)(int), int count) {
-#pragma omp parallel num_threads(1) /* without Marline, two would wait for each other in fences */
+#pragma omp parallel num_threads(1) /* without Marline, two threads would wait for each other in fences */
 #pragma omp single
   for (int i = 0; i < count; i += kUsed) {
 #pragma omp task firstprivate(i)

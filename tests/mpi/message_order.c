@@ -12,7 +12,7 @@ static int order; /* of the calls, by dependences */
 static int values[kMessages];
 static MPI_Request requests[kMessages];
 
-/* Blocking sends, some of which wait for their receive: each begins when the one before is done. */
+/* Blocking sends, some of which wait for their receive: each begins when the previous one has ended. */
 static void send_blocking(int tag_step) {
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task depend(inout : order) firstprivate(i)
@@ -41,7 +41,7 @@ static void send_at_once(void) {
 #pragma omp taskwait
 }
 
-/* Receives that are posted in order from one source, and waited for in any. */
+/* Receives that are posted in order from one source, and waited for in any order. */
 static void receive_posted(int source, int tag) {
   for (int i = 0; i < kMessages; ++i) {
 #pragma omp task depend(inout : order) depend(out : requests[i]) firstprivate(i)
@@ -74,7 +74,7 @@ static void receive_any(void) {
 #pragma omp taskwait
 }
 
-/* Messages that are taken out in order, and received by other tasks, in any. */
+/* Messages that are taken out in order, and received by other tasks, in any order. */
 static void receive_matched(int source) {
   static MPI_Message messages[kMessages];
   for (int i = 0; i < kMessages; ++i) {
@@ -116,7 +116,7 @@ static void run(void) {
   if (world_rank > 0) {
     send_blocking(0);
     send_at_once();
-    MPI_Barrier(MPI_COMM_WORLD); /* any message is one of these */
+    MPI_Barrier(MPI_COMM_WORLD); /* receives of any message get only messages of this part */
     send_blocking(1);
     MPI_Barrier(MPI_COMM_WORLD);
     send_blocking(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An MPI program without OpenMP is not disturbed: a ring, with every call that Marline stands in front of.
+ * An MPI program without OpenMP is not disturbed: a ring, with every call that Marline intercepts.
  */
 #include "support.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No primitive holds a thread: on two ranks of one thread each, a task calls the primitive, and what completes it is a
- * task that the same thread must run in the meantime, on this rank or on the other. A call that blocks hangs the test,
- * which then ends by the runner's time limit; the last line on stdout names the primitive.
+ * No primitive holds a thread: on two ranks of one thread each, a task calls the primitive, which is completed only by
+ * a task that the same thread must run in the meantime, on this rank or on the other. A call that blocks hangs the
+ * test, which then ends by the runner's time limit; the last line on stdout names the primitive.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int* large_out;
 static int* large_in;
 static int peer;
 
-/* Run by the tested task's sibling, on the same thread, once the tested call is under way. */
+/* Run by the tested task's sibling, on the same thread, once the tested call has begun. */
 static void release_peer(void) { MPI_Send(&world_rank, 1, MPI_INT, peer, 99, MPI_COMM_WORLD); }
 
 static void await_release(void) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitall in a suspended task, with a truncated message in the middle: each status says what became of its request,
- * and requests that are still under way can be waited for again. Not a transcript, as there is nothing to compare with:
- * MPI may end the wait at the first error or wait for all, and plain Open MPI 4.1 with threads does not return at all
- * from MPI_Waitall when a request has failed before the call.
+ * MPI_Waitall in a suspended task, with a truncated message in the middle: each status says what happened to its
+ * request, and requests that are still pending can be waited for again. This is not a transcript, because there is
+ * nothing to compare with: MPI may end the wait at the first error or wait for all, and plain Open MPI 4.1 with threads
+ * does not return at all from MPI_Waitall when a request has failed before the call.
  */
 #include "support.h"
 

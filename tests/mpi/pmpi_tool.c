@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A PMPI tool of the textbook kind. Preloaded in front of libmarline-mpi it must see every call of the program's, once;
- * linked to the program or preloaded behind, every call of libmarline-mpi's. At the end it uses MPI itself.
+ * A PMPI tool of the textbook kind. Preloaded before libmarline-mpi it must see every call of the program once; linked
+ * to the program or preloaded after libmarline-mpi, every call of libmarline-mpi. At the end it uses MPI itself.
  */
 #include <mpi.h>
 #include <stdio.h>

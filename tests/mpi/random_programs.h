@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame of test programs that run random programs: which numbers a program gets, and the loop over the seeds. One
- * that takes longer than kPatience seconds counts as hung, and is named.
+ * The frame of test programs that run random programs: the random numbers of a program, and the loop over the seeds. A
+ * program that takes longer than kPatience seconds counts as hung, and its seed is printed.
  */
 #ifndef MARLINE_TESTS_MPI_RANDOM_PROGRAMS_H
 #define MARLINE_TESTS_MPI_RANDOM_PROGRAMS_H
@@ -12,7 +12,7 @@
 
 enum { kPatience = 40 };
 
-static unsigned seed; /* of the program at hand */
+static unsigned seed; /* of the present program */
 
 /* A random number of the program's, the same on all ranks. */
 static inline unsigned mix(unsigned what) {
@@ -29,7 +29,7 @@ static inline void hangs(int signal) {
   _exit(1);
 }
 
-/* The arguments: SEED PROGRAMS, for those with the seeds SEED, SEED + 1, ... */
+/* The arguments: SEED PROGRAMS, for the programs with the seeds SEED, SEED + 1, ... */
 static inline void run_programs(char** argv, void (*run_program)(void)) {
   const unsigned first = (unsigned)atoi(argv[1]), programs = (unsigned)atoi(argv[2]);
   signal(SIGALRM, hangs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MESSAGES tasks with a blocking receive are created before MESSAGES tasks with a blocking send of BYTES, on two ranks
- * of one thread each. A runtime whose tasks hold their thread in MPI_Recv never gets to a send.
+ * of one thread each. If tasks hold their thread in MPI_Recv, the runtime never gets to a send.
  *
  * Usage: recv_before_send MESSAGES BYTES
  */

@@ -2,8 +2,8 @@
  *
  * Random programs of tasks that complete several requests each, of every kind: messages, persistent, partitioned and
  * generalized ones, collectives, persistent collectives, null and inactive ones; by every call that takes several
- * requests, with statuses and without. Some are cancelled, and one in a set may fail, as its message is too long. Each
- * request is completed once, with its own result.
+ * requests, with statuses and without. Some are cancelled, and one in a set may fail because its message is too long.
+ * Each request is completed once, with its own result.
  *
  * Usage: request_kinds SEED PROGRAMS, for the programs with the seeds SEED, SEED + 1, ...
  */
@@ -35,7 +35,7 @@ typedef struct Request {
   int tag;
   int done;
   int data[kParts];
-  MPI_Comm comm; /* of a collective */
+  MPI_Comm comm; /* the communicator of a collective */
 } Request;
 
 typedef struct Set {
@@ -78,8 +78,8 @@ static Way way_of(const Set* set) {
 
 static unsigned task_count(void) { return 1 + mix(0) % kMostTasks; }
 
-/* With Open MPI, in one set of a program: where two receives of a rank fail at a time, it may free one of them while it
- * completes it, and then another receive ends before its message has come (docs/guide/mpi.md). */
+/* With Open MPI, in one set of a program only: where two receives of a rank fail at a time, it may free one of them
+ * while it completes it, and then another receive ends before its message has come (docs/guide/mpi.md). */
 static int may_fail(const Set* set) {
 #ifdef OPEN_MPI
   return set->number == (int)(mix(1) % task_count());
@@ -88,7 +88,8 @@ static int may_fail(const Set* set) {
 #endif
 }
 
-/* What there is, the same on both ranks but for who sends. One collective and one persistent one in a set. */
+/* Draws the requests, the same on both ranks but for the direction of messages. A set has one collective and one
+ * persistent collective. */
 static void plan(Set* set) {
   const unsigned base = 1000u * (unsigned)(set->number + 1);
   const int fails = may_fail(set) ? (int)(mix(base + 2) % 6) : -1;
@@ -271,7 +272,7 @@ static int is_open(const Set* set, int i) {
   return request->kind != kNull && request->kind != kInactive && !request->done;
 }
 
-/* All are complete, or there is an error, and the statuses say of each what it is. */
+/* All requests are complete, or there is an error and the statuses say what happened to each. */
 static void take_all(Set* set, int error) {
   expect(error == MPI_SUCCESS || class_of(error) == MPI_ERR_IN_STATUS, "an error is one in the statuses");
   for (int i = 0; i < set->count; ++i) {

@@ -2,14 +2,17 @@
  *
  * Messages that run far ahead of their receiver. Two ranks; rank 0 sends. Usage: run_ahead HOW
  *
- *   chains      200,000 messages of 500 chains of tasks, which either side takes chain by chain, from the other end: if
- * all were sent before the first is received, each receive would search through most of them (minutes) last        the
- * receiver wants the last message of a chain first, then all others from the end: the sender has to run ahead by the
- * whole chain kinds       messages of all kinds of types and sizes, whose statuses and bytes are checked unreceived
- * messages that nobody receives, up to MPI_Finalize wrong       sends with wrong arguments: the program's error handler
- * is called once for each large       a message of 4 GiB of a derived type, whose size in an int would be 0, from each
- * rank to itself: two ranks hand it over in some 10^5 parts, and beside a load wait for a core at each (stock Open MPI:
- * 90 s)
+ *   chains      200,000 messages of 500 chains of tasks. The receiver takes the chains in the opposite order: if all
+ *               messages were sent before the first is received, each receive would search through most of them
+ *               (minutes).
+ *   last        The receiver wants the last message of a chain first, then all others from the end: the sender has to
+ *               run ahead by the whole chain.
+ *   kinds       Messages of all kinds of types and sizes; their statuses and bytes are checked.
+ *   unreceived  Messages that are not received, up to MPI_Finalize.
+ *   wrong       Sends with wrong arguments: the program's error handler is called once for each.
+ *   large       A message of 4 GiB of a derived type, with a size that would be 0 in an int, from each rank to itself.
+ *               Two ranks hand it over in some 10^5 parts, and under other load wait for a core at each part (stock
+ *               Open MPI: 90 s).
  */
 #include <string.h>
 
@@ -180,7 +183,7 @@ static void wrong(void) {
   MPI_Errhandler_free(&counting);
 }
 
-/* All its blocks lie in one place, so that it needs little memory. */
+/* All blocks of the type are at one address, so that it needs little memory. */
 static void large(void) {
   static char sent[kBlock], received[kBlock];
   MPI_Datatype contiguous, in_place;

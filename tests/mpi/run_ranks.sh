@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs an MPI program on its stock OpenMP runtime (plain) or on Marline, and decides whether the run is as it should be:
-# by default, exit status 0 and the line "rank N: done" from every rank.
+# Runs an MPI program on its stock OpenMP runtime (plain) or on Marline, and decides whether the run is as it should
+# be: by default, exit status 0 and the line "rank N: done" from every rank.
 #
 #   run_ranks.sh plain|marline openmpi|mpich RANKS THREADS [option]... PROGRAM [ARGUMENT]...
 #     -e VAR=VALUE  for the ranks           -m MPI      Marline's library for that MPI, instead of the program's
-#     -p LIBRARY    preloaded in front of Marline's     -b LIBRARY  preloaded behind it
+#     -p LIBRARY    preloaded before Marline's          -b LIBRARY  preloaded after it
 #     -o REGEX      a line of the output must match
 #     -f REGEX      the run must fail, without a time-out, and a line of its output must match
 #
@@ -43,7 +43,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=no
 
 run=(timeout -k 5 "${MARLINE_TEST_SECONDS:-250}" "mpirun.$mpi" -n "$ranks")
 if [ -n "$must_fail" ]; then
-  # MPICH's launcher loses last words of ranks that abort, under any runtime: each rank has a file for them.
+  # MPICH's launcher loses the last output of ranks that abort, under any runtime: each rank has a file for them.
   words=$(mktemp -d)
   trap 'rm -rf "$words"' EXIT
   # shellcheck disable=SC2016

@@ -10,7 +10,7 @@ here=$(dirname "$0")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# transcript MODE: runs the program, sorts what the ranks said.
+# transcript MODE: runs the program, sorts the output of the ranks.
 transcript()
 {
   "$here/run_ranks.sh" "$1" "${program[@]}" >"$folder/$1.raw" 2>&1 || return 1
@@ -25,8 +25,8 @@ fail()
 }
 
 program=("$@")
-# The stock run is only what to compare with. Once in some hundred runs it hangs (seen in Open MPI 4.1 with libomp, over
-# generalised requests): it is given up after a minute, and has a second try.
+# The stock run is only for comparison. Once in some hundred runs it hangs (seen in Open MPI 4.1 with libomp, with
+# generalised requests): it is stopped after a minute and tried once more.
 MARLINE_TEST_SECONDS=60 transcript plain || transcript plain || fail plain
 transcript marline || fail marline
 lines=$(wc -l <"$folder/plain")

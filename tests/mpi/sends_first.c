@@ -2,7 +2,7 @@
  *
  * Tasks that send are recognised (MARLINE_PRIORITY=FA), by each of MPI's calls that send: once a task of a construct
  * has called it, the next one of that construct runs before others that are ready. One thread per rank. All become
- * ready together; without priorities the newest is first, so the one that sends is the oldest.
+ * ready together; without priorities the newest runs first, so the sending task is the oldest.
  */
 #include <omp.h>
 
@@ -15,7 +15,7 @@ static int count;
 static char gate;
 static int peer;
 
-/* A function for each call, hence a construct of its own, which no other call can have made known. */
+/* A function for each call, so each call has a construct of its own, which no other call can have marked as sending. */
 #define SENDER(name, call)                               \
   static void create_##name(void) {                      \
     _Pragma("omp task depend(in : gate) shared(gate)") { \
@@ -31,7 +31,7 @@ static int peer;
     nonblocking(TO_PEER, &request);        \
     MPI_Wait(&request, MPI_STATUS_IGNORE); \
   } while (0)
-/* Many are made, so that each is found among others. */
+/* Many requests are made, so that each is found among others. */
 #define START(call)                                                         \
   do {                                                                      \
     MPI_Request others[kRequests], request;                                 \

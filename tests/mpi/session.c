@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that has a session of MPI 4.0 instead of MPI_Init: its calls, in tasks and outside, block as without us.
+ * A program that has a session of MPI 4.0 instead of MPI_Init: its calls, in tasks and outside, block as without
+ * Marline.
  */
 #include <mpi.h>
 #include <stdio.h>

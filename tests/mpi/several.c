@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Random programs of tasks that wait for several requests each, by Waitall, Waitany or Waitsome: receives, synchronous
- * sends, persistent ones that are started or not, and null, in any mix; some receives fail, as their message is too
+ * sends, persistent ones that are started or not, and null, in any mix; some receives fail because their message is too
  * long. Beside them tasks in MPI_Probe and MPI_Mprobe, for one message or any, on more communicators than the engine
  * groups. Messages come in another order. Every request is completed once, with its own result. Usage: several SEED
  */
@@ -32,7 +32,7 @@ static int requests_of(int task) {
 
 static Kind kind_of(int tag) {
   static const Kind kinds[] = {kNull, kInactive, kReceive, kReceive, kReceive, kStarted, kSend};
-  /* One in a set: of several in a call, Open MPI 4.1 frees all and tells of one. */
+  /* One in a set: if several fail in a call, Open MPI 4.1 frees all of them and reports one. */
   const int fails = can_fail && tag % kMost == (int)(random_of(400000u + (unsigned)(tag / kMost)) % 4);
   return fails ? kTooLong : kinds[random_of(100000u + (unsigned)tag) % 7];
 }
@@ -87,7 +87,7 @@ static void take(Set* set, int i, const MPI_Status* status, int error) {
          "a receive has its own message and status");
 }
 
-/* After an error, statuses say which; MPI_ERR_PENDING: neither complete nor failed. */
+/* After an error, the statuses say which requests failed; MPI_ERR_PENDING: neither complete nor failed. */
 static void wait_all(Set* set) {
   while (set->left > 0) {
     MPI_Status statuses[kMost];
@@ -143,7 +143,7 @@ static void wait_for_set(int task) {
   free(set);
 }
 
-/* Odd ones for any message, whichever; the others for their own. */
+/* Odd tasks wait for any message; the others wait for their own. */
 static void wait_for_message(int i) {
   int got = -1;
   MPI_Status status;

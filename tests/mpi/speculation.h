@@ -31,7 +31,7 @@ static inline void find_marline(void) {
          "marline_mpi.h's functions are there");
 }
 
-/* After the scope's end: of all that was sent nothing is left, on any rank. */
+/* After the scope's end: no sent message is left on any rank. */
 static inline void expect_no_leftovers(MPI_Comm comm, const marline_mpi_speculation_counts_t* counts) {
   unsigned long long mine[3] = {counts->sent, counts->received, counts->drained}, all[3];
   MPI_Allreduce(mine, all, 3, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
@@ -42,7 +42,7 @@ static inline void expect_no_leftovers(MPI_Comm comm, const marline_mpi_speculat
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
   expect(!found, "no message is left");
-  MPI_Barrier(comm); /* what comes from here on is not a leftover */
+  MPI_Barrier(comm); /* messages from here on are not leftovers */
 }
 
 #endif

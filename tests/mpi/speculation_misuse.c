@@ -2,9 +2,10 @@
  *
  *   speculation_misuse early | later | collective | large | twice
  *
- * What a scope cannot put in order is said. `early`: the task that stops does not come after a receive of its
- * iteration, which is cancelled. `later`: a task that counts sends after the stop. `collective`: one that nobody could
- * enter for another rank. `large`: one of more elements than that can be done for. `twice`: two stops.
+ * A scope reports misuse that it cannot repair. `early`: the task that stops is not ordered after a receive of its
+ * iteration, which is cancelled. `later`: a task that the stop does not cancel sends after it. `collective`: a
+ * collective that cannot be entered on behalf of another rank. `large`: a collective with more elements than that is
+ * possible for. `twice`: two stops.
  */
 #include <limits.h>
 
@@ -43,7 +44,7 @@ static void collective(void) {
 #pragma omp taskwait
 }
 
-/* The call ends the program before it looks at the buffer. */
+/* The call ends the program before it accesses the buffer. */
 static void large(void) {
 #if MPI_VERSION >= 4
   char data = 0;

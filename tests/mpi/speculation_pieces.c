@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each thing that can be under way when a speculation scope is stopped, once, on three ranks: receives that wait, also
- * from anybody, small and large messages that nobody receives, a probe, both halves of MPI_Sendrecv, collectives that
- * one rank has entered, or two, and tasks that run on and call then. The task that stops is created first, and held
- * back until all others have begun. Twice on one communicator, with ordinary traffic in between.
+ * Each kind of operation that can be pending when a speculation scope is stopped, once, on three ranks: receives that
+ * wait, also from any source, small and large messages that are not received, a probe, both halves of MPI_Sendrecv,
+ * collectives that one rank has entered, or two, and tasks that run on and call then. The task that stops is created
+ * first, and held back until all others have begun. Twice on one communicator, with ordinary traffic in between.
  *
  * With one thread, a task that has begun waits in its call when another one runs, so it is known what the stop finds.
- * With more, calls may come after it and be refused.
+ * With more threads, calls may come after the stop and be refused.
  */
 #include "speculation.h"
 
@@ -147,7 +147,7 @@ static void speculate(marline_mpi_speculation_counts_t* counts) {
 
 static void check_counts(const marline_mpi_speculation_counts_t* counts) {
   static const struct {
-    uint64_t sent, withdrawn, drained, calls_on_all; /* the last: collectives and what was refused */
+    uint64_t sent, withdrawn, drained, calls_on_all; /* calls_on_all: collectives and refused calls */
   } expected[3] = {{2, 1, 1, 3}, {0, 2, 1, 3}, {1, 1, 1, 4}};
   printf("rank %d: sent %d received %d withdrawn %d drained %d refused %d entered %d completed %d\n", world_rank,
          (int)counts->sent, (int)counts->received, (int)counts->withdrawn, (int)counts->drained, (int)counts->refused,
@@ -161,7 +161,7 @@ static void check_counts(const marline_mpi_speculation_counts_t* counts) {
   expect(world_rank != 0 || counts->completed > 0, "collectives were completed");
 }
 
-/* With the tags and sizes of what was cancelled. */
+/* With the tags and sizes of the cancelled operations. */
 static void ordinary_traffic(void) {
   int value = world_rank, got = -1, sum = 0;
   MPI_Request request;

@@ -2,10 +2,11 @@
  *
  *   speculation_ring RUNS SLOW
  *
- * An iteration on three ranks: each sends its value to the right, adds what comes from the left, and all sum up. That
- * the iteration kEnough is the last one needed is asked in a task of its own, whose answer comes while later iterations
- * are on their way; rank SLOW sleeps here and there, so that the others are ahead of it. RUNS solver runs on one
- * communicator: each must end with the values of iteration kEnough, leave nothing, and match its own messages only.
+ * An iteration on three ranks: each rank sends its value to the right, adds the value from the left, and all ranks
+ * build a sum. A task of its own asks whether iteration kEnough is the last one needed; its answer comes while later
+ * iterations are already running. Rank SLOW sleeps here and there, so that the others are ahead of it. RUNS solver runs
+ * on one communicator: each must end with the values of iteration kEnough, leave nothing, and receive only its own
+ * messages.
  */
 #include <stdint.h>
 
@@ -60,7 +61,7 @@ static void sum(int k) {
   totals[k % kDepth] = total = all;
 }
 
-/* Of all ranks one alone knows, as in a solver whose norm is a sum. */
+/* Only one rank knows that the run has ended, as in a solver with a norm that is a sum. */
 static void judge(int k) {
   int mine = world_rank == 1 && k == kEnough, enough = 0;
   sleep_if_slow(k);

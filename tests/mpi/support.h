@@ -21,7 +21,7 @@ static inline void expect(int holds, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* MPI for programs whose tasks call it. Without Marline, the level has to be asked for. */
+/* MPI for programs whose tasks call it. Without Marline, the program must ask for the thread level. */
 static inline void start(int* argc, char*** argv, int ranks) {
   int provided = 0;
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* ranks share a pipe: whole lines only */

@@ -41,6 +41,6 @@ int main(int argc, char** argv) {
   atexit(handler);
   if (argc < 2) wait_in_tasks();
   MPI_Finalize();
-  alarm(kSeconds); /* one that hangs ends by a signal */
+  alarm(kSeconds); /* a hanging process ends by a signal */
   pthread_exit(NULL);
 }

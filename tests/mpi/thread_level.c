@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The thread level under Marline: raised for MPI_Init and for every MPI_Init_thread, and the program is told so.
+ * The thread level under Marline: raised for MPI_Init and for every MPI_Init_thread, and the program gets the raised
+ * level.
  *
  * Usage: thread_level init | single | funneled | serialized | multiple [low]
- * low: the library below has no more than MPI_THREAD_FUNNELED, which the program is told as well, and works.
+ *
+ * low: the MPI library has no more than MPI_THREAD_FUNNELED. The program gets that level, and works.
  */
 #include <omp.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transcripts: a program runs its steps in tasks and writes down everything that MPI told it, one line per call. The
- * runner compares the lines under plain MPI with those under Marline: they must be the same, whatever MPI does.
+ * Transcripts: a program runs its steps in tasks and prints everything that MPI returned to it, one line per call. The
+ * runner compares the lines under plain MPI with those under Marline: they must be the same, whatever MPI returns.
  */
 #ifndef MARLINE_TESTS_MPI_TRANSCRIPT_H
 #define MARLINE_TESTS_MPI_TRANSCRIPT_H

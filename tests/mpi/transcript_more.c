@@ -16,7 +16,7 @@ static void send_tag(int tag, int count) {
 static void await_go(void) { MPI_Recv(NULL, 0, MPI_INT, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 static void send_go(void) { MPI_Send(NULL, 0, MPI_INT, 0, 99, MPI_COMM_WORLD); }
 
-/* Waitsome: one message at a time, so that what it finds is determined --------------------------------------------- */
+/* Waitsome: one message at a time, so that its result is determined --------------------------------------------- */
 
 static void waitsome_each(void) {
   if (world_rank == 0) {
@@ -108,7 +108,8 @@ static void replace(void) {
   record("Sendrecv_replace", MPI_SUCCESS, "last", data[3]);
 }
 
-/* With nobody ------------------------------------------------------------------------------------------------------ */
+/* With MPI_PROC_NULL
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void nobody(void) {
   int data = 17;
@@ -126,7 +127,7 @@ static void nobody(void) {
   record("Sendrecv_replace nobody", MPI_SUCCESS, "data", data);
 }
 
-/* To somebody on one side only. */
+/* With MPI_PROC_NULL on one side only. */
 static void half_nobody(void) {
   const int peer = 1 - world_rank;
   int data = 100 + world_rank;

@@ -25,7 +25,7 @@ function(marline_mpi_tests_of_the_wire MPI)
       ${program} ${library} level)
   endif()
 
-  # A program that neither is linked with MPI nor names one.
+  # A program that neither is linked with MPI nor names an MPI library.
   set(loader ${bin}/wire_loader-${MPI})
   file(MAKE_DIRECTORY ${loader})
   foreach(mpi ${MARLINE_MPIS})
@@ -37,7 +37,7 @@ function(marline_mpi_tests_of_the_wire MPI)
     FLAGS -std=c++20 -Wall -Wextra -I${target} LIBS -ldl
     DEPENDS marline-wire-${MPI} ${target}/wire/mpi/mpi_loader.hpp ${target}/wire/base/wire.hpp)
   marline_mpi_test(wire_loader.${MPI} ${plain} 3 1 ${loader}/mpi_wire_loader-${MPI} ${MPI})
-  if(MPI STREQUAL openmpi AND mpich IN_LIST MARLINE_MPIS)   # with one MPI installed, that one is taken
+  if(MPI STREQUAL openmpi AND mpich IN_LIST MARLINE_MPIS)   # if only one MPI is installed, it is used
     add_test(NAME mpi.wire_loader_none COMMAND sh -c "${loader}/mpi_wire_loader-${MPI} none; true")   # it aborts
     set_tests_properties(mpi.wire_loader_none PROPERTIES TIMEOUT 300
       PASS_REGULAR_EXPRESSION "has loaded no MPI and no launcher of Open MPI or MPICH has")

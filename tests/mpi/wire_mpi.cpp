@@ -29,7 +29,7 @@ void sizes(Node& node) {
   settle(node);
 }
 
-// More than one piece, in both directions at once, with small frames behind that must not overtake.
+// Bulks of more than one piece, in both directions at once, followed by small frames that must not overtake them.
 void large(Node& node) {
   for (int i = 0; i < 3; ++i) {
     node.send_to_all(uint64_t{100} << 20);
@@ -55,7 +55,7 @@ void storm(Node& node) {
   settle(node);
 }
 
-// Sent without looking for room, while nobody receives.
+// Frames are sent without checking for room, while no process receives.
 void queued(Node& node) {
   if (node.number == 0) {
     for (int i = 0; i < 100000; ++i) node.send(1, 0);
@@ -77,7 +77,7 @@ void answers(Node& node) {
   settle(node);
 }
 
-// Frames whose bulk the receiver does not want, among others.
+// Frames with a bulk that the receiver does not want, between other frames.
 void dropped(Node& node) {
   node.drops = true;
   for (uint64_t bytes : {uint64_t{100}, uint64_t{100000}, uint64_t{150} << 20, uint64_t{5}}) node.send_to_all(bytes);
@@ -104,7 +104,8 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// A ring before `wait` is not lost; one during `wait` ends it; a frame ends it; time ends it; and it leaves the core.
+// A ring before `wait` is not lost. A ring during `wait`, a frame, or the time limit ends it. `wait` leaves the core to
+// others.
 void waits(Node& node) {
   node.kind->wake(node.wire);
   double begin = MPI_Wtime();
@@ -135,7 +136,7 @@ void waits(Node& node) {
   settle(node);
 }
 
-// Whether so many frames have come from process 0: within some milliseconds, unless they must.
+// Whether so many frames have come from process 0, within some milliseconds. `must`: waits until they have come.
 bool come(Node& node, uint64_t frames, bool must) {
   for (int i = 0; (must || i < 20) && node.got[0] < frames; ++i) {
     if (node.kind->poll(node.wire) == 0) usleep(1000);
@@ -156,7 +157,7 @@ void together(Node& node) {
       expect(MPI_Wtime() - begin < 2, "wait ends when a frame waits");
     }
     if (node.number == 0 && (part == 2 || part == 4)) node.kind->poll(node.wire);
-    MPI_Barrier(MPI_COMM_WORLD);  // what is sent has been
+    MPI_Barrier(MPI_COMM_WORLD);  // all frames have been sent
     const bool must = part != 0 && part != 3;
     if (node.number == 1) expect(come(node, kSent[part], must) == must, "frames that may wait do so");
   }
@@ -240,7 +241,7 @@ void start_mpi(const char* name) {
   if (std::strcmp(name, "level") == 0) wanted = MPI_THREAD_FUNNELED;
   if (std::strcmp(name, "serialized") == 0) wanted = MPI_THREAD_SERIALIZED;
   MPI_Init_thread(nullptr, nullptr, wanted, &provided);
-  int keyval, value = 0;  // which the wire must not copy to its communicators
+  int keyval, value = 0;  // an attribute that the wire must not copy to its communicators
   MPI_Comm_create_keyval(
       [](MPI_Comm, int, void*, void*, void*, int*) -> int {
         expect(false, "no attribute of the program is copied");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process on the wire, for wire_mpi.cpp: sends frames whose content follows from their number, and checks those that
-// come.
+// A process on the wire, for wire_mpi.cpp: sends frames with a content that follows from their number, and checks the
+// frames that arrive.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -28,7 +28,7 @@ inline void expect(bool holds, const char* what) {
 inline unsigned char byte_at(uint64_t seed, uint64_t i) {
   return static_cast<unsigned char>((seed * 31 + i) * 0x9e3779b97f4a7c15 >> 56);
 }
-// Of large ones, a byte of every 997, and the first and the last.
+// For large bulks, a byte of every 997, and the first and the last.
 inline uint64_t stride(uint64_t bytes) { return bytes > 1000000 ? 997 : 1; }
 
 struct Bulk {
@@ -45,10 +45,10 @@ struct Node {
   uint64_t next[kMostRanks] = {};                // number of the next frame to the peer
   uint64_t got[kMostRanks] = {};                 // frames from the peer
   uint64_t due[kMostRanks] = {};                 // how many will come
-  unsigned char* places[kMostRanks] = {};        // of the bulk on its way
-  std::atomic<uint64_t> sent{0}, to_be_sent{0};  // bulks of their own
-  int answers = 0;                               // that are still to be sent
-  bool drops = false;                            // every other bulk
+  unsigned char* places[kMostRanks] = {};        // memory for the bulk in flight
+  std::atomic<uint64_t> sent{0}, to_be_sent{0};  // bulks that have memory of their own
+  int answers = 0;                               // answers still to be sent
+  bool drops = false;                            // drops every other bulk
 
   static uint64_t seed(int from, int to, uint64_t i) { return i * 64 + static_cast<uint64_t>(from * 8 + to) + 1; }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header.
+ * Starts StarPU with CPU workers only and a temporary folder.
  */
-#ifndef _GNU_SOURCE /* for nftw; some who compile this say so themselves */
+#ifndef _GNU_SOURCE /* for nftw; some compile commands define it already */
 #define _GNU_SOURCE
 #endif
 #include "starpu/start.h"

@@ -5,11 +5,12 @@
 #ifndef STARPU_START_H
 #define STARPU_START_H
 
-/* With so many CPU workers, and without accelerators; STARPU_SCHED stays the user's. StarPU measures buses at its start
- * and keeps that under STARPU_HOME: here a folder of this process, gone at the return. 0, StarPU's error, or kNoFolder.
+/* Starts StarPU with so many CPU workers, and without accelerators; the user may set STARPU_SCHED. StarPU measures
+ * buses at its start and keeps the results under STARPU_HOME: here a folder of this process, removed before the
+ * return. Returns 0, StarPU's error, or kNoFolder.
  */
 int starpu_start(int workers);
 
-enum { kNoFolder = 1 }; /* neither under TMPDIR nor in /tmp; StarPU's are negative */
+enum { kNoFolder = 1 }; /* no folder can be made under TMPDIR or in /tmp; StarPU's errors are negative */
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interop construct, as GCC 15 and later call it. No device that code of GCC can have here is driven by a foreign
-// runtime (CUDA, HIP): an object that a construct makes is omp_interop_none, as GCC's own runtime makes it for such a
-// device. Any thread.
+// The interop construct, as GCC 15 and later call it. The devices that GCC's code can have here are not driven by a
+// foreign runtime (CUDA, HIP). So each object that a construct makes is omp_interop_none, as in GCC's own runtime for
+// such a device. Any thread.
 #include "abi/gomp/target/target.hpp"
 
 namespace marline::gomp {

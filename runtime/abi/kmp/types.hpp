@@ -11,7 +11,7 @@
 
 namespace marline::kmp {
 
-// ident_t: where in the source the construct stands.
+// ident_t: the construct's place in the source.
 struct Ident {
   int32_t reserved_1;
   int32_t flags;

@@ -18,7 +18,7 @@ size_t trimmed(const char* text, size_t length) {
   return length;
 }
 
-// Fortran: what C has written, with blanks for the null byte and the rest.
+// Fortran: replaces the null byte and the rest of the buffer by blanks.
 void pad(char* buffer, size_t size, size_t length) {
   if (length < size) std::memset(buffer + length, ' ', size - length);
 }

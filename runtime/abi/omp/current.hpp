@@ -58,7 +58,8 @@ inline Icvs& own_current_icvs() {
   return writable_icvs(worker->task, worker->pool);
 }
 
-// The member that the current task's ancestor is in the region at `level`; null if there is no such enclosing region.
+// The current task's ancestor in the region at `level`, as a member of that region's team; null if there is no such
+// enclosing region.
 inline const Member* ancestor_member(int level) {
   const Member* member = current_member();
   if (level < 0 || level > member->team->level) return nullptr;

@@ -21,7 +21,7 @@ void set_num_threads(int64_t n) {
   icvs.one_thread = false;
 }
 
-// OpenMP 5.1, 3.2.15: more than what is supported means what is supported; a negative value is ignored.
+// OpenMP 5.1, 3.2.15: a value above the supported number means the supported number; a negative value is ignored.
 void set_max_active_levels(int64_t levels) {
   if (levels < 0) return;
   own_current_icvs().max_active_levels = static_cast<int>(std::min<int64_t>(levels, kSupportedActiveLevels));
@@ -30,7 +30,7 @@ void set_max_active_levels(int64_t levels) {
 // OpenMP 5.1, 3.2.9: deprecated in favour of omp_set_max_active_levels.
 void set_nested(bool nested) { set_max_active_levels(nested ? kSupportedActiveLevels : 1); }
 
-// Null: there is no such level.
+// The current thread's member in the region at `level`; null if there is no such level.
 const Member* member_at(int64_t level) {
   return level < 0 || level > INT_MAX ? nullptr : ancestor_member(static_cast<int>(level));
 }

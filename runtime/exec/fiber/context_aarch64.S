@@ -6,7 +6,8 @@
 #if defined(__aarch64__)
 	.text
 
-// What a saved context holds above its stack pointer; the first frames of exec/fiber/context.hpp follow it.
+// Saves the registers of a context above its stack pointer. The first frames of exec/fiber/context.hpp have the same
+// layout.
 	.macro save_registers
 	stp x29, x30, [sp, #-160]!
 	.cfi_def_cfa_offset 160

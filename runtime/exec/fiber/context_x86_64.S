@@ -7,7 +7,8 @@
 #if defined(__x86_64__)
 	.text
 
-// What a saved context holds above its stack pointer; the first frames of exec/fiber/context.hpp follow it.
+// Saves the registers of a context above its stack pointer. The first frames of exec/fiber/context.hpp have the same
+// layout.
 	.macro save_registers
 	pushq %rbp
 	.cfi_adjust_cfa_offset 8

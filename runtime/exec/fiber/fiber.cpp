@@ -49,7 +49,7 @@ void arrive(Fiber* self) {
     self->arrival = nullptr;
     arrival(self->arrival_context);
   }
-  if (!fresh) *worker->error_number = self->error_number;  // last: what was done on arrival may have changed it
+  if (!fresh) *worker->error_number = self->error_number;  // last: the arrival function may have changed it
 }
 
 void save(Worker* worker, Fiber* self) {

@@ -65,7 +65,7 @@ void fiber_release(void* fiber);
 // For a worker that is about to sleep: gives back memory of idle fibers, a part at a time. False: little is left.
 bool fibers_shrink(Worker* worker);
 
-// Leaves the current fiber for `target`; `arrival(context)` runs there first. Returns when somebody switches back,
+// Leaves the current fiber for `target`; `arrival(context)` runs there first. Returns when another fiber switches back,
 // maybe on another worker.
 void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
 

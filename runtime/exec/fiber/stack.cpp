@@ -101,7 +101,7 @@ void file_slab(size_t index) {
   g_empty_slabs += empty ? 1 : size_t{0} - 1;
 }
 
-// What a new slab is cut from.
+// The memory of a new slab.
 struct Found {
   char* base;  // null: nothing is left
   size_t pitch;

@@ -43,7 +43,8 @@ bool stacks_can_shrink();  // a hint
 extern SpinLock g_stacks_lock;  // held across fork
 
 // Whether all guards so far are lightweight: no stack has a canary. Cleared for good, by the thread that holds the
-// stack, before a stack gets a canary. Relaxed: what passes the stack to another thread later orders this store, too.
+// stack, before a stack gets a canary. Relaxed: when the stack is passed to another thread, that synchronization also
+// orders this store.
 extern Atomic<bool> g_light_guards;
 
 // Whether a canary was overwritten.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kClausePolicy = 7;  // the bits of a ProcBind
 
-// What the members' places depend on.
+// The conditions on which the members' places depend.
 PlacesGiven conditions(const Team* team, const Worker* opener, int proc_bind, const Places* places) {
   PlacesGiven given;
   given.size = team->size;

@@ -35,7 +35,7 @@ class AffinityFormat {
 // Writes the line of the calling thread to `buffer`, cut to `size` bytes with its null byte; returns its whole length.
 size_t affinity_capture(char* buffer, size_t size, const char* format);
 
-// Prints it on stdout, where libomp does too, in order with what the program prints there.
+// Prints the line on stdout, as libomp does, in order with the program's own output there.
 void affinity_display(const char* format);
 
 // Called by the opener of a region if OMP_DISPLAY_AFFINITY is set: the region's threads print their lines if one of

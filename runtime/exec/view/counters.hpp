@@ -12,7 +12,8 @@ struct CounterSums {
   uint64_t tasks, dependences, edges, pruned, duplicate, transitive, nodes, lookups, probes, rebuilds;
 };
 
-// Any thread, any time. Exact for what has happened before: of a region that has ended, for instance.
+// Any thread, any time. Exact for all events that are ordered before the call, for example those of a region that has
+// ended.
 CounterSums counters_read();
 
 // How many tied tasks have been resumed, and for how many nanoseconds these had been ready; measured from the first

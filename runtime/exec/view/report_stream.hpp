@@ -15,7 +15,8 @@ class ReportStream {
   void put(const char* text, size_t length);
   void print(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-  // With the comma before it where one is due: brackets, and what goes between them. No key: an element of a list.
+  // Write brackets and the values between them, each with a comma before it if one is needed. No key: an element of a
+  // list.
   void open(const char* key, char bracket);
   void close(char bracket);
   void number(const char* key, int64_t value);
@@ -32,7 +33,7 @@ class ReportStream {
 
   int socket_;
   bool broken_ = false;
-  bool comma_ = false;  // something stands before, in the same brackets
+  bool comma_ = false;  // a value has been written in the same brackets
   size_t used_ = 0;
   char buffer_[8192];
 };

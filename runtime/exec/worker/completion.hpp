@@ -30,12 +30,12 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 // task is its parent again.
 [[nodiscard]] Task* complete_detached(Worker* worker, Task* task);
 
-// The library that has claimed the task (graph/claims.hpp) says that it has ended. Any thread, also in a progress hook;
-// `worker`: its own, or null. What becomes ready is queued.
+// Called when the library that has claimed the task (graph/claims.hpp) reports its end. Any thread, also in a progress
+// hook; `worker`: the thread's own, or null. Queues the tasks that become ready.
 void end_claimed(Worker* worker, Task* task);
 // Before that, for tools: the library does the task's work, and no thread will run it.
 void detach_claimed(Worker* worker, Task* task);
-// In place of end_claimed: the task is queued as one that is not claimed.
+// In place of end_claimed: queues the task like a task that is not claimed.
 void run_claimed(Worker* worker, Task* task);
 
 // Reports to the parent the completions that this worker has kept back. Called before the worker idles, suspends, or

@@ -10,9 +10,9 @@
 
 namespace marline {
 
-// The body of `task` has ended, and its parent has been told so; the task has children and waits for its subtree after
-// this. Only the caller uses the task's `parent` meanwhile. Cost: a few instructions, and on average one step up the
-// line of descent.
+// The body of `task` has ended, which has been reported to its parent; the task has children and waits for its subtree
+// after this. Only the caller uses the task's `parent` meanwhile. Cost: a few instructions, and on average one step up
+// the line of descent.
 void shed_ended_ancestors(Worker* worker, Task* task);
 
 extern SpinLock g_sweep_lock;  // held across fork

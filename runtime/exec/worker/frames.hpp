@@ -94,7 +94,7 @@ inline void set_enter_frame(ompt::Frame* frame, const void* address) {
   frame->enter_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFrameStackAddress : 0;
 }
 
-// The task has entered the runtime through the calling function, or one that it is a part of.
+// The task has entered the runtime through the calling function, or through a function that this is inlined into.
 [[gnu::noinline]] void note_entry(Task* task);
 
 // The program runs another task's code in line, in the frame at `address` of a function of its own.
@@ -103,7 +103,7 @@ inline void set_program_frame(ompt::Frame* frame, void* address) {
   frame->enter_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;
 }
 
-// The frame of the program's function that called one of ours, from the frame address of the latter.
+// The frame of the program's function that called a function of the runtime, from the frame address of the latter.
 inline void* frame_of_caller(void* frame_address) { return *static_cast<void**>(frame_address); }
 
 // For a function that is itself not inlined: an address in its caller's frame.

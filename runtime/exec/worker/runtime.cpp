@@ -26,8 +26,8 @@ namespace marline {
 
 namespace {
 
-// kSettled: the program has used OpenMP, and what it sets in the environment from now on does not count. The thread
-// that moves it from kUnsettled reads the environment.
+// kSettled: the program has used OpenMP; later changes of its environment have no effect. The thread that moves it from
+// kUnsettled reads the environment.
 enum : int { kUnsettled, kBeingRead, kSettled };
 Atomic<int> g_settled{kUnsettled};
 

@@ -10,8 +10,8 @@
 
 namespace marline {
 
-// Suspends the current task until `event` is fulfilled; returns at once if it is. A thread that runs no task of ours
-// sleeps instead. `why` is for `marline ps`.
+// Suspends the current task until `event` is fulfilled; returns at once if it is. A thread that runs no task of the
+// runtime sleeps instead. `why` is for `marline ps`.
 void wait_event(Event* event, const WaitReason& why);
 inline void wait_event(Event* event) { wait_event(event, {WaitKind::kEvent, event, nullptr}); }
 

@@ -43,7 +43,7 @@ Amount limits() {
 // The amount at which a held producer goes on: an eighth below the limit, so that it does not stop at every creation.
 Amount resumption(const Amount& limit) { return {limit.tasks - limit.tasks / 8 - 1, limit.bytes - limit.bytes / 8}; }
 
-// A power of two, at most a quarter of the limit on tasks: what the limit may be overshot by.
+// A power of two, at most a quarter of the limit on tasks: the limit may be exceeded by this number.
 uint32_t creations_between_looks() {
   if (options().max_tasks == 0) return kLongestInterval;
   return std::bit_floor(std::clamp(static_cast<uint32_t>(options().max_tasks) / 4, 1u, kLongestInterval));
@@ -60,8 +60,8 @@ Amount under_way(Worker* worker, const Amount& limit) {
 }
 
 // How long a producer is held without a completion that makes room. The producer may have gone on above the limit
-// before a completion comes. If that comes soon after, it needed what the producer created, and the next wait is
-// shorter. If it comes late, the tasks are just long, and the next wait is longer.
+// before a completion comes. If it comes soon after, it needed the newly created tasks, and the next wait is shorter.
+// If it comes late, the tasks are just long, and the next wait is longer.
 class Patience {
  public:
   explicit Patience(Worker* worker) : since_(nanoseconds_now()) {

@@ -70,7 +70,7 @@ void* const kNoted = &g_noted;
 
 void program_thread_ends(void* argument);
 
-// What only the thread itself can set up.
+// Sets up the parts of a worker that only its own thread can set up.
 void worker_enter_thread(Worker* worker) {
   worker_enter(worker);
   worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->beginning.pool);
@@ -101,7 +101,7 @@ void run_job(Worker* worker, Team* team) {
   for (;;) pause();
 }
 
-// What a thread that ends gives back besides its structure.
+// Gives back the resources of a thread that ends, except its structure.
 void give_up_thread(Worker* worker) {
   team_dissolve(worker);
   if (worker->pushed.kept != nullptr) SlabPool::release(worker->pushed.kept, worker->pool);

@@ -45,15 +45,15 @@ void dismiss_inner_workers(Team* team);
 // and is used again, or when it has a caller to return to.
 void schedule_on_this_fiber();
 
-// The current task, an implicit one at a barrier, waits in place: runs or resumes what there is, else spins, polls and
-// sleeps, until `done(context)`.
+// The current task, an implicit one at a barrier, waits in place: runs or resumes tasks if there are any, else spins,
+// polls and sleeps, until `done(context)`.
 void work_until(bool (*done)(void* context), void* context);
 
 // Pool workers: sleeps until there is a job, and takes it.
 Team* wait_for_job(Worker* worker);
 
-// A root worker's thread ends, or the program: completes what its initial task has left unfinished, except
-// tasks that wait for an event which nothing in the runtime brings about.
+// A root worker's thread ends, or the program: completes the unfinished tasks of its initial task, except tasks that
+// wait for an event which nothing in the runtime fulfils.
 void finish_root_tasks(Worker* worker);
 
 // More workers than cores, or more ranks on the node: waiting threads give their core away early.
@@ -70,7 +70,7 @@ const Worker* newest_worker();
 int worker_count();
 int busy_worker_count();
 
-// What the options say of a thread that the runtime has not seen yet: the initial task's control variables.
+// The control variables of the initial task of a thread that the runtime has not seen yet, as the options say.
 Icvs initial_icvs();
 
 // How long idle workers look for work before they sleep, in nanoseconds, whatever the options say; -1: as the options

@@ -34,8 +34,8 @@ inline Bounds bounds_ull(bool up, uint64_t start, uint64_t end, uint64_t increme
   return {start, end, increment, count};
 }
 
-// What a construct may ask for beyond its loop: memory for task reductions, memory that the team shares, and that
-// iterations wait for each other.
+// What a construct may ask for besides its loop: memory for task reductions, memory that the team shares, and order
+// between iterations (doacross).
 struct Extras {
   uintptr_t* reductions = nullptr;
   void** memory = nullptr;  // in: how many bytes; out: where

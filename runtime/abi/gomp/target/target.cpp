@@ -26,7 +26,7 @@ int as_int(unsigned value) { return static_cast<int>(std::min<unsigned>(value, I
 // The clause's limit, or else teams-thread-limit-var.
 int limit_of_teams(unsigned thread_limit) { return thread_limit != 0 ? as_int(thread_limit) : teams_thread_limit(); }
 
-// A region, where it is to run, and what it gets.
+// A target region, and where and how it runs.
 struct TargetCall {
   Function function;
   int device;

@@ -33,9 +33,9 @@ struct MappedVariables {
 void copy_description(const MappedVariables& from, const MappedVariables& to);
 
 // The memory that a region's own copies take, side by side in the order of the variables: firstprivate variables, and
-// what gfortran's code passes along by the address of a temporary, which all regions of the construct have in common
-// and which is gone when the function returns. That is the bounds of loops and arrays, and for a device the pointers
-// that hold an array's base, and descriptors, which the program may change while the region waits to run.
+// data that gfortran's code passes by the address of a temporary. All regions of the construct share this temporary,
+// and it is gone when the function returns. Such data are the bounds of loops and arrays and, for a device, the
+// pointers that hold an array's base, and descriptors, which the program may change while the region waits to run.
 struct PrivateRoom {
   size_t bytes = 0;
   size_t align = 1;

@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned kExitData = 1u << 1;  // GOMP_TARGET_FLAG_EXIT_DATA
 constexpr unsigned kUpdate = 1u << 31;   // Marline's own flag, none of GCC's
 
-// What the construct says, besides its variables.
+// The construct's arguments, without its variables.
 struct DataCall {
   int device;
   unsigned flags;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // taskgraph (OpenMP 6.0), as LLVM is about to emit it. The entry points are those of the open pull requests
-// llvm-project #194051, #200404, #200405 and #216325; what a call's arguments mean is taken from their descriptions and
-// from the tests of Clang's code generation. Entry points whose arguments are not certain end the program.
+// llvm-project #194051, #200404, #200405 and #216325; the meaning of the arguments is taken from their descriptions and
+// from the tests of Clang's code generation. Entry points with uncertain arguments end the program.
 //
 // The region's code runs each time, and its recorded tasks are replayed where the code creates them
 // (construct/task/persistent.hpp). So the tasks see the shared variables of the present encounter without the

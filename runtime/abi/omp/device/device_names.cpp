@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What OpenMP 6.0 can ask about devices (chapter 24) and about free agents (23.1), answered for the host: one device,
-// whose threads all belong to teams. libomptarget, if present, answers for its own devices. Any thread.
+// Queries of OpenMP 6.0 about devices (chapter 24) and about free agents (section 23.1), answered for the host: one
+// device, and all its threads belong to teams. libomptarget, if present, answers for its own devices. Any thread.
 #include "abi/omp/next_definition.hpp"
 #include "base/check.hpp"
 
@@ -64,7 +64,7 @@ int omp_get_device_from_uid_(const char* uid, size_t length) {
 int omp_get_max_progress_width(int) { return 1; }
 int omp_get_max_progress_width_(const int32_t*) { return 1; }
 
-// The host's nteams-var and teams-thread-limit-var are the ones that the routines without a device access.
+// The host's nteams-var and teams-thread-limit-var are accessed by the routines without a device argument, too.
 int omp_get_device_num_teams(int device) { return is_host(device) ? omp_get_max_teams() : 0; }
 int omp_get_device_num_teams_(const int32_t* device) { return omp_get_device_num_teams(*device); }
 void omp_set_device_num_teams(int count, int device) {
