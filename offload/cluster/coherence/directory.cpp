@@ -106,7 +106,7 @@ void Directory::forget_companions(Segment& segment) {
 
 // An early fetch reaches its source long before the bytes are there, so the bytes leave as soon as they exist: the
 // answer is the only message from a task to a successor. The source must not answer before all writes that are ordered
-// before the task are there. docs/design/cluster.md proves this for the four cases.
+// before the task are there. docs/design/cluster-coherence.md proves this for the four cases.
 void Directory::plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access) {
   if (!segment.has_home) return;
   bool is_at_home = segment.home.node == task.place.node;

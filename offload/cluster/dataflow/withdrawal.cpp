@@ -3,7 +3,7 @@
 // Makes speculative copies. If tasks that have not started wait on a busy node while another node is idle, the idle
 // node runs a copy of one of them. The copy gets its inputs from the busy node, where the original task keeps its
 // index, so homes, subscriptions and fetches that name it stay valid. The busy node decides, because only it knows
-// which tasks have started. See docs/design/cluster.md.
+// which tasks have started. See docs/design/cluster-placement.md.
 #include "cluster/dataflow/head.hpp"
 #include "cluster/dataflow/worker.hpp"
 

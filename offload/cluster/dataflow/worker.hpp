@@ -5,7 +5,7 @@
 // nodes that wait. A pure state machine: events are calls, commands are left in `commands`. It uses no thread and no
 // clock, and touches no memory of the program.
 //
-// Invariants (docs/design/cluster.md proves what follows from them):
+// Invariants (docs/design/cluster-coherence.md proves what follows from them):
 // - a task fetches the early inputs of its assignment at once, and the rest when all its predecessors have ended. It
 //   starts when all its inputs have come and all its predecessors have ended;
 // - for all other nodes, a task has ended when all its homes have merged what it has written;

@@ -8,7 +8,7 @@
 //
 // Invariant: while a plan is replayed, the directory stays in the state in which the first of these replays began. The
 // last replay began in the same state, except for the names of tasks. Before any other user asks for the buffers,
-// `settle` replaces the names and plans the tasks of the last replay. docs/design/cluster.md has the proof.
+// `settle` replaces the names and plans the tasks of the last replay. docs/design/cluster-graphs.md has the proof.
 #pragma once
 
 #include "cluster/coherence/copies.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Submits deferred target constructs to a device before their predecessors have ended (start_ahead in
-// device/contract/capture.hpp; docs/design/cluster.md, "Ahead of time").
+// device/contract/capture.hpp; docs/design/cluster-submission.md).
 //
 // A task is submitted as soon as all its predecessors, direct or not, that are not claimed have ended. From then on it
 // waits only for tasks on the device, which need nothing but the device. Its maps are processed at that time

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports early-submitted tasks to tools (docs/design/cluster.md, "What tools hear of it"). A construct begins when its
-// task is submitted, on the submitting thread, and ends with the task. Each of its operations is reported in between,
-// when it is started. The records of the operations are reported when all of them have ended. Any thread, one at a time
-// for a task, without a lock. Without a tool, each call costs a load and a branch.
+// Reports early-submitted tasks to tools (docs/design/cluster-submission.md, "What tools hear"). A construct begins
+// when its task is submitted, on the submitting thread, and ends with the task. Each of its operations is reported in
+// between, when it is started. The records of the operations are reported when all of them have ended. Any thread, one
+// at a time for a task, without a lock. Without a tool, each call costs a load and a branch.
 #pragma once
 
 #include "cluster/base/list.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program's part in postponed comparisons: decides after which regions a node may compare only when another access
-// needs the result (Replica::postpone; docs/design/cluster.md, "Postponed comparisons").
+// needs the result (Replica::postpone; docs/design/cluster-replicas.md, "Postponed comparisons").
 //
 // Invariant: the pointers that such a region has stored are not known. So from its creation on, every kernel uses all
 // memory, as with has_far_pointers, until the region's node has said that it has made all comparisons. Then the program

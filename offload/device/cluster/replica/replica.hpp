@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's replica of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md).
-// Tasks of the node (kernels, and on node 0 the program's threads) write the bytes at any time, without a lock.
+// A node's replica of a cluster's buffer: its bytes, their twin, and a stamp for each byte
+// (docs/design/cluster-replicas.md). Tasks of the node (kernels, and on node 0 the program's threads) write the bytes
+// at any time, without a lock.
 //
 // Any thread may call compare, claim, pack and merge, also at the same time. They go through the replica chunk by
 // chunk, each chunk under its own lock. The invariants of a block's bytes, twin and stamps hold whenever no thread has
@@ -81,8 +82,8 @@ class Replica {
   //
   // `version`: kNotSole, or, if no task of another node writes the range at the same time, the version of this replica
   // when the task's inputs had come. In that case a block that no other node has fetched since then gets the stamp as a
-  // whole, without a comparison of bytes (docs/design/cluster.md). `pages`: compare only pages that have been written,
-  // and the ends of the range. Null: compare all.
+  // whole, without a comparison of bytes (docs/design/cluster-replicas.md). `pages`: compare only pages that have been
+  // written, and the ends of the range. Null: compare all.
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
   // Replaces `compare` for a task at the range's home node if no other node's task writes the range at the same time.

@@ -4,7 +4,7 @@
 // it; in the mirror, `data`, which has the GPU's bytes as they were when they were last read; and in the twin, which is
 // what other nodes see. A kernel has written the bytes in which the GPU and the mirror differ. A merge writes only the
 // twin, so it does not disturb a running kernel; the GPU gets the merged block before the next kernel that uses it
-// (docs/design/cluster.md has the proof).
+// (docs/design/cluster-replicas.md has the proof).
 //
 // Invariants of a block, whenever no thread has its chunk's lock:
 // - If it `is_on_gpu`, the GPU has all bytes that the twin has.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Postponed comparisons of a replica (replica.hpp): a comparison is made only when something needs its result, or not
-// at all if a later task's comparison takes its place. docs/design/cluster.md, "Postponed comparisons", has the proof.
+// at all if a later task's comparison takes its place. docs/design/cluster-replicas.md, "Postponed comparisons", has
+// the proof.
 #include "device/cluster/replica/replica.hpp"
 
 namespace marline::offload::device {

@@ -4,7 +4,7 @@
 // protection of userfaultfd in its asynchronous mode, in which the kernel removes a page's protection at the first
 // write, and the scan of /proc/self/pagemap, which finds such pages and protects them again in one step (Linux 6.7,
 // Documentation/admin-guide/mm/pagemap.rst). This needs no thread and no signal, and system calls can write into
-// protected pages, too. docs/design/cluster.md has the alternatives that were measured.
+// protected pages, too. docs/design/cluster-replicas.md has the alternatives that were measured.
 //
 // A page that has never been protected counts as written. Any thread may call these functions. The caller must scan a
 // page and compare it under one lock, so that the answers stay true.

@@ -226,8 +226,8 @@ void ClusterNode::refuse_unfit(const Message& message) const {
         message.from, message.index);
 }
 
-// Bytes may come before their task's turn (docs/design/cluster.md). The message is for a task in flight, so the replica
-// stays without the lock.
+// Bytes may come before their task's turn (docs/design/cluster-coherence.md). The message is for a task in flight, so
+// the replica stays without the lock.
 void ClusterNode::merge(const Message& message, BlobReader& rest) {
   if (message.kind != MessageKind::kData && message.kind != MessageKind::kDelta) return;
   Replica* own;

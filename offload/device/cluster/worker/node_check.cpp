@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A node's checks of MARLINE_CLUSTER_WRITES=check: finds bytes that a task has written and does not name, and bytes
-// that two tasks without an order have written (docs/design/cluster.md).
+// that two tasks without an order have written (docs/design/cluster-coherence.md).
 #include "base/report.hpp"
 #include "device/cluster/worker/node.hpp"
 
