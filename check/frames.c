@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The target tasks that are under way are in a table, each with the places where its creator's stack pointer was higher
- * than before. What a region maps is compared with them when the region tells of its maps, which may be sooner or
+ * The target tasks in progress are in a table, each with the places at which its creator's stack pointer was higher
+ * than ever before. These are compared with what a region maps when the region reports its maps, which may be sooner or
  * later.
  */
 #include "frames.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unwind.h>
 
-/* Target tasks under way that are looked at, and of each the parts of the stack that it maps: further ones are not. Of
- * the places, the last is overwritten by further ones. */
+/* kMostTasks: target tasks in progress that are looked at. kMostParts: parts of the creator's stack that a task
+ * maps; further parts are not looked at. kMostPlaces: a further place overwrites the last one. */
 enum { kMostTasks = 1024, kMostParts = 8, kMostPlaces = 4, kMostUnwound = 64 };
 
 typedef struct Part {
@@ -26,10 +26,10 @@ typedef struct Part {
 
 typedef struct Entry {
   uint64_t creator, task; /* task 0: free */
-  uintptr_t low, top;     /* of the creator's stack; its frames end at `top`, or before it if that is not `own_top` */
+  uintptr_t low, top;     /* of the creator's stack; its frames end at `top`, or before it if `own_top` is false */
   bool own_top;
   Place created;
-  Place left[kMostPlaces]; /* each higher than the one before */
+  Place left[kMostPlaces]; /* each is higher than the one before */
   int lefts;
   Part parts[kMostParts];
   int count;
@@ -38,8 +38,8 @@ typedef struct Entry {
 
 static Entry entries[kMostTasks];
 static Lock entries_lock;
-/* Entries in use are before this one. Written under the lock; relaxed: the thread that looks has created what it looks
- * for, or has gone on with a task that has. */
+/* Entries in use are before this index. Written under the lock; relaxed: the thread that looks has created the task
+ * that it looks for, or continues a task that has. */
 static _Atomic int entries_end;
 
 static ompt_get_task_info_t task_info;
@@ -57,7 +57,8 @@ typedef struct Walk {
   int unwound;
 } Walk;
 
-/* What the unwinder calls a frame's CFA is its stack pointer behind the return of the call that it is in. */
+/* The CFA that the unwinder gives for a frame is the frame's stack pointer after the call that it is in has
+ * returned. */
 static _Unwind_Reason_Code step(struct _Unwind_Context* context, void* data) {
   Walk* walk = data;
   const uintptr_t address = _Unwind_GetIP(context);
@@ -71,7 +72,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context* context, void* data) {
   return place->frames < kPlaceFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/* False: the task is on a stack of the program's, or not known. */
+/* Returns false if the task is on a stack of the program, or on an unknown one. */
 static bool find_place(Place* place, uintptr_t* low, uintptr_t* high) {
   void *from = NULL, *to = NULL;
   if (task_stack == NULL || task_stack(&from, &to) == 0) return false;
@@ -105,7 +106,7 @@ static void add(const ompt_data_t* creator, const ompt_data_t* task) {
   lock_give(&entries_lock);
 }
 
-/* Under the lock. True: the stack pointer was not as high before. */
+/* Called under the lock. Returns true if the stack pointer was never as high before. */
 static bool add_left(Entry* entry, const Place* place, uintptr_t pointer) {
   if (pointer <= entry->created.pointer || (entry->lefts > 0 && pointer <= entry->left[entry->lefts - 1].pointer))
     return false;
@@ -115,7 +116,8 @@ static bool add_left(Entry* entry, const Place* place, uintptr_t pointer) {
   return true;
 }
 
-/* Under the lock. True: `found` is to be reported, with the first place behind a part's frame. */
+/* Called under the lock. Returns true if `found` is to be reported, with the first place at which a part's frame had
+ * been left. */
 static bool judge(Entry* entry, LeftFrame* found) {
   for (int i = 0; i < entry->count && !entry->is_reported; ++i) {
     const Part* part = &entry->parts[i];
@@ -147,7 +149,7 @@ static void note_left(uint64_t creator, const Place* place, uintptr_t low, bool 
 
 static bool any(void) { return atomic_load_explicit(&entries_end, memory_order_relaxed) != 0; }
 
-/* Whether it has created a target task that is under way. */
+/* Whether the task has created a target task that is in progress. */
 static bool is_creator(const ompt_data_t* task) {
   bool is = false;
   if (!any() || task == NULL || task->value == 0) return false;
@@ -169,8 +171,8 @@ void frames_create(const ompt_data_t* creator, const ompt_data_t* task, int flag
   if (creator != NULL && (flags & ompt_task_target) != 0 && (flags & ompt_task_undeferred) == 0) add(creator, task);
 }
 
-/* Code that the program runs in line, as Clang's undeferred tasks, has an unknown top: the frame around it is the
- * program's, and still there. What lies below that frame has been left. */
+/* Code that the program runs in line, such as Clang's undeferred tasks, has an unknown top: the frame around it is
+ * the program's, and still exists. What is below that frame has been left. */
 void frames_end(const ompt_data_t* task) {
   const Place nowhere = {0};
   if (!is_creator(task)) return;
@@ -189,8 +191,8 @@ static void forget(uint64_t task) {
   lock_give(&entries_lock);
 }
 
-/* A task has ended, or its structured block has: it has no frames then. The end of a target task is told before anybody
- * who waits for it goes on. */
+/* A task has ended, or its structured block has: then it has no frames. The end of a target task is reported before
+ * a task that waits for it goes on. */
 static void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   (void)next;
   if (!any() || prior == NULL || prior->value == 0) return;
@@ -199,7 +201,7 @@ static void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data
     forget(prior->value);
 }
 
-/* The word of a construct is the target task's if it is deferred. */
+/* The word of a construct is the number of its target task if it is deferred, otherwise 0. */
 static void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t* task,
                       ompt_data_t* target_task, ompt_data_t* target, const void* code) {
   (void)device, (void)code;

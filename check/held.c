@@ -7,17 +7,17 @@
 
 #include "lock.h"
 
-/* Locks that are held at a time. What finds its shard full is not judged, and counted: the last line says how many. */
+/* Locks that are held at a time. A lock with a full shard is not judged, but counted: the last line says how many. */
 enum { kShards = 256, kPerShard = 32, kAddressShift = 3 };
 
 typedef struct Shard {
   Lock lock;
-  _Atomic int count; /* of `entries` in use; written under the lock, read without it to pass by an empty shard */
+  _Atomic int count; /* number of `entries` in use; written under the lock, read without it to skip an empty shard */
   Held entries[kPerShard];
 } Shard;
 
 static Shard shards[kShards];
-static _Atomic long total; /* of all shards' counts; relaxed: a holder has counted its own */
+static _Atomic long total; /* sum of all shards' counts; relaxed: a holder has counted its own lock */
 static _Atomic unsigned long lost;
 
 static Shard* shard_of(const void* lock) {
@@ -25,7 +25,7 @@ static Shard* shard_of(const void* lock) {
   return &shards[spread >> 56];
 }
 
-/* The lock's entry of this holder; else, if `of_any`, of another; else null. Under the shard's lock. */
+/* The lock's entry of this holder; else, if `of_any`, of another holder; else null. Called under the shard's lock. */
 static Held* find(Shard* shard, const void* lock, uint64_t holder, int of_any) {
   Held* other = 0;
   const int count = atomic_load_explicit(&shard->count, memory_order_relaxed);
@@ -56,7 +56,8 @@ void held_add(const Held* entry) {
 
 void held_remove(const void* lock, uint64_t holder) {
   Shard* shard = shard_of(lock);
-  /* Relaxed is enough: who holds the lock has seen its own entry, or been handed the lock by who made it. */
+  /* Relaxed is enough: a holder of the lock has seen its own entry, or got the lock from the holder that made the
+   * entry. */
   if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0) return;
   lock_take(&shard->lock);
   Held* entry = find(shard, lock, holder, 1);

@@ -24,11 +24,11 @@ typedef struct Held {
   void* stack[kLockFrames]; /* where it was first taken */
 } Held;
 
-/* `holder` has taken the lock. */
+/* Called when `holder` has taken the lock. */
 void held_add(const Held* entry);
 
-/* Somebody releases the lock, `holder` more likely than others: a lock that another has taken is released just as well,
- * as programs hand them over. To be called before the lock is free. */
+/* Called before the lock is free: it is released, probably by `holder`. A lock that another holder has taken is
+ * removed as well, because programs pass locks on. */
 void held_remove(const void* lock, uint64_t holder);
 
 /* The holder begins (1) or ends (0) to wait for its children. */
@@ -40,7 +40,7 @@ bool held_any(void);
 /* Copies at most `most` of the locks that `holder` holds to `found`, and returns how many. */
 int held_by(uint64_t holder, Held* found, int most);
 
-/* How many locks were not noted as too many were held at once. */
+/* How many locks were not noted because too many were held at once. */
 unsigned long held_lost(void);
 
 #endif

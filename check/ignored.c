@@ -16,7 +16,8 @@ enum { kSlots = 4096 }; /* a call site that has lost its slot to another is clas
 /* call site << 1 | answer. Written and read by any caller; relaxed, as an entry is complete in itself. */
 static _Atomic uintptr_t call_sites[kSlots];
 
-/* Beginnings of file names: Marline's, what MPI implementations consist of and communicate by, and libc. */
+/* Beginnings of file names: Marline's libraries, the parts of MPI implementations and the libraries by which they
+ * communicate, and libc. */
 static const char* const kIgnored[] = {
     "libmarline", "libmpi",   "mca_",     "libopen-",    "libmca_common", "libpmix",    "libpmi",
     "libmpl.",    "libopa.",  "libromio", "libucp.",     "libucs.",       "libuct.",    "libucm.",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lock functions of pthreads and C11, in front of libc's: each does its usual work, and notes the lock that it has
- * taken or is about to release. std::mutex and similar locks are pthread mutexes, so they are included.
+ * The lock functions of pthreads and C11, in place of libc's: each calls libc's function, and notes the lock that it
+ * has taken or is about to release. std::mutex and similar locks are pthread mutexes, so they are included.
  *
  * pthread_cond_wait is not among them: it releases the mutex and takes it again inside libc. In between the thread
  * sleeps and cannot suspend a task, so the note may stay.
@@ -21,7 +21,7 @@
 
 #define ENTRY __attribute__((visibility("default"), noinline))
 
-/* The checker may come to a lock itself, in backtrace() for one. Initial-exec: the library is there from the start. */
+/* The checker may take a lock itself, for example in backtrace(). Initial-exec: the library is loaded at the start. */
 static _Thread_local int in_checker __attribute__((tls_model("initial-exec")));
 
 static void note_taken(const void* lock, LockKind kind, const void* caller) {
@@ -48,10 +48,10 @@ static void note_release(const void* lock, const void* caller) {
 
 __attribute__((constructor)) static void load_unwinder(void) {
   void* frame[1];
-  (void)backtrace(frame, 1); /* the first call loads a library, which must not happen under a lock of the program's */
+  (void)backtrace(frame, 1); /* the first call loads a library, which must not happen under a lock of the program */
 }
 
-/* libc's function of that name. Looked up by whoever comes first; all find the same. */
+/* libc's function of that name. The first caller looks it up; all callers find the same. */
 static void* next(_Atomic(void*)* found, const char* name) {
   void* function = atomic_load_explicit(found, memory_order_relaxed);
   if (function == NULL) {
@@ -61,7 +61,7 @@ static void* next(_Atomic(void*)* found, const char* name) {
   return function;
 }
 
-/* A function that takes a lock; `taken` says by which results it has. */
+/* Defines a function that takes a lock; `taken` says with which results it has taken the lock. */
 #define TAKES(name, kind, taken, parameters, arguments)                          \
   ENTRY int name parameters {                                                    \
     static _Atomic(void*) found;                                                 \
@@ -77,7 +77,7 @@ static void* next(_Atomic(void*)* found, const char* name) {
     return ((int(*) parameters)next(&found, #name))(lock);        \
   }
 
-/* A robust mutex is taken over from a process that died holding it. */
+/* A robust mutex is taken over from a process that died while holding it. */
 #define TAKEN (result == 0 || result == EOWNERDEAD)
 
 #define TIME const struct timespec* restrict time

@@ -10,8 +10,8 @@
 
 enum { kPlaceFrames = 8 };
 
-/* Where a task is on its stack: the stack pointer of the program's innermost function, as the call into the runtime has
- * left it, and the return addresses from there on. */
+/* Where a task is on its stack: the stack pointer of the program's innermost function at its call into the runtime,
+ * and the return addresses from there on. */
 typedef struct Place {
   uintptr_t pointer;
   int frames;
@@ -19,10 +19,10 @@ typedef struct Place {
 } Place;
 
 typedef struct LeftFrame {
-  uint64_t creator, task; /* of tasks.h */
-  uintptr_t begin;        /* of what is mapped */
+  uint64_t creator, task; /* numbers of tasks.h */
+  uintptr_t begin;        /* begin of the mapped memory */
   size_t bytes;
-  Place created, left; /* `left` has no frames where the creator has ended */
+  Place created, left; /* `left` has no frames if the creator has ended */
 } LeftFrame;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A child of fork() has the locks as other threads of its parent held them, and those threads are not there to release
- * them. Such a lock has the number of the parent in it, which is not the child's. Written by the child's only thread.
+ * In a child of fork(), the locks are as other threads of its parent held them, and these threads do not exist to
+ * release them. Such a lock contains the parent's number, not the child's, so the child treats it as free. The child's
+ * only thread writes the number.
  */
 #include "lock.h"
 

@@ -2,7 +2,8 @@
  *
  * A spinning lock for the checker's own tables: the checker must not use the mutexes that it watches. Held for some
  * dozens of instructions, by any thread; code that runs under it takes no other lock. In a child of fork() all locks
- * are free: what they protect is perhaps half written, but no pointer in it is followed, as the child reports nothing.
+ * are free: the data under them may be half written, but no pointer in it is followed, because the child reports
+ * nothing.
  */
 #ifndef MARLINE_CHECK_LOCK_H
 #define MARLINE_CHECK_LOCK_H
@@ -14,7 +15,7 @@ typedef struct Lock {
   atomic_uint taken_in; /* lock_process of the process that holds it; 0: free */
 } Lock;
 
-/* 1, and in a child of fork() another number than in its parents (lock.c). */
+/* 1 at first; in a child of fork() another number than in its parents (lock.c). */
 extern unsigned lock_process;
 
 static inline void lock_take(Lock* lock) {

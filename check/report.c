@@ -5,7 +5,7 @@
  * or
  *   finding NUMBER, task KIND LABEL, at FRAME, frame ADDRESS BYTES, created FRAME ..., left FRAME ..., end
  * with KIND task or implicit, FRAME as FILE ADDRESS SYMBOL+OFFSET (the address as linked; innermost frame first). At
- * the end of the process `times NUMBER COUNT` for each, `lost COUNT` if locks were not noted, and `complete`.
+ * the end of the process `times NUMBER COUNT` for each finding, `lost COUNT` if locks were not noted, and `complete`.
  */
 #include "report.h"
 
@@ -24,11 +24,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Different places that are told apart, by a linear search for each finding; those beyond are not told. */
+/* kFindings: how many different places are distinguished, by a linear search for each finding; further places are
+ * not reported. */
 enum { kFindings = 256, kFrames = 48, kText = 1 << 15 };
 
-/* A place where tasks are suspended, with the place where the lock was taken, as one hash. The first `findings` are in
- * use; under the lock. */
+/* A place where tasks are suspended, and the place where the lock was taken, as one hash. The first `findings`
+ * entries are in use; under the lock. */
 static struct {
   uint64_t place;
   unsigned long times;
@@ -73,7 +74,7 @@ bool report_open(void) {
   return file >= 0;
 }
 
-/* Address 0 where it lies in no file. One byte back from a return address is inside the call. */
+/* Writes a frame; its address is 0 if it is in no file. One byte before a return address is inside the call. */
 static void add_frame(Text* text, const char* word, const void* address) {
   Dl_info info;
   struct link_map* map = NULL;
@@ -89,7 +90,7 @@ static void add_frame(Text* text, const char* word, const void* address) {
 
 static uint64_t mix(uint64_t hash, const void* address) { return (hash ^ (uintptr_t)address) * 0x100000001b3ULL; }
 
-/* The finding's number; `first` says whether it is a new one. -1: no room. */
+/* The number of the finding; `first` says whether it is a new one. Returns -1 if there is no room. */
 static int number_of(uint64_t place, bool* first) {
   int number = 0;
   lock_take(&known_lock);
@@ -101,7 +102,7 @@ static int number_of(uint64_t place, bool* first) {
   return number < kFindings ? number : -1;
 }
 
-/* A text for the finding, with its head. Null: it has been told of, or is not to be. */
+/* Makes a text for the finding, with its head. Returns null if it has been reported, or must not be. */
 static Text* new_text(uint64_t place, const Construct* construct) {
   bool first = false;
   const int number = number_of(place, &first);

@@ -10,15 +10,17 @@
 
 #include <stdbool.h>
 
-/* Begins this process's file in the folder MARLINE_CHECK_DIR; without that, or if it cannot be written, false: there is
- * nothing to check for. Once, before the others. */
+/* Begins this process's file in the folder MARLINE_CHECK_DIR. Returns false if that is not set, or the file cannot
+ * be written: there is nothing to check for. Called once, before the other functions. */
 bool report_open(void);
 
-/* The current task is about to leave its thread, and it or one that waits for it on its stack holds this lock. Written
- * at once, as the program may never come to its end; later ones from the same place are counted only. */
+/* Reports that the current task is about to leave its thread while this lock is held, by the task or by one that
+ * waits for it on its stack. Written at once, because the program may never come to its end; later findings from the
+ * same place are only counted. */
 void report_held(const Held* held);
 
-/* A deferred target region that is not complete maps a frame that its creator has left. Written likewise. */
+/* Reports that a deferred target region which is not complete maps a frame that its creator has left. Written in the
+ * same way. */
 void report_left(const LeftFrame* left);
 
 #endif

@@ -11,12 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A holder: the number of a construct in the low bits, the task's own above; or, with the top bit, a thread's. */
+/* A holder: the number of a construct in the low bits, the task's own number above; or, with the top bit, a thread's
+ * number. */
 enum { kConstructBits = 12, kConstructs = 1 << kConstructBits };
 static const uint64_t kThread = UINT64_C(1) << 63;
 
-/* Open addressing; entry 0 stands for "unknown", also for what finds no room. Written under the lock; an entry does not
- * change once its number has been given away. */
+/* A hash table with open addressing. Entry 0 means "unknown", also for a construct that finds no room. Written under
+ * the lock; an entry does not change once its number has been given away. */
 static Construct constructs[kConstructs];
 static bool used[kConstructs];
 static Lock constructs_lock; /* taken once per task, for some 20 ns */
@@ -68,7 +69,7 @@ uint64_t current_holder(void) {
   if (task_info == NULL || task_info(0, &flags, &data, NULL, NULL, NULL) == 0 || data == NULL ||
       (flags & ompt_task_initial) != 0)
     return this_thread();
-  if (data->value == 0) /* begun before the tool was there */
+  if (data->value == 0) /* begun before the tool was initialised */
     data->value = new_task(0);
   return data->value;
 }

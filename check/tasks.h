@@ -11,15 +11,15 @@
 
 /* What the tasks of one construct have in common. */
 typedef struct Construct {
-  const void* code;  /* a return address in the construct's code; null where the runtime does not know it */
+  const void* code;  /* a return address in the construct's code; null if the runtime does not know it */
   const char* label; /* of marline_task_label, or null */
-  bool implicit;     /* of a parallel region */
+  bool implicit;     /* true: the implicit tasks of a parallel region */
 } Construct;
 
-/* The current task, or else the thread: a number that no other has in the life of the process. */
+/* The number of the current task, or else of the thread. No other task or thread has it in the life of the process. */
 uint64_t current_holder(void);
 
-/* Whether it is a task, implicit ones of parallel regions included, the one around them not. */
+/* Whether the holder is a task: implicit tasks of parallel regions are, initial tasks are not. */
 bool is_task(uint64_t holder);
 
 const Construct* construct_of(uint64_t task);
@@ -28,7 +28,7 @@ const Construct* construct_of(uint64_t task);
 typedef void (*TaskMade)(const ompt_data_t* creator, const ompt_data_t* task, int flags);
 typedef void (*RegionBegun)(const ompt_data_t* opener);
 
-/* When the tool starts: has OMPT tell of new tasks. Before that, each task counts as its thread. */
+/* Called when the tool starts: makes OMPT report new tasks. Before that, each task counts as its thread. */
 void tasks_begin(ompt_function_lookup_t lookup, TaskMade made, RegionBegun region);
 
 #endif

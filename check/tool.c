@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checker as an OMPT tool: is told when tasks leave their threads (marline_suspend_observe), and reports the locks
- * that they hold; and has it looked whether frames have been left (frames.h). Any thread, for the task that it runs.
+ * The checker as an OMPT tool. Marline notifies it when tasks leave their threads (marline_suspend_observe), and it
+ * reports the locks that they hold. It also checks whether frames have been left (frames.h). Any thread, for the task
+ * that it runs.
  */
 #include "frames.h"
 #include "held.h"
@@ -12,12 +13,13 @@
 #include <omp-tools.h>
 #include <stddef.h>
 
-/* Locks of one task that a report names, and ancestors that are looked at: deeper ones are taken to hold none. */
+/* kHeldAtMost: locks of one task that a report names. kAncestors: ancestors that are looked at; deeper ones are
+ * taken to hold no locks. */
 enum { kHeldAtMost = 16, kAncestors = 64 };
 
 static ompt_get_task_info_t task_info;
 
-/* A task waits for its children, perhaps with them on its stack. */
+/* A task waits for its children, perhaps with children on its stack. */
 static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
                     const void* code) {
   (void)parallel, (void)code;
@@ -29,8 +31,8 @@ static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
     frames_look(task);
 }
 
-/* A task leaves its thread. It takes along its creator, if that waits for it on the same stack as it is undeferred; and
- * its ancestors' locks stay locked until it is back, where they wait for their children. */
+/* A task leaves its thread. Its creator leaves with it if the task is undeferred, because the creator then waits for
+ * it on the same stack. The locks of ancestors that wait for their children stay locked until the task is back. */
 static void on_suspend(void) {
   bool is_undeferred = true;
   for (int level = 0; level < kAncestors && held_any(); ++level) {

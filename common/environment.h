@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The one way in which all libraries read the environment. A program may have rights that its user does not have: a
- * set-uid or set-gid program, or one with file capabilities. The kernel says so (AT_SECURE, getauxval(3)). The user who
- * starts it sets its variables. So they must not make it load code, write files, or reach other processes: it does not
- * see them. The loader and the C library do the same with theirs (ld.so(8), "secure-execution mode"). For C and C++.
+ * set-uid or set-gid program, or one with file capabilities. The kernel reports that (AT_SECURE, getauxval(3)). The
+ * user who starts such a program sets its variables. They must not make it load code, write files, or reach other
+ * processes, so the program does not see them. The loader and the C library do the same with their own variables
+ * (ld.so(8), "secure-execution mode"). For C and C++.
  */
 #ifndef MARLINE_COMMON_ENVIRONMENT_H
 #define MARLINE_COMMON_ENVIRONMENT_H
@@ -23,14 +24,14 @@ extern char** environ;
 /* Whether the program has rights that its user does not have. */
 static inline bool environment_is_foreign(void) { return getauxval(AT_SECURE) != 0; }
 
-/* The variable's value, for variables that can do no harm there: a number of threads, say. NULL: it is not set. */
+/* The value of a variable that can do no harm there, a number of threads for example. NULL: it is not set. */
 static inline const char* harmless_variable(const char* name) { return getenv(name); }
 
 /* The variable's value; NULL: it is not set, or the environment is foreign. */
 static inline const char* trusted_variable(const char* name) { return environment_is_foreign() ? NULL : getenv(name); }
 
-/* Takes all variables that begin with `prefix` out of a foreign environment: another library would obey them. While
- * there is one thread. */
+/* Removes all variables that begin with `prefix` from a foreign environment, because another library would obey
+ * them. Called while there is one thread. */
 static inline void drop_foreign_variables(const char* prefix) {
   const size_t length = strlen(prefix);
   if (!environment_is_foreign() || environ == NULL) return;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Classifies callers by shared object, with a table of call sites. See caller.h.
+ * Classifies callers by shared object, with a table of call sites.
  *
  * The table is direct-mapped. A slot is one word that holds a call site and its answer together, so a reader sees both
  * or neither, and two threads that fill a slot at once leave one valid entry. If a library is unloaded and another one
  * is loaded at its addresses, the old answer stays. That does no harm: MPI libraries are not unloaded in practice, and
- * all others count as user code.
+ * nearly all other libraries count as user code.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
@@ -37,7 +37,7 @@ static const char kNeverSuspend[] =
     "libhdf5,libnetcdf,libpnetcdf,libadios,libcgns,libsilo,libmedC,libsion,libpioc,libpiof";
 static const char kMoreOption[] = "MARLINE_MPI_NEVER_SUSPEND";
 
-/* Defined by libmarline-trace where that is loaded: the return address of the call that it passes on in this thread. */
+/* Defined by libmarline-trace if that is loaded: the return address of the call that it passes on in this thread. */
 __attribute__((weak, visibility("default"))) const void* marline_trace_caller(void);
 static const char kRecorder[] = "libmarline-trace.";
 

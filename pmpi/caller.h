@@ -20,16 +20,16 @@ extern "C" {
 
 typedef enum Caller {
   kCallerUser,
-  kCallerNeverSuspends, /* a library with global state: block, but as everybody else does it */
+  kCallerNeverSuspends, /* a library with global state: the call blocks, but is made as for user code */
   kCallerMpi,           /* the MPI library itself: leave the call as it is */
-  kCallerRecorder,      /* libmarline-trace, passing on somebody's call; never an answer of caller_of */
+  kCallerRecorder,      /* libmarline-trace, which passes a call on; caller_of never returns this */
 } Caller;
 
-/* Whose code is at `return_address`. */
+/* Which kind of code is at `return_address`. */
 Caller caller_of(const void* return_address);
 
-/* The first entry of MARLINE_MPI_NEVER_SUSPEND that no file's name can begin with (a path, say), and its length; NULL
- * if there is none. */
+/* The first entry of MARLINE_MPI_NEVER_SUSPEND that cannot be the beginning of a file name (a path, for example),
+ * and its length; NULL if there is none. */
 const char* caller_option_fault(size_t* length);
 
 /* An address inside the MPI library. Provided by the library that caller.c is built into. */

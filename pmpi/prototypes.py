@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that an MPI library's own mpi.h declares, for the programs that write wrappers of them.
+"""Reads the functions that an MPI library's own mpi.h declares, for the programs that write wrappers of them.
 
 What a parameter means follows from its name in the MPI standard, which both libraries' headers keep; where one does
 not, SYNONYMS says so. Used by mpi/generator/generate.py (libmarline-mpi) and trace/mpi/generate.py (the recorder).
@@ -11,12 +11,12 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-# Where a header calls a parameter otherwise than the standard does.
+# Parameters to which a header gives another name than the standard does.
 SYNONYMS = {("MPI_Datatype", "type"): "datatype", ("int", "target_cout"): "target_count"}  # Open MPI 4.1
 
 
 class GeneratorError(Exception):
-    """The text is meant for whoever builds."""
+    """The text is meant for the person who builds Marline."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Parameter:
 
 
 def without_attributes(text: str) -> str:
-    """Drops `__attribute__((...))`, whose parentheses nest."""
+    """Drops `__attribute__((...))`, in which parentheses nest."""
     parts = []
     position = 0
     for match in re.finditer(r"__attribute__\s*\(", text):
@@ -46,13 +46,13 @@ def parse_parameter(text: str) -> Parameter:
     if match is None or not match[1].strip():
         raise GeneratorError(f"mpi.h: cannot read the parameter '{text}'")
     kind = re.sub(r"\s*\*", " *", match[1].strip()) + (f" {match[3]}" if match[3] else "")
-    # The name is ours to choose, as the wrapper declares it anew.
+    # Any name can be chosen, because the wrapper declares the parameter anew.
     name = SYNONYMS.get((kind, match[2]), match[2])
     return Parameter(f"{match[1]}{name}{match[3]}", name, kind)
 
 
 def parse_prototypes(text: str) -> dict[str, tuple[Parameter, ...] | None]:
-    """Name to parameters; None for one with `...`."""
+    """Returns parameters by name; None for a function with `...`."""
     found: dict[str, tuple[Parameter, ...] | None] = {}
     for statement in without_attributes(text).split(";"):
         match = re.search(r"\b(MPI_\w+)\s*\(([^()]*)\)\s*$", statement)

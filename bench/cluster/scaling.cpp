@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How runtimes would scale on clusters that do not exist here: Marline's own core and models of other runtimes, on a
-// made-up machine of nodes with ports and processors for messages. docs/design/cluster.md says what is modelled.
+// made-up machine of nodes with ports and processors for messages. docs/design/cluster-placement.md says what is
+// modelled.
 //
 //     cluster-scaling --runtime NAME --pattern NAME --nodes N [OPTION VALUE]...
 #include "model.hpp"

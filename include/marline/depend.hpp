@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependences of marline.h for C++: locators from lvalues, lists in braces, objects that destroy themselves.
-// Nothing but inline calls of marline.h, whose rules hold; exceptions are neither thrown nor caught. C++17.
+// The dependences of marline.h for C++17: locators from lvalues, lists in braces, objects that destroy themselves.
+// Contains only inline calls of marline.h, so its rules hold; exceptions are neither thrown nor caught.
 #pragma once
 
 #include <marline/marline.h>
@@ -41,7 +41,7 @@ class depend_object {
   depend_object() = default;
   depend_object(std::initializer_list<dependence> list) : depend_object(list.begin(), list.size()) {}
   depend_object(const dependence* list, std::size_t n) : object_(marline_depend_create(list, n)) {}
-  // Of a container with data() and size(), std::vector for one.
+  // Takes the list of a container with data() and size(), std::vector for example.
   template <class Container, class = decltype(std::declval<const Container&>().data())>
   explicit depend_object(const Container& list) : depend_object(list.data(), list.size()) {}
   depend_object(depend_object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -57,11 +57,12 @@ class depend_object {
   marline_depend_object_t* object_ = nullptr;
 };
 
-// For the next task that the current task creates.
+// Gives dependences to the next task that the current task creates.
 inline void task_depend(std::initializer_list<dependence> list) { marline_task_depend(list.begin(), list.size()); }
 inline void task_depend(const depend_object& object) { marline_task_depend_object(object.get()); }
 
-// For each task of the next taskloop: f(first, count), f alive until the construct has been passed.
+// Gives dependences to each task of the next taskloop: calls f(first, count). f must live until the construct has been
+// passed.
 template <class F>
 void taskloop_depend(F& f) {
   auto call = [](uint64_t first, uint64_t count, void* arg) { (*static_cast<F*>(arg))(first, count); };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Persistent graphs for C++17: a range whose iterations are those of a graph (marline.h says what that is).
+ * Persistent graphs for C++17: a range with the iterations of a graph (marline.h says what that is).
  *
  *     for (int i : marline::graph_loop(n, MARLINE_GRAPH_BARRIER)) { ... tasks ... }
  *
  * `break`, `return` and exceptions end the graph: its destructor waits for the graph's tasks. With MARLINE_GRAPH_REPLAY
- * the iterations that are replayed are not seen by the body. Used by the task that made it, and by nobody else. */
+ * the body does not see the iterations that are replayed. Used only by the task that made it. */
 #ifndef MARLINE_GRAPH_HPP
 #define MARLINE_GRAPH_HPP
 
@@ -20,7 +20,8 @@ class graph_loop {
   graph_loop(const graph_loop&) = delete;
   graph_loop& operator=(const graph_loop&) = delete;
 
-  /* The next iteration is recorded anew; the task that comes next in the record is no longer created. */
+  /* invalidate: the next iteration is recorded anew. drop_task: the task that comes next in the record is no longer
+   * created. */
   void invalidate() { marline_graph_invalidate(graph_); }
   void drop_task() { marline_graph_drop_task(graph_); }
 
@@ -34,7 +35,7 @@ class graph_loop {
       ++index_;
       return *this;
     }
-    /* Begins the iteration; whether there is one whose body is to run. */
+    /* Begins the iteration. Returns whether there is an iteration with a body to run. */
     bool operator!=(sentinel) {
       while (index_ < loop_->count_ && !marline_graph_iterate(loop_->graph_)) ++index_;
       return index_ < loop_->count_;

@@ -27,7 +27,7 @@ module marline
   end enum
   public :: MARLINE_GRAPH_BARRIER, MARLINE_GRAPH_NOWAIT, MARLINE_GRAPH_REPLAY
 
-  ! A variable of this type that others reach meanwhile is a target and volatile, or lives in the heap.
+  ! A variable of this type that other threads use meanwhile is a target and volatile, or lives in the heap.
   type, bind(C), public :: marline_event
     integer(c_intptr_t) :: state = 0
   end type
@@ -37,7 +37,7 @@ module marline
     integer(c_int) :: access  ! one of MARLINE_IN, ...
   end type
 
-  ! Of MARLINE_WAIT_VALUES values. `operation` is a C string, `names` an array of them that ends with c_null_ptr.
+  ! With MARLINE_WAIT_VALUES values. `operation` is a C string, `names` an array of C strings that ends with c_null_ptr.
   type, bind(C), public :: marline_wait
     type(c_ptr) :: operation
     type(c_ptr) :: names
@@ -46,7 +46,7 @@ module marline
     integer(c_int) :: id_count = 0, id_bytes = 0
   end type
 
-  ! A call of a library: the runtime's, in the caller's frame.
+  ! A call of a library: the record is in the caller's frame, and belongs to the runtime.
   type, bind(C), public :: marline_library_call
     type(c_ptr) :: state(2)
   end type
@@ -98,7 +98,7 @@ module marline
       import :: c_ptr
     end function
 
-    ! Holds: a c_ptr that is null where no task is there to be held.
+    ! Holds: the result is a null c_ptr if there is no task to hold.
     type(c_ptr) function marline_task_hold() bind(C)
       import :: c_ptr
     end function

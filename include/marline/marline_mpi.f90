@@ -5,7 +5,7 @@
 ! what is written here is only what differs. For `use mpi_f08`: marline_mpi_f08.f90.
 !
 ! A status is integer(MPI_STATUS_SIZE), MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE. What MPI writes to later (buffers,
-! statuses) is asynchronous, and is no expression or section that the compiler makes a copy of. `error` may be left out.
+! statuses) is asynchronous, and is no expression or section that the compiler copies. `error` may be left out.
 module marline_mpi
   use, intrinsic :: iso_c_binding, only: c_funptr, c_int, c_intptr_t, c_ptr
   implicit none
@@ -15,7 +15,7 @@ module marline_mpi
   public :: marline_mpi_fulfill, marline_mpi_callback_fn
 
   abstract interface
-    ! Pass c_funloc of one.
+    ! The type of a callback; pass its c_funloc.
     subroutine marline_mpi_callback_fn(error, arg) bind(C)
       import :: c_int, c_ptr
       integer(c_int), value :: error

@@ -11,7 +11,7 @@ module marline_mpi_f08
   public :: marline_mpi_fulfill, marline_mpi_callback_fn
 
   abstract interface
-    ! Pass c_funloc of one.
+    ! The type of a callback; pass its c_funloc.
     subroutine marline_mpi_callback_fn(error, arg) bind(C)
       import :: c_int, c_ptr
       integer(c_int), value :: error

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! The functions of trace.h for Fortran: compile this file with the program. The recorder's entry points are looked for
-! by name at each call, so nothing is linked, and a run without the recorder does nothing here. Thread-safe: no state.
+! The functions of trace.h for Fortran: compile this file with the program. Each call looks up the recorder's entry
+! point by name, so nothing is linked, and the functions do nothing in a run without the recorder. Thread-safe: no
+! state.
 module marline_trace
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_procpointer, c_funptr, c_int, c_int32_t, &
                                          c_null_char, c_null_ptr, c_ptr
@@ -50,7 +51,7 @@ contains
     call begin(trim(name) // c_null_char, 0_c_int32_t)
   end subroutine
 
-  ! It leaves the part that it entered last.
+  ! The current task leaves the part that it entered last.
   subroutine marline_region_end()
     type(c_funptr) :: found
     procedure(end_entry), pointer :: end_region
@@ -60,7 +61,7 @@ contains
     call end_region()
   end subroutine
 
-  ! Recording is on, or off, for the whole process from here on.
+  ! Switch recording on, or off, for the whole process from here on.
   subroutine marline_trace_on()
     call switch_to(1_c_int)
   end subroutine

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program may say to the recording of its run: names for its phases and for its tasks, and which part of the run
- * to record. Works on every OpenMP runtime and in programs without one. The functions are inline and look for the
- * recorder when they are first called, by name: nothing is linked, and a run without the recorder pays one load and one
+ * What a program may add to the recording of its run: names for its phases and for its tasks, and which part of the run
+ * to record. Works on every OpenMP runtime and in programs without one. The functions are inline and look up the
+ * recorder by name when they are first called: nothing is linked, and a run without the recorder pays one load and one
  * branch per call. (The recorder must be loaded with the program, as `marline trace` does by LD_PRELOAD; with a C
  * library older than glibc 2.34 link -ldl.)
  *
- * All functions are thread-safe, never block, and do nothing where there is no recording.
+ * All functions are thread-safe, never block, and do nothing if there is no recording.
  */
 #ifndef MARLINE_TRACE_H
 #define MARLINE_TRACE_H
@@ -18,12 +18,12 @@
 extern "C" {
 #endif
 
-/* The entry point of that name, in *found from the first call on; NULL if no library has it. */
+/* The entry point of that name, kept in *found from the first call on; NULL if no library has it. */
 static inline void* marline_trace_entry(const char* name, void** found) {
   void* entry = __atomic_load_n(found, __ATOMIC_RELAXED);
   if (!entry) {
     entry = dlsym((void*)0 /* RTLD_DEFAULT */, name);
-    __atomic_store_n(found, entry ? entry : (void*)found, __ATOMIC_RELAXED); /* its own address: looked for in vain */
+    __atomic_store_n(found, entry ? entry : (void*)found, __ATOMIC_RELAXED); /* its own address means: not found */
   }
   return entry == (void*)found ? (void*)0 : entry;
 }
@@ -51,8 +51,8 @@ static inline void marline_region_end(void) {
 
 /* Tasks ------------------------------------------------------------------------------------------------------------ */
 
-/* Name and colour of the next task that the current task creates: marline_task_label and marline_task_color of
- * marline.h where the runtime is Marline, and as much for the recording on any other runtime. `label` is not copied: a
+/* Name and colour of the next task that the current task creates: calls marline_task_label and marline_task_color of
+ * marline.h if the runtime is Marline; on any other runtime, sets both for the recording. `label` is not copied: a
  * string literal, or storage that outlives the task. */
 static inline void marline_name_task(const char* label, uint32_t rgb) {
   static void *found_label, *found_color;

@@ -14,14 +14,14 @@ enum { kNoPeer = INT_MIN, kNoTag = INT_MIN };
 
 typedef struct MpiCall {
   const char* name;      /* "MPI_Recv" */
-  const void* caller;    /* its return address; NULL: this library makes the call of itself, for a task */
+  const void* caller;    /* return address of the call; NULL: this library itself makes the call, for a task */
   MPI_Comm comm;         /* 0: none */
   MPI_Datatype datatype; /* 0: none, and then no count */
   MPI_Count count;
   int peer;                 /* rank in comm, MPI_ANY_SOURCE, MPI_PROC_NULL, or kNoPeer */
   int tag;                  /* or MPI_ANY_TAG, or kNoTag */
-  int requests;             /* that the call waits for, where it was given any */
-  const MPI_Request* given; /* the `given_count` requests that it was given, null ones too; NULL: none */
+  int requests;             /* number of requests that the call waits for, if it was given any */
+  const MPI_Request* given; /* the `given_count` requests that the call was given, null ones too; NULL: none */
   int given_count;
   struct marline_mpi_speculation* scope; /* of a receive that is cancelled when this scope is stopped; or NULL */
 } MpiCall;

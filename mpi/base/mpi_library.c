@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding the MPI library and making sure that it is the right one. See mpi_library.h.
+ * Finds the MPI library and makes sure that it is the right one.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT, dl_iterate_phdr */
@@ -23,7 +23,8 @@ NextMpi mpi_functions;
 static const char* const kNames[] = MARLINE_NEXT_NAMES;
 _Static_assert(sizeof(NextMpi) == sizeof kNames / sizeof kNames[0] * sizeof(void (*)(void)), "one pointer per name");
 
-/* What everything else is made of. An older library of the same ABI may lack others, which its programs do not call. */
+/* The functions that everything else needs. An older library of the same ABI may lack other functions, which its
+ * programs do not call. */
 static const char* const kNeeded[] = {"PMPI_Init_thread", "PMPI_Test",     "PMPI_Testany",
                                       "PMPI_Improbe",     "PMPI_Ibarrier", "PMPI_Iallreduce"};
 
@@ -40,15 +41,15 @@ static int is_mpi_library(struct dl_phdr_info* info, size_t size, void* found) {
   return 1;
 }
 
-/* An interpreter's extension module brings MPI in under RTLD_LOCAL: the library is there, but RTLD_NEXT cannot see it.
- * */
+/* The extension module of an interpreter loads MPI with RTLD_LOCAL: then the library is loaded, but RTLD_NEXT does
+ * not find it. */
 static void* local_library(void) {
   const char* path = NULL;
   dl_iterate_phdr(is_mpi_library, (void*)&path);
   return path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* Called with a function of the other implementation, MPI's handles would be misread: asked before any other call.
+/* Called before any other function: functions of the other implementation would misread MPI's handles.
  * MPI_Get_library_version may be called before MPI_Init (MPI 3.1, 8.1.1). */
 static void check_implementation(void) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
@@ -70,8 +71,8 @@ static int not_in_this_library(void) {
       "Marline and the program with this MPI");
 }
 
-/* The next function of the name MPI_X in the loader's order, if that is a tool's: neither in the MPI library nor where
- * its PMPI_X is. */
+/* The next function of the name MPI_X in the loader's order, if it belongs to a tool: it is neither in the MPI
+ * library nor in the object that has PMPI_X. */
 static void* tools_function(const char* pmpi_name, const void* pmpi_address, const ObjectRange* library) {
   void* address = dlsym(mpi_handle, pmpi_name + 1);
   if (address == NULL || object_holds(library, address)) return NULL;
@@ -101,7 +102,7 @@ static void resolve(void) {
     if (tools != NULL) tool_behind_add(tools);
     memcpy((char*)&next_mpi + i * sizeof address, tools != NULL ? (const void**)&tools : &inside, sizeof inside);
   }
-  if (tool_behind_count > 0) /* whose call may be a jump, and then seems to come from where the tool was called */
+  if (tool_behind_count > 0) /* a tool's call may be a jump, and then seems to come from this library */
     tool_behind_add((const void*)not_in_this_library);
   check_implementation();
 }
@@ -122,8 +123,8 @@ static const void* object(const char* name) {
   return found;
 }
 
-/* Open MPI's predefined handles are addresses of objects of its, of which a program may hold a copy that the library
- * uses (a copy relocation): it keeps the addresses in variables for Fortran. */
+/* Open MPI's predefined handles are addresses of its objects. A program may have a copy of such an object, and the
+ * library then uses the copy (a copy relocation). The library keeps the addresses in variables for Fortran. */
 static void* predefined(const char* name) { return *(void* const*)object(name); }
 #define PREDEFINED(name, handle) predefined(name)
 #else

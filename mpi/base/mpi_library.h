@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The MPI library behind libmarline-mpi: its functions, found at run time. Nothing here is linked against libmpi, for
- * three reasons: this library is also preloaded into processes without MPI (a launcher's shell); RTLD_NEXT allows a
- * PMPI tool in front of it; and in a program of the other MPI implementation, a missing symbol would end the process in
- * the dynamic linker, before this library can say why. For the same reasons it uses no data symbol of MPI (Open MPI's
- * MPI_COMM_WORLD and MPI_REQUEST_NULL are some).
+ * The MPI library that libmarline-mpi calls: its functions, found at run time. Nothing here is linked against libmpi,
+ * for three reasons: this library is also preloaded into processes without MPI (a launcher's shell); RTLD_NEXT allows a
+ * PMPI tool in front of MPI; and in a program of the other MPI implementation, the dynamic linker would end the process
+ * because of a missing symbol before this library can report the reason. For the same reasons it uses no data symbol of
+ * MPI (Open MPI's MPI_COMM_WORLD and MPI_REQUEST_NULL are such symbols).
  *
  * `next_mpi` is written by library_resolve(), before the first use, and once more in MPI_Init if one owner is to make
- * all calls (owner.h); otherwise only read, by any thread.
+ * all calls (owner.h); apart from that, threads only read it.
  */
 #ifndef MARLINE_MPI_LIBRARY_H
 #define MARLINE_MPI_LIBRARY_H
@@ -22,14 +22,17 @@
 #include "base/tool_behind.h"
 #include "mpi_next.h"
 
-extern NextMpi next_mpi;               /* what this library calls: of a tool behind it, if there is one, else of MPI */
-extern NextMpi mpi_itself;             /* of MPI itself, through inside_functions; written by library_resolve() only */
-extern NextMpi mpi_functions;          /* the library's own functions; likewise */
-extern const NextMpi inside_functions; /* call these and say so to Marline (inside.h); generated */
+/* What this library calls: functions of a tool between it and MPI, if there is one, else of MPI. */
+extern NextMpi next_mpi;
+extern NextMpi mpi_itself;    /* functions of MPI itself, through inside_functions; written by library_resolve() only */
+extern NextMpi mpi_functions; /* the MPI library's own functions; written by library_resolve() only */
+/* Call mpi_functions between marline_library_enter and leave (inside.h); generated. */
+extern const NextMpi inside_functions;
 
-/* Fills both; the first call decides, later ones return at once. Until then next_mpi leads to functions that call it
- * first (generate.py). Ends the process with one line if there is no MPI
- * library, if it is not the implementation that this build is for, or if it lacks a function. Thread-safe. */
+/* Fills next_mpi, mpi_itself and mpi_functions. The first call does that, later calls return at once. Before the
+ * first call, next_mpi leads to functions that call library_resolve() first (generate.py). Ends the process with one
+ * line if there is no MPI library, if it is not the implementation that this build is for, or if it lacks a
+ * function. Thread-safe. */
 void library_resolve(void);
 
 /* MPI_PACKED and so on, which are data symbols in Open MPI: looked up at each call. */
@@ -39,7 +42,7 @@ MPI_Comm library_comm_self(void);
 MPI_Comm library_comm_null(void);
 MPI_Request library_request_null(void);
 
-/* True for the message that MPI_Mprobe gives for MPI_PROC_NULL; only asked where MPI_Imrecv forgets its status. */
+/* True for the message that MPI_Mprobe gives for MPI_PROC_NULL. Needed only if MPI_Imrecv does not set its status. */
 static inline bool is_from_nobody(MPI_Message message) {
 #if MARLINE_MPI_IS_OPENMPI
   (void)message;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * THE option table of libmarline-mpi. To add an option: a field in MpiOptions, an entry here, and
- * `tools/gen_options_doc.py` for the page. Each entry: name, default, accepted values, one line; then how it is read.
+ * The option table of libmarline-mpi. To add an option: add a field to MpiOptions and an entry here, and run
+ * `tools/gen_options_doc.py` for the page. Each entry: name, default, accepted values, one line about it; then the
+ * function that reads it.
  */
 #include "base/options.h"
 
@@ -64,7 +65,7 @@ static bool read_threads(const char* value) {
 
 static bool read_counters(const char* value) { return read_bool(value, &options.counters); }
 
-/* Read by pmpi/caller.c, which the recorder has, too; any list will do. */
+/* pmpi/caller.c, which is also in the recorder, reads the value; any list is accepted. */
 static bool read_elsewhere(const char* value) { return value != NULL; }
 
 typedef struct Option {

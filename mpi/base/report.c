@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines on stderr. See report.h.
+ * Writes lines on stderr.
  */
 #include "base/report.h"
 
@@ -15,7 +15,7 @@ static void write_line(const char* kind, const char* format, va_list arguments) 
   const int body = vsnprintf(line + length, (size_t)(capacity - length), format, arguments);
   length = body < capacity - length ? length + body : capacity - 1;
   line[length++] = '\n';
-  if (write(STDERR_FILENO, line, (size_t)length) < 0) return; /* stderr is closed: there is nobody to tell */
+  if (write(STDERR_FILENO, line, (size_t)length) < 0) return; /* stderr is closed: the line is lost */
 }
 
 void report_fatal(const char* format, ...) {

@@ -6,13 +6,13 @@
 #ifndef MARLINE_MPI_REPORT_H
 #define MARLINE_MPI_REPORT_H
 
-/* Cannot go on: says why and ends the process with status 1, without running exit handlers (MPI's may block). */
+/* Reports why the process cannot go on, and ends it with status 1, without running exit handlers (MPI's may block). */
 void report_fatal(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* The same line, for those who end the process in another way. */
+/* Reports the same line, for callers that end the process in another way. */
 void report_error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Goes on, with less than the user may expect. */
+/* The process goes on, but does less than the user may expect. */
 void report_warning(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds out which addresses belong to tools behind this library. See tool_behind.h.
+ * Knows which addresses belong to tools between this library and MPI.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
@@ -24,7 +24,7 @@ bool tool_behind_holds(const void* address) {
   return false;
 }
 
-/* `wanted`: an ObjectRange that begins with an address, and becomes the object that holds it. */
+/* `wanted`: an ObjectRange that begins with an address; it becomes the range of the object that holds the address. */
 static int find_object(struct dl_phdr_info* info, size_t size, void* wanted) {
   (void)size;
   ObjectRange* const range = wanted;

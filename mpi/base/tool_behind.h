@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PMPI tools that stand between this library and MPI: linked to the program, or preloaded behind. Such a tool defines
- * MPI_X, does its work and calls PMPI_X. This library defines PMPI_X, too, and the loader finds it first. So next_mpi
- * leads to the tool's MPI_X (the tool sees the calls that this library makes), and a call from the tool is passed on to
- * mpi_itself. A call that seems to come from this library is passed on as well: this library never calls its own entry
- * points, but a tool that ends in a jump to PMPI_X leaves its caller's return address. Hence this library must not end
- * in jumps (-fno-optimize-sibling-calls).
+ * Recognises the calls of PMPI tools between this library and MPI: linked to the program, or preloaded after this
+ * library. Such a tool defines MPI_X, does its work and calls PMPI_X. This library defines PMPI_X, too, and the loader
+ * finds it first. So next_mpi leads to the tool's MPI_X (the tool sees the calls that this library makes), and a call
+ * from the tool is passed on to mpi_itself. A call that seems to come from this library is passed on as well: this
+ * library never calls its own entry points, but a tool that ends in a jump to PMPI_X leaves the return address of its
+ * caller. Hence this library must not end in jumps (-fno-optimize-sibling-calls).
  *
- * Written by library_resolve(), only read afterwards. Without such a tool the cost is one test per call.
+ * Written by library_resolve(); later only read. Without such a tool the cost is one test per call.
  */
 #ifndef MARLINE_MPI_TOOL_BEHIND_H
 #define MARLINE_MPI_TOOL_BEHIND_H
@@ -15,14 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a shared object lies. */
+/* The addresses of a shared object. */
 typedef struct ObjectRange {
   uintptr_t begin;
   uintptr_t end;
 } ObjectRange;
 
-/* Of the one that holds `address`; empty if there is none. dladdr() would look for a symbol, too: it goes through all
- * of the object's, which MPI libraries have thousands of. */
+/* The addresses of the object that holds `address`; empty if there is none. dladdr() would also look for a symbol in
+ * all symbols of the object, and MPI libraries have thousands. */
 ObjectRange object_range(const void* address);
 
 static inline bool object_holds(const ObjectRange* object, const void* address) {
@@ -31,7 +31,7 @@ static inline bool object_holds(const ObjectRange* object, const void* address) 
 
 extern int tool_behind_count;
 
-/* The shared object that holds `address` is such a tool, or to be treated as one. */
+/* Notes that the shared object that holds `address` is such a tool, or is to be treated as one. */
 void tool_behind_add(const void* address);
 
 bool tool_behind_holds(const void* address);
@@ -40,7 +40,8 @@ static inline bool is_from_tool_behind(const void* return_address) {
   return __builtin_expect(tool_behind_count > 0, 0) && tool_behind_holds(return_address);
 }
 
-/* The beginning of each function that this library defines: `call` is its name in NextMpi, with its arguments. */
+/* The beginning of each function that this library defines. `call` is the function's name in NextMpi, with its
+ * arguments. */
 #define PASS_ON_FROM_TOOL(call)                                                   \
   do {                                                                            \
     if (is_from_tool_behind(__builtin_return_address(0))) return mpi_itself.call; \

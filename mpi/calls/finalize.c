@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Finalize: the engine makes its last call before MPI ends.
+ * MPI_Finalize: the engine makes its last MPI call before MPI ends.
  */
 #include "base/mpi_library.h"
 #include "comm/comm.h"
@@ -19,7 +19,7 @@ int MPI_Finalize(void) {
   order_stop();
   comm_stop();
   const int error = next_mpi.finalize();
-  helpers_stop(); /* not before: what MPI has attached to these threads must not be destroyed beside it */
+  helpers_stop(); /* not earlier: what MPI has attached to these threads must not be destroyed while MPI runs */
   return error;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Init and MPI_Init_thread: they ask for MPI_THREAD_MULTIPLE, because tasks call MPI from several threads and the
- * poller from any thread. The program gets the provided level, which is never less than without Marline. TAMPI's level
- * above it (compat/TAMPI.h) is provided to programs that ask for it; MPI_Query_thread then returns it, too.
+ * MPI_Init and MPI_Init_thread. They ask MPI for MPI_THREAD_MULTIPLE, because tasks call MPI from several threads and
+ * the poller calls it from any thread. The program gets the provided level, which is never less than without Marline. A
+ * program that asks for TAMPI's level above it (compat/TAMPI.h) gets that level; MPI_Query_thread then returns it, too.
  *
  * With an owner (owner.h), chosen by MARLINE_MPI_THREADS=owner or because the library provides MPI_THREAD_SERIALIZED
  * only, the program still has MPI_THREAD_MULTIPLE. MPI then does not know the program's level and main thread, so the
- * functions here answer for it.
+ * functions here answer in its place.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "engine/owner.h"
 #include "inspect/describe.h"
 
-static pthread_t main_thread; /* that has initialised MPI, as the program sees it */
+static pthread_t main_thread; /* the thread that has initialised MPI, as the program sees it */
 
 static void warn_of_options(void) {
   size_t length = 0;
@@ -41,7 +41,7 @@ enum { kTaskMultiple = MPI_THREAD_MULTIPLE + 1 }; /* MPI_TASK_MULTIPLE */
 
 static int asked_for; /* written before MPI_Init_thread returns */
 
-/* The level that the program is told. */
+/* The level that the program gets. */
 static int level_of(int provided) {
   return asked_for == kTaskMultiple && provided == MPI_THREAD_MULTIPLE ? kTaskMultiple : provided;
 }
@@ -49,7 +49,8 @@ static int level_of(int provided) {
 static pid_t initialized_by;
 static int own_rank;
 
-/* MPI takes it for an error, but says so at length, or not at all. Other statuses are said by `marline run`. */
+/* MPI treats an exit without MPI_Finalize as an error, but reports it at length, or not at all. `marline run`
+ * reports exits with other statuses. */
 static void warn_of_exit(int status, void* unused) {
   (void)unused;
   int finalized = 0;
@@ -62,13 +63,13 @@ static int wanted_level(void) { return owner_exists() ? MPI_THREAD_FUNNELED : MP
 
 static int init_library(int* argc, char*** argv, bool by_a_tool, int* provided) {
   if (!by_a_tool) return next_mpi.init_thread(argc, argv, wanted_level(), provided);
-  const int error = next_mpi.init(argc, argv); /* where a tool starts; it comes back to MPI_Init */
+  const int error = next_mpi.init(argc, argv); /* the tool's MPI_Init, which calls MPI_Init below */
   if (error == MPI_SUCCESS) next_mpi.query_thread(provided);
   return error;
 }
 
-/* Nonblocking: with an owner (owner.h) this is the thread that makes all calls, and it makes none that may block. All
- * ranks take part, or those that do would wait for ever without a word. */
+/* Waits by nonblocking calls: with an owner (owner.h) this is the thread that makes all calls, and it makes none
+ * that may block. All ranks must take part. If some do not, the others wait for ever, so a long wait is reported. */
 static void await_ranks(MPI_Request* request) {
   enum { kPatience = 10 }; /* seconds */
   const time_t begin = time(NULL);
@@ -94,17 +95,17 @@ static void gather(const void* own, void* all, size_t bytes) {
   await_ranks(&request);
 }
 
-/* For devices on other ranks' nodes. */
+/* Exchanges with all ranks where their devices are, for devices on other ranks' nodes. */
 static void meet(void) {
   marline_ranks_t ranks = {.rank = own_rank, .gather = gather};
   next_mpi.comm_size(library_comm_world(), &ranks.count);
   marline_ranks_meet(&ranks);
 }
 
-/* `by_a_tool`: a tool behind us has the function that the program calls, and this is MPI_Init. */
+/* `by_a_tool`: a tool between this library and MPI defines the function that the program calls, which is MPI_Init. */
 static int init(int* argc, char*** argv, bool by_a_tool, int* provided) {
   main_thread = pthread_self();
-  if (mpi_options()->one_owner && !owner_exists()) /* a second MPI_Init is for MPI to refuse */
+  if (mpi_options()->one_owner && !owner_exists()) /* MPI itself must refuse a second MPI_Init */
     engine_take_over();
   const int error = init_library(argc, argv, by_a_tool, provided);
   if (error == MPI_SUCCESS) {

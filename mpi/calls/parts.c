@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See parts.h. All but parts_begin() is the poller's.
+ * Keeps the requests that the poller tests for a call. Only the poller calls these functions, except parts_begin().
  */
 #include "calls/parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Start, MPI_Startall, MPI_Request_free. See persistent.h. A handle is removed when its request is freed. Until
- * then no other request has it, because MPI does not reuse the handle of an existing request.
+ * MPI_Start, MPI_Startall, MPI_Request_free, and the tables of requests. A handle is removed when its request is freed.
+ * Until then no other request has it, because MPI does not reuse the handle of an existing request.
  */
 #include "calls/persistent.h"
 
@@ -39,7 +39,7 @@ int MPI_Startall(int number, MPI_Request requests[]) {
 
 int MPI_Request_free(MPI_Request* request) {
   PASS_ON_FROM_TOOL(request_free(request));
-  if (request != NULL) { /* a null pointer is for MPI to refuse */
+  if (request != NULL) { /* MPI itself must refuse a null pointer */
     request_set_remove(&sends, *request);
     request_set_remove(&not_for_testall, *request);
   }

@@ -2,8 +2,8 @@
  *
  * MPI_Probe and MPI_Mprobe. In a task, MPI_Iprobe or MPI_Improbe is called until it finds a message. After MPI_Probe,
  * as with threads, another task may receive the message that this task has seen, unless they use different tags or
- * communicators; MPI_Mprobe takes the message out. In a speculation scope that is stopped there is no message, as from
- * MPI_PROC_NULL.
+ * communicators; MPI_Mprobe takes the message out of the queue. In a speculation scope that is stopped there is no
+ * message, as from MPI_PROC_NULL.
  */
 #include "engine/engine.h"
 #include "engine/waiting.h"
@@ -31,7 +31,7 @@ static bool finished(Pending* pending) {
 
 static int wait_for_message(PendingProbe* call) {
   call->scope = speculation_of(call->comm);
-  call->base.is_probe = call->scope == NULL; /* its source is what the call says, all the time */
+  call->base.is_probe = call->scope == NULL; /* without a scope, its source is always what the call says */
   if (!finished(&call->base)) engine_wait(&call->base);
   return call->base.error;
 }

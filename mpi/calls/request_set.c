@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See request_set.h.
+ * The hash table of a set of requests.
  */
 #include "calls/request_set.h"
 
@@ -17,7 +17,7 @@ static size_t home(const RequestSet* set, uintptr_t handle) {
   return (size_t)((uint64_t)handle * 0x9e3779b97f4a7c15U >> 32) & (set->capacity - 1);
 }
 
-/* The place of the handle, or the empty one where it would stand. */
+/* The slot of the handle, or the empty slot where it would be put. */
 static size_t find(const RequestSet* set, uintptr_t handle) {
   size_t place = home(set, handle);
   while (set->table[place] != 0 && set->table[place] != handle) place = (place + 1) & (set->capacity - 1);
@@ -47,7 +47,7 @@ void request_set_add(RequestSet* set, MPI_Request request) {
   pthread_mutex_unlock(&set->lock);
 }
 
-/* The handles after it, up to the next empty place, are put in anew. */
+/* Puts the handles after the removed one, up to the next empty slot, in again. */
 void request_set_remove(RequestSet* set, MPI_Request request) {
   if (is_empty(set)) return;
   pthread_mutex_lock(&set->lock);

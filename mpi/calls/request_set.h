@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A set of requests that stay until they are freed (persistent.c): a table of handles with open addressing, under a
- * mutex. While it is empty, to ask costs a load.
+ * A set of requests that exist until they are freed (persistent.c): a hash table of handles with open addressing, under
+ * a mutex. While the set is empty, a query costs one load.
  */
 #ifndef MARLINE_MPI_REQUEST_SET_H
 #define MARLINE_MPI_REQUEST_SET_H
@@ -15,10 +15,11 @@
 #include "base/mpi_library.h"
 
 typedef struct RequestSet {
-  const char* of; /* what they are, for a message */
+  const char* of; /* what the requests are, for a message */
   pthread_mutex_t lock;
-  /* Under the lock, but for `count`, which is also read without: relaxed, as who uses a request knows of its making. */
-  uintptr_t* table; /* an empty place holds 0, which is no request in either implementation */
+  /* Under the lock. `count` is also read without the lock: relaxed, because a thread that uses a request knows that
+   * it has been made. */
+  uintptr_t* table; /* an empty slot holds 0, which is no request in either implementation */
   size_t capacity;  /* a power of two, at least twice the count */
   _Atomic size_t count;
 } RequestSet;
@@ -27,7 +28,7 @@ typedef struct RequestSet {
 
 void request_set_add(RequestSet* set, MPI_Request request);
 
-/* Nothing if it is not there. */
+/* Does nothing if the request is not in the set. */
 void request_set_remove(RequestSet* set, MPI_Request request);
 
 bool request_set_has_any(RequestSet* set, int number, const MPI_Request* requests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sendrecv.h.
+ * Completes the send and the receive of MPI_Sendrecv and MPI_Sendrecv_replace.
  */
 #include "calls/sendrecv.h"
 
@@ -10,14 +10,16 @@
 #include "engine/engine.h"
 #include "speculation/speculation.h"
 
-/* The receive is posted already but the send cannot be: MPI_Sendrecv would have done neither. */
+/* Takes back the receive, which is already posted, because the send cannot be started: MPI_Sendrecv would have done
+ * neither. */
 static int withdraw(MPI_Request* receive, int send_error, const MpiCall* call) {
   next_mpi.cancel(receive);
   engine_complete(receive, MPI_STATUS_IGNORE, call);
   return send_error;
 }
 
-/* In a speculation scope. The receive first: who stops the scope waits for it, and the send for the stop. */
+/* For a call in a speculation scope. Completes the receive first: the thread that stops the scope waits for the
+ * receive, and the send waits for the stop. */
 static int complete_in_scope(MPI_Request* send, MPI_Request* receive, int source, MPI_Status* status,
                              const MpiCall* call) {
   MpiCall rest = *call;
@@ -35,7 +37,7 @@ int sendrecv_complete(int sent, MPI_Request* send, MPI_Request* receive, int sou
     return withdraw(receive, sent, call);
   }
   if (call->scope != NULL) return complete_in_scope(send, receive, source, status, call);
-  /* Both are completed, also if the first fails: neither request may be left behind. */
+  /* Completes both, even if the first one fails: no request may stay open. */
   const int send_error = engine_complete(send, MPI_STATUS_IGNORE, call);
   const int receive_error = engine_complete(receive, status, call);
   return receive_error != MPI_SUCCESS ? receive_error : send_error;

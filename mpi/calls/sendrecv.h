@@ -10,8 +10,8 @@
 
 #include "base/call.h"
 
-/* The receive, from `source`, is posted; `sent` is what the start of the send said. Completes both, or takes the
- * receive back; in a scope, leaves that. Returns what the call returns. */
+/* The receive, from `source`, is posted; `sent` is the result of starting the send. Completes both, or cancels the
+ * receive if the send has failed; in a scope, leaves the scope. Returns what the call returns. */
 int sendrecv_complete(int sent, MPI_Request* send, MPI_Request* receive, int source, MPI_Status* status,
                       const MpiCall* call);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Waitall. In a task, MPI_Testall is called for 64 requests at a time, one part after the other: while a part is
- * not complete, later ones need not be tested, so the total cost is linear in the number of requests. It treats null,
- * inactive and failed requests as MPI_Waitall does, and changes no request of a part until all are complete. In between
- * the poller asks about the first request that is not (parts.h); as that is completed by itself, those before it are
- * completed first.
+ * not complete, later parts need not be tested, so the total cost is linear in the number of requests. MPI_Testall
+ * treats null, inactive and failed requests as MPI_Waitall does, and changes no request of a part until all are
+ * complete. Between the tests, the poller tests the first request that is not complete (parts.h). It completes that
+ * request alone, so the requests before it are completed first.
  *
- * MPICH 4.0's MPI_Testall takes a partitioned request or a persistent collective that is complete for one that has
- * failed, also in plain programs. So where there is one, the requests are tested one by one.
+ * MPICH 4.0's MPI_Testall treats a complete partitioned request or persistent collective as failed, also in plain
+ * programs. So if there is one, the requests are tested one by one.
  */
 #include "calls/parts.h"
 
@@ -23,8 +23,8 @@ typedef struct PendingWaitall {
   int count;
   MPI_Request* requests;
   MPI_Status* statuses;
-  int done;    /* requests in front that are complete */
-  bool failed; /* one of these, which the poller asked about */
+  int done;    /* number of requests at the front that are complete */
+  bool failed; /* one of these requests, which the poller tested, has failed */
 } PendingWaitall;
 
 enum { kPartsPerLook = 16 };
@@ -33,8 +33,8 @@ static void say_in_statuses(PendingWaitall* call, int begin, int end, int error)
   for (int i = begin; i < end && call->statuses != MPI_STATUSES_IGNORE; ++i) call->statuses[i].MPI_ERROR = error;
 }
 
-/* MPI_Testall has left a part with an error, and said in its statuses which request it is. The others' statuses are as
- * MPI_Waitall would have them if it had ended there: complete in front, not looked at behind. */
+/* MPI_Testall has ended a part with an error, and its statuses say which request has failed. Sets the statuses of
+ * all other requests as MPI_Waitall would if it had ended there: complete before the part, pending after it. */
 static void say_in_other_statuses(PendingWaitall* call, int size) {
   int class = MPI_SUCCESS;
   next_mpi.error_class(call->base.error, &class);
@@ -43,7 +43,8 @@ static void say_in_other_statuses(PendingWaitall* call, int size) {
   say_in_statuses(call, call->done + size, call->count, MPI_ERR_PENDING);
 }
 
-/* The next request is complete. As MPI_Waitall does, waits for the others also if this one has failed. */
+/* The next request is complete. As MPI_Waitall does, the call waits for the other requests even if this one has
+ * failed. */
 static void count_completed(PendingWaitall* call, int error) {
   const int i = call->done++;
   if (error != MPI_SUCCESS && !call->failed) {
@@ -53,7 +54,7 @@ static void count_completed(PendingWaitall* call, int error) {
   if (call->failed) say_in_statuses(call, i, i + 1, error);
 }
 
-/* As test(), for requests of which some are not for MPI_Testall. */
+/* Does the same as test(), for requests of which some are not for MPI_Testall. */
 static bool test_one_by_one(PendingWaitall* call, int size) {
   for (; size > 0; --size) {
     MPI_Status* status = call->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : call->statuses + call->done;
@@ -65,7 +66,7 @@ static bool test_one_by_one(PendingWaitall* call, int size) {
   return true;
 }
 
-/* Asks about the next `size` requests: true if they are complete, or the call has failed. */
+/* Tests the next `size` requests: true if they are complete, or the call has failed. */
 static bool test(PendingWaitall* call, int size) {
   if (call->requests != NULL && are_any_not_for_testall(size, call->requests + call->done))
     return test_one_by_one(call, size);
@@ -86,8 +87,8 @@ static int next_size(const PendingWaitall* call) {
   return left < kRequestsPerLook ? left : kRequestsPerLook;
 }
 
-/* Part by part, over `parts` at most: true if the call has its result. MPI is asked also if there is no request, for
- * wrong arguments. */
+/* Tests part by part, at most `parts` of them: true if the call has its result. Calls MPI even if there is no
+ * request, so that wrong arguments are found. */
 static bool look(PendingWaitall* call, int parts) {
   for (; parts > 0; --parts) {
     if (!test(call, next_size(call))) return false;
@@ -97,7 +98,7 @@ static bool look(PendingWaitall* call, int parts) {
   return false;
 }
 
-/* Has the poller ask about the first request that is not complete. True if the call has failed at one before it. */
+/* Lets the poller test the first request that is not complete. True if the call has failed at a request before it. */
 static bool leave_to_poller(PendingWaitall* call) {
   const int size = next_size(call);
   int ahead = 0;
@@ -136,7 +137,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     BLOCKED_IN(&what);
     return next_mpi.waitall(count, requests, statuses);
   }
-  PendingWaitall call; /* field by field: most parts stay unused */
+  PendingWaitall call; /* field by field, because most parts stay unused */
   call.base = (Pending){.finished = finished, .call = &what};
   parts_begin(&call.parts, &call.base, part_completed, NULL);
   call.count = count;

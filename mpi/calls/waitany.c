@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Waitany. In a task, MPI_Testany is called until it succeeds: it completes exactly one request, and returns
- * MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests. Later the poller asks about
- * them if they are few (parts.h), else tests cover 64 after the other.
+ * MPI_UNDEFINED at once if all requests are null or inactive. The first test covers all requests. Later the poller
+ * tests them if they are few (parts.h); otherwise one test after the other covers 64 of them.
  */
 #include "calls/parts.h"
 #include "engine/waiting.h"
@@ -14,8 +14,8 @@ typedef struct PendingWaitany {
   MPI_Request* requests;
   int* index;
   MPI_Status* status;
-  int begin;    /* of the next look */
-  int inactive; /* requests in looks, since the last that found others, at parts with nothing to wait for */
+  int begin;    /* start of the next look */
+  int inactive; /* number of requests in looks that had nothing to wait for, since the last look that had */
 } PendingWaitany;
 
 /* Looks at requests [begin, begin + size). */
@@ -74,7 +74,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     BLOCKED_IN(&what);
     return next_mpi.waitany(count, requests, index, status);
   }
-  PendingWaitany call; /* field by field: most parts stay unused */
+  PendingWaitany call; /* field by field, because most parts stay unused */
   call.base = (Pending){.finished = finished, .call = &what};
   parts_begin(&call.parts, &call.base, part_completed, part_failed_too);
   call.parts.status = status;
@@ -88,7 +88,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);
   }
-  /* Nothing to wait for: MPI_Waitany gives the empty status then, MPICH's MPI_Testany leaves it alone. */
+  /* There was nothing to wait for. MPI_Waitany then gives the empty status; MPICH's MPI_Testany does not set it. */
   if (call.base.error == MPI_SUCCESS && *index == MPI_UNDEFINED)
     return next_mpi.waitany(count, requests, index, status);
   return call.base.error;

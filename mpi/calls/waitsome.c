@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitsome. In a task, MPI_Testsome is called until it has found one: it completes all requests that are complete,
- * and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests. Later the poller
- * asks about them if they are few (parts.h), else tests cover 64 after the other; and all of them again once one is
- * complete.
+ * MPI_Waitsome. In a task, MPI_Testsome is called until it has found a complete request: it completes all requests that
+ * are complete, and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests.
+ * Later the poller tests them if they are few (parts.h); otherwise one test after the other covers 64 of them, and all
+ * of them are tested again once one is complete.
  */
 #include "calls/parts.h"
 #include "engine/waiting.h"
@@ -16,8 +16,8 @@ typedef struct PendingWaitsome {
   int* found;
   int* indices;
   MPI_Status* statuses;
-  int begin;    /* of the next look */
-  int inactive; /* requests in looks, since the last that found others, at parts with nothing to wait for */
+  int begin;    /* start of the next look */
+  int inactive; /* number of requests in looks that had nothing to wait for, since the last look that had */
 } PendingWaitsome;
 
 static bool look(PendingWaitsome* call) {
@@ -25,7 +25,7 @@ static bool look(PendingWaitsome* call) {
   return *call->found != 0 || call->base.error != MPI_SUCCESS; /* MPI_UNDEFINED is not 0 */
 }
 
-/* Looks at requests [begin, begin + size); what is complete there is put behind what has been found. */
+/* Tests requests [begin, begin + size), and adds what is complete there to what has been found. */
 static void look_at_part(PendingWaitsome* call, int begin, int size) {
   const int had = *call->found;
   MPI_Status* statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + had;
@@ -35,8 +35,8 @@ static void look_at_part(PendingWaitsome* call, int begin, int size) {
   if (more == MPI_UNDEFINED) return;
   for (int i = had; i < had + more; ++i) call->indices[i] += begin;
   if (call->base.error != MPI_SUCCESS && call->statuses != MPI_STATUSES_IGNORE) {
-    for (int i = 0; i < had; ++i)
-      call->statuses[i].MPI_ERROR = MPI_SUCCESS; /* the part with an error says so of its own */
+    for (int i = 0; i < had; ++i) /* The part with an error sets its own. */
+      call->statuses[i].MPI_ERROR = MPI_SUCCESS;
   }
   *call->found = had + more;
 }
@@ -57,7 +57,7 @@ static bool finished(Pending* pending) {
   return look_at_next(call) || (parts_add_open(&call->parts, call->count, call->requests) && look(call));
 }
 
-/* What else is complete is found, too; after an error it is left to the next MPI_Waitsome. */
+/* Finds what else is complete, too; after an error that is left to the next MPI_Waitsome. */
 static bool part_completed(Several* several, Pending* part) {
   PendingWaitsome* call = (PendingWaitsome*)several->whole;
   const int i = parts_index(&call->parts, part);
@@ -97,7 +97,7 @@ int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices
     BLOCKED_IN(&what);
     return next_mpi.waitsome(incount, requests, outcount, indices, statuses);
   }
-  PendingWaitsome call; /* field by field: most parts stay unused */
+  PendingWaitsome call; /* field by field, because most parts stay unused */
   call.base = (Pending){.finished = finished, .call = &what};
   parts_begin(&call.parts, &call.base, part_completed, part_failed_too);
   call.parts.status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
@@ -108,7 +108,7 @@ int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices
   call.statuses = statuses;
   call.begin = 0;
   call.inactive = 0;
-  if (!look(&call)) { /* found none: *outcount is 0 */
+  if (!look(&call)) { /* nothing was found: *outcount is 0 */
     what.requests = waiting_requests(incount, requests);
     engine_wait(&call.base);
   }

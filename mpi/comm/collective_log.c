@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing and reading the log of collective calls. See collective_log.h.
+ * Writes and reads the log of collective calls.
  */
 #include "comm/collective_log.h"
 
@@ -8,8 +8,8 @@
 
 static CollectiveEntry* entry_of(CollectiveLog* log, uint64_t number) { return &log->entries[number % kLogEntries]; }
 
-/* Of those before `number` that the log still has; `number` if none of them is in progress. One that has its number,
- * but not yet its entry, begins at this moment. */
+/* The oldest call before `number` that is in progress, of the calls that the log still has; `number` if there is
+ * none. A call that has its number but not yet its entry begins at this moment, and is in progress. */
 static uint64_t oldest_in_progress(CollectiveLog* log, uint64_t number) {
   uint64_t i = number < kLogEntries ? 1 : number - kLogEntries + 1;
   while (i < number) {
@@ -40,7 +40,7 @@ uint64_t collective_log_begin(CollectiveLog* log, const MpiCall* call, const voi
   return number;
 }
 
-/* A call that is so long in progress that its entry was used again has none any more. */
+/* Returns NULL for a call that has been in progress for so long that its entry was used again. */
 static CollectiveEntry* own_entry(CollectiveLog* log, uint64_t number) {
   CollectiveEntry* entry = entry_of(log, number);
   return atomic_load_explicit(&entry->number, memory_order_relaxed) == number ? entry : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Registering communicators, and finding their entries. See comm.h.
+ * Registers communicators, and finds their entries.
  */
 #include "comm/comm.h"
 
@@ -14,44 +14,45 @@
 #include "base/report.h"
 #include "comm/key_table.h"
 
-/* How many equal communicators were made. */
+/* How many communicators were made with the same key. */
 typedef struct Made Made;
 struct Made {
-  KeyNode by_key; /* lock: in `made` */
-  Made* next;     /* of the same parent */
+  KeyNode by_key; /* under the lock: in `made` */
+  Made* next;     /* the next one of the same parent */
   uint64_t count;
 };
 
 typedef struct Comm Comm;
 struct Comm {
-  KeyNode by_handle;        /* lock: in `known` */
-  KeyNode by_identity;      /* lock: in `known_by_identity` */
+  KeyNode by_handle;        /* under the lock: in `known` */
+  KeyNode by_identity;      /* under the lock: in `known_by_identity` */
   _Atomic(MPI_Comm) handle; /* 0: the entry is free. Written under the lock; release, for find() */
-  Comm* next;               /* lock: in the list of free ones */
-  Made* made;               /* lock: from it */
-  CommInfo info;            /* constant while in use, but for the name, which the lock guards */
+  Comm* next;               /* under the lock: in the list of free entries */
+  Made* made;               /* under the lock: the counts of what was made from it */
+  CommInfo info;            /* constant while the entry is in use, except the name, which the lock protects */
   int* members;
-  _Atomic(CollectiveLog*) log; /* written under the lock, read by those who hold the communicator or the lock */
+  _Atomic(CollectiveLog*) log; /* written under the lock, read by threads that hold the communicator or the lock */
   char name[kCommNameBytes];
 };
 
 enum { kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
 
-/* Taken where communicators are made, named and freed, and where one is seen first; find() goes without. */
+/* Taken when a communicator is made, named or freed, and when an unknown one is seen; find() seldom takes it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static KeyTable known;             /* lock; find() peeks into it for a guess, which it checks */
-static KeyTable known_by_identity; /* lock */
-static Comm* spare;                /* lock */
-/* Lock. What was made from a communicator goes with it. So there are as many as different groups and tags that
- * communicators were made with, from those that are there; and as many that were made from none in particular. */
+static KeyTable known;             /* under the lock; find() peeks into it without the lock, and checks what it gets */
+static KeyTable known_by_identity; /* under the lock */
+static Comm* spare;                /* under the lock */
+/* Under the lock. The counts of what was made from a communicator are removed with it. So the table has as many
+ * entries as there are different groups and tags of communicators made from an existing parent, and of communicators
+ * made without a parent. */
 static KeyTable made;
 static int key = MPI_KEYVAL_INVALID; /* written once, by comm_start() */
-static atomic_bool started;          /* by comm_start(), release; acquired by those who read `key` and `world` */
+static atomic_bool started;          /* set by comm_start(), release; acquired by threads that read `key` and `world` */
 static MPI_Group world;
 
 /* Identities ------------------------------------------------------------------------------------------------------- */
 
-/* SplitMix64's finalizer (Steele, Lea, Flood 2014) over what came before and what comes. */
+/* SplitMix64's finalizer (Steele, Lea, Flood 2014), over the hash so far and the next value. */
 static uint64_t mix(uint64_t hash, uint64_t value) {
   uint64_t x = (hash ^ value) + UINT64_C(0x9e3779b97f4a7c15);
   x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -71,7 +72,7 @@ static void* allocate(size_t bytes) {
   return memory;
 }
 
-/* Ranks in MPI_COMM_WORLD of a group, which it frees; -1 for those that are not there. */
+/* The ranks in MPI_COMM_WORLD of a group's members, -1 for members that are not in it. Frees the group. */
 static int* world_ranks(MPI_Group group, int size) {
   int* ranks = allocate(2 * (size_t)size * sizeof *ranks + 1);
   for (int i = 0; i < size; ++i) ranks[size + i] = i;
@@ -87,8 +88,9 @@ static bool all_in_world(const int* members, int size) {
   return true;
 }
 
-/* Fills size, rank and members; `identity` becomes the hash of the members. The two sides of an inter-communicator must
- * agree: the sum of two hashes has no first and second. False if MPI does not take the handle. */
+/* Fills size, rank and members; `identity` becomes the hash of the members. The two sides of an inter-communicator
+ * must agree: a sum of two hashes does not depend on which side is first. Returns false if MPI does not accept the
+ * handle. */
 static bool look_at(MPI_Comm comm, CommInfo* info, int** members) {
   int is_inter = 0;
   MPI_Group group;
@@ -110,7 +112,7 @@ static bool look_at(MPI_Comm comm, CommInfo* info, int** members) {
   return true;
 }
 
-/* Under the lock. `parent` may be NULL. */
+/* Called under the lock. `parent` may be NULL. */
 static uint64_t count_made(Comm* parent, uint64_t of_key) {
   Made* entry = (Made*)key_table_find(&made, of_key); /* by_key is its first member */
   if (entry != NULL) return ++entry->count;
@@ -124,7 +126,7 @@ static uint64_t count_made(Comm* parent, uint64_t of_key) {
   return 1;
 }
 
-/* Under the lock: nothing is made from it any more. */
+/* Called under the lock, when nothing is made from `parent` any more. */
 static void forget_made(Comm* parent) {
   while (parent->made != NULL) {
     Made* entry = parent->made;
@@ -136,12 +138,13 @@ static void forget_made(Comm* parent) {
 
 /* Entries ---------------------------------------------------------------------------------------------------------- */
 
-/* Under the lock. */
+/* Called under the lock. */
 static Comm* find_known(MPI_Comm comm) {
   return (Comm*)key_table_find(&known, (uintptr_t)comm); /* by_handle is its first member */
 }
 
-/* The caller's communicator is not freed meanwhile, so an entry that has its handle now is its entry, and stays so. */
+/* The caller's communicator is not freed meanwhile, so an entry that has its handle now is the right one, and stays
+ * so. */
 static Comm* find(MPI_Comm comm) {
   if (comm == (MPI_Comm)0) return NULL;
   /* Acquire: pairs with the release in enter(). */
@@ -154,7 +157,7 @@ static Comm* find(MPI_Comm comm) {
   return entry;
 }
 
-/* Under the lock. Takes `members`. */
+/* Called under the lock. Takes ownership of `members`. */
 static void enter(MPI_Comm comm, const CommInfo* info, int* members, const char* name) {
   Comm* entry = spare;
   if (entry != NULL)
@@ -172,7 +175,7 @@ static void enter(MPI_Comm comm, const CommInfo* info, int* members, const char*
   key_table_add(&known_by_identity, &entry->by_identity, info->identity);
 }
 
-/* The attribute's deletion, called by MPI when the communicator is freed. */
+/* The attribute's delete function, which MPI calls when the communicator is freed. */
 static int forget(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm, (void)keyval, (void)extra;
   Comm* entry = value;
@@ -197,7 +200,7 @@ static int copy_nothing(MPI_Comm comm, int keyval, void* extra, void* value, voi
   return MPI_SUCCESS;
 }
 
-/* `parent` may be NULL; `origin` is its identity, or where the communicator comes from otherwise. */
+/* `parent` may be NULL; `origin` is its identity, or says where else the communicator comes from. */
 static void get_to_know(MPI_Comm comm, Comm* parent, uint64_t origin, int tag, bool is_agreed) {
   CommInfo info = {0};
   int* members = NULL;
@@ -205,7 +208,7 @@ static void get_to_know(MPI_Comm comm, Comm* parent, uint64_t origin, int tag, b
   info.is_agreed = info.is_agreed && is_agreed;
   const uint64_t of_key = mix(mix(info.identity, origin), (uint64_t)tag);
   pthread_mutex_lock(&lock);
-  const bool is_new = find_known(comm) == NULL; /* two threads may meet one for the first time at once */
+  const bool is_new = find_known(comm) == NULL; /* two threads may meet an unknown communicator at the same time */
   if (is_new) {
     info.identity = mix(of_key, count_made(parent, of_key));
     enter(comm, &info, members, "");
@@ -243,7 +246,7 @@ void comm_start(void) {
 
 void comm_stop(void) {
   if (!atomic_exchange_explicit(&started, false, memory_order_relaxed)) return;
-  next_mpi.comm_free_keyval(&key); /* stays as long as a communicator has the attribute */
+  next_mpi.comm_free_keyval(&key); /* MPI keeps it as long as a communicator has the attribute */
   next_mpi.group_free(&world);
 }
 
@@ -299,12 +302,12 @@ void comm_stop_log(MPI_Comm comm) {
   Comm* entry = find(comm);
   if (entry == NULL) return;
   pthread_mutex_lock(&lock);
-  entry->info.log = NULL; /* the memory stays: a call that is in progress will write to it */
+  entry->info.log = NULL; /* the memory is not freed: a call in progress will write to it */
   atomic_store_explicit(&entry->log, NULL, memory_order_relaxed);
   pthread_mutex_unlock(&lock);
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static const Comm* find_identity(uint64_t identity) {
   KeyNode* node = key_table_find(&known_by_identity, identity);
   return node != NULL ? (const Comm*)((const char*)node - offsetof(Comm, by_identity)) : NULL;

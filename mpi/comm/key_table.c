@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See comm/key_table.h.
+ * Adds, removes and finds nodes in the buckets.
  */
 #include "comm/key_table.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of collectives: the callers' entries in the log, and the poller's messages. See order.h and
+ * The order of collectives: the callers' entries in the log, and the poller's messages. The protocol is in
  * docs/design/collective-order.md.
  *
- * Only the poller uses the data behind the inbox, or MPI_Finalize's thread when the poller has ended.
+ * Only the poller uses the variables after the inbox, or MPI_Finalize's thread when the poller has ended.
  */
 #include "comm/order.h"
 
@@ -13,19 +13,19 @@
 #include "comm/comm.h"
 #include "comm/order_compare.h"
 
-/* Questions that wait here at a time: one more is not answered, and so that pair of calls is not compared. Of
- * `handled`, a newer one takes the place of an older one, which may then be asked for once more. */
+/* kMostOpen: how many questions wait here at a time. One more is not answered, and so its pair of calls is not
+ * compared. kHandled: in `handled`, a newer question replaces an older one, which may then be handled once more. */
 enum { kPollsPerLook = 64, kMostOpen = 512, kHandled = 1024 };
 
 /* A question or an answer. */
 typedef enum MailKind {
-  kAsk, /* to the judge, rank 0 of the communicator: tell all members what your call with this number is */
-  kTell /* from the judge: this one */
+  kAsk, /* to the judge, rank 0 of the communicator: send all members your call with this number */
+  kTell /* from the judge: this is its call */
 } MailKind;
 
 typedef struct Letter {
   MailKind kind;
-  OrderCall call; /* of a kAsk, only identity and number */
+  OrderCall call; /* of a kAsk, only identity and number are set */
 } Letter;
 
 typedef struct Mail {
@@ -34,15 +34,15 @@ typedef struct Mail {
   Letter letter;
 } Mail;
 
-/* Pushed by callers whose calls overlap (release), taken whole by the poller (acquire). */
+/* Pushed by callers with overlapping calls (release), taken as a whole by the poller (acquire). */
 static _Atomic(Mail*) inbox;
 
 static MPI_Comm mail_comm; /* a duplicate of MPI_COMM_WORLD; 0: none */
 static int world_rank;
-static Mail* open_mail; /* that waits for a call of ours */
+static Mail* open_mail; /* mail that waits for a call of this process */
 static int open_count;
-static Mail* sent_mail;            /* that MPI has not delivered yet */
-static uint64_t handled[kHandled]; /* identity ^ number of what was asked for lately, so that it is once */
+static Mail* sent_mail;            /* mail that MPI has not delivered yet */
+static uint64_t handled[kHandled]; /* identity ^ number of recent questions, so that each is handled once */
 static unsigned polls;
 
 /* Callers ---------------------------------------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static void push(Mail* mail) {
   } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, mail, memory_order_release, memory_order_relaxed));
 }
 
-/* The calls in progress from `oldest` up to `number` are in an order that is left to chance: it is to be compared. */
+/* The order of the calls in progress from `oldest` to `number` depends on timing: asks to compare them. */
 static void ask_about_overlap(MPI_Comm comm, const CollectiveLog* log, uint64_t oldest, uint64_t number) {
   const uint64_t identity = comm_identity(comm);
   LoggedCollective record;
@@ -115,7 +115,7 @@ static void forget_delivered(void) {
   }
 }
 
-/* True for the first of equal questions. */
+/* Returns true for the first of equal questions. */
 static bool is_new(const OrderCall* call) {
   const uint64_t word = call->identity ^ (call->number * UINT64_C(0x9e3779b97f4a7c15));
   uint64_t* slot = &handled[word % kHandled];
@@ -124,7 +124,7 @@ static bool is_new(const OrderCall* call) {
   return differs;
 }
 
-/* True if the mail needs to be kept no longer. */
+/* Returns true if the mail need not be kept any longer. */
 static bool answer(const Mail* mail) {
   const OrderCall* asked = &mail->letter.call;
   LoggedCollective record;
@@ -214,8 +214,8 @@ void order_start(void) {
     report_fatal("MPI_Comm_dup of MPI_COMM_WORLD failed in MPI_Init");
 }
 
-/* Until all mail of all processes has arrived: who enters the barrier has had its mail delivered, and goes on receiving
- * until all have entered (the nonblocking consensus of Hoefler, Siebert and Lumsdaine, 2010). */
+/* Works until all mail of all processes has arrived: a process enters the barrier when its mail has been delivered,
+ * and goes on receiving until all have entered (the nonblocking consensus of Hoefler, Siebert and Lumsdaine, 2010). */
 static void deliver_all(void) {
   MPI_Request barrier;
   int done = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The comparison of collective calls. See order_compare.h; docs/design/collective-order.md says why these rules.
+ * Compares collective calls. The reasons of the rules are in docs/design/collective-order.md.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
@@ -17,7 +17,7 @@
 #include "base/report.h"
 #include "comm/comm.h"
 
-/* Calls that are alike, but come from different places in the program. Enough for all that overlap. */
+/* Two calls that are alike, but come from different places in the program. There is room for all that overlap. */
 typedef struct Pair {
   OrderCall theirs;
   OrderCall ours;
@@ -47,7 +47,7 @@ OrderCall order_call(uint64_t identity, const LoggedCollective* record, int rank
                     .rank = rank};
   snprintf(call.name, sizeof call.name, "%s", record->name);
   const size_t length = strlen(call.name);
-  if (length > 2 && strcmp(call.name + length - 2, "_c") == 0) /* matches the one with small counts */
+  if (length > 2 && strcmp(call.name + length - 2, "_c") == 0) /* matches the call with small counts */
     call.name[length - 2] = '\0';
   describe_site(record->site, call.site);
   return call;
@@ -81,7 +81,7 @@ static _Noreturn void end_job(const OrderCall* theirs, const OrderCall* ours) {
   _Exit(1);
 }
 
-/* MPI demands these of calls that belong together. */
+/* Whether the calls agree in what MPI demands of calls that belong together. */
 static bool are_alike(const OrderCall* a, const OrderCall* b) {
   return strcmp(a->name, b->name) == 0 && a->root == b->root && (a->bytes < 0 || b->bytes < 0 || a->bytes == b->bytes);
 }
@@ -90,16 +90,16 @@ static bool are_same(const OrderCall* a, const OrderCall* b) {
   return a->identity == b->identity && are_alike(a, b) && strcmp(a->site, b->site) == 0;
 }
 
-/* The later pair's call began on one of the two processes while that of the earlier pair was in progress. */
+/* Whether the later pair's call began, on one of the two processes, while the earlier pair's call was in progress. */
 static bool overlap(const Pair* a, const Pair* b) {
   const Pair* earlier = a->ours.number < b->ours.number ? a : b;
   const Pair* later = earlier == a ? b : a;
   return later->ours.oldest <= earlier->ours.number || later->theirs.oldest <= earlier->ours.number;
 }
 
-/* A pair whose places differ proves nothing: a root often calls from another line, and the lines may take turns. But of
- * calls that overlap, the place of our call is that of another call of theirs, and the place of theirs that of another
- * one of ours: then they were exchanged. */
+/* A pair of calls from different places proves nothing: a root often calls from another line, and the lines may take
+ * turns. But the calls were exchanged if, among the calls that overlap, the other process makes another call from
+ * the place of our call, and this process makes another call from the place of their call. */
 static void compare_places(const Pair* pair) {
   pairs[next_pair++ % kPairs] = *pair;
   bool ours_is_theirs = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_mpi.f90, marline_mpi_f08.f90 and TAMPI's subroutines: Fortran's handles and constants become C's. Only in the
- * archive that programs link, because it needs the conversion functions of the program's MPI. A Fortran status has the
- * layout of a C one in both MPI libraries, in mpif.h's integers and in mpi_f08's type, so the same memory is used for
- * both.
+ * Converts Fortran's handles and constants to C's, for marline_mpi.f90, marline_mpi_f08.f90 and TAMPI's subroutines.
+ * This file is only in the archive that programs link, because it needs the conversion functions of the program's MPI.
+ * A Fortran status has the layout of a C status in both MPI libraries, in mpif.h's integers and in mpi_f08's type, so
+ * the same memory is used for both.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ static int to_c(Requests* requests, int count, const MPI_Fint* fortran) {
   return MPI_SUCCESS;
 }
 
-/* The program's handles are null from here on. */
+/* Makes the program's handles null: the requests are not the program's any more. */
 static void hand_over(Requests* requests, int count, MPI_Fint* fortran) {
   for (int i = 0; i < count; ++i) fortran[i] = MPI_Request_c2f(MPI_REQUEST_NULL);
   if (requests->c != requests->usual) free(requests->c);
 }
 
-/* One status or several. MPICH has constants of its own for mpi_f08. */
+/* Converts a pointer to one status or several. MPICH has constants of its own for mpi_f08. */
 static MPI_Status* statuses_of(void* fortran) {
   if (fortran == (void*)MPI_F_STATUS_IGNORE || fortran == (void*)MPI_F_STATUSES_IGNORE) return MPI_STATUSES_IGNORE;
 #if !MARLINE_MPI_IS_OPENMPI
@@ -45,7 +45,7 @@ static void give(MPI_Fint* error, int value) {
   if (error != NULL) *error = value;
 }
 
-/* marline_mpi.f90, and marline_mpi_f08.f90, whose MPI_Request is a type with one integer. */
+/* For marline_mpi.f90, and for marline_mpi_f08.f90, where MPI_Request is a type with one integer. */
 
 void marline_mpi_iwaitall_f(MPI_Fint count, MPI_Fint* fortran, void* statuses, MPI_Fint* error) {
   Requests requests;
@@ -82,7 +82,7 @@ void marline_mpi_fulfill_f(MPI_Fint count, MPI_Fint* fortran, void* statuses, ui
   give(error, result);
 }
 
-/* TAMPI's, as Fortran compilers name external procedures. */
+/* TAMPI's subroutines, by the names that Fortran compilers give to external procedures. */
 
 void tampi_iwait_(MPI_Fint* request, void* status, MPI_Fint* error) {
   marline_mpi_iwaitall_f(1, request, status, error);

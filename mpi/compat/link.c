@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of marline_mpi.h for programs that are linked without Marline: each asks libmarline-mpi, if it is in
- * the process, and waits for the requests itself otherwise. Built into libmarline-mpi-link.a, with the program's MPI
- * behind it.
+ * The functions of marline_mpi.h for programs that are linked without Marline. Each function calls libmarline-mpi, if
+ * it is in the process, and otherwise waits for the requests itself. Built into libmarline-mpi-link.a, which calls the
+ * program's MPI.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT */
@@ -48,7 +48,7 @@ int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status* sta
 int marline_mpi_fulfill(int count, MPI_Request requests[], MPI_Status* statuses, uintptr_t event) {
   if (table() != NULL) return table()->fulfill(count, requests, statuses, event);
   const int error = wait_here(MPI_Wait, MPI_REQUEST_NULL, count, requests, statuses);
-  /* By name, as a program without OpenMP is linked with this file, too. */
+  /* Found by name, because a program without OpenMP is linked with this file, too. */
   void (*fulfill)(uintptr_t) = (void (*)(uintptr_t))dlsym(RTLD_DEFAULT, "omp_fulfill_event");
   if (fulfill != NULL) fulfill(event);
   return error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The export of libmarline-mpi for the archive that programs link (link.c): one table, found by its name. The archive's
- * functions have the names of marline_mpi.h, so the table's own must be another one.
+ * What libmarline-mpi exports for the archive that programs link (link.c): one table, found by its name. The archive's
+ * functions have the names of marline_mpi.h, so the table must have another name.
  */
 #ifndef MARLINE_MPI_TABLE_H
 #define MARLINE_MPI_TABLE_H
@@ -25,14 +25,14 @@ typedef struct MarlineMpiTable {
   __typeof__(marline_mpi_counters_read)* counters_read;
 } MarlineMpiTable;
 
-/* One request of several that a call has been given is complete: as in MPI_Waitall, the errors of several are in their
- * statuses. */
+/* A request of a call is complete: sets its status and the error of the call. As in MPI_Waitall, the errors of
+ * several requests are in their statuses. */
 static inline void note_result(int requests, int error, MPI_Status* status, int* call_error) {
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
   if (error != MPI_SUCCESS) *call_error = requests == 1 ? error : MPI_ERR_IN_STATUS;
 }
 
-/* What the functions do where nobody serves requests for them. `wait` is MPI_Wait, `null` MPI_REQUEST_NULL. */
+/* What the functions do if no engine serves requests: they wait. `wait` is MPI_Wait, `null` MPI_REQUEST_NULL. */
 static inline int wait_here(__typeof__(MPI_Wait)* wait, MPI_Request null, int count, MPI_Request requests[],
                             MPI_Status* statuses) {
   int error = MPI_SUCCESS;

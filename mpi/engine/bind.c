@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_mpi.h: requests whose completion is reported (to a task, an event or a callback) without a task that waits
- * for them.
+ * marline_mpi.h: requests with a completion that is reported (to a task, an event or a callback), without a task that
+ * waits for them.
  *
- * The requests of one call are a Batch. The caller handles those that are already complete. The others go to the
+ * The requests of one call are a Batch. The caller handles the requests that are already complete. The others go to the
  * engine, one Pending each. From the first of these on, only the poller uses the batch: it counts the requests down and
- * reports the end. A batch of one request comes from a list of used batches; larger ones are allocated.
+ * reports the end. A batch of one request comes from a list of unused batches; larger ones are allocated.
  *
  * If a function must wait itself, it calls MPI_Wait as the program would, which suspends or blocks as needed.
  */
@@ -27,28 +27,29 @@ typedef struct Batch Batch;
 typedef struct Bound {
   Pending base; /* first: the engine hands back a pointer to it */
   Batch* batch;
-  MPI_Request handle; /* the program's, for the recorder */
-  MPI_Status own;     /* where the program wants none and the recorder does */
+  MPI_Request handle; /* the program's handle, for the recorder */
+  MPI_Status own;     /* used if the program wants no status but the recorder does */
 } Bound;
 
 struct Batch {
-  Batch* next;  /* of those that are not used */
+  Batch* next;  /* the next in the list of unused batches */
   int requests; /* of the call */
-  int open;     /* not complete; the poller's */
+  int open;     /* number of requests that are not complete; used by the poller */
   int error;
   marline_mpi_callback_fn callback;
   void* arg;
-  Bound bound[]; /* those that were open at the call */
+  Bound bound[]; /* the requests that were open at the call */
 };
 
-/* Defined by libmarline-trace where that is loaded: a request that its wrappers have seen start is complete. */
+/* Defined by libmarline-trace if that is loaded: a request that its wrappers have seen start is complete. */
 __attribute__((weak, visibility("default"))) void marline_trace_request_done(MPI_Request request,
                                                                              const MPI_Status* status);
 
-static atomic_int open_bound; /* requests with the poller: counted up by who hands over, down by the poller; relaxed */
+/* Requests with the poller: counted up by the thread that gives them, down by the poller; relaxed. */
+static atomic_int open_bound;
 
 static pthread_mutex_t used_mutex = PTHREAD_MUTEX_INITIALIZER; /* for a few nanoseconds */
-static Batch* used;                                            /* batches of one */
+static Batch* used;                                            /* unused batches of one request */
 
 static Batch* new_batch(int count) {
   Batch* batch = NULL;
@@ -77,13 +78,13 @@ static void drop_batch(Batch* batch) {
   pthread_mutex_unlock(&used_mutex);
 }
 
-/* Ends the batch. Returns its error. */
+/* Ends the batch and reports its end. Returns its error. */
 static int tell(Batch* batch) {
   const int error = batch->error;
   const marline_mpi_callback_fn callback = batch->callback;
   void* arg = batch->arg;
   drop_batch(batch);
-  INSIDE_MPI; /* as from the poller: callbacks are called one way, and no task is suspended in one */
+  INSIDE_MPI; /* as from the poller: callbacks are always called the same way, and no task is suspended in one */
   callback(error, arg);
   return error;
 }
@@ -97,7 +98,7 @@ static void completed(Pending* pending) {
   if (--batch->open == 0) tell(batch);
 }
 
-/* An empty status, which sends leave as it is in MPICH, for a request whose status only the recorder wants. */
+/* An empty status, for a request with a status that only the recorder wants. In MPICH, sends do not set the status. */
 static MPI_Status empty_status(void) {
   MPI_Status status;
   MPI_Request null = library_request_null();
@@ -106,7 +107,7 @@ static MPI_Status empty_status(void) {
   return status;
 }
 
-/* Asks about one request; false: it is open. */
+/* Tests one request. Returns false if it is open. */
 static bool is_settled(Batch* batch, MPI_Request* request, MPI_Status* status) {
   const MPI_Request handle = *request;
   const bool recorded = marline_trace_request_done != NULL;
@@ -129,7 +130,7 @@ static bool is_settled(Batch* batch, MPI_Request* request, MPI_Status* status) {
   return false;
 }
 
-/* Takes what is complete, or fails, now; keeps the rest. Null and inactive requests are complete. */
+/* Takes the requests that are complete now, or fail, and keeps the rest. Null and inactive requests are complete. */
 static void sort_out(Batch* batch, MPI_Request requests[], MPI_Status* statuses) {
   const MPI_Request null = library_request_null();
   for (int i = 0; i < batch->requests; ++i) {
@@ -139,7 +140,8 @@ static void sort_out(Batch* batch, MPI_Request requests[], MPI_Status* statuses)
   }
 }
 
-/* Hands over what sort_out has kept. The last call of engine_watch gives the batch away, the first one its count. */
+/* Gives the open requests to the poller. After the last engine_watch, the batch is the poller's; its count is the
+ * poller's after the first one. */
 static void watch(Batch* batch) {
   const int open = batch->open;
   atomic_fetch_add_explicit(&open_bound, open, memory_order_relaxed);

@@ -5,7 +5,7 @@
 #ifndef MARLINE_MPI_BIND_H
 #define MARLINE_MPI_BIND_H
 
-/* Requests that are open: they hold tasks, or somebody is told of their end. Any thread. */
+/* How many requests are open: they hold tasks, or their end is to be reported. Any thread. */
 int bound_requests(void);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * The common part of all converted collectives. MPI does not match a blocking collective with a nonblocking one (MPI
  * 3.1, 5.12), and a rank cannot know whether its peers call from a task. So every call is converted to its nonblocking
- * form, in tasks and outside, on all ranks. Only the MPI library's own calls remain as they are, because their peers
- * are the library's own calls on the other ranks.
+ * form, in tasks and outside, on all ranks. Only the MPI library's own calls remain as they are, because they match the
+ * library's own calls on the other ranks.
  */
 #ifndef MARLINE_MPI_COLLECTIVE_H
 #define MARLINE_MPI_COLLECTIVE_H
@@ -15,7 +15,7 @@
 
 static inline bool is_converted(const void* return_address) { return caller_of(return_address) != kCallerMpi; }
 
-/* Ends a collective that `started` has begun (or failed to): suspends in a task, blocks elsewhere. */
+/* Ends a collective, which was started with the result `started`: suspends in a task, blocks elsewhere. */
 static inline int collective_complete(int started, MPI_Request* request, const void* return_address,
                                       const MpiCall* call) {
   if (started != MPI_SUCCESS) return started;

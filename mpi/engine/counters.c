@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counting, reading, printing. See counters.h.
+ * Counts, reads and prints.
  */
 #include "engine/counters.h"
 
@@ -18,14 +18,15 @@
 
 bool counters_timing;
 
-/* Read at any time by anybody; no order among them is promised, so relaxed. The first two are the poller's. */
+/* Any thread may read them at any time; no order among them is promised, so relaxed. Only the poller writes the
+ * first two. */
 static _Atomic uint64_t polls, hits;
-static _Atomic uint64_t resumptions, latency, longest_latency; /* added to by tasks */
+static _Atomic uint64_t resumptions, latency, longest_latency; /* written by tasks */
 
 void counters_start(void) {
   counters_timing = mpi_options()->counters;
   uint64_t none;
-  if (counters_timing) marline_tied_waits(&none, &none); /* from now on */
+  if (counters_timing) marline_tied_waits(&none, &none); /* Marline measures from now on */
 }
 
 uint64_t counters_clock(void) {
@@ -34,7 +35,7 @@ uint64_t counters_clock(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* By the only one who writes it: no atomic addition needed. */
+/* Called by the only thread that writes the counter: no atomic addition is needed. */
 static void add_one(_Atomic uint64_t* counter) {
   atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
@@ -86,5 +87,5 @@ void counters_stop(void) {
       (int)getpid(), (unsigned long long)now.polls, (unsigned long long)now.hits, (unsigned long long)now.resumptions,
       per_task * (double)now.latency_ns, 1e-3 * (double)now.longest_latency_ns,
       (unsigned long long)now.tied_resumptions, per_tied * (double)now.tied_wait_ns);
-  if (write(STDERR_FILENO, text, (size_t)length) < 0) return; /* stderr is closed: there is nobody to tell */
+  if (write(STDERR_FILENO, text, (size_t)length) < 0) return; /* stderr is closed: the text is lost */
 }

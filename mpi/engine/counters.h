@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Counters of the engine's work (marline_mpi_counters_read in marline_mpi.h). The poller alone counts polls, always.
- * Times are measured only with MARLINE_MPI_COUNTERS=true, because they need two reads of the clock per suspension.
+ * Counters of the engine's work (marline_mpi_counters_read in marline_mpi.h). Polls are always counted, by the poller
+ * only. Times are measured only with MARLINE_MPI_COUNTERS=true, because they need two reads of the clock per
+ * suspension.
  */
 #ifndef MARLINE_MPI_COUNTERS_H
 #define MARLINE_MPI_COUNTERS_H
@@ -9,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In MPI_Init. Has Marline measure its part, too, if times are to be taken. */
+/* Called in MPI_Init. Makes Marline measure its part, too, if times are to be taken. */
 void counters_start(void);
 
-/* In MPI_Finalize: prints them if that was asked for. */
+/* Called in MPI_Finalize: prints the counters if that was asked for. */
 void counters_stop(void);
 
 /* Whether times are taken. */
@@ -22,7 +23,7 @@ static inline bool counters_time(void) { return counters_timing; }
 /* Nanoseconds, of CLOCK_MONOTONIC. */
 uint64_t counters_clock(void);
 
-/* A poll begins; it has found a call complete, of which nobody has been told yet. The poller. */
+/* Called by the poller: a poll begins; it has found a call complete, which is not reported yet. */
 void counters_of_poll(void);
 void counters_of_hit(void);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Posting operations, and starting the poller. See engine.h; open_calls.c has the polls.
+ * Posts operations, and starts the poller. The polls are in open_calls.c.
  *
  * Posting threads and the poller share only the inbox: a stack to which any thread may push and which the poller takes
  * as a whole. Only the poller uses the other data. The poller is either a progress hook, which Marline calls from one
- * thread at a time, so that each call sees what the last one wrote; or a thread of this library (progress_thread.h). So
- * there is no lock, and a task that posts never waits for a thread that polls MPI.
+ * thread at a time, so that each call sees what the previous one wrote; or a thread of this library
+ * (progress_thread.h). So there is no lock, and a task that posts never waits for a thread that polls MPI.
  */
 #include "engine/engine.h"
 
@@ -25,18 +25,18 @@
 #include "engine/waiting.h"
 #include "marline/devices.h"
 
-/* Pushed by tasks (release), emptied by the poller (acquire): what a task wrote into its Pending is seen by it. */
+/* Pushed by tasks (release), emptied by the poller (acquire): the poller sees what a task wrote into its Pending. */
 static _Atomic(Pending*) inbox;
 
 typedef enum Poller { kNobody, kHook, kThread } Poller;
 
-/* Both written before the program creates its first task after MPI_Init, and at MPI_Finalize. Read by every intercepted
- * call: a thread that calls MPI must know of MPI_Init's return, so relaxed is enough. */
+/* Both are written before the program creates its first task after MPI_Init, and at MPI_Finalize. Every intercepted
+ * call reads them: a thread that calls MPI must know that MPI_Init has returned, so relaxed is enough. */
 static _Atomic Poller poller;
 static marline_hook_t* hook;
-/* Where ranks share cores, a thread that waits in MPICH keeps its core from the rank for which it waits. So blocking
- * calls of the program outside of tasks are made by their twins, too, and the thread polls and gives its core away in
- * between. Open MPI does so itself. Written with `poller`. */
+/* If ranks share cores, a thread that waits in MPICH keeps its core from the rank for which it waits. So the
+ * program's blocking calls outside of tasks are made by their nonblocking forms, too, and the thread polls and gives
+ * its core away in between. Open MPI does so itself. Written with `poller`. */
 static _Atomic bool leaves_core;
 
 static Poller current_poller(void) { return atomic_load_explicit(&poller, memory_order_relaxed); }
@@ -67,8 +67,8 @@ static void count(int operations) {
 }
 
 void engine_watch(Pending* pending) {
-  /* First the count, then the operation: in the other order the poller could finish it and count it down before it was
-   * counted up. A poll in between finds an empty inbox and comes again, as the count is positive. */
+  /* First the count, then the operation: in the other order the poller could finish the operation and count it down
+   * before it was counted up. A poll in between finds an empty inbox and comes again, because the count is positive. */
   count(1);
   Pending* head = atomic_load_explicit(&inbox, memory_order_relaxed);
   do {
@@ -84,8 +84,8 @@ static void poll_until_open(const Gate* gate) {
   }
 }
 
-/* The call is the owner's to ask about, or a thread's that gives its core away, but the caller is in no task, or must
- * not leave it. */
+/* Blocks the thread, for a call that the owner tests, or of a thread that gives its core away, if the caller is in
+ * no task, or must not leave it. */
 static void block(Pending* pending) {
   pending->completed = open_gate;
   const marline_wait_t wait = pending->call != NULL ? waiting_in(pending->call) : (marline_wait_t){0};
@@ -99,7 +99,7 @@ static void block(Pending* pending) {
 }
 
 static bool suspends(const MpiCall* call) {
-  if (!owner_exists() && !gives_core_away()) /* engine_takes() was may_suspend() */
+  if (!owner_exists() && !gives_core_away()) /* engine_takes() has asked may_suspend() */
     return true;
   return call != NULL && call->caller != NULL ? may_suspend(call->caller) : marline_can_suspend() == 1;
 }
@@ -136,7 +136,7 @@ int engine_complete(MPI_Request* request, MPI_Status* status, const MpiCall* cal
 static void empty_inbox(void) {
   if (atomic_load_explicit(&inbox, memory_order_relaxed) == NULL) return;
   Pending* newest = atomic_exchange_explicit(&inbox, NULL, memory_order_acquire);
-  Pending* oldest = NULL; /* reversed: first posted, first asked */
+  Pending* oldest = NULL; /* reversed: first posted, first tested */
   while (newest != NULL) {
     Pending* next = newest->next;
     newest->next = oldest;
@@ -150,11 +150,12 @@ static void empty_inbox(void) {
   }
 }
 
-/* Open MPI's (opal/runtime/opal_progress.h, versions 1.7 to 5): returns the value before. Other libraries have none. */
+/* A function of Open MPI (opal/runtime/opal_progress.h, versions 1.7 to 5): returns the previous value. Other
+ * libraries do not have it. */
 extern bool opal_progress_set_yield_when_idle(bool yields) __attribute__((weak));
 
-/* Where there are more ranks than cores, Open MPI gives the core away in each call that finds nothing. A poll must not:
- * a thread that has tasks to run polls between them, and one that has none gives the core away itself. */
+/* If there are more ranks than cores, Open MPI gives the core away in each call that finds nothing. A poll must not
+ * do so: a thread that has tasks to run polls between them, and a thread that has none gives the core away itself. */
 static int poll_without_yielding(void) {
   const bool yields = opal_progress_set_yield_when_idle != NULL && opal_progress_set_yield_when_idle(false);
   order_poll();
@@ -202,7 +203,7 @@ void engine_start(int thread_level) {
                         memory_order_relaxed);
 }
 
-/* By the poller, or when there is none any more. */
+/* Called by the poller, or when there is none any more. */
 static void forget_all(void* unused) {
   (void)unused;
   empty_inbox();
@@ -215,14 +216,14 @@ static void forget_all(void* unused) {
         calls);
   open_calls_clear();
   run_ahead_stop();
-  if (owner_exists()) /* which goes on: it must not poll for them */
+  if (owner_exists()) /* the owner goes on: it must not poll for these calls */
     progress_thread_add(-open);
 }
 
 void engine_stop(void) {
   if (!engine_is_running()) return;
-  /* The last task may have been told, and the program have come here, while the poller has yet to count it down: the
-   * hook stays until no poll is under way. */
+  /* The last task may go on already, and the program may have come here, before the poller has counted the task's
+   * call down: the hook stays until no poll is in progress. */
   if (owner_exists()) {
     owner_call(forget_all, NULL);
   } else {

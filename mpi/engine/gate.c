@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gate.h.
+ * A gate that spins, and then sleeps on a futex.
  */
 #include "engine/gate.h"
 
@@ -38,7 +38,7 @@ void gate_wait(Gate* gate) {
 }
 
 void gate_open(Gate* gate) {
-  /* The gate may be gone after the exchange. A wake-up that then goes to whatever lies there is one that finds nobody,
-   * or one too many, which those who sleep on futexes expect. */
+  /* The gate may no longer exist after the exchange. The wake-up then goes to whatever is at that address: it wakes
+   * no thread, or a thread too early, which every thread that sleeps on a futex expects. */
   if (atomic_exchange_explicit(&gate->state, kOpen, memory_order_release) == kSleeping) futex_wake(&gate->state);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The helper threads and their lanes. See helpers.h. One mutex guards everything, because these calls take microseconds
- * at least. A Job is on its task's stack. It belongs to the task, except from helper_run's lock until its event is
- * fulfilled.
+ * The helper threads and their lanes. One mutex protects everything, because these calls take microseconds at least. A
+ * Job is on its task's stack. It belongs to the task, except from helper_run's lock until its event is fulfilled.
  */
 #include "engine/helpers.h"
 
@@ -27,18 +26,17 @@ typedef struct Job {
   marline_event_t done;
 } Job;
 
-/* Calls of one lane. It is in its bucket from its first call until it is empty, and in the queue while it has calls and
- * no helper. */
+/* The calls of one lane. A lane is in its bucket from its first call until it is empty, and in the queue while it
+ * has calls and no helper. */
 typedef struct Lane {
   struct Lane* next_in_bucket;
   struct Lane* next_waiting;
   HelperLane name;
-  Job* first; /* in progress, unless the lane waits; then those behind it */
+  Job* first; /* in progress, unless the lane waits; the calls after it follow */
   Job* last;
 } Lane;
 
-/* Chains are as long as lanes are many, which is as many as there are objects with a call that has not ended: at 10^5,
- * 100 each. */
+/* There are as many lanes as objects with a call that has not ended: with 10^5 lanes, a bucket's chain has 100. */
 enum { kBuckets = 1024 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -46,19 +44,19 @@ static pthread_cond_t lane_waits = PTHREAD_COND_INITIALIZER; /* signalled once p
 static Lane* buckets[kBuckets];
 static Lane* waiting;
 static Lane** waiting_end = &waiting;
-/* Fewer idle ones than waiting lanes only if no further helper can be started. */
+/* There are fewer idle helpers than waiting lanes only if no further helper can be started. */
 static int waiting_count;
-static int idle_count; /* that wait for a lane, or are about to look for one */
+static int idle_count; /* helpers that wait for a lane, or are about to look for one */
 static int helper_count;
 static bool ended; /* MPI_Finalize: there will be no more calls */
 
-/* Where the process may run, as it was before any worker was bound; null: not known. Written once, while the library is
- * loaded. */
+/* The CPUs on which the process may run, as they were before any worker was bound; null: not known. Written once,
+ * while the library is loaded. */
 static cpu_set_t* process_cpus;
 static size_t process_cpus_bytes;
 
-/* The kernel says EINVAL while the set is smaller than its own, which has a bit for each CPU that the machine may have.
- */
+/* The kernel returns EINVAL while the set is smaller than its own, which has a bit for each CPU that the machine may
+ * have. */
 __attribute__((constructor)) static void note_cpus(void) {
   enum { kFirst = CPU_SETSIZE, kMost = 1 << 20 };
   int error = EINVAL;
@@ -103,7 +101,8 @@ static Lane* take_waiting(void) {
   return lane;
 }
 
-/* The lane's first call has ended: the next one waits behind other lanes', as there may be too few helpers. */
+/* The lane's first call has ended. Its next call waits until the lanes that wait already have had their turn,
+ * because there may be too few helpers. */
 static void advance(Lane* lane) {
   lane->first = lane->first->next;
   if (lane->first != NULL) {
@@ -119,8 +118,9 @@ static void advance(Lane* lane) {
 static void start_helpers(void);
 
 static void* helper_main(void* unused) {
-  pthread_setname_np(pthread_self(), "marline/helper"); /* `marline ps` knows by it that it does not compute */
-  if (process_cpus != NULL) /* not the core of the worker that happened to start it: MPI spins in these calls */
+  /* By this name `marline ps` knows that the thread does not compute. */
+  pthread_setname_np(pthread_self(), "marline/helper");
+  if (process_cpus != NULL) /* not the core of the worker that started it: MPI spins in these calls */
     (void)pthread_setaffinity_np(pthread_self(), process_cpus_bytes, process_cpus);
   pthread_mutex_lock(&mutex);
   for (;;) {
@@ -144,7 +144,7 @@ static void* helper_main(void* unused) {
   return unused;
 }
 
-/* One more, idle; 0 or why not. */
+/* Starts one more helper, which is idle. Returns 0, or the error. */
 static int add_helper(void) {
   pthread_t thread;
   const int error = helper_count < kMostHelpers ? pthread_create(&thread, NULL, helper_main, NULL) : EAGAIN;
@@ -155,7 +155,7 @@ static int add_helper(void) {
   return 0;
 }
 
-/* Each of the two causes once: what helps against the one does not help against the other. */
+/* Warns once for each of the two causes: what helps against the one does not help against the other. */
 static void warn(int error) {
   static bool has_warned_of_bound, has_warned_of_system; /* under the mutex */
   static const char kWhatFollows[] =
@@ -176,7 +176,7 @@ static void warn(int error) {
         helper_count, kMostHelpers, kWhatFollows, marline_describe_refusal(error, 0, why, sizeof why));
 }
 
-/* As many as lanes wait for, if they can be had. */
+/* Starts as many helpers as lanes wait for, as far as the system allows. */
 static void start_helpers(void) {
   while (waiting_count > idle_count) {
     const int error = add_helper();
@@ -187,7 +187,7 @@ static void start_helpers(void) {
   }
 }
 
-/* False if there is none and none can be started. */
+/* Returns false if there is no helper and none can be started. */
 static bool has_helpers(void) {
   const int error = helper_count > 0 ? 0 : add_helper();
   if (error != 0) warn(error);
@@ -222,7 +222,7 @@ int helper_run(int (*function)(void* arguments), void* arguments, HelperLane lan
     BLOCKED_IN(call);
     return function(arguments);
   }
-  const marline_wait_t wait = waiting_in_unchecked(call); /* its arguments may be wrong, which is for MPI to say */
+  const marline_wait_t wait = waiting_in_unchecked(call); /* its arguments may be wrong, which MPI must report */
   marline_event_wait_for(&job.done, &wait);
   return job.result;
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See open_calls.h.
+ * Polls MPI for the open calls.
  *
- * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves, but for those to which
- * probes.h and Several (engine.h) apply: calls for many requests, and probes on many communicators.
+ * There are two sets: single requests, by far the most frequent, and calls that test themselves. probes.h has the
+ * probes, and Several (engine.h) puts the requests of a call into the first set. So the second set has, mostly, calls
+ * for too many requests, and probes if too many communicators have probes.
  *
- * The requests are in an array of handles and are tested with MPI_Testany, because one call makes MPI's progress once
- * and costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a
- * call for one request does: MPI_Testsome, otherwise as good, hides the code behind MPI_ERR_IN_STATUS. The calls are
+ * The requests are in an array of handles and are tested with MPI_Testany, because one call makes MPI's progress once,
+ * costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a call
+ * for one request does: MPI_Testsome, otherwise as good, returns MPI_ERR_IN_STATUS in place of the code. The calls are
  * tested one by one, at 50 to 150 ns each, and each tests a bounded number of its requests (kRequestsPerLook in
- * engine.h), but for the first time: then it seeks its open requests among all.
+ * engine.h), except for the first time, when it looks for its open requests among all.
  *
  * A poll tests all of a small set (Limits). Of a larger set it tests two parts: a window that moves round the set, so
  * that each entry is tested in turn; and the neighbours of the entries that completed last, because messages mostly
  * complete in the order in which their calls were posted. Without the second part, each of 10^5 messages that come one
- * by one would be found after half a round, which is quadratic. (The entry that completes is replaced by the last,
- * which turns the order around for half of them; hence neighbours on both sides. A program has several such sequences
- * at a time, from each neighbour and to it; hence several places.)
+ * by one would be found after half a round, which is quadratic. (The entry that completes is replaced by the last one,
+ * which reverses the order for half of them; hence neighbours on both sides. A program has several such sequences at a
+ * time, from each neighbour rank and to it; hence several places.)
  */
 #include "engine/open_calls.h"
 
@@ -30,18 +31,19 @@
 
 enum { kPlaces = 4, kFirstCapacity = 256 };
 
-/* How many entries a poll looks at. Of a larger set than `all`: `in_turn`, and at the places as many that complete. */
+/* How many entries a poll tests. Of a set larger than `all`, it tests `in_turn` entries in turn, and, at the places,
+ * as long as entries complete, up to the same number of them. */
 typedef struct Limits {
-  int all;              /* a set up to this size is all looked at */
+  int all;              /* a set up to this size is tested completely */
   int in_turn;          /* at least `window` */
-  int window;           /* asked about at a time */
-  int window_after_hit; /* likewise, where one has just completed */
-  int neighbours;       /* of a place */
-  int places;           /* looked at in a poll: the newest, and others by turns */
+  int window;           /* tested by one call */
+  int window_after_hit; /* the same, when an entry has just completed */
+  int neighbours;       /* tested around a place */
+  int places;           /* places tested in a poll: the newest, and others by turns */
 } Limits;
 
-/* An entry that completes is replaced by the last. MPI counts in int, and so does this; grow() ends the program before
- * 2^31. */
+/* An entry that completes is replaced by the last one. MPI counts in int, and so does this; grow() ends the program
+ * before 2^31. */
 typedef struct Open {
   const Limits limits;
   const bool has_requests;
@@ -50,10 +52,10 @@ typedef struct Open {
   int count;
   int capacity;
   int cursor;          /* where the next window begins */
-  int recent[kPlaces]; /* where ones were that had completed, no two of them neighbours */
-  int oldest;          /* of these; the next to be given up */
+  int recent[kPlaces]; /* positions at which entries have completed, no two of them neighbours */
+  int oldest;          /* index of the oldest position, which is replaced next */
   int newest;
-  int turn; /* counts the other places that were looked at */
+  int turn; /* counts the other places that were tested */
 } Open;
 
 static Open open_requests = {
@@ -61,9 +63,9 @@ static Open open_requests = {
     .has_requests = true};
 static Open other_calls = {
     .limits = {.all = 32, .in_turn = 24, .window = 24, .window_after_hit = 24, .neighbours = 4, .places = 2}};
-static int calls;                          /* posted, and not told yet: a call of several parts is one */
-static int told;                           /* since the poll began */
-static Pending* failed;                    /* taken out with an error, to be told one by one */
+static int calls;                          /* calls posted and not reported yet; a call of several parts is one */
+static int told;                           /* calls reported since the poll began */
+static Pending* failed;                    /* taken out with an error, to be reported one by one */
 enum { kAmongFailed = -1, kNowhere = -2 }; /* Pending.place, which is an index otherwise */
 
 static int least(int a, int b) { return a < b ? a : b; }
@@ -101,7 +103,7 @@ static Pending* take_out(Open* open, int i) {
 
 static bool has_parts(const Pending* call) { return call->several != NULL && call->several->count > 0; }
 
-/* From now on asked about. */
+/* From now on, polls test this call. */
 static void put_call(Pending* call) {
   if (call->is_probe && probes_put(call)) return;
   if (!has_parts(call)) {
@@ -122,7 +124,8 @@ static void take_out_of_failed(Pending* part) {
   *link = part->next;
 }
 
-/* None is asked about any more. Those that have failed, too, linked by `next`. */
+/* Takes out the other parts, which are not tested any more. Returns the parts that have failed, too, linked by
+ * `next`. */
 static Pending* take_out_others(Several* several) {
   Pending* failed_too = NULL;
   for (Pending* other = several->parts; other < several->parts + several->count; ++other) {
@@ -138,7 +141,7 @@ static Pending* take_out_others(Several* several) {
   return failed_too;
 }
 
-/* A part has completed: true if its call has its result. */
+/* A part has completed: returns true if its call has its result. */
 static bool completes_the_whole(Pending* part) {
   Several* several = part->several;
   Pending* failed_too = take_out_others(several);
@@ -172,7 +175,7 @@ static Pending* take_result(Open* open, int i, const MPI_Status* status, int err
   pending->request = open->requests[i];
   pending->error = error;
   if (pending->status != MPI_STATUS_IGNORE && status != NULL) {
-    const int kept = pending->status->MPI_ERROR; /* untouched by calls with one status (MPI 3.1, 3.2.5) */
+    const int kept = pending->status->MPI_ERROR; /* calls with one status leave it as it is (MPI 3.1, 3.2.5) */
     *pending->status = *status;
     pending->status->MPI_ERROR = kept;
   }
@@ -185,11 +188,12 @@ static void add_to_failed(Pending* pending) {
   failed = pending;
 }
 
-/* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees others that have failed, too, and tells nobody
- * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. It may even free one that
- * another thread has yet to complete (docs/guide/mpi.md), which cannot be prevented here. From the end, as entries that
- * leave are replaced by the last. All leave before the first is told, as that may take others out. `hit` is told first:
- * the parts of a call have one status, which is its. */
+/* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees other requests that have failed, too, and does
+ * not report them (ompi_errhandler_request_invoke): they get the same code here, and their handler is called. It may
+ * even free a request that another thread has yet to complete (docs/guide/mpi.md), which cannot be prevented here.
+ * Goes from the end, because an entry that leaves is replaced by the last one. All leave before the first is
+ * reported, because a report may take others out. `hit` is reported first: the parts of a call have one status,
+ * which is the status of `hit`. */
 static void deliver_failed(Open* open, int begin, int size, int hit, const MPI_Status* status, int error) {
   const MPI_Request null = library_request_null();
   const Pending* first = open->owners[hit];
@@ -208,7 +212,7 @@ static void deliver_failed(Open* open, int begin, int size, int hit, const MPI_S
   }
 }
 
-/* Remembers the place: of the sequence that it goes on with, or of a new one. */
+/* Remembers the place: in the sequence that it continues, or as a new one. */
 static void note_place(Open* open, int place) {
   for (int i = 0; i < kPlaces; ++i) {
     if (abs(open->recent[i] - place) <= open->limits.neighbours) {
@@ -222,7 +226,7 @@ static void note_place(Open* open, int place) {
   open->oldest = (open->oldest + 1) % kPlaces;
 }
 
-/* Asks about entries [begin, begin + size). One that has completed is delivered, and its place returned; -1: none. */
+/* Tests entries [begin, begin + size). If one has completed, delivers it and returns its place; else returns -1. */
 static int poll_requests(Open* open, int begin, int size) {
   int index = 0;
   int flag = 0;
@@ -238,13 +242,13 @@ static int poll_requests(Open* open, int begin, int size) {
     report_fatal("a request that a task waits for is no longer active: was it completed by another task?");
   note_place(open, begin + index);
   if (error == MPI_SUCCESS)
-    tell(take_result(open, begin + index, &status, error)); /* which may be gone then */
+    tell(take_result(open, begin + index, &status, error)); /* its Pending may no longer exist then */
   else
     deliver_failed(open, begin, size, begin + index, &status, error);
   return begin + index;
 }
 
-/* Likewise. */
+/* Does the same for calls that test themselves. */
 static int poll_calls(Open* open, int begin, int size) {
   for (int i = begin; i < begin + size; ++i) {
     Pending* call = open->owners[i];
@@ -265,7 +269,7 @@ static int poll_window(Open* open, int begin, int size) {
   return open->has_requests ? poll_requests(open, begin, size) : poll_calls(open, begin, size);
 }
 
-/* The window that goes round, over `left` entries. After a hit, look at those behind it. */
+/* Tests `left` entries by the window that goes round. After a hit, the window stays at that place and is smaller. */
 static void poll_in_turn(Open* open, int left) {
   int window = open->limits.window;
   while (left > 0 && open->count > 0) {
@@ -278,7 +282,7 @@ static void poll_in_turn(Open* open, int left) {
   }
 }
 
-/* As long as there are hits, and over no more than `left` of them. */
+/* Tests the neighbours of a place as long as there are hits, at most `left` of them. */
 static void poll_neighbours(Open* open, int place, int left) {
   const int neighbours = open->limits.neighbours;
   for (int found = 0; found < left && open->count > 0; ++found) {

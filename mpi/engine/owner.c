@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See owner.h.
+ * Starts the owner, and passes calls to it.
  */
 #include "engine/owner.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See probes.h.
+ * Polls MPI for the probes of tasks.
  *
- * A few probes of a communicator are asked one by one. For more, one MPI_Iprobe for any message says for all that none
- * has come, or which one is the first, so that the probe for it can be sought here. (It is not for a few, because an
- * implementation may look at each rank for it.) A first message that no probe is for hides the others: then some probes
- * are asked one by one, in turn.
+ * A few probes of a communicator are tested one by one. For more of them, one MPI_Iprobe for any message shows that no
+ * message has come, or which message is the first, and the probe for that message is looked up here. (This is not done
+ * for a few probes, because an implementation may look at each rank for it.) A first message that no probe is for hides
+ * the other messages: then some probes are tested one by one, in turn.
  */
 #include "engine/probes.h"
 
@@ -13,7 +13,7 @@
 
 #include "base/report.h"
 
-/* Communicators at a time; probes on others are asked about one by one (open_calls.c). */
+/* Communicators at a time; probes on other communicators are tested one by one (open_calls.c). */
 enum { kCommunicators = 8, kFirstCapacity = 64, kFew = 4, kInTurn = 24, kMostHits = 16 };
 
 typedef struct Probe {
@@ -22,18 +22,18 @@ typedef struct Probe {
   Pending* call;
 } Probe;
 
-/* Of one communicator; unused if count is 0. A probe that leaves is replaced by the last. */
+/* The probes of one communicator; unused if count is 0. A probe that leaves is replaced by the last one. */
 typedef struct Group {
   MPI_Comm comm;
   Probe* probes;
   int count;
   int capacity;
-  int place; /* where the last one was found: its neighbours come next, mostly */
-  int turn;  /* the next to be asked in turn */
+  int place; /* where the last probe was found: its neighbours mostly come next */
+  int turn;  /* the next probe to be tested in turn */
 } Group;
 
 static Group groups[kCommunicators];
-static int probe_count; /* of all groups: without any, a poll does not look at them */
+static int probe_count; /* of all groups: if there are none, a poll does not look at the groups */
 
 static Group* group_of(MPI_Comm comm) {
   Group* unused = NULL;
@@ -64,7 +64,7 @@ bool probes_put(Pending* probe) {
   return true;
 }
 
-/* True if probe i has its result, or an error: then it is taken out and told. */
+/* Returns true if probe i has its result, or an error: then it is taken out and reported. */
 static bool ask(Group* group, int i, void (*tell)(Pending* probe)) {
   Pending* call = group->probes[i].call;
   if (!call->finished(call)) return false;
@@ -74,7 +74,7 @@ static bool ask(Group* group, int i, void (*tell)(Pending* probe)) {
   return true;
 }
 
-/* The next probe, from group->place on, that is for the message; -1: none is. */
+/* Returns the next probe, from group->place on, that is for the message; -1: none is. */
 static int find(const Group* group, const MPI_Status* message) {
   for (int looked = 0, i = group->place; looked < group->count; ++looked, ++i) {
     if (i >= group->count) i = 0;

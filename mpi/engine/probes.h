@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks that wait for a message to be there (MPI_Probe, MPI_Mprobe). Only the poller uses this.
+ * Tests for messages for which tasks wait (MPI_Probe, MPI_Mprobe). Only the poller uses this.
  */
 #ifndef MARLINE_MPI_PROBES_H
 #define MARLINE_MPI_PROBES_H
@@ -9,15 +9,15 @@
 
 #include "engine/engine.h"
 
-/* From now on asked about: the call has a finished(), and its communicator, peer and tag say which message it is for.
- * False: there are too many communicators with probes. */
+/* From now on, polls test this call: it has a finished(), and its communicator, peer and tag say which message it is
+ * for. Returns false if there are too many communicators with probes. */
 bool probes_put(Pending* probe);
 
-/* Takes out those whose message is there, and calls tell() for each. What it costs has a bound but for a search among
- * the probes of a communicator, a nanosecond each, where a message is there. */
+/* Takes out the probes with a message that has arrived, and calls tell() for each. The cost has a bound, except for
+ * a search among the probes of a communicator, a nanosecond each, when a message has arrived. */
 void probes_poll(void (*tell)(Pending* probe));
 
-/* Forgets them all. */
+/* Forgets all probes. */
 void probes_clear(void);
 
 #endif

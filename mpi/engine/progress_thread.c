@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See progress_thread.h. Sleep and wake: the thread announces that it sleeps and then looks for work once more; a
- * thread that gives it work first stores the work and then reads the announcement. All four accesses are seq_cst, so at
- * least one of the two threads sees the other.
+ * The progress thread. Sleep and wake: the thread announces that it sleeps, and then looks for work once more; a thread
+ * that gives it work first stores the work, and then reads the announcement. All four accesses are seq_cst, so at least
+ * one of the two threads sees the other's store.
  */
 #include "engine/progress_thread.h"
 
@@ -18,14 +18,14 @@
 #include "marline/devices.h"
 
 enum {
-  kPatience = 64,     /* rounds in vain before the core is offered to others */
+  kPatience = 64,     /* rounds in vain before the core is offered to other threads */
   kIdleRounds = 2000, /* rounds with nothing to do before the thread sleeps */
-  kRestPart = 32,     /* of the time in vain, for which it then sleeps between rounds: from 50 to 200 us */
+  kRestPart = 32,     /* part of the time in vain for which the thread then sleeps between rounds: 50 to 200 us */
   kShortestRest = 50 * 1000,
   kLongestRest = 200 * 1000,
 };
 
-/* On the stack of the thread that waits for it. */
+/* Is on the stack of the thread that waits for it. */
 typedef struct Job {
   struct Job* next;
   void (*function)(void* arguments);
@@ -33,11 +33,11 @@ typedef struct Job {
   Gate done;
 } Job;
 
-static int (*poll_operations)(void*); /* written before the thread is there */
-static _Atomic int open_operations;   /* written by anyone, read by the thread */
-static _Atomic(Job*) jobs;            /* newest first; pushed to by anyone, taken whole by the thread */
-static _Atomic bool stopped;          /* written by progress_thread_stop, read by the thread */
-static _Atomic uint32_t asleep;       /* futex: 1 from the thread's announcement until somebody takes it back */
+static int (*poll_operations)(void*); /* written before the thread starts */
+static _Atomic int open_operations;   /* written by any thread, read by the progress thread */
+static _Atomic(Job*) jobs;            /* newest first; any thread pushes, the progress thread takes all */
+static _Atomic bool stopped;          /* written by progress_thread_stop, read by the progress thread */
+static _Atomic uint32_t asleep;       /* futex: 1 from the thread's announcement until a thread resets it */
 static pthread_t thread;
 static __thread bool is_me;
 
@@ -51,15 +51,16 @@ static void sleep_until_needed(void) {
   while (atomic_load(&asleep) == 1) futex_wait(&asleep, 1);
 }
 
-/* Since when the rounds have been in vain, on how many operations, and the rounds since it slept. */
+/* Since when the rounds have been in vain, with how many operations, and how many rounds since the thread slept. */
 typedef struct Vain {
   int64_t since;
   int operations;
   int rounds;
 } Vain;
 
-/* After a round in vain: whoever it waits for may want this core. As the runtime's idle poller does it and why:
- * runtime/exec/worker/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
+/* Rests after a round in vain: the process for which the thread waits may want this core. The runtime's idle poller
+ * does the same, for the reasons in runtime/exec/worker/schedule_loop.cpp, rest_between_polls. A job, or another
+ * operation, ends the rest. */
 static void rest(Vain* vain) {
   const int64_t now = (int64_t)counters_clock();
   const int operations = atomic_load_explicit(&open_operations, memory_order_relaxed);
@@ -82,7 +83,7 @@ static void wake(void) {
   futex_wake(&asleep);
 }
 
-/* Those that are there, oldest first. */
+/* Runs the jobs that are there, oldest first. Returns false if there are none. */
 static bool run_jobs(void) {
   if (atomic_load_explicit(&jobs, memory_order_relaxed) == NULL) return false;
   /* Acquire: pairs with the push. */

@@ -9,21 +9,21 @@
 
 #include <stdbool.h>
 
-/* Starts the thread. `poll(NULL)` returns how many operations it found complete. Ends the process if there is no thread
- * to be had. */
+/* Starts the thread. `poll(NULL)` returns how many operations it found complete. Ends the process if the thread
+ * cannot be started. */
 void progress_thread_start(int (*poll)(void*));
 
-/* Adds n (negative: subtracts) to the operations that are open. Any thread. */
+/* Adds n (negative: subtracts) to the number of open operations. Any thread. */
 void progress_thread_add(int n);
 
-/* Has the thread call function(arguments), and waits for its end without suspending. Any other thread, between start
- * and stop. */
+/* Makes the thread call function(arguments), and waits for its end without suspending. Called by any other thread,
+ * between start and stop. */
 void progress_thread_run(void (*function)(void* arguments), void* arguments);
 
-/* Whether the caller is that thread. */
+/* Whether the caller is the progress thread. */
 bool progress_thread_is_me(void);
 
-/* Ends the thread: no poll is under way any more. Called by another one. */
+/* Ends the thread: no poll is in progress any more. Called by another thread. */
 void progress_thread_stop(void);
 
 #endif

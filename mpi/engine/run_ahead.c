@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See run_ahead.h.
+ * Sends samples, and holds and releases tasks.
  */
 #include "engine/run_ahead.h"
 
@@ -20,10 +20,10 @@
 
 int omp_in_explicit_task(void); /* OpenMP 5.2, 18.5.3; the compilers' omp.h may be older */
 
-/* Two ranks or communicators that share a window are held together, no more. */
+/* Two ranks or communicators that share a window are held together; that is all. */
 enum { kWindowBits = 8, kWindows = 1 << kWindowBits };
 
-/* A message above this is not copied. Most implementations send it only when its receive is there anyway. */
+/* A larger message is not copied. Most implementations send it only when its receive is posted anyway. */
 enum { kLargestSample = 1 << 16 };
 
 enum { kMostInterval = 16, kMostRoom = 1 << 20, kReleasedAtATime = 64 };
@@ -35,12 +35,12 @@ typedef struct Window Window;
 typedef struct Sample {
   Pending base; /* first: the engine hands back a pointer to it */
   Window* window;
-  struct Sample* next; /* of the open ones, in a ring */
+  struct Sample* next; /* in the list of open samples */
   struct Sample* previous;
   char bytes[];
 } Sample;
 
-/* The tasks that are held, oldest first, in a ring whose capacity is a power of two. */
+/* The held tasks, oldest first, in a ring with a capacity that is a power of two. */
 typedef struct Held {
   marline_task_t** tasks;
   unsigned first;
@@ -50,24 +50,24 @@ typedef struct Held {
 
 struct Window {
   _Alignas(64) atomic_int since; /* messages since the last sample; relaxed: a few more or less do not matter */
-  atomic_int open;               /* samples not received; written under the mutex, read without it as a hint */
-  atomic_int room;               /* for how many samples; likewise */
-  pthread_mutex_t mutex;         /* of what follows; never held in a call of MPI */
+  atomic_int open;               /* samples that are not received; written under the mutex, read without it as a hint */
+  atomic_int room;               /* for how many samples; written and read the same way */
+  pthread_mutex_t mutex;         /* protects the members below; never held in a call of MPI */
   Held held;
-  uint64_t since_when; /* the newest sample was received, or the first task held */
-  uint64_t deadline;   /* nanoseconds, as all times here */
+  uint64_t since_when; /* when the newest sample was received, or the first task was held */
+  uint64_t deadline;   /* nanoseconds, like all times here */
   uint64_t patience;
 };
 
 static Window windows[kWindows];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int interval; /* one message of so many is a sample; 0: none. Written once. */
+static int interval; /* one in so many messages is a sample; 0: none. Written once. */
 static int least_room;
 
 static atomic_int windows_with_held; /* counted under their mutexes; relaxed: the poller comes again */
 
-/* The open samples of all windows: a ring around this, for the end. Under the mutex, which is taken once per sample,
- * one in sixteen messages. */
+/* The open samples of all windows, in a list, for the end. Under the mutex, which is taken for each sample, one in
+ * sixteen messages. */
 static pthread_mutex_t samples_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
   Sample* first;
@@ -113,7 +113,7 @@ static void wait_anew(Window* window, uint64_t now) {
   window->deadline = now + window->patience;
 }
 
-/* The current task, if the window is full still. */
+/* Holds the current task, if the window is still full. */
 static void hold(Window* window) {
   marline_task_t* task = marline_task_hold();
   if (task == NULL) return;
@@ -132,7 +132,7 @@ static void hold(Window* window) {
   if (!holds) marline_task_release(task);
 }
 
-/* Takes out the oldest ones, `most` at most, and returns how many. */
+/* Takes out the oldest held tasks, at most `most`, and returns how many. */
 static unsigned take_held(Window* window, marline_task_t** tasks, unsigned most) {
   Held* held = &window->held;
   unsigned count = 0;
@@ -147,8 +147,8 @@ static unsigned take_held(Window* window, marline_task_t** tasks, unsigned most)
   return count;
 }
 
-/* The oldest ones, `most` at most. Without the mutex: an OMPT tool is told of each, and may hold a lock of its own
- * where it sends. */
+/* Releases the oldest held tasks, at most `most`. Called without the mutex: an OMPT tool is notified of each
+ * release, and may hold a lock of its own where it sends. */
 static void release(Window* window, unsigned most) {
   marline_task_t* tasks[kReleasedAtATime];
   while (most > 0) {
@@ -181,8 +181,8 @@ static void unlist(Sample* sample) {
   pthread_mutex_unlock(&samples_mutex);
 }
 
-/* What is held is held with good reason: the window goes back towards what it was at first. The patience becomes four
- * to eight times what a sample takes. */
+/* The tasks are held with good reason: the window shrinks towards its first size. The patience becomes four to eight
+ * times the time that a sample takes. */
 static void note_progress(Window* window) {
   const uint64_t now = counters_clock();
   const uint64_t took = now - window->since_when;
@@ -195,7 +195,7 @@ static void note_progress(Window* window) {
   wait_anew(window, now);
 }
 
-/* By the poller. An error has gone to the communicator's handler. */
+/* Called by the poller. An error has gone to the communicator's handler. */
 static void received(Pending* pending) {
   Sample* sample = (Sample*)pending;
   Window* window = sample->window;
@@ -222,7 +222,8 @@ static bool is_small(MPI_Count count, MPI_Datatype datatype) {
          size <= kLargestSample && size * count <= kLargestSample;
 }
 
-/* A copy of a small message; NULL: it is not small, or MPI does not accept it, as it will say of the send itself. */
+/* Makes a copy of a small message. Returns NULL if it is not small, or if MPI does not accept it: MPI then reports
+ * that for the send itself. */
 static Sample* copy(const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int* size) {
   if (!is_small(count, datatype) || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS) return NULL;
   Sample* sample = malloc(sizeof *sample + (size_t)*size);
@@ -262,7 +263,7 @@ int run_ahead_destination(const void* buf, MPI_Count count, MPI_Datatype datatyp
   if (is_full(window)) hold(window);
   if (atomic_fetch_add_explicit(&window->since, 1, memory_order_relaxed) + 1 < interval) return dest;
   const int peers = comm_peers(comm);
-  if (dest < 0 || (peers > 0 && dest >= peers) || tag < 0) return dest; /* wrong, and MPI says so once */
+  if (dest < 0 || (peers > 0 && dest >= peers) || tag < 0) return dest; /* wrong arguments: MPI reports them, once */
   const bool sent = send_sample(window, buf, count, datatype, dest, tag, comm);
   atomic_store_explicit(&window->since, 0, memory_order_relaxed);
   return sent ? MPI_PROC_NULL : dest;
@@ -270,7 +271,7 @@ int run_ahead_destination(const void* buf, MPI_Count count, MPI_Datatype datatyp
 
 /* Time passes, and the end ----------------------------------------------------------------------------------------- */
 
-/* Nothing was received in time: the receiver waits for something else, or is busy elsewhere. */
+/* Nothing was received in time: the receiver waits for something else, or does other work. */
 static void give_up_holding(Window* window, uint64_t now) {
   unsigned released = 0;
   pthread_mutex_lock(&window->mutex);
@@ -286,7 +287,7 @@ static void give_up_holding(Window* window, uint64_t now) {
 }
 
 void run_ahead_poll(void) {
-  static uint64_t next_look; /* the poller's */
+  static uint64_t next_look; /* used by the poller */
   if (atomic_load_explicit(&windows_with_held, memory_order_relaxed) == 0) return;
   const uint64_t now = counters_clock();
   if (now < next_look) return;
@@ -301,8 +302,8 @@ int run_ahead_samples(void) {
   return count;
 }
 
-/* The bytes stay, as MPI may read them until MPI_Finalize has ended. Tasks that are held still would wait for ever, and
- * the region's end for them. */
+/* The bytes are not freed, because MPI may read them until MPI_Finalize has ended. Held tasks are released:
+ * otherwise they would wait for ever, and so would the end of their region. */
 void run_ahead_stop(void) {
   for (Window* window = windows; interval > 0 && window < windows + kWindows; ++window) release(window, UINT_MAX);
   for (Sample* sample = samples.first; sample != NULL; sample = sample->next)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Builds the description of a wait from a call's arguments. See waiting.h.
+ * Builds the description of a wait from a call's arguments.
  */
 #include "engine/waiting.h"
 

@@ -4,10 +4,10 @@
     generate.py CALLS OUTDIR COMPILER [FLAG...]
 
 COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function
-of the header, for the tool's or the library's own), mpi_first.c (what these lead to before that is looked up),
-mpi_wrappers.c (the entry points), mpi_owner.c and mpi_inside.c (owner_functions.py). Their text stands in the .in files
-beside this one (pieces.py); here is decided what goes where. A table that names a parameter which the header does not
-have, or a twin that does not take the same arguments, ends the build.
+of the header, for the functions of a tool or of the library), mpi_first.c (what the pointers lead to before the
+functions are looked up), mpi_wrappers.c (the entry points), mpi_owner.c and mpi_inside.c (owner_functions.py). Their
+text is in the .in files next to this one (pieces.py); this file decides what goes where. The build ends if the table
+names a parameter that the header does not have, or a nonblocking form that does not take the same arguments.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
 OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
 LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
-COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has not entered them: speculation_stop.c
+COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # a rank that has not entered them can: speculation_stop.c
 SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
-ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # of the calls with one request that are not in the table
+ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # these take a request and are not in the table
 WRAPPERS = Pieces("wrappers.c.in")
 WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "makes_parts", "collective", "helper",
         "names", "by_hand"}
@@ -41,7 +41,7 @@ class Call:
 
     @property
     def short(self) -> str:
-        """MPI_Comm_split: comm_split, the name of its pointer in next_mpi."""
+        """The name of its pointer in next_mpi: comm_split for MPI_Comm_split."""
         return short(self.name)
 
     @property
@@ -58,7 +58,7 @@ class Call:
 
     @property
     def sent(self) -> str:
-        """The arguments of a send, whose messages may run ahead of the receiver if it is a standard one."""
+        """The arguments of a send. The messages of a standard send may run ahead of the receiver."""
         standard = self.name.removesuffix("_c") in ("MPI_Send", "MPI_Isend")
         ahead = "run_ahead_destination(buf, count, datatype, dest, tag, comm)"
         return ", ".join(ahead if standard and parameter.name == "dest" else parameter.name
@@ -80,7 +80,7 @@ class Call:
 
     @property
     def made_from(self) -> str:
-        """What its identity comes from (comm.h). The two sides of these have nothing in common there."""
+        """The parent of the identity (comm.h). The two sides of a two-sided call share no parent."""
         two_sided = self.short in ("intercomm_create", "comm_accept", "comm_connect")
         found = None if two_sided else self.first_of_type("MPI_Comm")
         return found.name if found else "(MPI_Comm)0"
@@ -95,7 +95,7 @@ class Call:
 
 
 def read_calls(file: Path) -> dict[str, tuple[str, str]]:
-    """Way and detail by name."""
+    """Returns way and detail of each call by its name."""
     calls = {}
     for line in file.read_text(encoding="ascii").splitlines():
         words = line.split("#")[0].split()
@@ -122,12 +122,12 @@ def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Para
     return calls + [call for call in others if call.gives_request and call.name not in ONLY_USE_REQUESTS]
 
 
-# What a call is, for those who ask what a task waits for --------------------------------------------------------------
+# The description of a call, for reports of what a task waits for ------------------------------------------------------
 
 
 def length(call: Call) -> list[str]:
-    """Count and datatype, where MPI reads them: of arguments that are not significant (MPI 3.1, 2.4, 5.5, 5.7: at some
-    ranks, in place) the program may give any, also no handle at all."""
+    """Count and datatype, if MPI reads them. Arguments that are not significant (MPI 3.1, 2.4, 5.5, 5.7: at some ranks,
+    in place) may have any value, and need not be valid handles."""
     pairs = [("count", "datatype"), ("recvcount", "datatype")]
     pairs += [("sendcount", "sendtype")] if call.way == "sendrecv" else []
     pairs += [("recvcount", "recvtype")] if not call.parameter("root") else []
@@ -158,7 +158,7 @@ def description(call: Call, scope: str | None = None) -> str:
 
 
 def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
-    """The start of the nonblocking twin."""
+    """Starts the nonblocking form of the call."""
     theirs = prototypes.get(call.detail)
     if theirs is None:
         raise GeneratorError(f"mpi.h has {call.name}, but not its twin {call.detail}")
@@ -169,13 +169,13 @@ def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str
 
 
 def left_as_it_is(call: Call, condition: str) -> str:
-    """The call goes straight to MPI, where the thread may block, which `marline ps` is told."""
+    """The call goes straight to MPI, where the thread may block; `marline ps` shows that."""
     return WRAPPERS.fill("as_it_is", condition=condition, description=description(call), next=call.next)
 
 
 def in_a_scope(call: Call) -> str:
-    """Before a message is started (speculation.h): when the scope is stopped, it goes to nobody or comes from
-    nobody."""
+    """Before a message is started (speculation.h): if the scope is stopped, the message goes to, or comes from,
+    MPI_PROC_NULL."""
     peer = call.parameter("dest", "source")
     if not call.parameter("comm") or not peer:
         return ""
@@ -184,7 +184,7 @@ def in_a_scope(call: Call) -> str:
 
 
 def out_of_a_scope(call: Call, status: str) -> str:
-    """After it."""
+    """After the message has been started."""
     if not call.parameter("comm"):
         return ""
     if call.parameter("dest"):
@@ -221,14 +221,14 @@ def sendrecv(call: Call) -> str:
 
 
 def same_size(call: Call) -> str:
-    """After a collective of which MPI demands that all processes name as many bytes."""
+    """After a collective in which MPI demands that all processes pass the same number of bytes."""
     if call.name.removesuffix("_c") not in SAME_SIZE:
         return ""
     return WRAPPERS.fill("same_size", description=description(call))
 
 
 def in_order(call: Call) -> str:
-    """In a call without a twin that is collective over a communicator, but not over a group of it."""
+    """In a call without a nonblocking form that is collective over a communicator, but not over a group of it."""
     if call.first_of_type("MPI_Comm") is None or call.detail:
         return ""
     return WRAPPERS.fill("in_order", description=description(call))
@@ -264,7 +264,7 @@ def lane(call: Call) -> str:
 
 
 def made_tag(call: Call) -> str:
-    """What tells apart communicators that are made of the same at the same time."""
+    """Distinguishes communicators that are made from the same parent at the same time."""
     return "comm_tag_of(stringtag)" if call.parameter("stringtag") else call.parameter("tag") or "0"
 
 
@@ -282,7 +282,7 @@ def helper(call: Call) -> str:
 
 
 def helper_arguments(call: Call) -> str:
-    """The arguments in one place, and the function that the helper thread calls with them."""
+    """A struct of the arguments, and the function that the helper thread calls with it."""
     return WRAPPERS.fill("helper_arguments", short=call.short,
                          members="".join(f"  {member(parameter)}\n" for parameter in call.parameters)
                          or "  int none;\n",
@@ -319,8 +319,8 @@ def next_header(names: list[str]) -> str:
 
 
 def first_source(names: list[str], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
-    """What next_mpi leads to at first: a program may begin with MPI_Session_init (MPI 4.0, 11.3), with calls that MPI
-    allows before MPI_Init, or by mistake with any other, of which MPI has to say so."""
+    """The functions that next_mpi leads to at first. A program may begin with MPI_Session_init (MPI 4.0, 11.3), with
+    calls that MPI allows before MPI_Init, or by mistake with any other call, which MPI itself must refuse."""
     pieces = Pieces("first.c.in")
     calls = [Call(name, prototypes[name] or (), "by_hand", "") for name in names]
     functions = [pieces.fill("function", short=call.short, declared=call.declared, next=call.next) for call in calls]
@@ -338,7 +338,7 @@ def main(table: str, folder: str, *compiler: str) -> None:
     calls = calls_of(read_calls(Path(table)), prototypes)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    # MPI_T is for tools; handle conversions are macros in some headers: neither is behind us.
+    # MPI_T is for tools; handle conversions are macros in some headers: NextMpi has neither.
     names = [name for name, parameters in prototypes.items() if parameters is not None
              and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+",
                                   name)]  # fmt: skip

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For generate.py: the functions that hand a call to the owner (owner.h), those that say that a thread is inside MPI
-(inside.h), and the entry points of all calls of MPI that libmarline-mpi does nothing else with: they pass the call on
-to next_mpi, which may lead to the owner."""
+"""For generate.py: the functions that pass a call to the owner (owner.h), the functions that say that a thread is in
+MPI (inside.h), and the entry points of all calls of MPI that libmarline-mpi only passes on to next_mpi, which may lead
+to the owner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 from pieces import Pieces
 from prototypes import Parameter
 
-# MPI lets any thread call these, whatever its level (MPI 3.1, 12.4.3); and whoever aborts must not wait for the owner.
+# MPI lets any thread call these at any level (MPI 3.1, 12.4.3); and a thread that aborts must not wait for the owner.
 # (MPI_Query_thread and MPI_Is_thread_main are answered in init.c.)
 FROM_ANY_THREAD = {"MPI_Abort", "MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_Get_library_version"}
 
@@ -24,7 +24,7 @@ def short(name: str) -> str:
 
 
 def member(parameter: Parameter) -> str:
-    """A parameter as a member of a struct: an array is a pointer there."""
+    """A parameter as a member of a struct: an array becomes a pointer."""
     match = re.fullmatch(r"(.*?)(\w+)\s*\[\w*\]((?:\[\w+\])*)", parameter.text)
     if match is None:
         return f"{parameter.text};"
@@ -56,7 +56,7 @@ def passed_on(name: str, parameters: tuple[Parameter, ...]) -> str:
 
 
 def inside_source(names: list[str], prototypes: Prototypes) -> str:
-    """All calls of MPI itself (inside.h). Who aborts does not come back."""
+    """All calls of MPI itself (inside.h). MPI_Abort does not return, so it needs no leave."""
     pieces = [("inside_at_once" if name in FROM_ANY_THREAD else "inside", name) for name in names]
     functions = [OWNER.fill(piece, short=short(name), declared=declared(prototypes[name]),
                             passed=passed(prototypes[name])) for piece, name in pieces]  # fmt: skip
@@ -65,7 +65,7 @@ def inside_source(names: list[str], prototypes: Prototypes) -> str:
 
 
 def owner_source(names: list[str], served: set[str], prototypes: Prototypes) -> str:
-    """`names`: the members of NextMpi; `served`: those that have an entry point elsewhere."""
+    """`names`: the members of NextMpi; `served`: the calls that have an entry point elsewhere."""
     functions = [(at_once if name in FROM_ANY_THREAD else handed_over)(name, prototypes[name]) for name in names]
     entries = [passed_on(name, prototypes[name]) for name in names if name not in served]
     return OWNER.fill("file", functions="\n".join(functions), entries="\n".join(entries),

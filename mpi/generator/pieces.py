@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text of C with places to fill in, from a file of pieces beside this one (wrappers.c.in). A line `//@ NAME` begins a
-piece, which ends with its last line that is not empty. Lines before the first piece are for who reads the file.
+piece, which ends with its last line that is not empty. Lines before the first piece are for readers of the file.
 
-In a piece `$name` stands for a value. On a line of its own it stands for whole lines, or for none."""
+In a piece `$name` is replaced by a value. On a line of its own it is replaced by whole lines, or by none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pieces:
         self._pieces = {name: piece.rstrip("\n") for name, piece in zip(parts[1::2], parts[2::2])}
 
     def fill(self, piece: str, **values: str) -> str:
-        """The piece's lines. A value for lines of its own is such a result, or several, or empty."""
+        """Returns the piece's lines. A value for whole lines is the result of fill, several results, or empty."""
         done = ""
         for line in self._pieces[piece].split("\n"):
             block = re.fullmatch(r"\$(\w+)", line)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * This rank, the hosts and processes of the other ranks, and the communicators, for `marline ps`. See describe.h. This
- * needs no MPI call, which may hang: the data is collected in MPI_Init, and the lock of comm.h's list is never held
- * during an MPI call. Written in describe_start(), before the parts are registered, and only read afterwards, by the
- * runtime's server.
+ * Describes this rank, the hosts and processes of the other ranks, and the communicators, for `marline ps`. This needs
+ * no MPI call, which may hang: the data is collected in MPI_Init, and the lock of comm.h's list is never held during an
+ * MPI call. The variables are written in describe_start(), before the parts are registered; afterwards the runtime's
+ * server only reads them.
  */
 #include "inspect/describe.h"
 
@@ -22,18 +22,18 @@
 #include "inspect/requests.h"
 #include "inspect/watch.h"
 
-enum { kSecretBytes = 16, kMostMembers = 4096 }; /* of a communicator that `marline ps` is told */
+enum { kSecretBytes = 16, kMostMembers = 4096 }; /* members of a communicator that `marline ps` gets */
 
 typedef struct Peer {
   char host[64];
   int pid;
-  int port; /* of its relay; 0: none */
+  int port; /* port of its relay; 0: none */
 } Peer;
 
 static Peer* peers; /* by rank */
 static int rank;
 static int size;
-static char secret[2 * kSecretBytes + 1]; /* of the job; "" where all ranks are on one node */
+static char secret[2 * kSecretBytes + 1]; /* of the job; "" if all ranks are on one node */
 
 /* Parts ------------------------------------------------------------------------------------------------------------ */
 
@@ -42,7 +42,7 @@ typedef struct CommVisit {
   const char* comma;
 } CommVisit;
 
-/* The collectives that tasks or threads of this rank are in, each with its number on the communicator. */
+/* Writes the collectives that tasks or threads of this rank are in, each with its number on the communicator. */
 static void describe_collectives(const Out* out, const CollectiveLog* log) {
   const char* comma = "";
   const uint64_t begun = log != NULL ? collective_log_begun(log) : 0;
@@ -115,7 +115,7 @@ static bool on_one_node(void) {
 
 static void draw_secret(void) {
   unsigned char bytes[kSecretBytes];
-  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return; /* "": no relay takes it */
+  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return; /* "": no relay accepts it */
   for (int i = 0; i < kSecretBytes; ++i) snprintf(secret + 2 * i, 3, "%02x", bytes[i]);
 }
 

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/* After MPI_Init, on all ranks: they tell each other where they are. `thread_level` is what MPI provides. */
+/* Called after MPI_Init, on all ranks, which exchange where they are. `thread_level` is what MPI provides. */
 void describe_start(int thread_level);
 
-/* Before MPI_Finalize: no call of MPI is made for `marline ps` when this returns. */
+/* Called before MPI_Finalize: no MPI call is made for `marline ps` after this returns. */
 void describe_stop(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JSON for `marline ps`, piece by piece.
+ * Writes JSON for `marline ps`, piece by piece.
  */
 #ifndef MARLINE_MPI_DESCRIBE_WRITE_H
 #define MARLINE_MPI_DESCRIBE_WRITE_H

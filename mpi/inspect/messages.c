@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See messages.h. The mutex guards the state. While `asking` is set, the asking thread owns the list, otherwise the
- * server.
+ * Asks MPI for messages in a thread. The mutex protects the state. While `asking` is set, the asking thread owns the
+ * list, otherwise the server owns it.
  */
 #include "inspect/messages.h"
 
@@ -14,15 +14,15 @@
 #include "base/mpi_library.h"
 #include "comm/comm.h"
 
-/* What one question of `marline ps` is answered with, in kSeconds. Messages, communicators and senders beyond are left
- * out. */
+/* Limits of one answer to `marline ps`, which takes kSeconds at most. Further messages, communicators and senders
+ * are left out. */
 enum { kMostMessages = 256, kMostComms = 256, kMostSenders = 1024, kSeconds = 2 };
 
 typedef struct Message {
   uint64_t comm;
   int source;
   int tag;
-  int bytes; /* INT_MAX: or more */
+  int bytes; /* INT_MAX: that many or more */
 } Message;
 
 typedef struct KnownComm {
@@ -82,7 +82,7 @@ static void* ask(void* unused) {
   return NULL;
 }
 
-/* Under the mutex. */
+/* Called under the mutex. */
 static void wait_for_answer(void) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -99,7 +99,7 @@ void messages_stop(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-/* Under the mutex. Returns what is wrong, or NULL. */
+/* Called under the mutex. Returns what is wrong, or NULL. */
 static const char* try_to_ask(void) {
   pthread_t thread;
   if (!may_ask) return "MPI may not be asked: no MPI_THREAD_MULTIPLE, or MPI_Finalize has been called";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading the table of requests. See requests.h.
+ * Fills and reads the table of requests.
  */
 #include "inspect/requests.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The calls that started the program's requests, for `marline ps`. MPI_Wait gets handles, and MPI does not tell what
- * the requests are, so a table here remembers how they began.
+ * Remembers the calls that started the program's requests, for `marline ps`. MPI_Wait gets handles, and MPI does not
+ * say what the requests are, so a table here has how they began.
  *
- * The table has kRequests places, indexed by handle. A newer request takes the place of an older one. So an entry may
- * be missing, but never belongs to another request, because every call that gives the program a request writes the
- * table. MPI has one handle for all requests that are complete from the start: they are not in the table. Entries are
- * not removed when a request ends. Any thread.
+ * The table has kRequests slots, indexed by handle. A newer request replaces an older one. So an entry may be missing,
+ * but never belongs to another request, because every call that gives the program a request writes the table. MPI has
+ * one handle for all requests that are complete from the start: they are not in the table. Entries are not removed when
+ * a request ends. Any thread.
  *
- * A place is written without a lock or an order of its stores: `check` holds the exclusive or of the rest, so that a
+ * A slot is written without a lock or an order of its stores: `check` holds the exclusive or of the rest, so that a
  * reader ignores an entry that two writers have mixed, or that a writer has not finished, unless the differences happen
  * to cancel (the lockless hash table of Hyatt and Mann, ICGA Journal, 2002).
  */
@@ -22,27 +22,28 @@
 #include "comm/comm.h"
 #include "inspect/describe_write.h"
 
-enum { kRequestBits = 10, kRequests = 1 << kRequestBits }; /* open ones; of more, `marline ps` knows the newest */
+/* Open requests; if there are more, `marline ps` knows the newest. */
+enum { kRequestBits = 10, kRequests = 1 << kRequestBits };
 
 typedef struct BegunRequest {
   _Alignas(64) _Atomic uint64_t check;
-  _Atomic uint64_t handle;       /* 0 in a place that was never written: no request in either implementation */
-  _Atomic uint64_t operation;    /* the address of its name */
-  _Atomic uint64_t comm;         /* identity; 0: none */
+  _Atomic uint64_t handle;       /* 0 in a slot that was never written: no request in either implementation */
+  _Atomic uint64_t operation;    /* the address of the call's name */
+  _Atomic uint64_t comm;         /* identity of the communicator; 0: none */
   _Atomic uint64_t peer_and_tag; /* as in MpiCall; the tag in the lower half */
-  _Atomic uint64_t count;        /* of elements */
+  _Atomic uint64_t count;        /* number of elements */
 } BegunRequest;
 
 extern BegunRequest begun_requests[kRequests];
 
-/* Of requests that are complete from the start: sends, receives, collectives. */
+/* The handles of requests that are complete from the start: of sends, of receives, of collectives. */
 enum { kCompleteKinds = 3 };
 extern uint64_t complete_requests[kCompleteKinds]; /* written in MPI_Init */
 
-/* After MPI_Init: learns what these are, by calls of MPI. */
+/* Called after MPI_Init: finds out these handles, by calls of MPI. */
 void requests_start(void);
 
-/* What the wrapper of a call that gives a request says, if `error` is MPI_SUCCESS. */
+/* Called by the wrapper of a call that gives a request: notes it if `error` is MPI_SUCCESS. */
 static inline void request_begun(int error, const MPI_Request* request, const MpiCall* call) {
   if (error != MPI_SUCCESS) return;
   const uint64_t handle = (uint64_t)(intptr_t)*request;
@@ -62,8 +63,9 @@ static inline void request_begun(int error, const MPI_Request* request, const Mp
 }
 
 /* Writes {"complete": [HANDLE, ...], "requests": [{"id": HANDLE, "operation": ..., "peer": ..., "tag": ..., "comm":
- * ..., "count": ...}, ...]}, where handles, peers, tags and communicators are those of waiting.h. "complete" are those
- * that nobody waits for: null, of requests that are complete from the start, and those with MPI_PROC_NULL. */
+ * ..., "count": ...}, ...]}, with handles, peers, tags and communicators as in waiting.h. "complete" has the handles
+ * for which no task waits: null, the handles of requests that are complete from the start, and of requests with
+ * MPI_PROC_NULL. */
 void requests_describe(const Out* out);
 
 #endif

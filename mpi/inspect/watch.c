@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See watch.h. The command is started through a shell that ends at once, so that it is not a child of the program,
- * which may wait for its own children. It is started without the libraries that are preloaded here, because it is an
- * ordinary program.
+ * Starts the command. It is started through a shell that ends at once, so that it is not a child of the program, which
+ * may wait for its own children. It is started without the libraries that are preloaded here, because it is an ordinary
+ * program.
  */
 #include "inspect/watch.h"
 
@@ -22,7 +22,7 @@
 
 extern char** environ;
 
-/* PREFIX/bin/marline, from PREFIX/lib/marline/MPI/libmarline-mpi.so. False: it is not there. */
+/* Finds PREFIX/bin/marline, from PREFIX/lib/marline/MPI/libmarline-mpi.so. Returns false if it is not there. */
 static bool find_command(char* path, size_t bytes) {
   Dl_info self;
   char real[PATH_MAX];
@@ -40,7 +40,8 @@ static bool is_ours(const char* variable) {
   return strncmp(variable, "LD_PRELOAD=", 11) == 0 || strncmp(variable, "LD_LIBRARY_PATH=", 16) == 0;
 }
 
-/* The caller frees the list, whose strings are the environment's own. */
+/* The environment without the variables for this library. The caller frees the list; its strings are the
+ * environment's own. */
 static char** plain_environment(void) {
   size_t count = 0;
   while (environ[count] != NULL) ++count;

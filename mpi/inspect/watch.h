@@ -6,7 +6,7 @@
 #ifndef MARLINE_MPI_WATCH_H
 #define MARLINE_MPI_WATCH_H
 
-/* In MPI_Init, after the parts of describe.c have been registered. */
+/* Called in MPI_Init, after the parts of describe.c have been registered. */
 void watch_start(double seconds);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scopes: their table, and the checks that calls in them make. See speculation.h; the stop is in speculation_stop.c.
+ * The table of the scopes, and the checks that calls in them make. The stop is in speculation_stop.c.
  */
 #include "speculation/speculation.h"
 
@@ -14,23 +14,23 @@
 #pragma GCC visibility pop
 #include "base/report.h"
 
-/* As in speculation_stop.c. */
+/* The reason is in speculation_stop.c. */
 #if MARLINE_MPI_IS_OPENMPI
 #pragma weak PMPI_Type_c2f
 #pragma weak PMPI_Op_c2f
 #endif
 
-enum { kMostScopes = 8 }; /* open at a time, each call looks through them; one more ends the program with a line */
+enum { kMostScopes = 8 }; /* open at a time; each call looks through them; one more ends the program with a line */
 #define STOPPED (1U << 31)
 
-/* Never freed, so that a call on any communicator may look through them while others open and close theirs. A slot is
- * taken and given back by the task that begins and ends the scope. */
+/* Never freed, so that a call on any communicator may look through them while other tasks open and close their
+ * scopes. The task that begins and ends a scope takes and gives back its slot. */
 static Speculation scopes[kMostScopes];
 _Atomic int speculation_scopes;
 
 Speculation* speculation_find(MPI_Comm comm) {
   for (int i = 0; i < kMostScopes; ++i) {
-    /* Acquire: pairs with the release in marline_mpi_speculation_begin; what the scope holds is seen. */
+    /* Acquire: pairs with the release in marline_mpi_speculation_begin; the caller sees what the scope holds. */
     if (atomic_load_explicit(&scopes[i].open, memory_order_acquire) &&
         atomic_load_explicit(&scopes[i].comm, memory_order_relaxed) == comm)
       return &scopes[i];
@@ -51,7 +51,8 @@ static void check_caller(const char* call) {
 static void add_one(_Atomic uint64_t* counter) { atomic_fetch_add_explicit(counter, 1, memory_order_relaxed); }
 
 bool speculation_enter(Speculation* scope, const char* call) {
-  /* Relaxed: in the order of this word a call is before the stop's bit, which then waits for it, or behind it. */
+  /* Relaxed: in the modification order of this word, a call is before the stop's bit, and the stop then waits for
+   * it, or it is after that bit. */
   if ((atomic_fetch_add_explicit(&scope->busy, 1, memory_order_relaxed) & STOPPED) == 0) return true;
   speculation_leave(scope);
   check_caller(call);
@@ -60,7 +61,8 @@ bool speculation_enter(Speculation* scope, const char* call) {
 }
 
 void speculation_leave(Speculation* scope) {
-  /* Release: pairs with all_quiet's acquire. Who sees the count at 0 comes after all that was started. */
+  /* Release: pairs with all_quiet's acquire. A thread that sees the count at 0 is ordered after all that was
+   * started. */
   atomic_fetch_sub_explicit(&scope->busy, 1, memory_order_release);
 }
 
@@ -109,7 +111,7 @@ int speculation_complete_receive(int started, MPI_Request* request, int source, 
   return error;
 }
 
-/* Until nothing is being started and no receive is open: asked by the poller, to whom open receives belong. */
+/* Waits until nothing is being started and no receive is open. The poller tests this, because it owns open receives. */
 typedef struct Quiet {
   Pending base; /* first: the engine hands back a pointer to it */
   Speculation* scope;
@@ -124,7 +126,7 @@ static bool all_quiet(Pending* pending) {
 }
 
 void speculation_close(Speculation* scope) {
-  /* Relaxed: only the place in this word's order matters, and what the other side did is acquired by all_quiet. */
+  /* Relaxed: only the position in this word's modification order matters, and all_quiet acquires what the calls did. */
   if ((atomic_fetch_or_explicit(&scope->busy, STOPPED, memory_order_relaxed) & STOPPED) != 0)
     report_fatal("marline_mpi_speculation_stop was called a second time before marline_mpi_speculation_end");
   Quiet quiet = {

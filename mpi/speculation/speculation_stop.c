@@ -16,8 +16,8 @@
 #include "comm/order.h"
 #include "speculation/speculation.h"
 
-/* Open MPI's conversions of handles are functions that nobody stands in front of: weak, as this library must also load
- * where there is no MPI. In MPICH they are macros. */
+/* Open MPI's conversions of handles are functions that no tool intercepts. They are weak, because this library must
+ * also load where there is no MPI. In MPICH they are macros. */
 #if MARLINE_MPI_IS_OPENMPI
 #pragma weak PMPI_Type_f2c
 #pragma weak PMPI_Op_f2c
@@ -47,14 +47,14 @@ static void* zeros(size_t bytes) {
 
 /* Collectives ------------------------------------------------------------------------------------------------------ */
 
-/* How far the ranks have come. */
+/* How many collectives the ranks have entered. */
 typedef struct Progress {
   int64_t least;
   int64_t most;
-  int first; /* rank with the most */
+  int first; /* the first rank with the most */
 } Progress;
 
-/* Returns once all ranks have stopped: each contributes after that. */
+/* Returns when all ranks have stopped, because each rank contributes after its stop. */
 static Progress agree(Speculation* scope, int ranks) {
   int64_t mine = (int64_t)scope->entered;
   int64_t* all = zeros((size_t)ranks * sizeof mine);
@@ -71,7 +71,7 @@ static Progress agree(Speculation* scope, int ranks) {
   return progress;
 }
 
-/* The records of the collectives that some rank has not entered, from one that has entered all. */
+/* The records of the collectives that some rank has not entered, from a rank that has entered all. */
 static CollectiveRecord* share_records(const Speculation* scope, const Progress* progress) {
   const int64_t count = progress->most - progress->least;
   if (count > kCollectivesKept)
@@ -90,7 +90,7 @@ static CollectiveRecord* share_records(const Speculation* scope, const Progress*
 
 static int start_in_place_of_the_program(const CollectiveRecord* record, void* from, void* to, MPI_Comm comm,
                                          MPI_Request* request) {
-  const int count = (int)record->count; /* no more: speculation_enter_collective */
+  const int count = (int)record->count; /* it fits: speculation_enter_collective refuses more */
   switch (record->kind) {
     case kCollectiveBcast:
       return next_mpi.ibcast(to, count, PMPI_Type_f2c(record->datatype), record->root, comm, request);
@@ -112,7 +112,7 @@ static size_t bytes_of(const CollectiveRecord* record) {
   return (size_t)record->count * (size_t)extent;
 }
 
-/* As the program would have called it: the communicator's log of collectives stays the same on all ranks. */
+/* The call as the program would have made it: the communicator's log of collectives stays the same on all ranks. */
 static MpiCall call_of(const CollectiveRecord* record, MPI_Comm comm) {
   static const char* const kNames[] = {[kCollectiveBarrier] = "MPI_Barrier",
                                        [kCollectiveBcast] = "MPI_Bcast",
@@ -127,7 +127,8 @@ static MpiCall call_of(const CollectiveRecord* record, MPI_Comm comm) {
   return call;
 }
 
-/* With zeros for data: the ranks that entered it for the program's sake have cancelled what needs the result. */
+/* Enters the collective with zeros as data: the ranks where the program entered it have cancelled what needs the
+ * result. */
 static void enter_in_place_of_the_program(const CollectiveRecord* record, MPI_Comm comm) {
   const MpiCall call = call_of(record, comm);
   IN_ORDER(ticket, __builtin_return_address(0), &call);
@@ -154,7 +155,7 @@ static void complete_collectives(Speculation* scope, MPI_Comm comm, const Progre
 
 /* Messages --------------------------------------------------------------------------------------------------------- */
 
-/* The next message from a rank: matched by the poller, so that no other task can take it. */
+/* The next message from a rank. The poller matches it, so that no other task can take it. */
 typedef struct Next {
   Pending base; /* first: the engine hands back a pointer to it */
   MPI_Comm comm;
@@ -170,7 +171,7 @@ static bool has_message(Pending* pending) {
   return flag || next->base.error != MPI_SUCCESS;
 }
 
-/* Receives and forgets one message. True if it was the marker. As MPI_PACKED, which any message matches. */
+/* Receives and drops one message, as MPI_PACKED, which any message matches. Returns true if it was the marker. */
 static bool take_message(MPI_Comm comm, int source) {
   Next next = {.base = {.finished = has_message,
                         .call = &(const MpiCall){.name = kName, .comm = comm, .peer = source, .tag = MPI_ANY_TAG}},
@@ -191,8 +192,8 @@ static bool take_message(MPI_Comm comm, int source) {
   return is_marker;
 }
 
-/* All ranks have stopped: nobody sends on `comm` behind its markers before it has ended the scope. Rank by rank, and of
- * each up to its marker, since what comes behind that may be the next scope's. */
+/* All ranks have stopped: a rank sends nothing on `comm` after its markers before it has ended the scope. Receives
+ * rank by rank, and from each rank up to its marker, because what follows the marker may be the next scope's. */
 static void drain(Speculation* scope, MPI_Comm comm, int ranks) {
   MPI_Request* markers = zeros((size_t)ranks * sizeof *markers);
   for (int rank = 0; rank < ranks; ++rank)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The raw cycle counter: constant rate, readable without a system call, comparable between the CPUs of one machine. Not
-// serialising on purpose: a record's time may be a few cycles early, but a fence would cost more than that.
+// Reads the raw cycle counter: constant rate, readable without a system call, comparable between the CPUs of one
+// machine. Not serialising on purpose: a record's time may be a few cycles early, but a fence would cost more than
+// that.
 #ifndef MARLINE_TRACE_CLOCK_HPP
 #define MARLINE_TRACE_CLOCK_HPP
 
@@ -22,7 +23,7 @@ inline uint64_t read_cycles() {
 #endif
 }
 
-// One moment on both clocks: two of them give the counter's frequency.
+// One moment on both clocks. Two such moments give the counter's frequency.
 struct ClockPair {
   uint64_t cycles;
   uint64_t monotonic_ns;
@@ -31,7 +32,7 @@ struct ClockPair {
 inline ClockPair read_clock_pair() {
   ClockPair best{};
   uint64_t width = UINT64_MAX;
-  for (int i = 0; i < 8; ++i) {  // the narrowest of a few brackets: an interrupt in between spoils one, not all
+  for (int i = 0; i < 8; ++i) {  // keeps the shortest of a few readings, because an interrupt may spoil one
     timespec now;
     const uint64_t before = read_cycles();
     clock_gettime(CLOCK_MONOTONIC, &now);

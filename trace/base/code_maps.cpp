@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The executable mappings as the kernel lists them, with the build ids that the loaded objects carry in their notes
-// (ELF: PT_NOTE, NT_GNU_BUILD_ID of the name "GNU"). They are read anew each time the JSON file is written, so that
-// libraries that the program loads later are in it at the end.
+// Lists the executable mappings as the kernel lists them, with the build ids that the loaded objects carry in their
+// notes (ELF: PT_NOTE, NT_GNU_BUILD_ID of the name "GNU"). They are read anew each time the JSON file is written, so
+// that its last version contains libraries that the program loads later.
 #include "base/code_maps.hpp"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostIdBytes = 32;  // SHA-1 has 20
 
 struct BuildId {
-  uint64_t begin;  // of a mapping, and its end: the id of the object that lies there is looked for
+  uint64_t begin;  // begin and end of a mapping: the id of the object at these addresses is looked for
   uint64_t end;
   char text[2 * kMostIdBytes + 1];
 };
@@ -69,7 +69,7 @@ int find_build_id(dl_phdr_info* object, size_t, void* argument) {
   return 1;
 }
 
-// One line of /proc/self/maps. False if it is no executable mapping of a file.
+// Writes one line of /proc/self/maps. Returns false if it is no executable mapping of a file.
 bool write_map(FILE* out, const char* separator, char* line) {
   uint64_t begin = 0;
   uint64_t end = 0;

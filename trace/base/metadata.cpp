@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a process's JSON file. Without a JSON library, because the recorder links only libc. Each value is written by
+// Writes a process's JSON file, without a JSON library, because the recorder links only libc. Each value is written by
 // one small function; text from outside (paths, arguments, host name) goes through write_string.
 #include "base/metadata.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace marline::trace {
 
-// A JSON string. Bytes from 0x80 on are passed through: file names are UTF-8, or the reader replaces them.
+// Writes a JSON string. Bytes from 0x80 on are passed through: file names are UTF-8, or the reader replaces them.
 void write_string(FILE* out, const char* text) {
   fputc('"', out);
   for (; *text != '\0'; ++text) {
@@ -130,10 +130,11 @@ void write_machine(FILE* out) {
   const ssize_t length = readlink("/proc/self/exe", text, sizeof text - 1);
   text[length < 0 ? 0 : length] = '\0';
   write_member(out, "exe", text);
-  fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));  // of the node: is it oversubscribed?
+  // Of the node: shows whether it is oversubscribed.
+  fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-// A new file, for its owner alone: a trace has the program's arguments and paths.
+// Makes a new file that only its owner can read: a trace contains the program's arguments and paths.
 FILE* create(const char* path) {
   if (unlink(path) != 0 && errno != ENOENT) {
     return nullptr;

@@ -12,7 +12,7 @@
 namespace marline::trace {
 
 struct Metadata {
-  static constexpr int kMostSamples = 64;  // of the clock against rank 0's; the first ones are kept
+  static constexpr int kMostSamples = 64;  // samples of the clock against rank 0's; the first ones are kept
 
   int rank;
   int size;  // 0: no MPI
@@ -26,9 +26,9 @@ struct Metadata {
   ClockSample samples[kMostSamples];
   int sample_count;
   Options options;
-  const char* stopped;  // why recording ended before the program did; or null. Atomic: set by any thread, once
+  const char* stopped;  // why recording ended before the program did; or null. Atomic: any thread sets it, once
 
-  // Writes the file whole under another name, then renames it to `path`. False (and errno) on failure.
+  // Writes the complete file under another name, then renames it to `path`. Returns false (and errno) on failure.
   bool write(const char* path) const;
 };
 

@@ -20,7 +20,7 @@ constexpr struct {
   unsigned events;
 } kWords[] = {
     {"task", kTaskEvents},
-    {"dependence", kTaskEvents | kDependenceEvents},  // between tasks, so these are recorded too
+    {"dependence", kTaskEvents | kDependenceEvents},  // dependences are between tasks, so tasks are recorded, too
     {"sync", kSyncEvents},
     {"mutex", kMutexEvents},
     {"work", kWorkEvents},
@@ -75,7 +75,7 @@ bool read_start(const char* text, bool& begin_off) {
   return false;
 }
 
-// A number of bytes, or of K, M, G (powers of 1024).
+// Reads a number of bytes, or of K, M, G (powers of 1024).
 bool read_limit(const char* text, uint64_t& limit) {
   constexpr char kUnits[] = "KMG";
   char* end = nullptr;
@@ -95,7 +95,7 @@ bool read_limit(const char* text, uint64_t& limit) {
   return false;
 }
 
-// An empty value is as none.
+// Treats an empty value like none.
 const char* value_of(const char* name) {
   const char* value = trusted_variable(name);
   return value == nullptr || *value == '\0' ? nullptr : value;

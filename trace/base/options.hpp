@@ -15,7 +15,7 @@ struct Options {
   uint64_t limit;   // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
 };
 
-// False after one line on stderr that says which value is wrong and what would be right.
+// Returns false after one line on stderr that says which value is wrong and what would be right.
 bool read_options(Options& options);
 
 // The words of MARLINE_TRACE_EVENTS that the bits stand for, as the inside of a JSON array.

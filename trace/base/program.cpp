@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of the program to its recording: the entry points behind include/marline/trace.h, which finds them by name and
-// never links them. A region belongs to the task that is in it, also if the task continues on another thread.
+// The calls by which the program controls its recording: the entry points for include/marline/trace.h, which finds them
+// by name and never links them. A region belongs to the task that is in it, even if the task continues on another
+// thread.
 //
-// marline_task_label and marline_task_color are Marline's functions; here they are for programs on other runtimes. If
-// the runtime has them, too (this library is in front of it), the calls are passed on.
+// marline_task_label and marline_task_color are Marline's functions; they are defined here for programs on other
+// runtimes. If the runtime has them, too (this library is loaded before it), the calls are passed on.
 #include <dlfcn.h>
 
 #include "base/stream.hpp"
@@ -14,7 +15,7 @@
 namespace marline::trace {
 namespace {
 
-// The stream if regions are wanted and recording is on.
+// The thread's stream, if regions are wanted and recording is on.
 Stream* region_stream() {
   Stream* stream = Stream::mine();
   return stream != nullptr && wanted(kRegionEvents) ? stream : nullptr;
@@ -35,7 +36,8 @@ void keep_color(uint32_t color) {
   }
 }
 
-// The definition behind this one, or ours. Looked up once; threads that do it at the same time find the same.
+// The next definition in the order of libraries, or `ours`. Looked up once; threads that look it up at the same time
+// find the same function.
 template <class Function>
 Function next_or(const char* name, Function ours, Function& found) {
   Function function = __atomic_load_n(&found, __ATOMIC_RELAXED);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The content of a trace file: a header, the window into which the thread writes, and then, from `copies_at` on and in
+// The content of a trace file: a header; the window into which the thread writes; and then, from `copies_at` on and in
 // order, copies of the window, one for each time it was full. All of it is records of 32 bytes, made from the one event
-// table (events.def). The newest record may be rewritten (a task's beginning becomes its whole run).
+// table (events.def). The newest record may be rewritten (the record of a task's beginning becomes the record of its
+// whole run).
 //
-// Invariant: a record's time is written last, is never 0, and differs from that of the record that stood in its place
-// before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are whole, and
-// the window begins with the whole records that are younger than the last copy; the first whose time is 0, or is still
-// the one in that copy, ends the trace. (A window that was being copied is not counted, and is all there in its own
-// place.)
+// Invariant: a record's time is written last, is never 0, and differs from the time of the record that was at its place
+// before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are complete, and
+// the window begins with the complete records that are younger than the last copy. The first record with time 0, or
+// with the time that it has in that copy, ends the trace. (If the window was being copied, that copy is not counted,
+// and the window itself is complete.)
 #ifndef MARLINE_TRACE_RECORD_HPP
 #define MARLINE_TRACE_RECORD_HPP
 
@@ -49,8 +50,8 @@ namespace call {
 #undef MARLINE_MPI_CALL
 }  // namespace call
 
-// FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name kind", each with a
-// newline.
+// FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name kind", each followed
+// by a newline.
 constexpr u64 kFnvBasis = 0xcbf29ce484222325;
 constexpr u64 fnv1a(const char* text, u64 hash = kFnvBasis) {
   for (; *text != '\0'; ++text) {
@@ -77,19 +78,19 @@ struct FileHeader {
   uint32_t pid;
   uint32_t os_tid;
   u64 window_records;
-  u64 flushed;    // copies of the window that stand behind it
-  u64 copies_at;  // where in the file the first begins; 0: directly behind the window
+  u64 flushed;    // number of copies of the window in the file
+  u64 copies_at;  // offset in the file of the first copy; 0: directly after the window
   u64 reserved;
 };
 static_assert(sizeof(FileHeader) == 2 * sizeof(Record));
 
-// What a field of so many bits says of a value that may be too large for it.
+// The value for a field of `bits` bits: its largest number if `value` is too large for it.
 constexpr u64 saturated(u64 value, int bits) {
   const u64 most = (u64{1} << bits) - 1;
   return value < most ? value : most;
 }
 
-// Of ompt_task_flag_t the kind (bits 0-7) and the properties (bits 24-31).
+// Packs the kind (bits 0-7) and the properties (bits 24-31) of an ompt_task_flag_t.
 constexpr u64 pack_task_flags(int flags) {
   const u64 bits = static_cast<uint32_t>(flags);
   return (bits & 0xff) | (bits >> 16 & 0xff00);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of the recorder that exists once per process. `process` holds the content of the JSON file, guarded by
+// The part of the recorder that exists once per process. `process` holds the content of the JSON file, under
 // process_lock. Data that every thread reads (state, switch_count, the wanted events) is atomic, or constant once
-// recording has started. Nothing here is on the path of an event. Order of locks: process_lock, then the list of
-// streams; stop_recording, which may be called under either, takes none.
+// recording has started. Recording an event runs nothing here. Order of locks: process_lock, then the lock of the list
+// of streams; stop_recording, which may be called under either, takes none.
 #include "base/recorder.hpp"
 
 #include <errno.h>
@@ -28,20 +28,21 @@ uint64_t switch_count;
 
 namespace {
 
-// kEnded: there is a trace, to which nothing is added any more. kNever: there is none, or it is a parent process's.
+// kEnded: there is a trace, to which nothing is added any more. kNever: there is no trace, or it is the parent
+// process's.
 enum State { kIdle, kRecording, kEnded, kNever };
 constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
-pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;  // not taken for a record
+pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;  // never taken to record an event
 State state = kIdle;                                       // written under process_lock, read by any thread
-Metadata process;                                          // process_lock
+Metadata process;                                          // under process_lock
 char directory[kPathBytes - 64];
 bool rank_known;
-uint64_t switch_times[2];  // of the last switch on and off; before the count, whose readers want to be near them only
+uint64_t switch_times[2];  // last switch on and off; written before the count; readers need them only roughly
 uint64_t bytes_written;
-void (*hand_over_events)();  // written before there are threads, or null
+void (*hand_over_events)();  // written before there are other threads; or null
 
-// The launchers' ways to say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
+// The variables by which launchers say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
 bool rank_from_environment(int& rank) {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     const char* value = trusted_variable(name);
@@ -72,8 +73,8 @@ void switch_recording(bool off) {
   }
 }
 
-// A device of a program, by its job (offload/wire/base/job.hpp), in front of what it runs of the program's main
-// (offload/registry/registry.cpp): what it does is recorded by the program.
+// Whether this process is a device of a program, by its job (offload/wire/base/job.hpp), before it runs anything of the
+// program's main (offload/registry/registry.cpp): the program records what its devices do.
 bool is_worker() {
   const char* number = trusted_variable("MARLINE_JOB_NUMBER");
   return number != nullptr && strcmp(number, "0") != 0 && trusted_variable("MARLINE_JOB_TAKEN") == nullptr;
@@ -84,7 +85,7 @@ bool open_trace() {
   if (wanted == nullptr || *wanted == '\0' || is_worker()) {
     return false;
   }
-  // Absolute: the program may change its folder. The folder itself is made; its parent must be there.
+  // Makes the path absolute, because the program may change its folder. Makes the folder itself; its parent must exist.
   if (mkdir(wanted, 0700) != 0 && errno != EEXIST) {
     fprintf(stderr, "marline-trace: cannot make MARLINE_TRACE_DIR=%s: %s; nothing is recorded\n", wanted,
             strerror(errno));
@@ -131,18 +132,18 @@ bool trace_exists() {
   return true;
 }
 
-// Writes the JSON file for the first time: it is all that a killed program leaves beside its records.
+// Writes the JSON file for the first time: a killed program leaves only this file and its records.
 bool begin_metadata() {
   if (trace_exists()) {
     return false;
   }
   process.clock_begin = read_clock_pair();
-  usleep(2000);  // so that this file too knows the counter's frequency
+  usleep(2000);  // so that this version of the file, too, gives the counter's frequency
   return write_locked();
 }
 
-// The rank is known now, and the files that were named after the process get its name. An older trace's file under that
-// name stays, and this one goes.
+// Called when the rank is known: the files that were named after the process get the rank's name. If an older trace has
+// a file of that name, that file stays, and this trace is removed.
 void rename_files(int rank) {
   char old_path[kPathBytes];
   char tag[kTagBytes];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cold half of Stream: making the file, flushing the window, closing. The window is allocated on disk before it is
-// mapped: a store into a hole of a full disk would be a SIGBUS.
+// The part of Stream that runs seldom: making the file, flushing the window, closing. The window is allocated on disk
+// before it is mapped, because a store into a hole of a full disk would raise SIGBUS.
 #include "base/stream.hpp"
 
 #include <errno.h>
@@ -19,20 +19,20 @@
 namespace marline::trace {
 namespace {
 
-// A small part of a second-level cache. To append a window costs 10 ns per record (ext4, Linux 6.18), most of it for
-// new pages: half as much again if copies begin inside of a page, where the kernel has to go page by page, or if it has
-// to reserve the blocks one by one.
+// A small part of a second-level cache. Appending a window costs 10 ns per record (ext4, Linux 6.18), most of it for
+// new pages. It costs half as much again if copies begin inside of a page, because the kernel then goes page by page,
+// or if the kernel has to reserve the blocks one by one.
 constexpr u64 kWindowBytes = u64{64} << 10;
 static_assert(kWindowBytes > kAtOneTime * sizeof(Record));
 constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
 constexpr u64 kCopiesAt = 2 * kWindowBytes;
 constexpr u64 kBlocksAhead = u64{1} << 20;
-constexpr unsigned kMostThreads = 0xffff;  // of a process, in all; one more ends the recording with a warning
-constexpr u64 kMostIds = 0xffffffff;       // of a thread: half of an id's bits
+constexpr unsigned kMostThreads = 0xffff;  // threads of a process, in all; one more ends the recording with a warning
+constexpr u64 kMostIds = 0xffffffff;       // ids of a thread: half of an id's bits
 
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;  // taken once per thread, and to end or rename all
-Stream* all_streams;                                    // list_lock
-unsigned last_number;                                   // list_lock
+Stream* all_streams;                                    // under list_lock
+unsigned last_number;                                   // under list_lock
 pthread_once_t key_once = PTHREAD_ONCE_INIT;
 pthread_key_t exit_key;
 
@@ -42,13 +42,13 @@ void stream_path(char (&path)[kPathBytes], unsigned number) {
   trace_path(path, suffix);
 }
 
-// A file stays open per thread: the program's own files must not be the ones for which no descriptor is left.
+// Each thread keeps a file open. Raises the limit, so that there are descriptors left for the program's own files.
 void make_room_for_files(int fd) {
   rlimit files;
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && static_cast<rlim_t>(fd) >= files.rlim_cur / 2 &&
       files.rlim_cur < files.rlim_max) {
     files.rlim_cur = files.rlim_cur < files.rlim_max / 2 ? 2 * files.rlim_cur : files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);  // if not, the next file that cannot be opened says so
+    setrlimit(RLIMIT_NOFILE, &files);  // if this fails, the next file that cannot be opened is reported
   }
 }
 
@@ -106,8 +106,8 @@ Stream* Stream::mine_slowly() {
   return stream != nullptr && stream->follow_switches() ? stream : nullptr;
 }
 
-// True if recording is on. An interval that was off and on again since the last event is not mentioned: nothing
-// happened on this thread in it.
+// Returns true if recording is on. If recording was off and on again since the last event, no record says so, because
+// nothing happened on this thread in between.
 bool Stream::follow_switches() {
   const u64 now = load_switches();
   if (is_off(now)) {
@@ -193,12 +193,12 @@ void Stream::flush() {
     return;
   }
   if ((header_->flushed * kWindowBytes) % kBlocksAhead == 0) {
-    // A file system that cannot do this is slower, no more.
+    // On a file system that cannot do this, appending is slower, no more.
     (void)!fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(file_end), kBlocksAhead);
   }
   if (!append_window(fd_, window, file_end)) {
     stop_recording("cannot append to a trace file", strerror(errno), "free disk space or set MARLINE_TRACE_DIR");
-    // Half a copy is of no use to the reader, and the JSON file needs the space. The window itself is all there.
+    // Half a copy is of no use to the reader, and the JSON file needs the space. The window itself is complete.
     (void)!ftruncate(fd_, static_cast<off_t>(file_end));
     give_up();
     return;
@@ -325,7 +325,7 @@ void Stream::unlink_all() {
 
 void Stream::abandon_all() {
   if (mine_ != nullptr) {
-    pthread_setspecific(exit_key, nullptr);  // or this thread's end would cut the parent's file
+    pthread_setspecific(exit_key, nullptr);  // otherwise the end of this thread would cut the parent's file
   }
   mine_ = nullptr;
   all_streams = nullptr;

@@ -23,8 +23,8 @@
 
 namespace marline::trace {
 
-// The time of number `index` of any number of records that belong to one moment: `time`, and a cycle more after each
-// 1,024 of them. A record must not have the time of the one that stood in its place in the window before (record.hpp).
+// The time of record number `index` of many records that belong to one moment: `time`, and a cycle more after each
+// 1,024 of them. A record must not have the time of the record that was at its place in the window before (record.hpp).
 constexpr int kAtOneTime = 1024;
 inline u64 time_of(u64 time, int index) { return time + static_cast<u64>(index / kAtOneTime); }
 
@@ -40,13 +40,13 @@ class Stream {
     Stream* stream = mine_if_on();
     return __builtin_expect(stream != nullptr, 1) ? stream : mine_slowly();
   }
-  // The same, but null also where the thread has yet to open its stream or to follow a switch.
+  // The same, but also null if the thread has yet to open its stream or to follow a switch.
   static Stream* mine_if_on() {
     Stream* stream = mine_;
     return __builtin_expect(stream != nullptr && stream->switches_ == load_switches(), 1) ? stream : nullptr;
   }
-  // The same, also while recording is off: for what must be known once it is on again (who runs here), and for what is
-  // said once only. Null where there is no trace at all.
+  // The same, also while recording is off: for what must be known once it is on again (which task runs here), and for
+  // events that come only once. Null if there is no trace at all.
   static Stream* mine_even_off() { return mine_ != nullptr ? mine_ : open_mine(); }
 
   template <class Event>
@@ -61,7 +61,7 @@ class Stream {
     record->head = task << 16 | Event::kNumber;
     memcpy(record->payload, &event, sizeof event);
     // The reader of a killed program's file trusts a record once it has a time. x86-64 keeps the order of stores, and
-    // so does one CPU with its own stores; the compiler has to be told.
+    // so does one CPU with its own stores; only the compiler must be kept from changing it.
     __atomic_signal_fence(__ATOMIC_RELEASE);
     *static_cast<volatile u64*>(&record->time) = time;
     next_ = record + 1;
@@ -70,8 +70,8 @@ class Stream {
     }
   }
 
-  // The record of a task's completion, in place of that of its beginning if the latter is the thread's newest: then
-  // the task ran from there on without an interruption. False if it is not; nothing has been written then.
+  // Writes the record of a task's completion in place of the record of its beginning, if that is the thread's newest:
+  // then the task ran from there on without an interruption. Returns false, and writes nothing, if it is not.
   bool emit_run(u64 task, u64 outer) {
     constexpr u64 kBySwitch = 7;  // ompt_task_switch
     Record* record = next_ - 1;
@@ -81,7 +81,7 @@ class Stream {
     }
     const u64 end = read_cycles();
     const event::task_run run = {.start = record->time, .outer = outer};
-    // A program that is killed in here loses this record, but leaves no half of it.
+    // If the program is killed here, it loses this record, but leaves no half of it.
     *static_cast<volatile u64*>(&record->time) = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     record->head = task << 16 | event::task_run::kNumber;
@@ -91,39 +91,39 @@ class Stream {
     return true;
   }
 
-  // The record that is `back` places before this thread's youngest, for bringing it up to date; null where it has left
+  // The record that is `back` places before this thread's newest one, so that it can be updated; null if it has left
   // the window. Valid until the next event.
   Record* young(u64 back) {
     const u64 kept = header_ == nullptr ? 0 : static_cast<u64>(next_ - reinterpret_cast<Record*>(header_ + 1));
     return back < kept ? next_ - 1 - back : nullptr;
   }
 
-  // For what gets a record: flush() sees to it that there are ids for all that a window holds.
+  // A new id, for what gets a record: flush() makes sure that there are ids for all that a window holds.
   u64 new_id() { return base_id_ | ++last_id_; }
-  // The id that stands for this thread outside of any task.
+  // The id of this thread outside of any task.
   u64 base_id() const { return base_id_; }
 
   u64 current_task() const { return current_task_; }
   void set_current_task(u64 task) { current_task_ = task; }
 
-  // While recording is off: the thread now runs the task with this data word (null: none). Its id is asked for once
-  // recording is on again (task_words.hpp).
+  // While recording is off: the thread now runs the task with this data word (null: no task). The task's id is found
+  // out once recording is on again (task_words.hpp).
   void follow_off(u64* word) {
     current_word_ = word;
     current_task_ = word == nullptr ? base_id_ : 0;
   }
   bool runs(const u64* word) const { return current_word_ == nullptr ? *word == current_task_ : word == current_word_; }
 
-  // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
+  // The id of `text` in this stream. Writes the text itself if this thread has not done so lately.
   u64 intern(const char* text);
 
-  // Regions of the program's: of the current task, but those that a thread opened before its runtime had given it one
-  // belong to its initial task from that task's begin on.
+  // Regions of the program. They belong to the current task. Regions that a thread opened before its runtime gave it a
+  // task belong to the thread's initial task from the begin of that task on.
   void begin_region(u64 text, u64 color);
   void end_region();
   void move_regions(u64 initial_task);
 
-  // Name and colour of the next task that is created here, where the runtime does not keep them: the text is the
+  // Name and colour of the next task that this thread creates, if the runtime does not keep them. The text is the
   // program's. They are used once.
   TaskName take_next_name() {
     const TaskName name = next_name_;
@@ -135,19 +135,19 @@ class Stream {
     __atomic_store_n(&names_kept, 1, __ATOMIC_RELAXED);
   }
   const TaskName& next_name() const { return next_name_; }
-  static uint32_t names_kept;  // 1 once a name was set; any thread
+  static uint32_t names_kept;  // 1 once a name has been set; written by any thread
 
-  // Gives every open stream's file the name it has under the new tag ("rank0003"), and makes that the tag, in one
-  // step for threads that open their streams meanwhile.
+  // Renames the file of every open stream to the new tag ("rank0003"), and makes that the tag, in one step for threads
+  // that open their streams meanwhile.
   static void rename_all(char (&tag)[kTagBytes], const char* new_tag);
-  // Removes the open streams' files.
+  // Removes the files of the open streams.
   static void unlink_all();
-  // In the child of a fork: forgets the parent's streams, whose files the child must not write.
+  // In the child of a fork: forgets the parent's streams, because the child must not write their files.
   static void abandon_all();
 
  private:
   static constexpr int kTextCache = 64;
-  static constexpr int kMostRegions = 16;  // that are moved to an initial task
+  static constexpr int kMostRegions = 16;  // how many are moved to an initial task, at most
   static constexpr u64 kOff = ~u64{0};
 
   static Stream* open_mine();
@@ -170,9 +170,9 @@ class Stream {
   u64 current_task_;
   u64 switches_;  // load_switches() when this thread last saw that recording is on; kOff while it is off
   TaskName next_name_;
-  int regions_outside_;  // open ones, of the thread outside of any task; the first kMostRegions stand in the array
+  int regions_outside_;  // open regions of the thread outside of any task; the first kMostRegions are in the array
   event::region_begin outside_[kMostRegions];
-  u64* current_word_;  // of the task that the thread took up while recording was off; or null
+  u64* current_word_;  // word of the task that the thread took up while recording was off; or null
 
   Record scratch_[3];   // the first stays empty
   FileHeader* header_;  // the window follows; null once the stream writes into scratch_

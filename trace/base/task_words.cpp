@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Late announcements: see task_words.hpp.
+// Writes the late announcements of tasks.
 #include "base/task_words.hpp"
 
 namespace marline::trace {

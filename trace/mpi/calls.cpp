@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI arguments to records. Uses only MPI functions that are local and do not block, so it may run inside any task.
+// Turns MPI arguments into records. Uses only MPI functions that are local and do not block, so it may run inside any
+// task.
 #include "mpi/calls.hpp"
 
 #include <string.h>
@@ -16,7 +17,7 @@ constexpr int kBytesBits = 36;
 constexpr int kIndexBits = 24;
 constexpr u64 kMostPolls = (u64{1} << 16) - 1;
 constexpr u64 kMostPollTime = (u64{1} << 48) - 1;
-// Programs poll with a few calls in turn (MPI_Iprobe, MPI_Testsome): so many records are looked back at.
+// Programs poll with a few calls in turn (MPI_Iprobe, MPI_Testsome): so many of the newest records are searched.
 constexpr u64 kPollsInTurn = 4;
 
 // MPI's own negative values (any source, no process, any tag) differ between libraries; all mean "none given".
@@ -30,7 +31,7 @@ struct Arrived {
   u64 bytes;
 };
 
-// An empty status (a send's, or of MPI_PROC_NULL) gives none, none, 0.
+// An empty status (of a send, or of MPI_PROC_NULL) gives kNone, kNone, 0.
 Arrived arrived(const MPI_Status& status) {
   MPI_Count bytes = 0;
   mpi().Get_elements_x(&status, MPI_BYTE, &bytes);

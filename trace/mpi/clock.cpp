@@ -6,9 +6,9 @@
 // both ends of the run, which also gives the drift. Raw readings and round trips are stored; the reader of the trace
 // does the arithmetic.
 //
-// Processes on one machine (same boot id) read the same counter: the lowest rank of each machine is measured and tells
-// the others. Machines are measured one after the other, each against rank 0: a tree would be faster, but the errors of
-// its levels would add up, and one machine takes well under a millisecond.
+// Processes on one machine (same boot id) read the same counter: the lowest rank of each machine is measured, and sends
+// the result to the others. Machines are measured one after the other, each against rank 0: a tree would be faster, but
+// the errors of its levels would add up, and one machine takes well under a millisecond.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,13 @@
 namespace marline::trace {
 namespace {
 
-// Until the best round trip has not become shorter in so many exchanges, but not for ever.
+// Ends when the best round trip has not become shorter in kRoundsWithoutGain exchanges, or after kMostRounds.
 constexpr int kRoundsWithoutGain = 20;
 constexpr int kMostRounds = 400;
 enum Tag { kPing, kEnd };
 
-// Rank 0's side for one machine: the peer answers each ping with its reading; at the end it is told the best exchange.
+// Rank 0's side for one machine: the peer answers each ping with its reading; at the end rank 0 sends it the best
+// exchange.
 void measure_peer(MPI_Comm comm, int peer) {
   ClockSample best = {0, 0, ~uint64_t{0}};
   int without_gain = 0;
@@ -46,7 +47,7 @@ void measure_peer(MPI_Comm comm, int peer) {
   mpi().Send(message, 3, MPI_UINT64_T, peer, kEnd, comm);
 }
 
-// The machine's side. The end is a longer message than a ping.
+// The side of the other machine. The end is a longer message than a ping.
 void answer_rank_0(MPI_Comm comm, uint64_t (&message)[3]) {
   for (;;) {
     MPI_Status status;
@@ -71,11 +72,11 @@ uint64_t own_machine() {
   return fnv1a(text);
 }
 
-// On every rank: fills `machine_of` with each rank's machine, as the lowest rank on it. The second half is scratch.
+// On every rank: sets `machine_of` of each rank to the lowest rank on its machine. The second half is scratch.
 void find_machines(MPI_Comm comm, int size, int* machine_of, uint64_t* all) {
   const uint64_t own = own_machine();
   mpi().Allgather(&own, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, comm);
-  int machines = 0;  // so many different ones stand at the front of `all`, each with its lowest rank in `lowest`
+  int machines = 0;  // number of different machines at the front of `all`; `lowest` has their lowest ranks
   int* lowest = machine_of + size;
   for (int rank = 0; rank < size; ++rank) {
     int i = 0;
@@ -127,7 +128,7 @@ void measure_clocks(int rank, int size) {
   free(all);
 }
 
-// All ranks must take part or none: one that does not record (no folder, disk full) would leave the others waiting.
+// All ranks must take part or none: a rank that does not record (no folder, disk full) would leave the others waiting.
 bool all_record() {
   int mine = recording() ? 1 : 0;
   int all = 0;

@@ -7,7 +7,7 @@
 // The identity is the same on all processes of a communicator, without a message: a hash of the parent, of the members,
 // and of how many communicators the same members have made from the same parent before. Making a communicator is
 // collective over its members, so all members count alike. Only threads that make equal communicators from the same
-// parent at the same time have no order; MPI forbids that, except for MPI_Comm_create_group, whose tag is part of the
+// parent at the same time have no order; MPI forbids that, except for MPI_Comm_create_group, and its tag is part of the
 // hash.
 #include <errno.h>
 #include <pthread.h>
@@ -26,35 +26,37 @@ namespace {
 constexpr u64 kWorld = 1;  // 0: no communicator
 constexpr u64 kMostComms = 0xffff;
 
-// What the attribute points to. Immutable but for `written` and what made_lock guards.
+// What the attribute points to. Immutable except `written` and what made_lock protects.
 struct Known {
   u64 number;
   u64 identity;
-  Made* made;   // made_lock: what was counted of this one's children
+  Made* made;   // under made_lock: the counts of what was made from this communicator
   int written;  // set once by the thread that writes identity and members
 };
 
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // for each communicator that is met first; held while MPI is called
-int comm_key = MPI_KEYVAL_INVALID;                 // both written once, under lock, before `ready` (release)
+// Taken when an unknown communicator is met; held while MPI is called.
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int comm_key = MPI_KEYVAL_INVALID;  // both keys are written once, under `lock`, before `ready` (release)
 int window_key = MPI_KEYVAL_INVALID;
 bool ready;
-u64 last_number = kWorld;  // lock
+u64 last_number = kWorld;  // under `lock`
 
-// What was made from a communicator goes with it. So there are as many as different groups and tags that communicators
-// were made with, from those that are there, from MPI_COMM_WORLD, and from unknown ones. The lock is inside the others,
-// MPI's own too: MPI is not called under it.
+// The counts of what was made from a communicator are removed with it. So there is one entry for each different group
+// and tag with which communicators were made from an existing parent, from MPI_COMM_WORLD, and from an unknown one.
+// made_lock is taken inside the other locks, also MPI's own: MPI is not called under it.
 pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
-MadeBefore made_before;  // made_lock
+MadeBefore made_before;  // under made_lock
 
 u64 mix(u64 hash, u64 value) {
-  // Two rounds of SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of both moves every bit of the result.
+  // Two rounds of SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of both arguments changes every bit of
+  // the result.
   u64 x = hash ^ (value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2));
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
   return x ^ x >> 31;
 }
 
-// MPI frees the communicator.
+// Called when MPI frees the communicator.
 int delete_known(MPI_Comm, int, void* value, void*) {
   auto* entry = static_cast<Known*>(value);
   pthread_mutex_lock(&made_lock);
@@ -81,8 +83,8 @@ Known* known(MPI_Comm comm) {
   return found ? static_cast<Known*>(value) : nullptr;
 }
 
-// Ranks in MPI_COMM_WORLD of the members of a group; -1 for one that is not there, and for all in a program that uses
-// sessions only. Frees the group.
+// The ranks in MPI_COMM_WORLD of a group's members; -1 for a member that is not in it, and for all members in a program
+// that uses only sessions. Frees the group.
 class WorldRanks {
  public:
   explicit WorldRanks(MPI_Group group) {
@@ -150,13 +152,13 @@ bool is_inter(MPI_Comm comm) {
   return inter != 0;
 }
 
-// The two sides of an inter-communicator must agree: the sum of both groups' hashes has no first and second.
+// The two sides of an inter-communicator must agree: the sum of both groups' hashes does not depend on which is first.
 u64 hash_of_members(MPI_Comm comm) {
   const u64 own = WorldRanks(local_group(comm)).hash();
   return is_inter(comm) ? own + WorldRanks(remote_group(comm)).hash() : own;
 }
 
-// `parent` is null for MPI_COMM_WORLD and unknown ones.
+// `parent` is null for MPI_COMM_WORLD and unknown communicators.
 u64 count_made(Known* parent, u64 key) {
   pthread_mutex_lock(&made_lock);
   const u64 count = made_before.count(key, parent == nullptr ? nullptr : &parent->made);
@@ -179,7 +181,8 @@ u64 next_number() {
   return last_number;
 }
 
-// Numbers `comm`, unless another thread just did. `parent` is null for MPI_COMM_WORLD and unknown ones.
+// Gives `comm` a number, unless another thread has just done so. `parent` is null for MPI_COMM_WORLD and unknown
+// communicators.
 Known* number_comm(MPI_Comm comm, Known* parent, u64 parent_identity, int tag) {
   const u64 key = mix(mix(hash_of_members(comm), parent_identity), static_cast<u64>(tag));
   pthread_mutex_lock(&lock);
@@ -217,7 +220,8 @@ void write_members(MPI_Comm comm, Known& entry) {
   }
 }
 
-// One that no call of the program made here (MPI_Comm_idup's, MPI_Comm_get_parent's) is numbered when it is first met.
+// A communicator that no call of the program made here (MPI_Comm_idup's, MPI_Comm_get_parent's) gets its number when it
+// is first met.
 Known* known_or_numbered(MPI_Comm comm) {
   Known* entry = known(comm);
   return entry != nullptr ? entry : number_comm(comm, nullptr, 0, 0);

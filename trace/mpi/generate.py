@@ -4,8 +4,8 @@
     generate.py TABLES OUTDIR COMPILER [FLAG...]
 
 TABLES is the folder of mpi_calls*.def; COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets
-mpi_next.hpp (a struct with one pointer per function: what is behind the recorder) and mpi_wrappers.cpp (the entry
-points). What a parameter means follows from its name in the MPI standard, which both libraries' headers keep, and from
+mpi_next.hpp (a struct with one pointer per function of the next library) and mpi_wrappers.cpp (the entry points). What
+a parameter means follows from its name in the MPI standard, which both libraries' headers keep, and from
 the kind of the call in the table; a header that does not keep it, or has a function that this generator has not been
 told about, ends the build.
 """
@@ -30,9 +30,9 @@ LEFT_OUT = {
 # Written by hand: init.cpp, requests.cpp.
 BY_HAND = set("""MPI_Init MPI_Init_thread MPI_Finalize MPI_Abort MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test
     MPI_Testall MPI_Testany MPI_Testsome MPI_Start MPI_Startall MPI_Request_free""".split())
-# By hand as well, and never recorded: it switches the recorder.
+# Also written by hand, and never recorded: it switches the recorder.
 CONTROL = "MPI_Pcontrol"
-# These take a request that exists. (MPI_Cancel: what it led to is said where the request completes.)
+# These take an existing request. (MPI_Cancel: its effect is recorded when the request completes.)
 TAKES_REQUEST = {"MPI_Cancel"}
 # Communicators that cannot be identified when the call returns: not yet complete, or of another MPI_COMM_WORLD.
 UNIDENTIFIED = {"MPI_Comm_idup", "MPI_Comm_idup_with_info", "MPI_Comm_get_parent", "MPI_Comm_spawn",
@@ -45,7 +45,8 @@ SEND = "bytes_of(sendcount, sendtype)"
 RECV = "bytes_of(recvcount, recvtype)"
 MINE_OF_RECV = "bytes_of(recvcounts[own_rank(comm)], recvtype)"
 MINE_OF_SEND = "bytes_of(sendcounts[own_rank(comm)], sendtype)"
-# What a rank puts in; of a scatter, what it gets. With MPI_IN_PLACE the other side's arguments say it (MPI 4.0, 6.5).
+# The bytes that a rank contributes; for a scatter, that it gets. With MPI_IN_PLACE the arguments of the other side say
+# that (MPI 4.0, 6.5).
 COLLECTIVE_BYTES = {
     "Barrier": "0",
     "Bcast": "bytes_of(count, datatype)",
@@ -96,7 +97,7 @@ class Function:
 
     @property
     def family(self) -> str:
-        """MPI_Ibcast, MPI_Bcast_init_c, MPI_Bcast: Bcast."""
+        """Bcast for MPI_Ibcast, MPI_Bcast_init_c and MPI_Bcast."""
         base = self.name.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
         return base[1:].capitalize() if self.kind == "start_collective" else base
 
@@ -105,7 +106,7 @@ class Function:
 
 
 def parse_tables(folder: Path) -> dict[str, str]:
-    """Kinds of calls by name."""
+    """Returns the kinds of calls by name."""
     text = "".join(file.read_text(encoding="ascii") for file in sorted(folder.glob("mpi_calls*.def")))
     return dict(re.findall(r"^MARLINE_MPI_CALL\(\d+, (\w+), (\w+)\)$", text, re.MULTILINE))
 
@@ -176,7 +177,7 @@ def receiving_half(function: Function) -> str | None:
 
 
 def made_comm(function: Function) -> str | None:
-    """The call after one that makes a communicator."""
+    """The statement after a call that makes a communicator."""
     made = function.of_type("MPI_Comm *")
     if not made or function.name in UNIDENTIFIED | ENDS_COMM:
         return None
@@ -201,7 +202,7 @@ def leaving(function: Function) -> str:
 
 
 def check_roles(function: Function) -> None:
-    """A header with other parameter names would lose what a call communicates without a word."""
+    """Ends the build if a header has other parameter names: the recorder would lose what a call communicates."""
     needed: dict[str, object] = {}
     if function.kind in POINT_TO_POINT and not function.has("message") and function.family not in COLLECTIVE_BYTES:
         needed |= {"communicator": comm_of(function), "peer": peer_of(function), "tag": tag_of(function)}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry points: start and end of MPI, and MPI's own way to switch tools.
+// Entry points for the start and end of MPI, and for MPI's own way to switch tools.
 #include "base/recorder.hpp"
 #include "mpi/calls.hpp"
 
@@ -40,7 +40,7 @@ MARLINE_MPI int MPI_Finalize() {
   return result;
 }
 
-// The process ends in here, mostly without running its exit handlers.
+// The process ends in this call, mostly without running its exit handlers.
 MARLINE_MPI int MPI_Abort(MPI_Comm comm, int error) {
   if (recorded(__builtin_return_address(0))) {
     enter({.number = call::k_MPI_Abort, .comm = comm_id(comm)});
@@ -49,7 +49,7 @@ MARLINE_MPI int MPI_Abort(MPI_Comm comm, int error) {
   return mpi().Abort(comm, error);
 }
 
-// MPI 4.0, 15.2.4: 0 turns a tool off, 1 on; 2 makes it write what it has. The meaning of others is each tool's own.
+// MPI 4.0, 15.2.4: 0 turns a tool off, 1 on; 2 makes it write what it has. Each tool defines the other levels.
 MARLINE_MPI int MPI_Pcontrol(const int level, ...) {
   switch (level) {
     case 0: control_recording(Control::kOff); break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding the MPI functions behind the recorder, and deciding which kind of code calls the recorder's functions.
+// Finds the MPI functions of the next library, and decides which kind of code calls the recorder's functions.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE  // RTLD_NEXT
 #endif
@@ -28,14 +28,15 @@ pthread_once_t once = PTHREAD_ONCE_INIT;
 constexpr size_t kNextCount = sizeof kNextNames / sizeof kNextNames[0];
 static_assert(sizeof(NextMpi) == kNextCount * sizeof(void*));
 
-// The call that the program makes on this thread. Written on entry, read by the library behind before it suspends.
+// The return address of the program's MPI call on this thread. Written on entry; libmarline-mpi reads it before it
+// suspends the task.
 constinit thread_local const void* program_site __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// A tool that was linked to the program stands behind a preloaded recorder, which goes past it: MPI's convention is for
-// one tool. Libraries define MPI_X and PMPI_X at one address, a tool defines MPI_X only.
+// Warns if a tool that was linked to the program comes after a preloaded recorder. The recorder bypasses such a tool:
+// MPI's convention is for one tool. Libraries define MPI_X and PMPI_X at one address, a tool defines MPI_X only.
 void warn_of_tool_behind() {
   for (size_t i = 0; i < kNextCount; ++i) {
-    const void* behind = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // without its P
+    const void* behind = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // the name without its P
     const void* library = dlsym(RTLD_NEXT, kNextNames[i]);
     Dl_info tool;
     Dl_info mpi;
@@ -77,12 +78,12 @@ bool recorded(const void* site) {
 
 }  // namespace marline::trace
 
-// For libmarline-mpi: it decides by the caller whether a call may suspend, and sees only us.
+// For libmarline-mpi: it decides by the caller whether a call may suspend, and sees only the recorder as its caller.
 extern "C" __attribute__((visibility("default"), noinline)) const void* marline_trace_caller() {
   return marline::trace::program_site;
 }
 
-// What caller.c asks of the library that it is built into.
+// caller.c calls this function of the library that it is built into.
 extern "C" const void* library_address() {
   const void* address = nullptr;
   memcpy(&address, &marline::trace::mpi().Init_thread, sizeof address);

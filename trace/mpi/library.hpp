@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The MPI functions behind the recorder, and which calls of the program it records. As it defines MPI_X and PMPI_X
-// (Fortran bindings and other tools call either), it reaches the next library's PMPI_X by address: libmarline-mpi's, or
-// MPI's own. Everything in trace/ that needs MPI calls through mpi(), which is never recorded.
+// The MPI functions of the next library after the recorder, and which calls of the program are recorded. The recorder
+// defines MPI_X and PMPI_X (Fortran bindings and other tools call either), so it reaches the next library's PMPI_X by
+// address: libmarline-mpi's, or MPI's own. Everything in trace/ that needs MPI calls it through mpi(), and such calls
+// are never recorded.
 #ifndef MARLINE_TRACE_MPI_LIBRARY_HPP
 #define MARLINE_TRACE_MPI_LIBRARY_HPP
 
@@ -12,7 +13,7 @@
 
 #include "mpi_next.hpp"  // generated: struct NextMpi, one pointer per function of this mpi.h; kNextNames
 
-#define MARLINE_COLD_TLS __attribute__((noinline))  // mpi/calls.hpp says why
+#define MARLINE_COLD_TLS __attribute__((noinline))  // the reason is in mpi/calls.hpp
 
 namespace marline::trace {
 
@@ -30,8 +31,8 @@ inline const NextMpi& mpi() {
   return next_functions;
 }
 
-// Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI too), and recording
-// is on. The first thing in a wrapper; also tells libmarline-mpi behind the recorder who calls (marline_trace_caller).
+// Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI, too), and
+// recording is on. The first thing in a wrapper: it also stores for libmarline-mpi who calls (marline_trace_caller).
 MARLINE_COLD_TLS bool recorded(const void* site);
 
 }  // namespace marline::trace

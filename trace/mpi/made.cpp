@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// The hash table of the communicators that were made.
 #include "mpi/made.hpp"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void MadeBefore::link(Made* entry) {
   *bucket = entry;
 }
 
-// As many buckets as entries at least.
+// Keeps at least as many buckets as entries.
 bool MadeBefore::grow() {
   const uint64_t old_size = size_;
   const uint64_t size = old_size == 0 ? kFirstSize : 2 * old_size;

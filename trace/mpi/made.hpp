@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many equal communicators were made: a hash table that grows with its entries. An entry goes with its parent,
-// whose identity is part of its key and never comes again. One thread at a time, under a lock of the owner's; MPI is
-// not called.
+// Counts how many equal communicators were made: a hash table that grows with its entries. An entry is removed with its
+// parent; the parent's identity is part of its key and never comes again. One thread at a time, under a lock of the
+// owner; MPI is not called.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 namespace marline::trace {
 
 struct Made {
-  Made* next;      // in its bucket
-  Made* previous;  // null: the first
-  Made* sibling;   // the next of the same parent
+  Made* next;      // the next in its bucket
+  Made* previous;  // null: the entry is the first
+  Made* sibling;   // the next entry of the same parent
   uint64_t key;
   uint64_t count;
 };
 
 class MadeBefore {
  public:
-  // How many were made with this key, this one counted. A new entry is put in front of `siblings`, unless that is null.
-  // 0 if there is no memory.
+  // How many communicators were made with this key, including this one. A new entry is put at the front of `siblings`,
+  // unless that is null. Returns 0 if there is no memory.
   uint64_t count(uint64_t key, Made** siblings);
 
-  // Takes these out, and those behind them by `sibling`.
+  // Removes this entry, and the entries that follow it by `sibling`.
   void forget(Made* siblings);
 
  private:

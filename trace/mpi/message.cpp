@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matched messages: MPI_Mprobe knows communicator and sender, but MPI_Mrecv does not name them, so they are kept here.
-// A message lives from the one call to the other, so few are open at a time: a list under a lock is enough.
+// Remembers matched messages: MPI_Mprobe knows communicator and sender, but MPI_Mrecv does not name them. A message is
+// open from the one call to the other, so few are open at a time: a list under a lock is enough.
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ struct Open {
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-// Matched and not received: a program has few at a time, and the newest come first.
-Open* open_messages;  // lock
+// Messages that are matched and not received, newest first. A program has few at a time.
+Open* open_messages;  // under `lock`
 
 }  // namespace
 

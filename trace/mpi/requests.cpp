@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry points: calls on requests. A completion is recorded with the message that came, also if the program ignores the
-// statuses: then the recorder passes its own array to MPI. Handles are copied before the call, because MPI overwrites
-// those that complete.
+// Entry points for calls on requests. A completion is recorded with the message that came, even if the program ignores
+// the statuses: then the recorder passes its own array to MPI. Handles are copied before the call, because MPI
+// overwrites the handles of requests that complete.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,8 @@ class Asked {
     }
   }
 
-  // Request `index` is finished and `place` is its status, unless the call failed and that says otherwise.
+  // Request `index` is complete and `place` is the index of its status, unless the call failed and the status says
+  // otherwise.
   void record_done(int result, const Call& call, int index, int place) {
     if (complete() && handles_.data()[index] != MPI_REQUEST_NULL &&
         (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses_[place].MPI_ERROR == MPI_SUCCESS))) {
@@ -136,7 +137,8 @@ MARLINE_MPI int MPI_Waitall(int count, MPI_Request requests[], MPI_Status status
   return result;
 }
 
-// Of those that wait for some of many, only what they got is recorded: all of them in each call would be quadratic.
+// For calls that wait for some of many requests, only the completed requests are recorded: recording all of them in
+// each call would be quadratic.
 MARLINE_MPI int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!recorded(__builtin_return_address(0))) {
     return mpi().Waitany(count, requests, index, status);
@@ -281,8 +283,8 @@ MARLINE_MPI int MPI_Request_free(MPI_Request* request) {
   return result;
 }
 
-// For libmarline-mpi, whose poller completes the requests that are bound to tasks (mpi/engine/bind.c): recorded as what
-// MPI_Test would have found. `status` is valid.
+// For libmarline-mpi, where the poller completes the requests that are bound to tasks (mpi/engine/bind.c). Recorded as
+// what MPI_Test would have found. `status` is valid.
 MARLINE_MPI void marline_trace_request_done(MPI_Request request, const MPI_Status* status) {
   if (Stream::mine() == nullptr || !wanted(kMpiEvents) || request == MPI_REQUEST_NULL) {
     return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The callbacks that the recorder registers: each packs its arguments into a record of the calling thread. Their types
-// are those of omp-tools.h. If a thread has no stream, or recording is off, they record nothing.
+// are defined in omp-tools.h. If a thread has no stream, or recording is off, they record nothing.
 #ifndef MARLINE_TRACE_OMPT_CALLBACKS_HPP
 #define MARLINE_TRACE_OMPT_CALLBACKS_HPP
 
@@ -13,19 +13,19 @@ namespace marline::trace {
 
 inline u64 address(const void* pointer) { return reinterpret_cast<u64>(pointer); }
 
-// Some runtimes leave the task out at a region's end.
+// Some runtimes do not pass the task at a region's end.
 inline u64 task_or_current(Stream& stream, ompt_data_t* task) {
   return task == nullptr ? stream.current_task() : task_id(stream, task->value);
 }
 
-// Marline's own inquiry: label and colour of the task that is being created. Null with other runtimes, for which the
-// recorder keeps them (program.cpp).
+// Marline's own query: label and colour of the task that is being created. Null with other runtimes; the recorder then
+// keeps label and colour itself (program.cpp).
 using TaskInfo = int (*)(const char** label, uint32_t* color);
 extern TaskInfo task_info;
-// A word, of the runtime's or the recorder's, that is 0 as long as no task has been given a name.
+// A word of the runtime or of the recorder, which is 0 as long as no task has been given a name.
 extern const uint32_t* names_used;
 
-// Threads, regions and tasks: ompt/tasks.cpp. Who runs where is followed here, also while recording is off.
+// Threads, regions and tasks: ompt/tasks.cpp. They follow which task runs on which thread, also while recording is off.
 void on_thread_begin(ompt_thread_t type, ompt_data_t* thread);
 void on_thread_end(ompt_data_t* thread);
 void on_parallel_begin(ompt_data_t* encountering, const ompt_frame_t*, ompt_data_t* parallel, unsigned requested, int,
@@ -54,7 +54,7 @@ void on_device_initialize(int number, const char* type, ompt_device_t* handle, o
                           const char* documentation);
 void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t* task,
                ompt_data_t* target_task, ompt_data_t* target, const void* code);
-// What devices have done so far becomes records.
+// Turns what devices have done so far into records.
 void flush_devices();
 
 }  // namespace marline::trace

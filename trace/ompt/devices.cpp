@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OMPT callbacks of devices: constructs are recorded by the threads that run them; kernels and copies when the runtime
-// hands over the records of the device (OpenMP 5.2, section 19.6.2), by the thread that it does this in. Their times
-// are the device's: a straight line through two moments that both clocks have seen makes them cycles. A construct's id
-// is the word that the runtime keeps for it, and that its operations' records carry.
+// OMPT callbacks of devices. A construct is recorded by the thread that runs it. Kernels and copies are recorded when
+// the runtime delivers the records of the device (OpenMP 5.2, section 19.6.2), by the thread in which it does so. Their
+// times are the device's: a straight line through two moments that both clocks have seen turns them into cycles. A
+// construct's id is the word that the runtime keeps for it, which the records of its operations carry.
 #include <stdlib.h>
 
 #include "base/clock.hpp"
@@ -13,7 +13,7 @@ namespace marline::trace {
 namespace {
 
 constexpr int kMostDevices = 256;
-constexpr size_t kBufferBytes = 4096;  // what a killed program loses
+constexpr size_t kBufferBytes = 4096;  // a killed program loses up to so many bytes of records
 
 struct Device {
   ompt_device_t* handle;
@@ -31,7 +31,7 @@ struct Device {
 // Written when the device is initialised, before it does anything.
 Device devices[kMostDevices];
 
-// The device's clock between this moment and the one when it was initialised.
+// Converts times of the device's clock, by the present moment and the moment at which the device was initialised.
 class DeviceClock {
  public:
   explicit DeviceClock(const Device& device) : device_(device) {
@@ -57,13 +57,13 @@ void on_request(int, ompt_buffer_t** buffer, size_t* bytes) {
   *bytes = *buffer == nullptr ? 0 : kBufferBytes;
 }
 
-// As device_copy has it. The host has a number, too, but never records.
+// The other device of a copy, as event device_copy has it; 0 for the host, which has a number, too, but no records.
 u64 other_end(int number) {
   const bool is_device = number >= 0 && number < kMostDevices && devices[number].handle != nullptr;
   return is_device ? static_cast<u64>(number) + 1 : 0;
 }
 
-// What has begun before recording was switched on is not recorded, as elsewhere.
+// An operation that began before recording was switched on is not recorded, as elsewhere.
 void record_one(Stream& stream, int device, const DeviceClock& clock, const ompt_record_ompt_t& one) {
   const u64 begin = clock.cycles(one.time);
   const u64 switches = load_switches();
@@ -125,7 +125,7 @@ bool find(ompt_function_lookup_t lookup, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// False where the runtime has no records.
+// Returns false if the runtime has no records of devices.
 bool find_functions(ompt_function_lookup_t lookup, Device& device) {
   return lookup != nullptr && find(lookup, "ompt_get_device_time", device.time) &&
          find(lookup, "ompt_get_record_type", device.type) && find(lookup, "ompt_get_record_ompt", device.record) &&

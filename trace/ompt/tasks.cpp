@@ -18,13 +18,14 @@ bool leaves(ompt_task_status_t status) {
          status == ompt_task_detach || status == ompt_task_switch;
 }
 
-// Where a thread goes that is given no next task: outside of any task if it left the prior one, and nowhere if the
+// Where a thread goes if it is given no next task: outside of any task if it left the prior one, and nowhere (0) if the
 // event is only about that task's state (a fulfilment, the end of a taskwait with dependences).
 u64 without_next(const Stream& stream, u64 prior, ompt_task_status_t status) {
   return leaves(status) && prior == stream.current_task() ? stream.base_id() : 0;
 }
 
-// Label and colour of the task that is being created, if it has any: from the runtime if that keeps them.
+// Records label and colour of the task that is being created, if it has any: from the runtime, if the runtime keeps
+// them.
 __attribute__((noinline)) void record_name(Stream& stream, u64 task) {
   TaskName name = stream.take_next_name();
   const char* label = nullptr;
@@ -66,7 +67,7 @@ void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t* task, unsigned
   }
 }
 
-// Null prior or next, a task not yet announced, recording off: see on_task_schedule.
+// Handles the rare cases: a null prior or next, a task that is not yet announced, recording off. See on_task_schedule.
 __attribute__((noinline)) void schedule_slowly(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   Stream* stream = Stream::mine();
   if (stream == nullptr) {
@@ -159,7 +160,7 @@ void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int
   }
   if (count > 0 && (dependences[0].dependence_type == ompt_dependence_type_source ||
                     dependences[0].dependence_type == ompt_dependence_type_sink)) {
-    return;  // between iterations of a loop: no task and no address
+    return;  // the dependences are between iterations of a loop: no task and no address
   }
   const u64 id = task_or_current(*stream, task);
   const u64 time = read_cycles();
@@ -171,7 +172,7 @@ void on_dependences(ompt_data_t* task, const ompt_dependence_t* dependences, int
   }
 }
 
-// Twice per task: nothing but the usual case stands here, so that the compiler saves no registers for the others.
+// Called twice per task: has only the usual case, so that the compiler saves no registers for the other cases.
 void on_task_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   Stream* stream = Stream::mine_if_on();
   if (__builtin_expect(stream == nullptr || prior == nullptr || next == nullptr || !announced(prior->value) ||

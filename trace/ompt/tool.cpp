@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The OMPT side of the recorder: ompt_start_tool, and the registration of the callbacks that the wanted events need. It
-// works on any runtime with OMPT (OpenMP 5.0 and later); a callback that a runtime does not offer is left out, and one
-// whose events are not wanted costs nothing. Runs in one thread, while the runtime starts.
+// works on any runtime with OMPT (OpenMP 5.0 and later). A callback that a runtime does not offer is left out, and
+// events that are not wanted cost nothing. Runs in one thread, while the runtime starts.
 #include <initializer_list>
 
 #include "base/recorder.hpp"
@@ -60,7 +60,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   find_names(lookup);
   read_counters = reinterpret_cast<ReadCounters>(lookup("marline_counters_read"));
-  // Always: who a thread is, and control.
+  // Registered always: which task a thread runs, and control.
   for (const Callback& one :
        {callback(ompt_callback_thread_begin, on_thread_begin), callback(ompt_callback_thread_end, on_thread_end),
         callback(ompt_callback_parallel_begin, on_parallel_begin),
@@ -101,7 +101,7 @@ void finalize(ompt_data_t*) {
 }  // namespace
 }  // namespace marline::trace
 
-// OpenMP 5.1, 4.2.1: no result means that there is nothing to record, and the runtime then runs as if there were no
+// OpenMP 5.1, 4.2.1: a null result means that there is nothing to record, and the runtime then runs as if there were no
 // tool.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(
     unsigned omp_version, const char* runtime_version) {

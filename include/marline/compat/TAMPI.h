@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The names of TAMPI (bsc-pm/tampi, version 4) on Marline. Conventions and linking: marline_mpi.h; in place of -ltampi
- * link the archive that is named there. Both of TAMPI's modes are there: blocking calls of MPI suspend their task,
+ * link the archive that is named there. Both of TAMPI's modes are provided: blocking calls of MPI suspend their task,
  * whichever threading level the program asks for, and TAMPI_Iwait binds requests to the current task.
  *
  * For Fortran: TAMPIf.h, and the subroutines TAMPI_Iwait(request, status, error), TAMPI_Iwaitall(count, requests,
@@ -16,15 +16,15 @@
 extern "C" {
 #endif
 
-/* A threading level for MPI_Init_thread, which is provided where MPI_THREAD_MULTIPLE is. */
+/* A threading level for MPI_Init_thread, which is provided if MPI_THREAD_MULTIPLE is. */
 #define MPI_TASK_MULTIPLE (MPI_THREAD_MULTIPLE + 1)
 
-/* Properties, which can be read. */
+/* Properties that can be read. */
 #define TAMPI_PROPERTY_BLOCKING_MODE 0x1
 #define TAMPI_PROPERTY_NONBLOCKING_MODE 0x2
 #define TAMPI_PROPERTY_THREAD_TASKAWARE 0x4
 
-/* MPI_ERR_ARG: no such property; setting one always is. */
+/* Return MPI_ERR_ARG if there is no such property; TAMPI_Property_set always does. */
 int TAMPI_Property_get(int property, int* value);
 int TAMPI_Property_set(int property, int value);
 
@@ -35,7 +35,7 @@ int TAMPI_Nonblocking_enabled(int* flag);
 int TAMPI_Iwait(MPI_Request* request, MPI_Status* status);
 int TAMPI_Iwaitall(int count, MPI_Request requests[], MPI_Status* statuses);
 
-/* A start and TAMPI_Iwait of its request. */
+/* Starts an operation, and calls TAMPI_Iwait with its request. */
 #define MARLINE_TAMPI_START(start, status) \
   MPI_Request request;                     \
   const int error = start;                 \
