@@ -44,7 +44,7 @@ class Run {
         iterations_(repeats ? most_iterations_ : 1) {
     nodes_.reserve(work.nodes + 1);
     for (size_t i = 0; i <= work.nodes; ++i) {
-      nodes_.emplace_back(static_cast<NodeNumber>(i), work.cores, 1e-3 * Worker::patience(work.nodes));
+      nodes_.emplace_back(static_cast<NodeNumber>(i), work.cores, 1e-3 * Worker::report_delay(work.nodes));
       if (i > 0) head_.placement.add({0, static_cast<double>(work.cores)});
     }
     head_.placement.set_link(costs.latency + 2 * costs.message, 1 / costs.bandwidth);
@@ -75,10 +75,12 @@ class Run {
 
  private:
   struct Node {
-    Node(NodeNumber number, size_t cores, double patience) : worker(number, cores) { worker.waits_at_most = patience; }
+    Node(NodeNumber number, size_t cores, double report_delay) : worker(number, cores) {
+      worker.waits_at_most = report_delay;
+    }
     Worker worker;
-    bool has_untold = false;  // there are there are ends that wait for a report
-    uint64_t look = 0;        // the number of the last look at them
+    bool has_unreported = false;  // there are there are ends that wait for a report
+    uint64_t look = 0;            // the number of the last look at them
   };
 
   static HeadOptions options(const Workload& work, bool repeats) {
@@ -87,7 +89,7 @@ class Run {
     options.credits = 8 * work.cores + 16;
     if (repeats) options.credits += kIterationsAhead * work.tasks() / work.nodes;  // a batch is sent as a whole
     options.withdraw = work.withdraw;
-    options.patience = 1e-3 * Worker::patience(work.nodes);
+    options.report_delay = 1e-3 * Worker::report_delay(work.nodes);
     options.window = work.window;
     return options;
   }
@@ -148,7 +150,7 @@ class Run {
 
   bool may_go_on() const {
     if (is_over()) return false;
-    if (!repeats_) return head_.under_way() <= kAhead;
+    if (!repeats_) return head_.under_way() <= kSubmission;
     return step_ != 0 || column_ != 0 || head_.under_way() < kIterationsAhead * work_.tasks();
   }
 
@@ -187,7 +189,7 @@ class Run {
   // Replays a task with one word of firstprivate data, which differs in each iteration.
   double repeat_task() {
     uint64_t word = iteration_;
-    if (!head_.again(kGraph, &word, 1)) std::abort();  // no other code creates tasks
+    if (!head_.replay_next(kGraph, &word, 1)) std::abort();  // no other code creates tasks
     readers_[buffer_of(column_, step_) - 1].clear();
     note_task(head_.number_of(kGraph, task_), work_.inputs(step_, column_));
     return costs_.head_again;
@@ -273,7 +275,7 @@ class Run {
   // Called when ends have waited long enough for a report: reports them, unless that has been done meanwhile.
   void look(const Event& event) {
     Node& node = nodes_[event.node];
-    if (!node.has_untold || event.a != node.look) return;
+    if (!node.has_unreported || event.a != node.look) return;
     node.worker.report();
     drain(static_cast<NodeNumber>(event.node));
   }
@@ -284,9 +286,9 @@ class Run {
       if (command.action == WorkerAction::kSend) send(node, command.message);
     }
     nodes_[node].worker.commands.clear();
-    bool had_untold = nodes_[node].has_untold;
-    nodes_[node].has_untold = nodes_[node].worker.has_untold_ends();
-    if (had_untold || !nodes_[node].has_untold) return;
+    bool had_untold = nodes_[node].has_unreported;
+    nodes_[node].has_unreported = nodes_[node].worker.has_unreported_ends();
+    if (had_untold || !nodes_[node].has_unreported) return;
     machine_.push(now_ + nodes_[node].worker.waits_at_most, kLook, node, ++nodes_[node].look);
   }
 
@@ -325,7 +327,7 @@ class Run {
     machine_.push(arrival, kArrive, to, keep(std::move(message)));
   }
 
-  static constexpr size_t kAhead = 200000;  // the most the most tasks that have been created and have not ended
+  static constexpr size_t kSubmission = 200000;  // the most the most tasks that have been created and have not ended
   static constexpr GraphNumber kGraph = 1;
   static constexpr size_t kIterationsAhead = 2;  // iterations besides the one that is being created
   // Iterations that overlap may end in bunches, so many count; fewer where each has very many tasks.

@@ -24,7 +24,7 @@
 namespace marline::offload::wire {
 namespace {
 
-constexpr int kSamples = 51, kTrips = 200, kSleepyTrips = 20, kBulks = 64, kAhead = 8;
+constexpr int kSamples = 51, kTrips = 200, kSleepyTrips = 20, kBulks = 64, kSubmission = 8;
 constexpr uint64_t kBulk = 1 << 20;
 
 // What a process of the benchmark has received.
@@ -91,7 +91,7 @@ double stream(bool first, const char* bulk) {
   Frame frame = {};
   frame.bulk = kBulk;
   for (int i = 0; first && i < kBulks; ++i) {
-    run_until([] { return g_side.under_way < kAhead; });
+    run_until([] { return g_side.under_way < kSubmission; });
     if (!kLocalWire.send(g_side.wire, 1, frame, nullptr, bulk, &outgoing)) ++g_side.under_way;
   }
   if (!first) {

@@ -96,10 +96,10 @@ class Bench {
         record(width, before);
         continue;
       }
-      if (changed == 0 && !head_.again_all(1)) std::abort();
+      if (changed == 0 && !head_.replay_all(1)) std::abort();
       for (uint64_t task = 0; task < 2 * width && changed != 0; ++task) {
         for (size_t word = 0; word < changed; ++word) words[word] = 1000 * i + task;
-        if (!head_.again(1, words, 8)) std::abort();
+        if (!head_.replay_next(1, words, 8)) std::abort();
       }
       head_.end_iteration(1);
       drain_replay();
@@ -144,7 +144,7 @@ class Bench {
   void drain_replay() {
     List<Message> sent;
     sent.swap(head_.messages);
-    head_.over_replays.clear();
+    head_.completed_replays.clear();
     for (const Message& message : sent) {
       if (message.kind != MessageKind::kReplay) continue;
       report(message.to, 1);
@@ -180,7 +180,7 @@ class Bench {
       ++messages_;
     }
     head_.messages.clear();
-    head_.over.clear();
+    head_.completed.clear();
     NodeNumber first = at_least == 1 ? 0 : next_, last = at_least == 1 ? static_cast<NodeNumber>(nodes_) : next_;
     for (NodeNumber node = first; node <= last; ++node) report(node, at_least);
     next_ = next_ == nodes_ ? 0 : next_ + 1;

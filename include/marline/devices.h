@@ -375,9 +375,9 @@ typedef struct marline_target_observer {
   /* This function and the next two are about persistent graphs, and are called by the producer's thread. An
    * iteration begins. It repeats the previous one, in which all tasks are target tasks and were claimed: task k of
    * the iteration (`step`) has the code, the depend clauses and the predecessors of task k of the previous one.
-   * `ordered` names all these predecessors, in this iteration and in the previous one, also ended ones. `is_behind`:
+   * `ordered` names all these predecessors, in this iteration and in the previous one, also ended ones. `has_barrier`:
    * all tasks of the previous iteration have ended. */
-  void (*iterates)(uint64_t graph, int is_behind);
+  void (*iterates)(uint64_t graph, int has_barrier);
   /* Tasks from here on are not part of the iteration: the next one is about to begin, or a task comes that was not
    * in the previous one. */
   void (*iterated)(uint64_t graph);
@@ -399,11 +399,11 @@ typedef struct marline_target_observer {
    * `all` ends when all of these have ended, not before `iterated`. 0: the tasks are reported one by one. Once
    * `again` has returned 0, not called again under this number: the graph is recorded anew, and is offered again
    * after some iterations. */
-  int (*renews)(uint64_t graph, marline_claimed_t* all, uint64_t number);
+  int (*replays_with_arguments)(uint64_t graph, marline_claimed_t* all, uint64_t number);
   /* Gets what `created` gets, without `handle`, `number`, priority, name and dependences. Nonzero: the library does
    * the task. 0: it does neither this task nor the following ones, and `iterated` comes next. Then the producer
    * waits for `all`, and goes on with tasks that are reported as usual. */
-  int (*again)(const marline_target_task_t* task);
+  int (*replay_next)(const marline_target_task_t* task);
   /* Called for each reduction variable while `created` calls the entry of a task that takes part in a reduction, and
    * only then. NULL: such entries must not be called. What the task does with the variable is up to the library,
    * which must not write the copy before `reduced` is called. */

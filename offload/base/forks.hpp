@@ -22,15 +22,15 @@ enum class ForkOrder : int {
   kCommands,     // of a process: the commands that are sent to it
   kUsersMemory,  // the blocks of omp_target_alloc
   kArena,        // the memory of a process
-  kLoader,      // the list of modules; the loader does not hold its lock on that list while it runs code of the program
-  kPrograms,    // the identities of modules
-  kNodes,       // operations of devices on nodes
-  kUnderWay,    // operations of libomptarget; its other locks are not listed: a fork has no GPU
-  kCopies,      // copies of NVIDIA GPUs
-  kAsides,      // pending constructs, for `marline ps`
-  kAhead,       // constructs that are submitted early
-  kReductions,  // task reductions with early-submitted regions
-  kNames,       // what the depend clauses of target tasks name
+  kLoader,    // the list of modules; the loader does not hold its lock on that list while it runs code of the program
+  kPrograms,  // the identities of modules
+  kNodes,     // operations of devices on nodes
+  kUnderWay,  // operations of libomptarget; its other locks are not listed: a fork has no GPU
+  kCopies,    // copies of NVIDIA GPUs
+  kPendingConstructs,  // pending constructs, for `marline ps`
+  kSubmission,         // constructs that are submitted early
+  kReductions,         // task reductions with early-submitted regions
+  kNames,              // what the depend clauses of target tasks name
   kCount
 };
 

@@ -16,7 +16,7 @@ struct Range {
   Range* right;
   uint32_t heat;  // random; that of a parent >= that of its children
 
-  [[nodiscard]] bool contains(uintptr_t first, uintptr_t behind) const { return begin <= first && behind <= end; }
+  [[nodiscard]] bool contains(uintptr_t first, uintptr_t after) const { return begin <= first && after <= end; }
 };
 
 class Ranges {

@@ -20,10 +20,10 @@ constexpr const char* kVariables[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_CO
                                          {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
 
 // The number at the beginning of the text, which goes on at *behind; -1: there is none, or it is too large.
-int number_in(const char* text, const char** behind) {
+int number_in(const char* text, const char** after) {
   char* end;
   const long value = std::strtol(text, &end, 10);
-  *behind = end;
+  *after = end;
   return end == text || value < 0 || value > 1 << 20 ? -1 : static_cast<int>(value);
 }
 
@@ -46,10 +46,10 @@ int tasks_of_node(const char* text, int node) {
 }
 
 int ranks_in(const char* name, const char* value, const char* (*lookup)(const char* name)) {
-  const char* behind;
-  if (std::strncmp(name, "SLURM", 5) != 0) return number_in(value, &behind);
+  const char* after;
+  if (std::strncmp(name, "SLURM", 5) != 0) return number_in(value, &after);
   const char* node = lookup("SLURM_NODEID");
-  return tasks_of_node(value, node != nullptr ? number_in(node, &behind) : 0);
+  return tasks_of_node(value, node != nullptr ? number_in(node, &after) : 0);
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ RankPlace rank_from(const char* (*lookup)(const char* name)) {
   for (const auto& [rank_name, ranks_name] : kVariables) {
     const char *rank_text = lookup(rank_name), *ranks_text = lookup(ranks_name);
     if (rank_text == nullptr || ranks_text == nullptr) continue;
-    const char* behind;
-    const int rank = number_in(rank_text, &behind), ranks = ranks_in(ranks_name, ranks_text, lookup);
+    const char* after;
+    const int rank = number_in(rank_text, &after), ranks = ranks_in(ranks_name, ranks_text, lookup);
     if (rank < 0 || rank >= ranks) continue;
     place.rank = rank;
     place.ranks = ranks;

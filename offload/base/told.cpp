@@ -24,34 +24,35 @@ namespace {
 
 }  // namespace
 
-static Told* make_told(ConstructKind kind, bool nowait, int device, const void* code) {
-  auto* told = static_cast<Told*>(std::calloc(1, sizeof(Told)));
-  if (told == nullptr) fatal("no memory to tell a tool of a target construct");
-  told->construct.kind = static_cast<int>(kind) | (nowait ? kNowait : 0);
-  told->construct.device = device;
-  told->construct.code = code;
-  return told;
+static ReportedConstruct* make_report(ConstructKind kind, bool nowait, int device, const void* code) {
+  auto* reported = static_cast<ReportedConstruct*>(std::calloc(1, sizeof(ReportedConstruct)));
+  if (reported == nullptr) fatal("no memory to tell a tool of a target construct");
+  reported->construct.kind = static_cast<int>(kind) | (nowait ? kNowait : 0);
+  reported->construct.device = device;
+  reported->construct.code = code;
+  return reported;
 }
 
-void ToldScope::begin(ConstructKind kind, bool nowait, int device, const void* code) {
-  told_ = make_told(kind, nowait, device, code);
+void ReportScope::begin(ConstructKind kind, bool nowait, int device, const void* code) {
+  told_ = make_report(kind, nowait, device, code);
   marline_construct_begin(&told_->construct);
 }
 
-Told* begin_claimed_told(ConstructKind kind, int device, const void* code, const marline_claimed_t* task) {
-  Told* told = make_told(kind, true, device, code);
-  marline_construct_begin_claimed(&told->construct, task);
-  return told;
+ReportedConstruct* begin_claimed_report(ConstructKind kind, int device, const void* code,
+                                        const marline_claimed_t* task) {
+  ReportedConstruct* reported = make_report(kind, true, device, code);
+  marline_construct_begin_claimed(&reported->construct, task);
+  return reported;
 }
 
-void leave_told(Told* told) {
-  if (told != nullptr) marline_construct_leave(&told->construct);
+void leave_report(ReportedConstruct* reported) {
+  if (reported != nullptr) marline_construct_leave(&reported->construct);
 }
 
-void end_told(Told* told) {
-  if (told == nullptr) return;
-  marline_construct_end(&told->construct);
-  std::free(told);
+void end_report(ReportedConstruct* reported) {
+  if (reported == nullptr) return;
+  marline_construct_end(&reported->construct);
+  std::free(reported);
 }
 
 }  // namespace marline::offload

@@ -10,11 +10,11 @@ namespace marline::offload {
 
 extern const uint32_t* g_events;  // address of the runtime's word of events; constant once the library is loaded
 
-inline bool is_told(uint32_t events) { return (__atomic_load_n(g_events, __ATOMIC_RELAXED) & events) != 0; }
+inline bool is_reported(uint32_t events) { return (__atomic_load_n(g_events, __ATOMIC_RELAXED) & events) != 0; }
 
 // A construct that is reported to a tool, and its kernel. It lies on the heap, as the construct may outlive the call
 // that begins it.
-struct Told {
+struct ReportedConstruct {
   marline_construct_t construct;
   marline_operation_t kernel;
   bool has_kernel;  // the kernel has begun, and its end has not been reported
@@ -22,45 +22,46 @@ struct Told {
 
 // The number of teams that is reported for a kernel. `passed` is the number from the compiler: negative for a region
 // without teams, 0 if the program does not say.
-inline unsigned told_teams(int32_t passed) { return passed < 0 ? 1 : static_cast<unsigned>(passed); }
+inline unsigned reported_teams(int32_t passed) { return passed < 0 ? 1 : static_cast<unsigned>(passed); }
 
 // The values of ompt_target_t.
 enum class ConstructKind : int { kTarget = 1, kEnterData = 2, kExitData = 3, kUpdate = 4 };
 
 // Begins the construct of a claimed task (devices.h), which no thread runs. Called only if there is a tool.
-[[nodiscard]] Told* begin_claimed_told(ConstructKind kind, int device, const void* code, const marline_claimed_t* task);
-void end_told(Told* told);  // null: does nothing
+[[nodiscard]] ReportedConstruct* begin_claimed_report(ConstructKind kind, int device, const void* code,
+                                                      const marline_claimed_t* task);
+void end_report(ReportedConstruct* reported);  // null: does nothing
 // The calling task does nothing more for the construct, which another thread may end from then on. Null: does nothing.
-void leave_told(Told* told);
+void leave_report(ReportedConstruct* reported);
 
 // Begins a construct if a tool listens, and ends it at the end of the scope, which is that of the construct's call.
-class ToldScope {
+class ReportScope {
  public:
-  ToldScope(ConstructKind kind, bool nowait, int device, const void* code) {
-    if (is_told(MARLINE_ON_ANYTHING)) [[unlikely]] {
+  ReportScope(ConstructKind kind, bool nowait, int device, const void* code) {
+    if (is_reported(MARLINE_ON_ANYTHING)) [[unlikely]] {
       begin(kind, nowait, device, code);
     }
   }
-  ~ToldScope() {
+  ~ReportScope() {
     if (told_ != nullptr) [[unlikely]] {
-      end_told(told_);
+      end_report(told_);
     }
   }
-  ToldScope(const ToldScope&) = delete;
-  ToldScope& operator=(const ToldScope&) = delete;
+  ReportScope(const ReportScope&) = delete;
+  ReportScope& operator=(const ReportScope&) = delete;
 
-  [[nodiscard]] Told* told() const { return told_; }
+  [[nodiscard]] ReportedConstruct* reported() const { return told_; }
   // The construct outlives the scope: the caller must end it.
-  [[nodiscard]] Told* leave() {
-    Told* told = told_;
+  [[nodiscard]] ReportedConstruct* leave() {
+    ReportedConstruct* reported = told_;
     told_ = nullptr;
-    return told;
+    return reported;
   }
 
  private:
   void begin(ConstructKind kind, bool nowait, int device, const void* code);
 
-  Told* told_ = nullptr;
+  ReportedConstruct* told_ = nullptr;
 };
 
 }  // namespace marline::offload

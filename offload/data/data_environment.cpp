@@ -35,18 +35,18 @@ uintptr_t pointer_of_attachment(const Items& items, int32_t i) {
 
 // Marks the map entry as in flight for the construct, which has waited until the entry is not in flight for another
 // one. Only an early-submitted construct may take over an entry in flight, from an enter data that it is ordered after.
-void make_busy(Piece* piece, Plan& plan) {
-  if (piece->busy == &plan.busy) return;
-  assert(piece->busy == nullptr || plan.sent != nullptr);
-  piece->busy = &plan.busy;
-  piece->next = plan.pieces;
-  plan.pieces = piece;
+void make_in_flight(MapEntry* entry, Plan& plan) {
+  if (entry->in_flight == &plan.in_flight) return;
+  assert(entry->in_flight == nullptr || plan.order != nullptr);
+  entry->in_flight = &plan.in_flight;
+  entry->next = plan.entries;
+  plan.entries = entry;
 }
 
 // Whether another construct is removing the entry. Only an early-submitted construct that is ordered after the removal
 // meets such an entry.
-bool is_gone(const Piece* piece, const Plan& plan) {
-  return piece->busy != nullptr && piece->busy->leaves && piece->busy != &plan.busy;
+bool is_gone(const MapEntry* entry, const Plan& plan) {
+  return entry->in_flight != nullptr && entry->in_flight->leaves && entry->in_flight != &plan.in_flight;
 }
 
 // Whether the item is a structure and is followed by the items of its members.
@@ -56,8 +56,8 @@ bool has_members(const Items& items, int32_t i) {
 
 // Whether only regions have references to the entry. An early-submitted exit data does not remove such an entry, which
 // goes with the last of these regions.
-bool is_for_regions_alone(const Piece* piece, const Plan& plan) {
-  return plan.sent != nullptr && piece->references + piece->holds == 0 && !piece->forever;
+bool is_for_regions_alone(const MapEntry* entry, const Plan& plan) {
+  return plan.order != nullptr && entry->references + entry->holds == 0 && !entry->forever;
 }
 
 }  // namespace
@@ -78,51 +78,51 @@ size_t Mapping::bytes_with_members(const Items& items, int32_t i) {
 }
 
 // The map entry that contains the bytes, or null. An entry that overlaps them only in part is not found.
-Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
-  auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
-  return piece != nullptr && piece->contains(begin, begin + bytes) ? piece : nullptr;
+MapEntry* Mapping::find(uintptr_t begin, size_t bytes) const {
+  auto* entry = static_cast<MapEntry*>(entries_.first_overlap(begin, begin + bytes));
+  return entry != nullptr && entry->contains(begin, begin + bytes) ? entry : nullptr;
 }
 
-Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
-  Piece* piece = try_create(begin, bytes, type, plan);
-  if (piece == nullptr) refuse_for_memory(source_, "a map of", bytes);
-  return piece;
+MapEntry* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
+  MapEntry* entry = try_create(begin, bytes, type, plan);
+  if (entry == nullptr) refuse_for_memory(source_, "a map of", bytes);
+  return entry;
 }
 
 // Returns null if the device has no memory for the entry.
-Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
-  void* memory = std::malloc(sizeof(Piece));
+MapEntry* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
+  void* memory = std::malloc(sizeof(MapEntry));
   if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* piece = new (memory) Piece{};
-  piece->begin = begin;
-  piece->end = begin + bytes;
-  if (!locate(piece, plan)) {
-    piece->~Piece();
-    std::free(piece);
+  auto* entry = new (memory) MapEntry{};
+  entry->begin = begin;
+  entry->end = begin + bytes;
+  if (!locate(entry, plan)) {
+    entry->~MapEntry();
+    std::free(entry);
     return nullptr;
   }
-  count_for(piece, type) = 1;
-  ((type & kHold) != 0 ? piece->held_by : piece->counted_by) = construct_;
-  piece->empty = true;
-  piece->source = source_;
-  make_busy(piece, plan);
-  pieces_.insert(piece);
-  attach_wanted(piece, plan);
-  return piece;
+  count_for(entry, type) = 1;
+  ((type & kHold) != 0 ? entry->held_by : entry->counted_by) = construct_;
+  entry->empty = true;
+  entry->source = source_;
+  make_in_flight(entry, plan);
+  entries_.insert(entry);
+  attach_wanted(entry, plan);
+  return entry;
 }
 
 // `fresh`: this construct has created the map entry, for this item or for a structure around it, so its data is to be
 // copied.
-Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh) {
+MapEntry* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh) {
   fresh = false;
-  auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
-  if (piece != nullptr && (piece->contains(begin, begin + bytes) || (type & kImplicit) != 0)) {
-    fresh = piece->busy == &plan.busy;
-    if (count && is_first_count(piece, type)) ++count_for(piece, type);
-    return piece;
+  auto* entry = static_cast<MapEntry*>(entries_.first_overlap(begin, begin + bytes));
+  if (entry != nullptr && (entry->contains(begin, begin + bytes) || (type & kImplicit) != 0)) {
+    fresh = entry->in_flight == &plan.in_flight;
+    if (count && is_first_count(entry, type)) ++count_for(entry, type);
+    return entry;
   }
-  if (piece != nullptr && (type & kPresent) == 0) {
-    refuse_overlap(begin, bytes, *piece);
+  if (entry != nullptr && (type & kPresent) == 0) {
+    refuse_overlap(begin, bytes, *entry);
   }
   if ((type & kPresent) != 0) refuse_absent("a map", begin, bytes);
   if (bytes == 0) return nullptr;
@@ -142,9 +142,9 @@ AttachLater Mapping::attachment_of(const Items& items, int32_t i) {
 // pointer may also point to a place in front of its section. Null: the pointer is not attached. Only a pointer that is
 // mapped is attached. The construct has mapped the data that it points to, unless that is a section without elements:
 // then the pointer keeps its value (OpenMP 5.2, 5.8.6).
-Piece* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
-  Piece* of_slot = find(one.slot, sizeof(void*));
-  Piece* of_pointee = find(one.pointee, 0);
+MapEntry* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
+  MapEntry* of_slot = find(one.slot, sizeof(void*));
+  MapEntry* of_pointee = find(one.pointee, 0);
   if (of_slot == nullptr || of_pointee == nullptr) return nullptr;
   uintptr_t pointer = *reinterpret_cast<uintptr_t*>(one.slot);
   if (one.pointer != 0 && pointer != one.pointer) return nullptr;
@@ -156,10 +156,10 @@ Piece* Mapping::find_slot(const AttachLater& one, uint64_t& value) const {
 void Mapping::attach(const AttachLater& one, Plan& plan) {
   uint64_t value;
   want(one);
-  Piece* of_slot = find_slot(one, value);
+  MapEntry* of_slot = find_slot(one, value);
   if (of_slot == nullptr || (!of_slot->attachments.note(one.slot, value) && !one.always)) return;
   plan.slots.push({of_slot->on_device(one.slot), value, of_slot->is_filled_now()});
-  make_busy(of_slot, plan);  // other constructs take the pointer for attached from now on: they wait until it is
+  make_in_flight(of_slot, plan);  // other constructs take the pointer for attached from now on: they wait until it is
 }
 
 void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
@@ -179,26 +179,26 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
     base = *reinterpret_cast<uintptr_t*>(slot);
     count = true;
   }
-  Piece* piece = find_or_create(begin, bytes_with_members(items, i), type, count, plan, fresh);
-  if (fresh && piece != nullptr && has_members(items, i)) piece->is_of_members = true;
-  if ((type & kReturn) != 0 && piece != nullptr) {
-    items.bases[i] = reinterpret_cast<void*>(piece->on_device(begin) - (begin - base));
-    if (!piece->contains(base, base + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
+  MapEntry* entry = find_or_create(begin, bytes_with_members(items, i), type, count, plan, fresh);
+  if (fresh && entry != nullptr && has_members(items, i)) entry->is_of_members = true;
+  if ((type & kReturn) != 0 && entry != nullptr) {
+    items.bases[i] = reinterpret_cast<void*>(entry->on_device(begin) - (begin - base));
+    if (!entry->contains(base, base + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
   }
-  if (piece == nullptr) return;
-  if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_item(*piece, begin, bytes, type, plan);
+  if (entry == nullptr) return;
+  if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_item(*entry, begin, bytes, type, plan);
   if (slot != 0) plan.attachments.push(attachment_of(items, i));
 }
 
 // Plans the copy of an item to the device. A descriptor that is on the device as it is on the host is not copied.
-void Mapping::copy_item(Piece& piece, uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
-  bool is_descriptor = (type & kDescriptor) != 0, is_fresh = piece.busy == &plan.busy;
-  if (is_descriptor && piece.descriptors.has(begin, bytes)) return;
-  if (!is_fresh && !is_descriptor) piece.descriptors.forget(begin, bytes);
-  copy_around(piece, begin, bytes, plan.copies);
+void Mapping::copy_item(MapEntry& entry, uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
+  bool is_descriptor = (type & kDescriptor) != 0, is_fresh = entry.in_flight == &plan.in_flight;
+  if (is_descriptor && entry.descriptors.has(begin, bytes)) return;
+  if (!is_fresh && !is_descriptor) entry.descriptors.forget(begin, bytes);
+  copy_around(entry, begin, bytes, plan.copies);
   if (!is_descriptor) return;
-  piece.descriptors.note(begin, bytes);
-  if (!is_fresh) plan.described.push(&piece);
+  entry.descriptors.note(begin, bytes);
+  if (!is_fresh) plan.described.push(&entry);
 }
 
 void Mapping::add(const Items& items, Plan& plan) {
@@ -207,19 +207,19 @@ void Mapping::add(const Items& items, Plan& plan) {
   }
 }
 
-void Mapping::write_slots(Plan& plan, Told* told) {
+void Mapping::write_slots(Plan& plan, ReportedConstruct* reported) {
   Array<Transfer> copies;
   for (Slot& slot : plan.slots) copies.push({slot.device, &slot.value, sizeof slot.value, slot.fills});
-  make_copies(device_, copies, true, told);
+  make_copies(device_, copies, true, reported);
 }
 
 // Reports a list of the construct's own map entries to a tool. They are in flight, so no other construct changes them.
-void Mapping::tell_pieces(Memory what, const Piece* first, Told* told) {
-  if (!is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
-  for (const Piece* piece = first; piece != nullptr; piece = piece->next) {
-    if (piece->allocation == 0) continue;
-    tell_memory(what, device_, reinterpret_cast<const void*>(piece->begin), piece->address, piece->end - piece->begin,
-                told);
+void Mapping::report_entries(Memory what, const MapEntry* first, ReportedConstruct* reported) {
+  if (!is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
+  for (const MapEntry* entry = first; entry != nullptr; entry = entry->next) {
+    if (entry->allocation == 0) continue;
+    report_memory(what, device_, reinterpret_cast<const void*>(entry->begin), entry->address, entry->end - entry->begin,
+                  reported);
   }
 }
 
@@ -232,97 +232,98 @@ void Mapping::begin(const Items& items) {
     begin_expanded(expansion.items());
     expansion.return_bases(items);
   }
-  tell_maps(items, false);
+  report_maps(items, false);
 }
 
 void Mapping::begin_expanded(const Items& items) {
   Plan plan;
   plan.may_share = shares_storage(items);
   lock_.take();
-  while (wait_for_busy(items)) {
+  while (wait_for_in_flight(items)) {
   }
   begin_construct(items);
   add(items, plan);
-  const Piece* created = plan.pieces;  // the entries that are added later only get pointers and descriptors
+  const MapEntry* created = plan.entries;  // the entries that are added later only get pointers and descriptors
   // Other constructs take the descriptors for copied from now on: they wait until these are.
-  for (Piece* piece : plan.described) make_busy(piece, plan);
+  for (MapEntry* entry : plan.described) make_in_flight(entry, plan);
   for (const AttachLater& one : plan.attachments) attach(one, plan);
-  note_busy(plan, false);
+  note_in_flight(plan, false);
   lock_.release();
-  tell_pieces(Memory::kAllocate, created, items.told);
-  make_copies(device_, plan.copies, true, items.told);
-  write_slots(plan, items.told);
-  if (plan.pieces == nullptr) return;
+  report_entries(Memory::kAllocate, created, items.reported);
+  make_copies(device_, plan.copies, true, items.reported);
+  write_slots(plan, items.reported);
+  if (plan.entries == nullptr) return;
   Guard guard(lock_);
-  --busy_count_;
-  for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) {
-    piece->busy = nullptr;
-    piece->empty = false;
+  --in_flight_count_;
+  for (MapEntry* entry = plan.entries; entry != nullptr; entry = entry->next) {
+    entry->in_flight = nullptr;
+    entry->empty = false;
   }
-  wake(&plan.busy);
+  wake(&plan.in_flight);
 }
 
 // Whether the construct has not counted the map entry yet. References with the hold modifier are counted separately.
-bool Mapping::is_first_count(Piece* piece, uint64_t type) const {
-  uint64_t& last = (type & kHold) != 0 ? piece->held_by : piece->counted_by;
+bool Mapping::is_first_count(MapEntry* entry, uint64_t type) const {
+  uint64_t& last = (type & kHold) != 0 ? entry->held_by : entry->counted_by;
   bool first = last != construct_;
   last = construct_;
   return first;
 }
 
-uint64_t& Mapping::count_for(Piece* piece, uint64_t type) const {
-  if ((type & kHold) != 0) return piece->holds;
-  return of_region_ ? piece->regions : piece->references;
+uint64_t& Mapping::count_for(MapEntry* entry, uint64_t type) const {
+  if ((type & kHold) != 0) return entry->holds;
+  return of_region_ ? entry->regions : entry->references;
 }
 
 // Removes the construct's reference to the map entry, or, with `delete`, all references but those of regions in
 // progress. An early-submitted construct ignores the references of regions ordered before it.
-void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
-  if (is_gone(piece, plan) || is_for_regions_alone(piece, plan)) return;
+void Mapping::drop(MapEntry* entry, uint64_t type, Plan& plan) {
+  if (is_gone(entry, plan) || is_for_regions_alone(entry, plan)) return;
   if ((type & kDelete) != 0) {
-    piece->references = 0;
-  } else if (is_first_count(piece, type)) {
-    uint64_t& count = count_for(piece, type);
+    entry->references = 0;
+  } else if (is_first_count(entry, type)) {
+    uint64_t& count = count_for(entry, type);
     count -= count != 0;
   }
-  take_last(piece, plan);
+  take_last(entry, plan);
 }
 
 // Starts to remove the map entry if no references are left.
-void Mapping::take_last(Piece* piece, Plan& plan) {
-  if (!piece->forever && count_behind(piece, plan.sent) == 0) make_busy(piece, plan);
+void Mapping::take_last(MapEntry* entry, Plan& plan) {
+  if (!entry->forever && count_successors(entry, plan.order) == 0) make_in_flight(entry, plan);
 }
 
-Piece* Mapping::piece_at_end(const Items& items, int32_t i) const {
+MapEntry* Mapping::entry_at_end(const Items& items, int32_t i) const {
   uintptr_t begin = address_of(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   if ((items.types[i] & kImplicit) == 0) return find(begin, bytes);
-  return static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
+  return static_cast<MapEntry*>(entries_.first_overlap(begin, begin + bytes));
 }
 
 void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
   uint64_t type = items.types[i];
   if ((type & kAttach) != 0) return;
   bool pointer = (type & kPointerAndObject) != 0;
-  Piece* piece = piece_at_end(items, i);
-  if (piece == nullptr && (type & kPresent) != 0) {
+  MapEntry* entry = entry_at_end(items, i);
+  if (entry == nullptr && (type & kPresent) != 0) {
     refuse_absent("the end of a map", address_of(items.begins[i]), static_cast<size_t>(items.sizes[i]));
   }
-  if (piece != nullptr && (!is_member(type) || pointer)) drop(piece, type, plan);
+  if (entry != nullptr && (!is_member(type) || pointer)) drop(entry, type, plan);
   if (!pointer || is_member(type)) return;
-  if (Piece* of_slot = find(address_of(items.bases[i]), sizeof(void*))) drop(of_slot, type & kHold, plan);
+  if (MapEntry* of_slot = find(address_of(items.bases[i]), sizeof(void*))) drop(of_slot, type & kHold, plan);
 }
 
 // Called when all items are counted: an entry that the construct removes is then in flight for it.
 void Mapping::copy_item_back(const Items& items, int32_t i, Plan& plan) {
   uint64_t type = items.types[i];
   if ((type & kFrom) == 0 || (type & kAttach) != 0) return;
-  if (plan.pieces == nullptr && (type & kAlways) == 0) return;
-  Piece* piece = piece_at_end(items, i);
-  if (piece == nullptr || (piece->busy != &plan.busy && (type & kAlways) == 0) || is_gone(piece, plan)) return;
+  if (plan.entries == nullptr && (type & kAlways) == 0) return;
+  MapEntry* entry = entry_at_end(items, i);
+  if (entry == nullptr || (entry->in_flight != &plan.in_flight && (type & kAlways) == 0) || is_gone(entry, plan))
+    return;
   auto bytes = static_cast<size_t>(items.sizes[i]);
-  piece->descriptors.forget(address_of(items.begins[i]), bytes);
-  copy_around(*piece, address_of(items.begins[i]), bytes, plan.copies);
+  entry->descriptors.forget(address_of(items.begins[i]), bytes);
+  copy_around(*entry, address_of(items.begins[i]), bytes, plan.copies);
 }
 
 void Mapping::subtract(const Items& items, Plan& plan) {
@@ -336,7 +337,7 @@ void Mapping::subtract(const Items& items, Plan& plan) {
 
 void Mapping::end(const Items& items) {
   if (shared_ || items.count == 0) return;
-  tell_maps(items, true);
+  report_maps(items, true);
   if (items.mappers == nullptr) return end_expanded(items);
   Expansion expansion(items);
   end_expanded(expansion.items());
@@ -344,7 +345,7 @@ void Mapping::end(const Items& items) {
 
 void Mapping::end_expanded(const Items& items) {
   lock_.take();
-  while (wait_for_busy(items)) {
+  while (wait_for_in_flight(items)) {
   }
   end_locked(items);
 }
@@ -352,7 +353,7 @@ void Mapping::end_expanded(const Items& items) {
 bool Mapping::try_end(const Items& items) {
   if (shared_ || items.count == 0) return true;
   lock_.take();
-  if (busy_count_ != 0 && busy_among(items) != nullptr) {
+  if (in_flight_count_ != 0 && in_flight_among(items) != nullptr) {
     lock_.release();
     return false;
   }
@@ -360,15 +361,15 @@ bool Mapping::try_end(const Items& items) {
   return true;
 }
 
-void Mapping::remove_piece(Piece* piece) {
-  take_off_list(piece);
-  release_piece(piece);
+void Mapping::remove_entry(MapEntry* entry) {
+  take_off_list(entry);
+  release_entry(entry);
 }
 
-void Mapping::release_piece(Piece* piece) {
-  release_storage(piece);
-  piece->~Piece();
-  std::free(piece);
+void Mapping::release_entry(MapEntry* entry) {
+  release_storage(entry);
+  entry->~MapEntry();
+  std::free(entry);
 }
 
 // Called with the lock, and left without it.
@@ -376,46 +377,46 @@ void Mapping::end_locked(const Items& items) {
   Plan plan;
   plan_end(items, plan);
   lock_.release();
-  make_copies(device_, plan.copies, false, items.told);
+  make_copies(device_, plan.copies, false, items.reported);
   finish_end(items, plan);
 }
 
 void Mapping::plan_end(const Items& items, Plan& plan) {
   begin_construct(items);
   subtract(items, plan);
-  note_busy(plan, true);
+  note_in_flight(plan, true);
 }
 
 void Mapping::finish_end(const Items& items, Plan& plan) {
-  tell_pieces(Memory::kRelease, plan.pieces, items.told);
-  if (plan.pieces == nullptr) return;
-  bool is_busy = plan.busy.leaves;  // else all entries are transient maps, which are in flight by `own`
-  remove_pieces(plan.pieces);
-  if (!is_busy) return;
+  report_entries(Memory::kRelease, plan.entries, items.reported);
+  if (plan.entries == nullptr) return;
+  bool is_in_flight = plan.in_flight.leaves;  // else all entries are transient maps, which are in flight by `own`
+  remove_entries(plan.entries);
+  if (!is_in_flight) return;
   Guard guard(lock_);
-  --busy_count_;
-  wake(&plan.busy);
+  --in_flight_count_;
+  wake(&plan.in_flight);
 }
 
 // Releases the memory without the lock: the device may end operations meanwhile, and these call functions of this
 // class. Waiters for the entries are woken after the release, as they may need the memory.
-void Mapping::remove_pieces(Piece* first) {
+void Mapping::remove_entries(MapEntry* first) {
   {
     Guard guard(lock_);
-    for (Piece* piece = first; piece != nullptr; piece = piece->next) {
-      if (!piece->is_off_list) take_off_list(piece);
+    for (MapEntry* entry = first; entry != nullptr; entry = entry->next) {
+      if (!entry->is_off_list) take_off_list(entry);
     }
   }
-  while (Piece* piece = first) {
-    first = piece->next;
-    release_storage(piece);
-    if (piece->is_of_regions()) {
+  while (MapEntry* entry = first) {
+    first = entry->next;
+    release_storage(entry);
+    if (entry->is_of_regions()) {
       Guard guard(lock_);
-      --busy_count_;
-      wake(&piece->own);
+      --in_flight_count_;
+      wake(&entry->own);
     }
-    piece->~Piece();
-    std::free(piece);
+    entry->~MapEntry();
+    std::free(entry);
   }
 }
 
@@ -436,12 +437,12 @@ uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
   if (allocation == 0) refuse_for_memory(items.source, "a private copy of", bytes);
   to.copies.push(allocation);
   uint64_t copy = allocation + begin % kLine;
-  tell_memory(Memory::kAllocate, device_, items.begins[i], allocation, bytes, items.told);
+  report_memory(Memory::kAllocate, device_, items.begins[i], allocation, bytes, items.reported);
   bool is_copied = (items.types[i] & kTo) != 0 && bytes != 0;
   if (is_copied && to.later != nullptr) {
     to.later->push({copy, items.begins[i], bytes});
   } else if (is_copied) {
-    copy_to(device_, copy, items.begins[i], bytes, items.told);
+    copy_to(device_, copy, items.begins[i], bytes, items.reported);
   }
   return copy - (begin - address_of(items.bases[i]));
 }
@@ -456,7 +457,7 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
       uint32_t closure = static_cast<uint32_t>(type >> kMemberShift) - 1;
       uint64_t value = translate(items.begins[i]);
       uint64_t slot = of_item[closure] + (base - address_of(items.bases[closure]));
-      if (value != 0 && !shared_) copy_to(device_, slot, &value, sizeof value, items.told);
+      if (value != 0 && !shared_) copy_to(device_, slot, &value, sizeof value, items.reported);
     } else if ((type & kParameter) == 0 || (type & kOwn) != 0) {
     } else if ((type & kLiteral) != 0) {
       word = base;
@@ -473,9 +474,9 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
   add_own_memory(items, to);
 }
 
-void Mapping::release_arguments(Arguments& arguments, Told* told) {
+void Mapping::release_arguments(Arguments& arguments, ReportedConstruct* reported) {
   for (uint64_t copy : arguments.copies) {
-    tell_memory(Memory::kRelease, device_, nullptr, copy, 0, told);
+    report_memory(Memory::kRelease, device_, nullptr, copy, 0, reported);
     device_->kind->release(device_, copy);
   }
 }
@@ -483,41 +484,41 @@ void Mapping::release_arguments(Arguments& arguments, Told* told) {
 uint64_t Mapping::translate(const void* host, size_t bytes) {
   if (shared_) return address_of(host);
   Guard guard(lock_);
-  Piece* piece = find(address_of(host), bytes);
-  if (piece == nullptr && bytes != 0) piece = find(address_of(host), 0);  // implicit maps may cover less of the object
-  return piece != nullptr ? piece->on_device(address_of(host)) : 0;
+  MapEntry* entry = find(address_of(host), bytes);
+  if (entry == nullptr && bytes != 0) entry = find(address_of(host), 0);  // implicit maps may cover less of the object
+  return entry != nullptr ? entry->on_device(address_of(host)) : 0;
 }
 
 bool Mapping::is_present(const void* host) { return translate(host) != 0; }
 
 bool Mapping::is_permanent(const void* host) {
   Guard guard(lock_);
-  const Piece* piece = find(address_of(host), 1);
-  return piece != nullptr && piece->forever;
+  const MapEntry* entry = find(address_of(host), 1);
+  return entry != nullptr && entry->forever;
 }
 
-void Mapping::add_forever(const void* host, size_t bytes, uint64_t address, bool associated) {
-  void* memory = std::malloc(sizeof(Piece));
+void Mapping::add_permanent(const void* host, size_t bytes, uint64_t address, bool associated) {
+  void* memory = std::malloc(sizeof(MapEntry));
   if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* piece = new (memory) Piece{};
-  piece->begin = address_of(host);
-  piece->end = piece->begin + bytes;
-  piece->address = address;
-  piece->forever = true;
-  piece->associated = associated;
-  pieces_.insert(piece);
+  auto* entry = new (memory) MapEntry{};
+  entry->begin = address_of(host);
+  entry->end = entry->begin + bytes;
+  entry->address = address;
+  entry->forever = true;
+  entry->associated = associated;
+  entries_.insert(entry);
 }
 
-void Mapping::remove_forever(Piece* piece) {
-  take_off_list(piece);
-  piece->~Piece();
-  std::free(piece);
+void Mapping::remove_permanent(MapEntry* entry) {
+  take_off_list(entry);
+  entry->~MapEntry();
+  std::free(entry);
 }
 
 bool Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
   Guard guard(lock_);
-  if (pieces_.first_overlap(address_of(host), address_of(host) + bytes) != nullptr) return false;
-  add_forever(host, bytes, address, false);
+  if (entries_.first_overlap(address_of(host), address_of(host) + bytes) != nullptr) return false;
+  add_permanent(host, bytes, address, false);
   return true;
 }
 
@@ -525,9 +526,9 @@ bool Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
 // that closes the library must not wait, so the entry is only taken off the list then; its few bytes are not freed.
 void Mapping::remove_global(const void* host) {
   Guard guard(lock_);
-  auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
-  if (piece != nullptr && piece->forever && !piece->associated && piece->begin == address_of(host)) {
-    piece->busy == nullptr ? remove_forever(piece) : take_off_list(piece);
+  auto* entry = static_cast<MapEntry*>(entries_.first_overlap(address_of(host), 0));
+  if (entry != nullptr && entry->forever && !entry->associated && entry->begin == address_of(host)) {
+    entry->in_flight == nullptr ? remove_permanent(entry) : take_off_list(entry);
   }
 }
 
@@ -555,21 +556,21 @@ void Mapping::remove_place(const void* host) {
 bool Mapping::associate(const void* host, size_t bytes, uint64_t address) {
   Guard guard(lock_);
   uintptr_t begin = address_of(host);
-  if (auto* known = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes))) {
+  if (auto* known = static_cast<MapEntry*>(entries_.first_overlap(begin, begin + bytes))) {
     return known->associated && known->begin == begin && known->end == begin + bytes && known->address == address;
   }
-  add_forever(host, bytes, address, true);
+  add_permanent(host, bytes, address, true);
   count_association(device_, address);
   return true;
 }
 
 bool Mapping::disassociate(const void* host) {
   Guard guard(lock_);
-  auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
-  if (piece == nullptr || !piece->associated || piece->begin != address_of(host)) return false;
-  if (piece->count() != 0 || piece->busy != nullptr) return false;
-  discount_association(device_, piece->address);
-  remove_forever(piece);
+  auto* entry = static_cast<MapEntry*>(entries_.first_overlap(address_of(host), 0));
+  if (entry == nullptr || !entry->associated || entry->begin != address_of(host)) return false;
+  if (entry->count() != 0 || entry->in_flight != nullptr) return false;
+  discount_association(device_, entry->address);
+  remove_permanent(entry);
   return true;
 }
 

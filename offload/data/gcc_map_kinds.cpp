@@ -115,7 +115,7 @@ struct Extent {
 
 // Widens the extent to the members of the structure at element i.
 void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
-  for (size_t k = i + 1, behind = end_of_members(maps, i); k < behind; ++k) {
+  for (size_t k = i + 1, after = end_of_members(maps, i); k < after; ++k) {
     if (stands_between(maps, k)) continue;
     Element member(maps, k);
     bool is_pointer = member.kind == kGompPointer || member.kind == kGompAttach || member.kind == kGompAlwaysPointer;

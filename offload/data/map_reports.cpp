@@ -28,10 +28,10 @@ unsigned flags_of(uint64_t type, bool ends) {
 
 }  // namespace
 
-void Mapping::tell_maps(const Items& items, bool ends) {
-  if (items.told == nullptr || !is_told(MARLINE_ON_MAP)) return;
+void Mapping::report_maps(const Items& items, bool ends) {
+  if (items.reported == nullptr || !is_reported(MARLINE_ON_MAP)) return;
   constexpr int kKinds = 7;  // bits of ompt_target_t, without nowait
-  bool is_exit = (items.told->construct.kind & kKinds) == static_cast<int>(ConstructKind::kExitData);
+  bool is_exit = (items.reported->construct.kind & kKinds) == static_cast<int>(ConstructKind::kExitData);
   if (ends && !is_exit) return;  // they were reported at the construct's begin
   Array<void*> host, device;
   Array<size_t> bytes;
@@ -45,7 +45,7 @@ void Mapping::tell_maps(const Items& items, bool ends) {
     flags.push(flags_of(type, ends));
   }
   if (host.count() == 0) return;
-  marline_construct_maps(&items.told->construct, host.count(), host.begin(), device.begin(), bytes.begin(),
+  marline_construct_maps(&items.reported->construct, host.count(), host.begin(), device.begin(), bytes.begin(),
                          flags.begin());
 }
 

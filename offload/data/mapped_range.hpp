@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A map entry (Piece): a range of host memory that has storage on a device. The lock of a device's Mapping
+// A map entry (MapEntry): a range of host memory that has storage on a device. The lock of a device's Mapping
 // (data_environment.hpp) guards all its map entries. While an entry is in flight, its construct also works on it
 // without the lock.
 #pragma once
@@ -28,7 +28,7 @@ struct Place : Range {
 
 // A construct that fills or empties map entries, and the waiters for it. It lies on the construct's stack, or with the
 // record of an early-submitted construct.
-struct Busy {
+struct InFlight {
   struct Waiter* waiters = nullptr;
   size_t bytes = 0;                   // that the construct moves, for `marline ps`
   bool leaves = false;                // the construct removes the entries, so data moves back to the host
@@ -39,7 +39,7 @@ struct Busy {
   static constexpr uint64_t kNoOperation = ~uint64_t{0};
 };
 
-struct Piece : Range {
+struct MapEntry : Range {
   uint64_t address;  // device address of `begin`
   // Device address where the storage begins, at or before `address`; 0: not allocated by the Mapping.
   uint64_t allocation;
@@ -55,10 +55,10 @@ struct Piece : Range {
   bool empty;                // created by the construct that has it in flight, and not filled yet
   uint64_t counted_by;       // number of the construct that last changed `references` or `regions`
   uint64_t held_by;          // the same for `holds`
-  Busy* busy;                // the construct that has the entry in flight; null: none
-  Piece* next;               // next entry of the same Busy
+  InFlight* in_flight;       // the construct that has the entry in flight; null: none
+  MapEntry* next;            // next entry of the same InFlight
   Array<uint64_t, 1> users;  // tasks of the early-submitted regions that `regions` counts
-  Busy own;                  // `busy` of a transient map: an entry that exists for early-submitted regions only
+  InFlight own;              // `busy` of a transient map: an entry that exists for early-submitted regions only
   bool is_off_list;         // it is being removed, and a construct ordered after the removal has mapped its memory anew
   Source source;            // the construct that has created the entry
   Attachments attachments;  // attached pointers: copies of the entry do not change them, on either side
@@ -66,7 +66,7 @@ struct Piece : Range {
   struct Wanted* wanted;  // pointers into the entry that are attached when they get storage (wanted.hpp)
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
-  [[nodiscard]] bool is_of_regions() const { return busy == &own; }
+  [[nodiscard]] bool is_of_regions() const { return in_flight == &own; }
   // No other construct uses the entry yet, nor the bytes between it and other such entries in one allocation.
   [[nodiscard]] bool is_filled_now() const { return empty && allocation != 0; }
   [[nodiscard]] uint64_t count() const { return references + regions + holds; }
@@ -77,7 +77,7 @@ struct Transfer {
   uint64_t device;
   void* host;
   size_t bytes;
-  bool fills = false;  // see AheadCopy::fills
+  bool fills = false;  // see DeviceCopy::fills
 };
 
 }  // namespace marline::offload::data

@@ -80,7 +80,7 @@ Expansion::Expansion(const Items& given) : items_(given) {
   items_ = list_.items();
   items_.of_region = given.of_region;
   items_.source = given.source;
-  items_.told = given.told;
+  items_.reported = given.reported;
 }
 
 void Expansion::return_bases(const Items& given) {

@@ -20,11 +20,11 @@ namespace {
 constexpr size_t kText = 600;
 constexpr int kMostWarnings = 10;  // per process, so that the output of a program with many structures stays readable
 
-void describe_maker(const Piece& piece, char (&to)[kText]) {
-  if (piece.forever) {
+void describe_maker(const MapEntry& entry, char (&to)[kText]) {
+  if (entry.forever) {
     std::snprintf(to, sizeof to, "`declare target` or omp_target_associate_ptr");
   } else {
-    describe_source(piece.source, "a data construct", to, sizeof to);
+    describe_source(entry.source, "a data construct", to, sizeof to);
   }
 }
 
@@ -42,20 +42,20 @@ uint64_t Mapping::argument_address(const Items& items, int32_t i) {
   auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
   if (shared_) return begin;
   Guard guard(lock_);
-  auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + static_cast<size_t>(items.sizes[i])));
-  if (piece == nullptr) return 0;
-  if ((items.types[i] & map_type::kImplicit) != 0) warn_of_parts(items, i, piece);
-  return piece->on_device(begin);
+  auto* entry = static_cast<MapEntry*>(entries_.first_overlap(begin, begin + static_cast<size_t>(items.sizes[i])));
+  if (entry == nullptr) return 0;
+  if ((items.types[i] & map_type::kImplicit) != 0) warn_of_parts(items, i, entry);
+  return entry->on_device(begin);
 }
 
 // Called with the lock. `first` is the first part of item i that is mapped. There is no warning for one section of an
 // array: programs map the sections that their regions use.
-void Mapping::warn_of_parts(const Items& items, int32_t i, Piece* first) const {
+void Mapping::warn_of_parts(const Items& items, int32_t i, MapEntry* first) const {
   auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   if (first->contains(begin, begin + bytes) || first->warned_of) return;
   auto* other =
-      static_cast<Piece*>(first->end < begin + bytes ? pieces_.first_overlap(first->end, begin + bytes) : nullptr);
+      static_cast<MapEntry*>(first->end < begin + bytes ? entries_.first_overlap(first->end, begin + bytes) : nullptr);
   bool lies_apart = other != nullptr && other->on_device(begin) != first->on_device(begin);
   if (!lies_apart && !first->is_of_members) return;
   first->warned_of = true;
@@ -78,7 +78,7 @@ void Mapping::warn_of_parts(const Items& items, int32_t i, Piece* first) const {
       other->end - other->begin, other->begin);
 }
 
-void Mapping::refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const {
+void Mapping::refuse_overlap(uintptr_t begin, size_t bytes, const MapEntry& with) const {
   char wants[kText], has[kText];
   describe_source(source_, "a data construct", wants, sizeof wants);
   describe_maker(with, has);
@@ -98,13 +98,13 @@ void Mapping::refuse_absent(const char* what, uintptr_t begin, size_t bytes) con
       device_->number, device_->kind->name, wants, what, bytes, begin);
 }
 
-void Mapping::refuse_outside(uintptr_t begin, const Piece& piece) const {
+void Mapping::refuse_outside(uintptr_t begin, const MapEntry& entry) const {
   char wants[kText];
   describe_source(source_, "target update", wants, sizeof wants);
   fatal(
       "device %d (%s): %s: a section that is not mapped as a whole: %#lx lies outside of the %zu bytes at %#lx that "
       "are mapped",
-      device_->number, device_->kind->name, wants, begin, piece.end - piece.begin, piece.begin);
+      device_->number, device_->kind->name, wants, begin, entry.end - entry.begin, entry.begin);
 }
 
 void Mapping::refuse_for_memory(const Source& source, const char* what, size_t bytes) const {

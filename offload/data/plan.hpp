@@ -9,12 +9,12 @@
 
 namespace marline::offload::data {
 
-struct Sent;
+struct SubmissionOrder;
 
 struct Slot {
   uint64_t device;
   uint64_t value;
-  bool fills;  // see AheadCopy::fills
+  bool fills;  // see DeviceCopy::fills
 };
 
 struct AttachLater {
@@ -33,22 +33,22 @@ struct Absent {
 };
 
 struct Plan {
-  Busy busy;
-  Piece* pieces = nullptr;  // the map entries that are in flight for this construct
+  InFlight in_flight;
+  MapEntry* entries = nullptr;  // the map entries that are in flight for this construct
   Array<Transfer> copies;
   // Of target update and of early-submitted regions with transient maps; all other constructs only have `copies`.
   Array<Transfer> copies_back;
   Array<AttachLater> attachments;
   Array<Slot> slots;                     // to be written after `copies`
-  Array<Piece*> described;               // entries that existed before, and get changed descriptors
+  Array<MapEntry*> described;            // entries that existed before, and get changed descriptors
   bool may_share = false;                // small entries lie side by side in blocks (storage.cpp), with:
   struct StorageBlock* block = nullptr;  // the newest block,
   uint64_t block_next = 0;               // and the device address of its free room
   // Of early-submitted constructs:
-  Array<Piece*> filled;        // entries that an enter data or a region creates and fills
-  Array<Piece*> shared;        // entries that concurrent regions also use
-  Array<uint64_t> sharers;     // the tasks of these regions
-  const Sent* sent = nullptr;  // set while an early-submitted construct is planned
+  Array<MapEntry*> filled;                 // entries that an enter data or a region creates and fills
+  Array<MapEntry*> shared;                 // entries that concurrent regions also use
+  Array<uint64_t> sharers;                 // the tasks of these regions
+  const SubmissionOrder* order = nullptr;  // set while an early-submitted construct is planned
 };
 
 }  // namespace marline::offload::data

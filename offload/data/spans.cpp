@@ -19,34 +19,34 @@ using namespace map_type;
 
 // An item without a length, such as a pointer that a region uses, stands for the whole map entry. So does an implicit
 // item, which may cover less of the variable than is mapped.
-Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
-  uintptr_t end = std::min(begin + bytes, piece.end);
-  begin = std::max(begin, piece.begin);
+Span span_of(const MapEntry& entry, uintptr_t begin, size_t bytes, uint64_t type) {
+  uintptr_t end = std::min(begin + bytes, entry.end);
+  begin = std::max(begin, entry.begin);
   bool is_written = (type & (kTo | kFrom)) != kTo;
   if (bytes == 0 || (type & kImplicit) != 0 || begin >= end)
-    return {piece.address, piece.end - piece.begin, is_written, true, reinterpret_cast<void*>(piece.begin)};
-  return {piece.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
+    return {entry.address, entry.end - entry.begin, is_written, true, reinterpret_cast<void*>(entry.begin)};
+  return {entry.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
 }
 
 // Whether the span begins where `other` ends, or lies in it. Map entries in one block are like one entry: nothing lies
 // between them.
-bool goes_on(const Span& other, const Piece& piece, const Span& span) {
+bool goes_on(const Span& other, const MapEntry& entry, const Span& span) {
   if (other.bytes == 0 || other.host == nullptr) return false;
   if (other.is_written != span.is_written || other.has_pointers != span.has_pointers) return false;
-  bool is_in_block = piece.block != nullptr;
-  uint64_t begin = is_in_block && span.address == piece.address ? piece.allocation : span.address;
-  uint64_t first = is_in_block ? piece.block->allocation : piece.address;
+  bool is_in_block = entry.block != nullptr;
+  uint64_t begin = is_in_block && span.address == entry.address ? entry.allocation : span.address;
+  uint64_t first = is_in_block ? entry.block->allocation : entry.address;
   return first <= other.address && other.address <= span.address && begin <= other.address + other.bytes;
 }
 
 // Appends the span, or extends one of the last spans that it continues. That joins the elements that a mapper names,
 // each of which has several spans. Otherwise two map entries have two spans, wherever they lie.
-void push_span(const Piece& piece, const Span& span, Array<Span, 4>& to) {
+void push_span(const MapEntry& entry, const Span& span, Array<Span, 4>& to) {
   constexpr uint32_t kTurns = 4;
   uint32_t count = to.count();
   for (uint32_t i = count; i > 0 && count - i < kTurns; --i) {
     Span& other = to[i - 1];
-    if (!goes_on(other, piece, span)) continue;
+    if (!goes_on(other, entry, span)) continue;
     other.bytes = std::max(other.address + other.bytes, span.address + span.bytes) - other.address;
     return;
   }
@@ -83,18 +83,18 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
     }
     auto bytes = (type & kAttach) != 0 ? size_t{0} : static_cast<size_t>(all.sizes[i]);
     if (is_own_unless_mapped(type)) {
-      const Piece* piece = piece_of_variable(all.bases[i], bytes);
-      if (piece != nullptr) push_span(*piece, span_of(*piece, base, bytes, type), to);
+      const MapEntry* entry = entry_of_variable(all.bases[i], bytes);
+      if (entry != nullptr) push_span(*entry, span_of(*entry, base, bytes, type), to);
     }
     if ((type & kPrivate) != 0) continue;
-    auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
-    if (piece != nullptr) {
-      push_span(*piece, span_of(*piece, begin, bytes, type), to);
+    auto* entry = static_cast<MapEntry*>(entries_.first_overlap(begin, begin + bytes));
+    if (entry != nullptr) {
+      push_span(*entry, span_of(*entry, begin, bytes, type), to);
     } else if ((type & (kParameter | kPrivate)) == kParameter) {
       to.push({base, 0});  // the kernel gets the pointer's value, which may be a device address
     }
     if ((type & (kPointerAndObject | kAttach)) == 0) continue;
-    auto* of_slot = static_cast<Piece*>(pieces_.first_overlap(base, base + sizeof(void*)));
+    auto* of_slot = static_cast<MapEntry*>(entries_.first_overlap(base, base + sizeof(void*)));
     if (of_slot != nullptr) push_span(*of_slot, span_of(*of_slot, base, sizeof(void*), type), to);
   }
 }
@@ -106,16 +106,16 @@ void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
   Guard guard(lock_);
   for (const Name& name : names) {
     auto address = reinterpret_cast<uintptr_t>(name.address);
-    auto* piece = static_cast<Piece*>(pieces_.first_overlap(address, address + 1));
-    if (piece == nullptr) {
+    auto* entry = static_cast<MapEntry*>(entries_.first_overlap(address, address + 1));
+    if (entry == nullptr) {
       to.push({address, name.bytes});
       continue;
     }
     uintptr_t begin = address, end = address + name.bytes;
-    if (name.bytes == 0 && !find_item(expansion.items(), address, begin, end)) begin = piece->begin, end = piece->end;
-    begin = std::max(begin, piece->begin);
-    end = std::min(end, piece->end);
-    to.push({piece->on_device(begin), end - begin});
+    if (name.bytes == 0 && !find_item(expansion.items(), address, begin, end)) begin = entry->begin, end = entry->end;
+    begin = std::max(begin, entry->begin);
+    end = std::min(end, entry->end);
+    to.push({entry->on_device(begin), end - begin});
   }
 }
 

@@ -42,46 +42,46 @@ StorageBlock* make_block(Device* device, size_t bytes) {
 bool Mapping::shares_storage(const Items& items) const { return device_->shares_storage && items.count >= kManyItems; }
 
 // Gives the map entry memory on the device. False: there is none.
-bool Mapping::locate(Piece* piece, Plan& plan) {
-  auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
-  if (place != nullptr && place->contains(piece->begin, piece->end)) {
-    piece->address = place->address + (piece->begin - place->begin);
+bool Mapping::locate(MapEntry* entry, Plan& plan) {
+  auto* place = static_cast<Place*>(places_.first_overlap(entry->begin, entry->end));
+  if (place != nullptr && place->contains(entry->begin, entry->end)) {
+    entry->address = place->address + (entry->begin - place->begin);
     return true;
   }
-  size_t bytes = piece->end - piece->begin;
-  if (plan.may_share && bytes <= kSmall && locate_in_block(piece, plan)) return true;
-  uintptr_t offset = piece->begin % kLine;
-  piece->allocation = device_->kind->allocate(device_, bytes + offset);
-  piece->address = piece->allocation + offset;
-  return piece->allocation != 0;
+  size_t bytes = entry->end - entry->begin;
+  if (plan.may_share && bytes <= kSmall && locate_in_block(entry, plan)) return true;
+  uintptr_t offset = entry->begin % kLine;
+  entry->allocation = device_->kind->allocate(device_, bytes + offset);
+  entry->address = entry->allocation + offset;
+  return entry->allocation != 0;
 }
 
 // Puts the map entry after the one that the construct has created before. False: the device has no memory for a block.
-bool Mapping::locate_in_block(Piece* piece, Plan& plan) {
+bool Mapping::locate_in_block(MapEntry* entry, Plan& plan) {
   static_assert(kSmall + kLine <= kFirstBlock);
-  size_t bytes = piece->end - piece->begin;
-  if (plan.block == nullptr || fitting_address(plan.block_next, piece->begin) + bytes > plan.block->end) {
+  size_t bytes = entry->end - entry->begin;
+  if (plan.block == nullptr || fitting_address(plan.block_next, entry->begin) + bytes > plan.block->end) {
     size_t last = plan.block != nullptr ? plan.block->end - plan.block->allocation : kFirstBlock / 2;
     StorageBlock* block = make_block(device_, std::min(2 * last, kLargestBlock));
     if (block == nullptr) return false;
     plan.block = block;
     plan.block_next = block->allocation;
   }
-  piece->block = plan.block;
-  piece->allocation = plan.block_next;
-  piece->address = fitting_address(plan.block_next, piece->begin);
-  plan.block_next = piece->address + bytes;
-  ++plan.block->pieces;
+  entry->block = plan.block;
+  entry->allocation = plan.block_next;
+  entry->address = fitting_address(plan.block_next, entry->begin);
+  plan.block_next = entry->address + bytes;
+  ++plan.block->entries;
   return true;
 }
 
-void Mapping::release_storage(const Piece* piece) {
-  StorageBlock* block = piece->block;
+void Mapping::release_storage(const MapEntry* entry) {
+  StorageBlock* block = entry->block;
   if (block == nullptr) {
-    if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+    if (entry->allocation != 0) device_->kind->release(device_, entry->allocation);
     return;
   }
-  if (--block->pieces != 0) return;
+  if (--block->entries != 0) return;
   device_->kind->release(device_, block->allocation);
   std::free(block);
 }

@@ -12,7 +12,7 @@ namespace marline::offload::data {
 struct StorageBlock {
   uint64_t allocation;
   uint64_t end;
-  std::atomic<uint32_t> pieces;  // number of entries in the block; removing the last one releases the block
+  std::atomic<uint32_t> entries;  // number of entries in the block; removing the last one releases the block
 };
 
 }  // namespace marline::offload::data

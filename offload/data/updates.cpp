@@ -22,19 +22,19 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
     bool in_parts = (type & kNonContiguous) != 0;
     uintptr_t begin = in_parts ? begin_of_parts(items, i) : reinterpret_cast<uintptr_t>(items.begins[i]);
     size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
-    Piece* piece = find(begin, bytes);
-    if (piece == nullptr && (type & kPresent) != 0) {
+    MapEntry* entry = find(begin, bytes);
+    if (entry == nullptr && (type & kPresent) != 0) {
       refuse_absent("target update", begin, bytes);
     }
-    if (piece == nullptr) continue;
+    if (entry == nullptr) continue;
     Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
     if (in_parts) {
-      piece->descriptors.clear();
-      uintptr_t outside = copy_parts(*piece, items, i, copies);
-      if (outside != 0) refuse_outside(outside, *piece);
+      entry->descriptors.clear();
+      uintptr_t outside = copy_parts(*entry, items, i, copies);
+      if (outside != 0) refuse_outside(outside, *entry);
     } else {
-      piece->descriptors.forget(begin, bytes);
-      copy_around(*piece, begin, bytes, copies);
+      entry->descriptors.forget(begin, bytes);
+      copy_around(*entry, begin, bytes, copies);
     }
   }
 }
@@ -49,12 +49,12 @@ void Mapping::update(const Items& items) {
 void Mapping::update_expanded(const Items& items) {
   Plan plan;
   lock_.take();
-  while (wait_for_busy(items)) {
+  while (wait_for_in_flight(items)) {
   }
   plan_update(items, plan);
   lock_.release();
-  make_copies(device_, plan.copies, true, items.told);
-  make_copies(device_, plan.copies_back, false, items.told);
+  make_copies(device_, plan.copies, true, items.reported);
+  make_copies(device_, plan.copies_back, false, items.reported);
 }
 
 }  // namespace marline::offload::data

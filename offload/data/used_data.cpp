@@ -9,7 +9,7 @@
 namespace marline::offload::data {
 
 bool UsedData::Used::operator<(const Used& other) const {
-  return std::tie(piece, type, begin, end) < std::tie(other.piece, other.type, other.begin, other.end);
+  return std::tie(entry, type, begin, end) < std::tie(other.entry, other.type, other.begin, other.end);
 }
 
 bool UsedData::Attached::operator<(const Attached& other) const {
@@ -46,14 +46,14 @@ bool UsedData::add(Mapping& mapping, const Items& items) {
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
     if ((items.types[i] & map_type::kDescriptor) != 0)
       push_unless_last(descriptors_, {begin, begin + static_cast<size_t>(items.sizes[i])});
-    uintptr_t piece = mapping.piece_of(items, i);
-    if (piece == 0 && begin != 0) return false;
-    if (piece == 0) continue;
+    uintptr_t entry = mapping.map_entry_of(items, i);
+    if (entry == 0 && begin != 0) return false;
+    if (entry == 0) continue;
     push_unless_last(ranges_,
-                     {piece, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom});
+                     {entry, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom});
     if ((items.types[i] & map_type::kPointerAndObject) == 0 || is_member(items.types[i])) continue;
     auto slot = reinterpret_cast<uintptr_t>(items.bases[i]);
-    push_unless_last(ranges_, {mapping.piece_of(items, i, true), slot, slot + sizeof(void*), 0});
+    push_unless_last(ranges_, {mapping.map_entry_of(items, i, true), slot, slot + sizeof(void*), 0});
   }
   return true;
 }
@@ -63,7 +63,7 @@ void UsedData::join() {
   List<Used> joined;
   for (const Used& used : ranges_) {
     Used* last = joined.is_empty() ? nullptr : &joined.back();
-    bool goes_on = last != nullptr && last->piece == used.piece && last->type == used.type && used.begin <= last->end;
+    bool goes_on = last != nullptr && last->entry == used.entry && last->type == used.type && used.begin <= last->end;
     if (goes_on) {
       last->end = std::max(last->end, used.end);
     } else {

@@ -33,7 +33,7 @@ class UsedData {
 
  private:
   struct Used {
-    uintptr_t piece, begin, end;
+    uintptr_t entry, begin, end;
     uint64_t type;  // kFrom: the data is copied back to the host with the last construct that uses it; else 0
     bool operator<(const Used& other) const;
   };

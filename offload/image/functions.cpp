@@ -78,8 +78,8 @@ Function* make_function(const void* code) {
   return function;
 }
 
-LoadedModule describe(const dl_phdr_info* info, bool& behind) {
-  LoadedModule module = {info->dlpi_addr, 0, 0, !behind, true};
+LoadedModule describe(const dl_phdr_info* info, bool& after) {
+  LoadedModule module = {info->dlpi_addr, 0, 0, !after, true};
   bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
   struct stat status;
   if (stat(is_program ? "/proc/self/exe" : info->dlpi_name, &status) == 0) {
@@ -88,19 +88,19 @@ LoadedModule describe(const dl_phdr_info* info, bool& behind) {
   }
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     uint64_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, own = reinterpret_cast<uint64_t>(&g_noted);
-    behind |= info->dlpi_phdr[i].p_type == PT_LOAD && own >= begin && own - begin < info->dlpi_phdr[i].p_memsz;
+    after |= info->dlpi_phdr[i].p_type == PT_LOAD && own >= begin && own - begin < info->dlpi_phdr[i].p_memsz;
   }
   return module;
 }
 
-int note_module(dl_phdr_info* info, size_t, void* behind) {
-  g_modules.push(describe(info, *static_cast<bool*>(behind)));
+int note_module(dl_phdr_info* info, size_t, void* after) {
+  g_modules.push(describe(info, *static_cast<bool*>(after)));
   g_unloads = info->dlpi_subs;
   return 0;
 }
 
-int recognize_module(dl_phdr_info* info, size_t, void* behind) {
-  LoadedModule found = describe(info, *static_cast<bool*>(behind));
+int recognize_module(dl_phdr_info* info, size_t, void* after) {
+  LoadedModule found = describe(info, *static_cast<bool*>(after));
   for (LoadedModule& known : g_modules) {
     bool is_same = known.address == found.address && known.device == found.device && known.inode == found.inode;
     if (is_same && known.is_early == found.is_early) known.is_there = true;
@@ -143,8 +143,8 @@ void drop_closed_modules() {
   if (unloads == g_unloads) return;
   g_unloads = unloads;
   for (LoadedModule& module : g_modules) module.is_there = false;
-  bool behind = false;
-  visit_modules(recognize_module, &behind);
+  bool after = false;
+  visit_modules(recognize_module, &after);
   uint32_t kept = 0;
   for (const LoadedModule& module : g_modules) {
     if (module.is_there) g_modules[kept++] = module;
@@ -173,8 +173,8 @@ const Entry* entry_of_function(const void* function) {
 
 void note_loaded_modules() {
   Guard guard(g_modules_lock);
-  bool behind = false;
-  if (!g_noted) visit_modules(note_module, &behind);
+  bool after = false;
+  if (!g_noted) visit_modules(note_module, &after);
   g_noted = true;
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 namespace marline::offload {
-struct Told;
+struct ReportedConstruct;
 }
 
 namespace marline::offload::items {
@@ -64,7 +64,7 @@ struct Items {
   void** mappers = nullptr;  // may be null
   bool own_bases = false;    // an item's base is its own begin, even if the program reaches the item through a pointer
   bool of_region = false;    // the construct is a target region, which uses the data until it ends
-  Told* told = nullptr;      // the construct's record if a tool listens (base/told.hpp), else null
+  ReportedConstruct* reported = nullptr;  // the construct's record if a tool listens (base/told.hpp), else null
   Source source = {};
 };
 

@@ -120,17 +120,17 @@ const char* add_named(List& list, const char* text, const char* at) {
   for (const DeviceKind* kind : kinds) {
     size_t length = std::strlen(kind->name);
     if (std::strncmp(at, kind->name, length) != 0) continue;
-    const char* behind = at + length;
+    const char* after = at + length;
     long count = 1;
-    if (*behind == ':') {
+    if (*after == ':') {
       char* end;
-      count = std::strtol(behind + 1, &end, 10);
-      if (end == behind + 1 || count < 1 || count > kMostDevices) refuse_value(Option::kDevices, text);
-      behind = end;
+      count = std::strtol(after + 1, &end, 10);
+      if (end == after + 1 || count < 1 || count > kMostDevices) refuse_value(Option::kDevices, text);
+      after = end;
     }
-    if (*behind != ',' && *behind != '\0') refuse_value(Option::kDevices, text);
+    if (*after != ',' && *after != '\0') refuse_value(Option::kDevices, text);
     list.add(kind, static_cast<int>(count));
-    return *behind == ',' ? behind + 1 : behind;
+    return *after == ',' ? after + 1 : after;
   }
   refuse_value(Option::kDevices, text);
 }

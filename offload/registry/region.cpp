@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kMostBytesInHook = 64 << 10;
 
 // A pending region, with copies of the arrays that its end needs after it in the same block.
-struct RegionAside : Operation {
-  Aside shown;
+struct PendingRegion : Operation {
+  PendingConstruct shown;
   Device* device;
   marline_task_t* task;
   Arguments arguments;
@@ -47,37 +47,37 @@ T* copy_array(char*& at, const T* from, int32_t count) {
   return copy;
 }
 
-bool end_aside(Operation* operation) {
-  auto* aside = static_cast<RegionAside*>(operation);
-  Told* told = aside->items.told;
-  aside->shown.what.store("mapped data", std::memory_order_relaxed);
-  tell_kernel_end(told, aside->begin, aside->end, aside->by);
-  if (!aside->device->mapping->try_end(aside->items)) return false;
-  aside->device->mapping->release_arguments(aside->arguments, told);
-  end_told(told);
-  remove_aside(&aside->shown);
-  marline_task_t* task = aside->task;
-  aside->~RegionAside();
-  std::free(aside);
+bool end_pending(Operation* operation) {
+  auto* pending = static_cast<PendingRegion*>(operation);
+  ReportedConstruct* reported = pending->items.reported;
+  pending->shown.what.store("mapped data", std::memory_order_relaxed);
+  report_kernel_end(reported, pending->begin, pending->end, pending->by);
+  if (!pending->device->mapping->try_end(pending->items)) return false;
+  pending->device->mapping->release_arguments(pending->arguments, reported);
+  end_report(reported);
+  remove_pending(&pending->shown);
+  marline_task_t* task = pending->task;
+  pending->~PendingRegion();
+  std::free(pending);
   marline_task_release(task);
   return true;
 }
 
-RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task) {
-  auto* memory = static_cast<char*>(std::malloc(bytes_with(sizeof(RegionAside), items)));
+PendingRegion* make_pending(Device* device, const Items& items, marline_task_t* task) {
+  auto* memory = static_cast<char*>(std::malloc(bytes_with(sizeof(PendingRegion), items)));
   if (memory == nullptr) fatal("no memory for a deferred target region");
-  auto* aside = new (memory) RegionAside{};
-  aside->ended = end_aside;
-  aside->device = device;
-  aside->task = task;
-  char* at = memory + ((sizeof(RegionAside) + 15) & ~size_t{15});
-  aside->items.count = items.count;
-  aside->items.of_region = items.of_region;
-  aside->items.bases = copy_array(at, items.bases, items.count);
-  aside->items.begins = copy_array(at, items.begins, items.count);
-  aside->items.sizes = copy_array(at, items.sizes, items.count);
-  aside->items.types = copy_array(at, items.types, items.count);
-  return aside;
+  auto* pending = new (memory) PendingRegion{};
+  pending->ended = end_pending;
+  pending->device = device;
+  pending->task = task;
+  char* at = memory + ((sizeof(PendingRegion) + 15) & ~size_t{15});
+  pending->items.count = items.count;
+  pending->items.of_region = items.of_region;
+  pending->items.bases = copy_array(at, items.bases, items.count);
+  pending->items.begins = copy_array(at, items.begins, items.count);
+  pending->items.sizes = copy_array(at, items.sizes, items.count);
+  pending->items.types = copy_array(at, items.types, items.count);
+  return pending;
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Region region_of(const CapturedTask& task) {
   region.leading_null = task.leading_null;
   region.in_memory = task.in_memory;
   region.place = task.place;
-  region.teams = told_teams(task.passed_teams);
+  region.teams = reported_teams(task.passed_teams);
   region.passed_teams = task.passed_teams;
   region.trip_count = task.trip_count;
   region.grid = task.grid;
@@ -136,7 +136,7 @@ void append_patches(Arguments& arguments) {
 
 // Copies the words to the device's memory, where the kernel finds them. Their address there is the only argument left.
 void store_words(Device* device, Arguments& arguments, const Items& items) {
-  Told* told = items.told;
+  ReportedConstruct* reported = items.reported;
   size_t bytes = arguments.words.count() * sizeof(uint64_t);
   uint64_t array = device->kind->allocate(device, bytes + 1);
   if (array == 0) {
@@ -147,8 +147,8 @@ void store_words(Device* device, Arguments& arguments, const Items& items) {
   }
   arguments.copies.push(array);
   patch_words(device, arguments, array);
-  tell_memory(Memory::kAllocate, device, nullptr, array, bytes, told);
-  if (bytes != 0) copy_to(device, array, arguments.words.begin(), bytes, told);
+  report_memory(Memory::kAllocate, device, nullptr, array, bytes, reported);
+  if (bytes != 0) copy_to(device, array, arguments.words.begin(), bytes, reported);
   arguments.words.shrink(0);
   arguments.words.push(array);
 }
@@ -183,7 +183,7 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
                    arguments.words.count(),
                    region.thread_limit,
                    region.place,
-                   region.items.told,
+                   region.items.reported,
                    region.teams,
                    region.leading_null,
                    region.passed_teams,
@@ -209,26 +209,26 @@ void run_here(Device* device, const Region& region) {
   Arguments arguments;
   make_region_arguments(device, region, arguments);
   run_and_wait(device, launch_of(device, region, arguments));
-  mapping.release_arguments(arguments, region.items.told);
+  mapping.release_arguments(arguments, region.items.reported);
   mapping.end(region.items);
 }
 
-void run_aside(Device* device, const Region& region, marline_task_t* task) {
-  RegionAside* aside = make_aside(device, region.items, task);
-  make_region_arguments(device, region, aside->arguments);
-  Launch launch = launch_of(device, region, aside->arguments);
-  Told* told = aside->items.told = region.scope->leave();
-  aside->timed = told != nullptr;
-  aside->shown.device = device;
-  aside->shown.kernel = region.kernel;
-  aside->shown.place = region.place;
-  aside->shown.what.store("kernel", std::memory_order_relaxed);
-  add_aside(&aside->shown);
-  tell_kernel_begin(told, device, region.teams);
-  tell_kernel_started(told);  // reported before the kernel can end, as that ends the construct
-  leave_told(told);
-  if (device->kind->launch(device, launch, aside)) {
-    while (!aside->ended(aside)) {
+void run_pending(Device* device, const Region& region, marline_task_t* task) {
+  PendingRegion* pending = make_pending(device, region.items, task);
+  make_region_arguments(device, region, pending->arguments);
+  Launch launch = launch_of(device, region, pending->arguments);
+  ReportedConstruct* reported = pending->items.reported = region.scope->leave();
+  pending->timed = reported != nullptr;
+  pending->shown.device = device;
+  pending->shown.kernel = region.kernel;
+  pending->shown.place = region.place;
+  pending->shown.what.store("kernel", std::memory_order_relaxed);
+  add_pending(&pending->shown);
+  report_kernel_begin(reported, device, region.teams);
+  report_kernel_started(reported);  // reported before the kernel can end, as that ends the construct
+  leave_report(reported);
+  if (device->kind->launch(device, launch, pending)) {
+    while (!pending->ended(pending)) {
     }
   }
 }
@@ -238,10 +238,10 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
 void run_region(Device* device, const Region& region) {
   device->mapping->begin(region.items);
   size_t most_back = device->asks_to_copy ? 0 : kMostBytesInHook;
-  bool may_go_aside =
+  bool may_be_pending =
       region.nowait && device->kind->is_asynchronous && Mapping::most_bytes_back(region.items) <= most_back;
-  if (marline_task_t* task = may_go_aside ? marline_target_task_hold() : nullptr) {
-    run_aside(device, region, task);
+  if (marline_task_t* task = may_be_pending ? marline_target_task_hold() : nullptr) {
+    run_pending(device, region, task);
   } else {
     run_here(device, region);
   }

@@ -29,7 +29,7 @@ struct Region {
   uint64_t trip_count = 0;    // as in Launch
   GpuGrid grid = {};          // as in Launch
   int node = 0, number = -1;  // as in Launch
-  ToldScope* scope;           // the construct's scope; items.told is its record
+  ReportScope* scope;         // the construct's scope; items.told is its record
   // The claimed task of the region; null: the calling task, if it is the region's.
   const marline_claimed_t* task = nullptr;
 };

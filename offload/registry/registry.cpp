@@ -154,10 +154,10 @@ void after_fork_in_child() {
   forget_claims();
   forget_processes();
   forget_nodes();
-  forget_ahead();
+  forget_submission();
   llvm_forget_operations();
   for (int i = 0; i < g_count; ++i) {
-    g_devices[i].mapping->drop_busy();
+    g_devices[i].mapping->drop_in_flight();
     if (!is_of_workers(g_devices[i])) continue;
     g_devices[i].lost = true;  // also if it is not started: the job belongs to the program
     g_devices[i].started.store(false, std::memory_order_relaxed);  // so that `prepare` checks whether it is lost
@@ -319,7 +319,7 @@ void load_module(Device* device, const Claim& claim) {
   if (handle == 0) return;
   if (!is_first) {
     device->kind->unload(device, handle);
-  } else if (is_told(MARLINE_ON_DEVICE)) {
+  } else if (is_reported(MARLINE_ON_DEVICE)) {
     marline_device_load(device->number, module->native.begin, module->native.bytes, module->number);
   }
 }
@@ -353,7 +353,7 @@ void unload_gone(Device* device) {
   uint32_t number;
   while (take_gone_image(device->number, handle, number)) {
     device->kind->unload(device, handle);
-    if (is_told(MARLINE_ON_DEVICE)) marline_device_unload(device->number, number);
+    if (is_reported(MARLINE_ON_DEVICE)) marline_device_unload(device->number, number);
   }
 }
 
@@ -424,17 +424,17 @@ const DeviceFacts* device_facts(int number) {
 const char* device_kind(int number) { return g_devices[number].kind->name; }
 
 // The type of a device for tools. For a device on a node it is the uid, which says where the device is.
-static const char* told_type(const Device* device) {
+static const char* reported_type(const Device* device) {
   return is_of_workers(*device) ? g_facts[device->number].uid : device->kind->name;
 }
 
 // Reports the begin of a device to tools, and that of a cluster's members, which run its kernels and may have been
 // started for it.
-static void tell_begun(Device* device) {
-  if (!is_told(MARLINE_ON_ANYTHING)) return;
-  if (!device->is_told) marline_device_begin(device->number, told_type(device), g_count);
-  device->is_told = true;
-  for (int i = 0; i < device->member_count; ++i) tell_begun(device->members[i]);
+static void report_begun(Device* device) {
+  if (!is_reported(MARLINE_ON_ANYTHING)) return;
+  if (!device->is_reported) marline_device_begin(device->number, reported_type(device), g_count);
+  device->is_reported = true;
+  for (int i = 0; i < device->member_count; ++i) report_begun(device->members[i]);
 }
 
 bool is_prepared(const Device* device) {
@@ -449,8 +449,8 @@ void prepare(Device* device) {
   if (is_memory_shared()) share_memory(*device);
   if (!device->started.load(std::memory_order_relaxed)) {
     device->kind->start(device);
-    show_asides();
-    tell_begun(device);
+    show_pending();
+    report_begun(device);
     device->started.store(true, std::memory_order_release);  // pairs with the load in is_prepared
   }
   g_prepare_lock.release();
@@ -470,7 +470,7 @@ void start_early() {
     if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();
     serve_if_worker();
     if (is_serving_rank()) {
-      start_agent(serve_node);
+      start_launcher(serve_node);
       take_membership();
     } else {
       start_nodes();

@@ -140,8 +140,8 @@ bool bring(RegionReduction& one, Device* device) {
   }
   one.device = device;
   one.address = address;
-  AheadCopy copy = {address, one.what.copy, one.what.bytes, true};
-  one.written_by = device->kind->ahead->start_copies(device, {&copy, 1, nullptr, 0}, nullptr);
+  DeviceCopy copy = {address, one.what.copy, one.what.bytes, true};
+  one.written_by = device->kind->early->start_copies(device, {&copy, 1, nullptr, 0}, nullptr);
   return true;
 }
 
@@ -157,14 +157,14 @@ bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& 
   return true;
 }
 
-bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& behind) {
+bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& after) {
   for (uint32_t i = 0; i < task.reduced_count; ++i) {
     RegionReduction& one = *task.reduced[i].reduction;
     // If the variable is mapped for longer than the region, the end of that map would overwrite the sum with the
     // device's data.
     if (device->mapping->is_present(task.reduced[i].variable)) return false;
     if (one.device == nullptr && !bring(one, device)) return false;
-    behind.push(one.written_by);
+    after.push(one.written_by);
   }
   return true;
 }
@@ -185,7 +185,7 @@ bool reduced(void* copy) {
   uint64_t address = one->address;
   std::free(one);
   if (device == nullptr) return false;
-  bool any = device->kind->ahead->reduce(device, address, what.bytes, what.combine, copy);
+  bool any = device->kind->early->reduce(device, address, what.bytes, what.combine, copy);
   bool is_unused = device->mapping->disassociate(copy);  // all regions of the group have ended
   assert(is_unused);
   (void)is_unused;

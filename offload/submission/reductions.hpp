@@ -23,7 +23,7 @@ using namespace device;
 // Called by the submitting thread before the task's maps are processed. The device has the initial values, or gets them
 // by operations that this function adds to `behind`, the operations that the region is ordered after. False: the region
 // is to work on the variable itself, which is mapped, or the device has no memory.
-[[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& behind);
+[[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& after);
 
 // Lists the task's arguments that point into reduction variables.
 void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to);

@@ -58,7 +58,7 @@ void tell_left_ended(const Task* task) {
 
 void pass_claimed(Worker* worker, Task* node, TaskFifo& nodes) {
   if (!node->has(task_flag::kEmpty))
-    return tool::tell_ready(node->claimed_by);  // the task may end on another thread at once, and be freed
+    return tool::report_ready(node->claimed_by);  // the task may end on another thread at once, and be freed
   auto* task = static_cast<Task*>(node->block);
   const marline_target_observer_t* observer = tool::target_observer();
   if (observer->others_ended != nullptr) observer->others_ended(task->claimed_by);

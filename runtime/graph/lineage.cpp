@@ -99,7 +99,7 @@ class Climb {
         const int32_t own = decrement && !lineage_of(task)->node ? priority - 1 : priority;
         if (!raise(task, own)) continue;
         if (lineage_of(task)->claimed) [[unlikely]]
-          tool::tell_raise(task->number, own);
+          tool::report_raise(task->number, own);
         follow(task);
       }
     }

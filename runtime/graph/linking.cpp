@@ -81,7 +81,7 @@ bool is_anonymous(const Task* task) {
   return task->has(task_flag::kEmpty) && task->has(task_flag::kInTable) && task->parent == nullptr;
 }
 
-void tell_edge(Task* predecessor, Task* task) {
+void report_edge(Task* predecessor, Task* task) {
   if (is_anonymous(predecessor) || is_anonymous(task)) return;
   tool::task_dependence(&predecessor->tool_data, &task->tool_data);
 }
@@ -94,8 +94,8 @@ void tell_edge(Task* predecessor, Task* task) {
                                     : push_edge(linking, predecessor, edge, head))) {
     return false;
   }
-  if (linking.claiming == nullptr && is_of_claimed(predecessor)) tool::tell_awaited(predecessor->number);
-  if (tool::on(tool::event::kTaskDependence)) tell_edge(predecessor, linking.task);
+  if (linking.claiming == nullptr && is_of_claimed(predecessor)) tool::report_awaited(predecessor->number);
+  if (tool::on(tool::event::kTaskDependence)) report_edge(predecessor, linking.task);
   return true;
 }
 

@@ -356,7 +356,7 @@ void count_down_successors(GraphNode* node, TaskFifo& ready, NodeFifo& reached) 
     if (successor->kind != NodeKind::kTask) {
       reached.push_back(successor);
     } else if (successor->task->has(task_flag::kClaimed)) [[unlikely]] {
-      tell_recorded_ready(successor->task);
+      report_recorded_ready(successor->task);
     } else if (exclusions_take(successor->task)) {
       ready.push_back(successor->task);
     }
@@ -384,9 +384,9 @@ bool release_guard(GraphNode* node) {
 }
 
 // Until this call the task has a predecessor, which the thread that ends the task checks (exec/worker/completion.cpp).
-void tell_recorded_ready(Task* task) {
+void report_recorded_ready(Task* task) {
   task->predecessors.store(0, release);  // pairs with the acquire in completion.cpp
-  tool::tell_ready(task->claimed_by);
+  tool::report_ready(task->claimed_by);
 }
 
 void release_empty(Worker* worker, GraphNode* node) {

@@ -137,7 +137,7 @@ bool step_matches(const GraphRecord* record, const GraphStep& step, NodeKind kin
 [[nodiscard]] bool release_guard(GraphNode* node);
 
 // A claimed task has been reached. It may end on another thread at once; then it belongs to the graph again.
-void tell_recorded_ready(Task* task);
+void report_recorded_ready(Task* task);
 
 // Called for a node for which the producer creates no task.
 void release_empty(Worker* worker, GraphNode* node);

@@ -42,7 +42,7 @@ void withdraw(Worker* worker, const Member* end) {
   worker->announced.store(0, relaxed);
   bool reach_may_shrink = false;
   for (Member* m = worker->memberships; m != end; m = m->next_membership) {
-    if (!take_back(m) && reach_may_shrink) worker->nesting.owes_wakeup = true;
+    if (!take_back(m) && reach_may_shrink) worker->nesting.must_wake = true;
     if (m->index == 0 && m->team->nesting.bounds_reach.load(relaxed)) reach_may_shrink = true;
   }
 }
@@ -59,7 +59,7 @@ int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
 
 // Whether the worker is awake only because it polls, or because several frames wait in place on it.
 bool only_waits(const Worker* worker) {
-  return progress_has_idle_role(worker) || worker->nesting.goes_round.load(seq_cst) != 0;
+  return progress_has_idle_role(worker) || worker->nesting.polls_in_turn.load(seq_cst) != 0;
 }
 
 }  // namespace

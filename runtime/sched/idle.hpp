@@ -16,7 +16,7 @@
 // may run: its reach. When other members fall asleep its reach grows, and the last of them wakes it. By the argument
 // above, with the other members' bits in the place of the work, either member 0 sees these bits in 2 or it is seen in
 // b. If it gets a wake-up for a team that is no longer in its reach, it passes the wake-up on
-// (WorkerNesting::owes_wakeup). A worker does not announce itself in a team out of its reach, so it gets such a wake-up
+// (WorkerNesting::must_wake). A worker does not announce itself in a team out of its reach, so it gets such a wake-up
 // at most once.
 #pragma once
 
@@ -25,7 +25,7 @@
 namespace marline {
 
 // Whether all members but number 0 sleep, are about to sleep, or are awake without any work (the idle poller of
-// sched/progress.hpp, WorkerNesting::goes_round).
+// sched/progress.hpp, WorkerNesting::polls_in_turn).
 bool others_sleep(const Team* team);
 
 // Called when the worker has announced that it sleeps (seq_cst): wakes each member 0 with a reach that grows by that.

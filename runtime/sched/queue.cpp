@@ -152,7 +152,7 @@ Task* find_yielded(Worker* worker) {
 
 // The worker has looked at all teams within its reach, so a wake-up for a team out of its reach is passed on.
 [[gnu::noinline]] void settle_wakeup(Worker* worker, const Member* bound) {
-  worker->nesting.owes_wakeup = false;
+  worker->nesting.must_wake = false;
   if (bound == nullptr) return;
   for (const Member* m = bound->next_membership; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
@@ -164,7 +164,7 @@ Found find_next(Worker* worker) {
     if (Task* task = find_in_team(worker, place)) return {task, place};
     if (bounds_reach(place)) break;
   }
-  if (worker->nesting.owes_wakeup) [[unlikely]] {
+  if (worker->nesting.must_wake) [[unlikely]] {
     settle_wakeup(worker, place);
   }
   if (options().strict_constraint) {

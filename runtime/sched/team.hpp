@@ -84,16 +84,16 @@ struct InView {
   int displayed_level = 0, displayed_size = 0;
 };
 
-// A worker's data for nested regions (docs/design/nested-teams.md). Only the worker's own, except `goes_round`.
+// A worker's data for nested regions (docs/design/nested-teams.md). Only the worker's own, except `polls_in_turn`.
 struct WorkerNesting {
   Team* free_serial = nullptr;  // teams of one thread, for serialised regions
   // For regions inside active regions; threads may still be leaving such a team (TeamNesting::inside).
   Team* free_inner = nullptr;
   // Number of inner teams with an unfinished region of which this worker is member 0.
   int open_inner = 0;
-  bool owes_wakeup = false;  // it was woken for a team for which it may no longer work (sched/idle.hpp)
+  bool must_wake = false;  // it was woken for a team for which it may no longer work (sched/idle.hpp)
   // 1: the worker has only waiting frames, and polls them in turn; read by its teams.
-  Atomic<uint32_t> goes_round{0};
+  Atomic<uint32_t> polls_in_turn{0};
 };
 
 // How a waiting worker shares its core with other threads (exec/worker/schedule_loop.cpp, give_way).
@@ -187,7 +187,7 @@ struct alignas(kCacheLine) Worker {
   ThreadWait wait;                    // only while a tool is present
   // Only while a tool is present: the next change of task comes from a taskyield of the current one.
   bool yields = false;
-  InView in_view;
+  InView shown_state;
   PushedClauses pushed;
   ThreadCounts* own_thread_counts = nullptr;
   // The share to which the thread is bound, or null.

@@ -54,7 +54,7 @@ void data_operation(Endpoint endpoint, marline_operation_t& of) {
 
 bool is_known(int device) { return device >= 0 && device < kMaxDevices; }
 
-void tell_end(int device) {
+void report_end(int device) {
   if (!g_device_traces[device].leave()) return;
   if (auto call = callback<int>(Callback::kDeviceFinalize)) call(device);
 }
@@ -142,11 +142,11 @@ void device_unload(int device, uint64_t module) {
 }
 
 void device_end(int device) {
-  if (is_known(device)) tell_end(device);
+  if (is_known(device)) report_end(device);
 }
 
 void end_devices() {
-  for (int device = 0; device < kMaxDevices; ++device) tell_end(device);
+  for (int device = 0; device < kMaxDevices; ++device) report_end(device);
 }
 
 void forget_devices() {

@@ -10,20 +10,20 @@
 namespace marline::tool {
 
 // The current task begins to wait.
-void tell_wait_slowly(marline_wait_kind_t kind);
-inline void tell_wait(marline_wait_kind_t kind) {
+void report_wait_slowly(marline_wait_kind_t kind);
+inline void report_wait(marline_wait_kind_t kind) {
   if (on(event::kTargetTasks)) [[unlikely]] {
-    tell_wait_slowly(kind);
+    report_wait_slowly(kind);
   }
 }
 
-void tell_cancellation();
+void report_cancellation();
 // Call these only while there is an observer:
-void tell_ready(void* claimed_by);
-void tell_raise(uint64_t number, int32_t priority);
-void tell_iterates(uint64_t graph, bool is_behind);
-void tell_iterated(uint64_t graph);
-void tell_graph_ends(uint64_t graph);
-void tell_awaited(uint64_t number);
+void report_ready(void* claimed_by);
+void report_raise(uint64_t number, int32_t priority);
+void report_iterates(uint64_t graph, bool has_barrier);
+void report_iterated(uint64_t graph);
+void report_graph_ends(uint64_t graph);
+void report_awaited(uint64_t number);
 
 }  // namespace marline::tool

@@ -225,7 +225,7 @@ void map_elements(void* handle, void*, void* begin, int64_t, int64_t type, void*
 }
 
 int g_calls = 0;
-void copy_all(Device* device, const AheadCopy* copies, uint32_t count) {
+void copy_all(Device* device, const DeviceCopy* copies, uint32_t count) {
   ++g_calls;
   for (uint32_t i = 0; i < count; ++i) {
     if (copies[i].is_to_device) {

@@ -317,8 +317,8 @@ TEST(Replica, WhatIsOnItsWayIsNotSentAgain) {
   for (const Sent* sent : {&first, &second, &third}) sent->arrive(*other);
   EXPECT_EQ(std::memcmp(home.data.data(), other->data.data(), kBytes), 0);
   other = std::make_unique<Copy>(kBytes);
-  Sent again = Sent::answer(1, home, *other, whole);
-  EXPECT_GT(again.count(), kBytes) << "the copy is a new one";
+  Sent replay_next = Sent::answer(1, home, *other, whole);
+  EXPECT_GT(replay_next.count(), kBytes) << "the copy is a new one";
 }
 
 // A task's pointer gets into the twin by the transfer of a block of which no comparison has been made.

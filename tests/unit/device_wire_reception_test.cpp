@@ -26,7 +26,7 @@ Job job_of(int number) {
 
 // Runs both sides: the connecting one in a child, this one fed in pieces of random sizes, damaged at a byte if that is
 // >= 0.
-Handshake::State run_handshake(std::mt19937& random, Purpose purpose, int damaged, Greeting& greeting) {
+Handshake::State run_handshake(std::mt19937& random, Purpose purpose, int damaged, HandshakeResult& greeting) {
   int ends[2];
   EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   pid_t child = start([&] {
@@ -50,16 +50,16 @@ Handshake::State run_handshake(std::mt19937& random, Purpose purpose, int damage
     EXPECT_TRUE(send_all(ends[0], answer.bytes, answer.count, Deadline(1000)));
   }
   close(ends[0]);
-  greeting = static_cast<Greeting>(status_of(child));
+  greeting = static_cast<HandshakeResult>(status_of(child));
   return handshake.state();
 }
 
 TEST(HandshakeTest, ItTakesWhatComesInPieces) {
   std::mt19937 random(1);
   for (int i = 0; i < 20; ++i) {
-    Greeting greeting;
+    HandshakeResult greeting;
     EXPECT_EQ(run_handshake(random, Purpose::kLink, -1, greeting), Handshake::State::kProven);
-    EXPECT_EQ(greeting, Greeting::kDone);
+    EXPECT_EQ(greeting, HandshakeResult::kDone);
   }
 }
 
@@ -67,17 +67,17 @@ TEST(HandshakeTest, AnyDamagedByteIsRefused) {
   std::mt19937 random(2);
   constexpr int kSent = sizeof(Handshake::Hello) + sizeof(uint64_t);
   for (int byte = 0; byte < kSent; ++byte) {
-    Greeting greeting;
+    HandshakeResult greeting;
     EXPECT_NE(run_handshake(random, Purpose::kLink, byte, greeting), Handshake::State::kProven) << byte;
-    EXPECT_NE(greeting, Greeting::kDone) << byte;
+    EXPECT_NE(greeting, HandshakeResult::kDone) << byte;
   }
 }
 
 TEST(HandshakeTest, AnotherPurposeIsRefused) {
   std::mt19937 random(3);
-  Greeting greeting;
+  HandshakeResult greeting;
   EXPECT_EQ(run_handshake(random, Purpose::kMeet, -1, greeting), Handshake::State::kRefused);
-  EXPECT_EQ(greeting, Greeting::kClosed);
+  EXPECT_EQ(greeting, HandshakeResult::kClosed);
 }
 
 // Sockets ------------------------------------------------------------------------------------------------------------
@@ -108,13 +108,13 @@ class ReceptionTest : public testing::TestWithParam<bool> {
       for (int tries = 0;; ++tries) {
         int socket = connected();
         usleep(pause);
-        Greeting greeting = greet(socket, job_of(number), 0, Purpose::kMeet, Deadline(20'000));
-        if (greeting == Greeting::kClosed) {
+        HandshakeResult greeting = greet(socket, job_of(number), 0, Purpose::kMeet, Deadline(20'000));
+        if (greeting == HandshakeResult::kClosed) {
           close(socket);
           continue;
         }
         uint64_t word = 100 + static_cast<uint64_t>(number);
-        MUST(greeting == Greeting::kDone && send_all(socket, &word, sizeof word, Deadline(1000)));
+        MUST(greeting == HandshakeResult::kDone && send_all(socket, &word, sizeof word, Deadline(1000)));
         char end;
         MUST(!receive_all(socket, &end, 1, Deadline(20'000)));  // the other side closes
         _exit(0);

@@ -72,7 +72,7 @@ def native_fibers() -> Iterator[gdb.Value]:
             thread.switch()
             worker = gdb.parse_and_eval("marline_this_worker")
             if int(worker) != 0:
-                yield worker["in_view"]["own_fiber"].dereference()
+                yield worker["shown_state"]["own_fiber"].dereference()
     finally:
         selected.switch()
 

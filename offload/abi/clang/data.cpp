@@ -55,8 +55,8 @@ ConstructKind kind_of(LlvmData what) {
 void run_on(Device* device, const Call& call, Items items, void** names) {
   prepare(device);
   if (call.what != LlvmData::kUpdate) marline_target_data_begins();
-  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
-  items.told = scope.told();
+  ReportScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
+  items.reported = scope.reported();
   if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
   switch (call.what) {
     case LlvmData::kBegin: return device->mapping->begin(items);

@@ -33,7 +33,7 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   bool nowait = (given.flags & kNowaitFlag) != 0;
   const Entry* kernel = device->kind != &kLlvmKind ? find_entry(id) : nullptr;
   if (device->kind != &kLlvmKind && (kernel == nullptr || !has_kernel(device, kernel))) return false;
-  ToldScope scope(ConstructKind::kTarget, nowait, device->number, call.code);
+  ReportScope scope(ConstructKind::kTarget, nowait, device->number, call.code);
   if (device->kind == &kLlvmKind) return llvm_kernel(device, call, teams, threads, id, given, scope) == 0;
   Region region = {};
   region.kernel = kernel;
@@ -41,11 +41,11 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   region.thread_limit = threads > 0 ? threads : 0;
   region.leading_null = note_convention(kernel, given.version);
   region.items.of_region = true;
-  region.items.told = scope.told();
+  region.items.reported = scope.reported();
   region.nowait = nowait;
   region.place = place_of(call.ident);
   region.items.source = {kernel->name, region.place};
-  region.teams = told_teams(teams);
+  region.teams = reported_teams(teams);
   region.passed_teams = teams;
   region.trip_count = given.trip_count;
   region.grid = grid_of(given);

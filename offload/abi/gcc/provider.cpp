@@ -202,10 +202,10 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   take_maps(*maps, *device->mapping, items);
   Region region = {};
   region.kernel = entry;
-  ToldScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
+  ReportScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
   region.items = items_of(items);
   region.items.of_region = true;
-  region.items.told = scope.told();
+  region.items.reported = scope.reported();
   region.items.source.kernel = entry->name;
   region.scope = &scope;
   region.teams = 0;  // GCC does not pass it here
@@ -225,9 +225,9 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   auto* open = new (memory) OpenData{device, {}, maps->code};
   keep_pointees(device, *maps);
   take_maps(*maps, *device->mapping, open->items);
-  ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
+  ReportScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
   Items all = items_of(open->items);
-  all.told = scope.told();
+  all.reported = scope.reported();
   all.source.code = maps->code;
   marline_target_data_begins();
   device->mapping->begin(all);
@@ -242,9 +242,9 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
 void data_end(void* data) {
   auto* open = static_cast<OpenData*>(data);
   {
-    ToldScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
+    ReportScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
     Items all = items_of(open->items);
-    all.told = scope.told();
+    all.reported = scope.reported();
     all.source.code = open->code;
     marline_target_data_begins();
     open->device->mapping->end(all);
@@ -258,9 +258,9 @@ void update(int number, const marline_device_maps_t* maps) {
   if (device == nullptr) return;
   ItemList items;
   take_updates(*maps, items);
-  ToldScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
+  ReportScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
-  all.told = scope.told();
+  all.reported = scope.reported();
   all.source.code = maps->code;
   device->mapping->update(all);
 }
@@ -271,9 +271,9 @@ void enter_data(int number, const marline_device_maps_t* maps) {
   ItemList items;
   keep_pointees(device, *maps);
   take_maps(*maps, *device->mapping, items);
-  ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
+  ReportScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
-  all.told = scope.told();
+  all.reported = scope.reported();
   all.source.code = maps->code;
   marline_target_data_begins();
   device->mapping->begin(all);
@@ -284,9 +284,9 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   if (device == nullptr) return;
   ItemList items;
   take_maps(*maps, *device->mapping, items);
-  ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
+  ReportScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
-  all.told = scope.told();
+  all.reported = scope.reported();
   all.source.code = maps->code;
   marline_target_data_begins();
   device->mapping->end(all);

@@ -85,13 +85,13 @@ void copy(const End& to, const End& from, size_t bytes) {
 // Runs `work`, which copies `bytes` bytes, and reports the copy to a tool. A copy between two devices is reported as
 // the source's.
 template <class Work>
-void tell_copy(const End& to, const End& from, size_t bytes, const void* code, Work work) {
+void report_copy(const End& to, const End& from, size_t bytes, const void* code, Work work) {
   if (to.device == nullptr && from.device == nullptr) return work();
   auto number = [](const End& end) { return end.device != nullptr ? end.device->number : MARLINE_HOST; };
   Ends ends = {from.address, number(from), to.address, number(to)};
   bool is_sources = from.device != nullptr;
-  tell_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes,
-             code, work);
+  report_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes,
+               code, work);
 }
 
 // The ends of a rectangular copy, which is made run by run.
@@ -143,7 +143,7 @@ int run(const LinearCopy& asked) {
   if (!end_of(asked.from_device, asked.from, asked.from_offset, from)) return EINVAL;
   if (asked.bytes == 0) return 0;
   int result = 0;
-  tell_copy(to, from, asked.bytes, asked.code, [&] {
+  report_copy(to, from, asked.bytes, asked.code, [&] {
     if (is_llvms(to, from)) {
       result = llvm_copy(plain(to), plain(from), asked.bytes);
     } else {
@@ -168,7 +168,7 @@ int run(const RectangleCopy& asked) {
   if (!end_of(asked.from_device, asked.from, 0, ways.from)) return EINVAL;
   size_t bytes = bytes_of(asked.shape);
   int result = 0;
-  tell_copy(ways.to, ways.from, bytes, asked.code, [&] {
+  report_copy(ways.to, ways.from, bytes, asked.code, [&] {
     if (is_llvms(ways.to, ways.from)) {
       result = llvm_copy_rectangle(plain(ways.to), plain(ways.from), asked.shape, bytes);
     } else {
@@ -183,7 +183,7 @@ void run(const Fill& asked) {
   if (asked.bytes == 0 || asked.to == nullptr || !end_of(asked.device, asked.to, 0, end)) return;
   if (end.device == nullptr) return void(std::memset(asked.to, asked.value, asked.bytes));
   Ends ends = {nullptr, MARLINE_HOST, end.address, end.device->number};
-  tell_whole(Whole::kSet, end.device, ends, asked.bytes, asked.code, [&] { set(end, asked.value, asked.bytes); });
+  report_whole(Whole::kSet, end.device, ends, asked.bytes, asked.code, [&] { set(end, asked.value, asked.bytes); });
 }
 
 extern "C" {
@@ -199,7 +199,7 @@ void* omp_target_alloc(size_t bytes, int number) {
   uint64_t address = end.device->kind->allocate(end.device, bytes);
   if (address == 0) return nullptr;
   note_users_block(end.device, address, bytes);
-  tell_memory(Memory::kAllocate, end.device, nullptr, address, bytes, nullptr, __builtin_return_address(0));
+  report_memory(Memory::kAllocate, end.device, nullptr, address, bytes, nullptr, __builtin_return_address(0));
   return reinterpret_cast<void*>(address);
 }
 
@@ -218,7 +218,7 @@ void omp_target_free(void* pointer, int number) {
           pointer, number);
     case Forgotten::kYes: break;
   }
-  tell_memory(Memory::kRelease, end.device, nullptr, end.word(), 0, nullptr, __builtin_return_address(0));
+  report_memory(Memory::kRelease, end.device, nullptr, end.word(), 0, nullptr, __builtin_return_address(0));
   end.device->kind->release(end.device, end.word());
 }
 
@@ -273,7 +273,7 @@ int omp_target_associate_ptr(const void* host, const void* device, size_t bytes,
     return ask_llvm<int>("omp_target_associate_ptr", host, device, bytes, offset, llvm_number(end.device));
   }
   if (!end.device->mapping->associate(host, bytes, end.word())) return EINVAL;
-  tell_memory(Memory::kAssociate, end.device, host, end.word(), bytes, nullptr, __builtin_return_address(0));
+  report_memory(Memory::kAssociate, end.device, host, end.word(), bytes, nullptr, __builtin_return_address(0));
   return 0;
 }
 
@@ -285,7 +285,7 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   uint64_t address = end.device->mapping->translate(host);
   marline_target_data_begins();
   if (!end.device->mapping->disassociate(host)) return EINVAL;
-  tell_memory(Memory::kDisassociate, end.device, host, address, 0, nullptr, __builtin_return_address(0));
+  report_memory(Memory::kDisassociate, end.device, host, address, 0, nullptr, __builtin_return_address(0));
   return 0;
 }
 

@@ -79,7 +79,7 @@ enum class MessageKind : uint8_t {
   // An answer to kWithdraw, to the node of the speculative copy `index`. It counts as the end of the copy's only
   // predecessor. It carries the accesses of the original task, which is `peer` at the sender, or `is_cancelled`: the
   // copy need not run.
-  kStandIn,
+  kSpeculativeCopy,
   kPlan,    // 0 to a node: the node's share of plan `index` of a persistent graph (replay/share.hpp defines the words)
   kReplay,  // 0 to a node: `count` tasks of its share of plan `index` become tasks of the node
   kUnplan,  // 0 to a node: plan `index` is not replayed any more
@@ -107,8 +107,8 @@ struct Message {
   bool is_after_end = false, is_end = false;
   // For kFetch: the driver's number of the copy that asks. The kData returns it.
   uint64_t copy = 0;
-  // For kAssign; kStandIn also uses `accesses` and `is_cancelled`. In a kFetch, `task` is the asking node's own number
-  // for these bytes, which the kData returns.
+  // For kAssign; kSpeculativeCopy also uses `accesses` and `is_cancelled`. In a kFetch, `task` is the asking node's own
+  // number for these bytes, which the kData returns.
   TaskNumber task = 0;
   // The ends that the task waits for: of the tasks in `waits_for`, and of the accesses with `is_end`.
   uint32_t predecessors = 0;

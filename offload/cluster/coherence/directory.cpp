@@ -29,7 +29,7 @@ Directory::Segment* Directory::split(Buffer& buffer, uint64_t at) {
   for (const Writer& writer : left->writers) right.writers.push(writer);
   for (const Writer& reader : left->readers) right.readers.push(reader);
   for (const TaskPlace& holder : left->holders) right.holders.push(holder);
-  right.unordered_behind = left->unordered_behind;
+  right.unordered_after = left->unordered_after;
   for (const TaskPlace& companion : left->companions) right.companions.push(companion);
   return &right;
 }
@@ -61,7 +61,7 @@ bool Directory::are_alike(const Segment& a, const Segment& b) {
   };
   if (a.has_home != b.has_home || (a.has_home && !is_same(a.home, b.home))) return false;
   if (!are_same_places(a.holders, b.holders) || !are_same_places(a.companions, b.companions)) return false;
-  if (a.unordered_behind != b.unordered_behind) return false;
+  if (a.unordered_after != b.unordered_after) return false;
   return are_same(a.writers, b.writers) && are_same(a.readers, b.readers);
 }
 
@@ -96,11 +96,11 @@ void Directory::remove_holder(List<TaskPlace>& holders, NodeNumber node) {
 }
 
 bool Directory::is_companion(const Segment& segment, const PlannedTask& task) {
-  return segment.unordered_behind != PlannedTask::kNotKnown && task.unordered_from <= segment.unordered_behind;
+  return segment.unordered_after != PlannedTask::kNotKnown && task.unordered_from <= segment.unordered_after;
 }
 
 void Directory::forget_companions(Segment& segment) {
-  segment.unordered_behind = PlannedTask::kNotKnown;
+  segment.unordered_after = PlannedTask::kNotKnown;
   segment.companions.clear();
 }
 
@@ -139,7 +139,7 @@ void Directory::plan_home(Segment& segment, const PlannedTask& task, bool is_ord
       segment.has_home = true;
       segment.companions.clear();
       // If `unordered_from` is not known for the home's task, it is not known for its successors either.
-      segment.unordered_behind = task.unordered_from != PlannedTask::kNotKnown ? task.number : PlannedTask::kNotKnown;
+      segment.unordered_after = task.unordered_from != PlannedTask::kNotKnown ? task.number : PlannedTask::kNotKnown;
     } else if (!is_at_home && is_companion(segment, task)) {
       add_holder(segment.companions, task.place);
     }

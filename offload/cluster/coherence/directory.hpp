@@ -95,8 +95,8 @@ class Directory {
     List<TaskPlace> holders;
     // The companions, one per node, are tasks that are ordered after no task that was planned since the home was taken.
     // Their inputs are exactly what the home's task has got. All tasks that were planned since then have the number
-    // `unordered_behind` or a higher one. kNotKnown: there are no companions.
-    TaskNumber unordered_behind = PlannedTask::kNotKnown;
+    // `unordered_after` or a higher one. kNotKnown: there are no companions.
+    TaskNumber unordered_after = PlannedTask::kNotKnown;
     List<TaskPlace> companions;
   };
   struct Buffer {

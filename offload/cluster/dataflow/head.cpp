@@ -90,7 +90,7 @@ void Head::cancel(TaskNumber number) {
 bool Head::leave_out(TaskNumber number) {
   if (is_replayed(number)) return leave_out_replayed(number);
   Task& task = tasks_[number];
-  assert(!task.is_lent && !task.is_stand_in);
+  assert(!task.has_speculative_copy && !task.is_speculative_copy);
   task.is_cancelled = true;
   if (task.state != State::kPlanned) return false;
   Node& node = nodes_[task.place.node];
@@ -139,20 +139,20 @@ void Head::await_at(NodeNumber number, uint64_t below) {
   Node& node = nodes_[number];
   if (node.awaited >= below) return;
   node.awaited = below;
-  node.is_told = false;
-  if (node.open > 1) tell_awaited(number);
+  node.is_reported = false;
+  if (node.open > 1) report_awaited(number);
 }
 
 void Head::add_open(NodeNumber number, uint64_t tasks) {
   Node& node = nodes_[number];
-  if (node.open != 0 && !node.is_told) tell_awaited(number);
-  node.is_told = true;
+  if (node.open != 0 && !node.is_reported) report_awaited(number);
+  node.is_reported = true;
   node.open += tasks;
 }
 
-void Head::tell_awaited(NodeNumber number) {
+void Head::report_awaited(NodeNumber number) {
   Node& node = nodes_[number];
-  node.is_told = true;
+  node.is_reported = true;
   Message message = message_to(MessageKind::kAwait, number);
   message.index = node.awaited;
   // Overtakes tasks that wait for credits, since these come only with the node's reports.
@@ -203,7 +203,7 @@ void Head::assign_index(TaskNumber number) {
   task.place.index = node.assigned++;
   if (task.made.is_awaited) {
     node.awaited = node.assigned;
-    node.is_told = node.waiting.is_empty() && node.credits > 0;  // the node learns it from the assignment
+    node.is_reported = node.waiting.is_empty() && node.credits > 0;  // the node learns it from the assignment
   }
   add_open(task.place.node, 1);
   assigned_[task.place.node].reach(task.place.index) = number;
@@ -373,14 +373,14 @@ void Head::receive(const Message& message) {
   for (const EndedTask& ended : message.ended) {
     Window<TaskNumber>& assigned = assigned_[message.from];
     TaskNumber number = assigned[ended.index];
-    bool had_credits = is_replayed(number) || !tasks_[number].is_stand_in;
+    bool had_credits = is_replayed(number) || !tasks_[number].is_speculative_copy;
     if (had_credits) nodes_[message.from].credits += static_cast<int64_t>(ended.count);
     if (is_replayed(number)) {
       end_replayed(message.from, number, ended);
       continue;
     }
     if (ended.has_run && message.from != 0) learn(number, message.from, ended.time);
-    if (tasks_[number].is_stand_in) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].other);
+    if (tasks_[number].is_speculative_copy) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].other);
     take_end(number, forget);
   }
   if (!forget.words.is_empty()) send(std::move(forget));
@@ -399,11 +399,11 @@ void Head::receive(const Message& message) {
 // the copy has written precede that report. `forget` is a message to the node that has reported.
 void Head::take_end(TaskNumber number, Message& forget) {
   Task& task = tasks_[number];
-  if (task.is_lent && !has_ended(task.other)) {
+  if (task.has_speculative_copy && !has_ended(task.other)) {
     task.has_reported = true;
     return;
   }
-  TaskNumber lent = task.is_stand_in ? task.other : number;
+  TaskNumber lent = task.is_speculative_copy ? task.other : number;
   TaskPlace place = task.place;
   end(number);
   if (place.node == forget.to) {
@@ -422,7 +422,7 @@ void Head::end(TaskNumber number) {
   task.state = State::kEnded;
   if (!task.is_cancelled) batch_.note_end(task.planned_end);
   ended_before_ = std::max(ended_before_, number + 1);
-  over.push(number);
+  completed.push(number);
   --under_way_;
   --planned_;
   for (const CopyUse& use : task.uses) {

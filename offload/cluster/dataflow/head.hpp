@@ -51,12 +51,12 @@ struct HeadOptions {
   uint64_t window = 0;
   // The limit of imbalance: a plan is given up if its most loaded node has more than this times the work that it could
   // have.
-  double uneven = 1.03;
+  double imbalance_limit = 1.03;
   // The same for replays: more than this times the share of the work that the plan predicted for its most loaded node.
-  double worse = 1.1;
-  uint64_t replays = 16;  // how many replays are judged together
-  bool withdraw = false;  // an idle node may run a speculative copy of a task that waits at a busy node
-  double patience = 0;    // how long nodes may delay the report of an end: Worker::waits_at_most
+  double replan_gain = 1.1;
+  uint64_t replays = 16;    // how many replays are judged together
+  bool withdraw = false;    // an idle node may run a speculative copy of a task that waits at a busy node
+  double report_delay = 0;  // how long nodes may delay the report of an end: Worker::waits_at_most
 };
 
 class Head {
@@ -95,17 +95,17 @@ class Head {
   void receive(const Message& message);
 
   // Persistent graphs. An iteration consists of the tasks between begin and end. True: it is replayed. Then the tasks
-  // are not created; instead `again` is called for each, in the order of the iteration before, or `again_all` for all
+  // are not created; instead `again` is called for each, in the order of the iteration before, or `replay_all` for all
   // of them. False: the tasks are created, with the graph's number and with all their direct predecessors in this
-  // iteration and the one before, even if these have ended. `is_behind`: the graph has a barrier, so the program waits
-  // for each iteration before the next one.
-  [[nodiscard]] bool begin_iteration(GraphNumber graph, bool is_behind);
+  // iteration and the one before, even if these have ended. `has_barrier`: the graph has a barrier, so the program
+  // waits for each iteration before the next one.
+  [[nodiscard]] bool begin_iteration(GraphNumber graph, bool has_barrier);
   // Replays the next task. It has the accesses, the kernel and the predecessors that it had in the iteration before,
   // and no other predecessor that has not ended. False: the iteration is cut, because it has more tasks than the one
   // before, or because another task was created meanwhile. Then this task and the rest of the iteration must be
   // created.
-  [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count) {
-    if (graphs_.again(graph, words, count)) return true;
+  [[nodiscard]] bool replay_next(GraphNumber graph, const uint64_t* words, size_t count) {
+    if (graphs_.replay_next(graph, words, count)) return true;
     send_of_graphs();
     return false;
   }
@@ -117,13 +117,13 @@ class Head {
   // The plan that is kept of the graph, valid until the next call of this class; null: there is none.
   [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
   // Replays all tasks, with the words of the iteration before. False: the iteration has been cut, or is not a replay.
-  [[nodiscard]] bool again_all(GraphNumber graph) { return graphs_.again_all(graph); }
+  [[nodiscard]] bool replay_all(GraphNumber graph) { return graphs_.replay_all(graph); }
   // The graph's iteration is replayed, and has not been cut meanwhile.
   [[nodiscard]] bool is_replaying(GraphNumber graph) const { return graphs_.is_replaying(graph); }
   // Replays the next task with the words of the iteration before, except for these words, which are counted from
   // `first` on. The same plan must have replayed the iteration before.
-  [[nodiscard]] bool again_but(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first = 0) {
-    if (graphs_.again_but(graph, changed, count, first)) return true;
+  [[nodiscard]] bool replay_next_with(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first = 0) {
+    if (graphs_.replay_next_with(graph, changed, count, first)) return true;
     send_of_graphs();
     return false;
   }
@@ -147,7 +147,7 @@ class Head {
   [[nodiscard]] const NewTask& made(TaskNumber task) { return tasks_[task].made; }
   // The original task, if this one is a speculative copy that a node has run; otherwise the task itself.
   [[nodiscard]] TaskNumber original(TaskNumber task) {
-    return tasks_.has(task) && tasks_[task].is_stand_in ? tasks_[task].other : task;
+    return tasks_.has(task) && tasks_[task].is_speculative_copy ? tasks_[task].other : task;
   }
   [[nodiscard]] size_t under_way() const { return under_way_; }
   [[nodiscard]] TaskPlace place_of(TaskNumber task) {
@@ -164,8 +164,9 @@ class Head {
   [[nodiscard]] bool has_copies(uint64_t buffer) { return copies_.has(buffer); }
 
   List<Message> messages;
-  List<TaskNumber> over;          // tasks that have ended; the driver clears the list
-  List<TaskNumber> over_replays;  // completed replays, by the number of their first task; the driver clears the list
+  List<TaskNumber> completed;  // tasks that have ended; the driver clears the list
+  List<TaskNumber>
+      completed_replays;  // completed replays, by the number of their first task; the driver clears the list
   struct Counts {
     uint64_t moves = 0;         // buffers whose home moved to node 0 for lack of memory
     uint64_t drops = 0;         // copies that were dropped for lack of memory
@@ -188,7 +189,7 @@ class Head {
   struct Task {
     State state = State::kCreated;
     bool is_cancelled = false;
-    bool is_lent = false, is_stand_in = false;
+    bool has_speculative_copy = false, is_speculative_copy = false;
     bool is_move = false;       // moves a home to node 0; not planned in the order of creation
     TaskNumber other = 0;       // of a speculative copy: the original task; of the original task: its speculative copy
     bool has_reported = false;  // the original task has been reported, but its speculative copy has not
@@ -214,11 +215,11 @@ class Head {
   };
   struct Node {
     uint64_t assigned = 0;
-    int64_t credits = 0;    // may be below 0, because a replay takes the credits for all its tasks at once
-    uint64_t open = 0;      // tasks that are assigned and have not ended
-    uint64_t replayed = 0;  // replayed tasks among the open ones
-    uint64_t awaited = 0;   // the program waits for tasks below this index
-    bool is_told = true;    // the node knows `awaited`, or need not know it
+    int64_t credits = 0;      // may be below 0, because a replay takes the credits for all its tasks at once
+    uint64_t open = 0;        // tasks that are assigned and have not ended
+    uint64_t replayed = 0;    // replayed tasks among the open ones
+    uint64_t awaited = 0;     // the program waits for tasks below this index
+    bool is_reported = true;  // the node knows `awaited`, or need not know it
     // Messages that wait, from the first task without a credit on. Bounded by the tasks in flight.
     List<Message> waiting;
     size_t next_waiting = 0;
@@ -256,9 +257,9 @@ class Head {
   void withdraw_for_idle(NodeNumber reporting);
   NodeNumber find_busiest(NodeNumber reporting);
   bool withdraw_from(NodeNumber busy, NodeNumber idle);
-  [[nodiscard]] size_t most_untold(NodeNumber node, double time) const;
+  [[nodiscard]] size_t most_unreported(NodeNumber node, double time) const;
   [[nodiscard]] double time_of_runnable(const Task& task) const;
-  bool can_stand_in(const Task& task, NodeNumber idle);
+  bool can_be_speculative_copy(const Task& task, NodeNumber idle);
   void lend(TaskNumber number, NodeNumber idle);
   void plan_accesses(TaskNumber number, Message& assignment);
   [[nodiscard]] TaskNumber unordered_from(const List<TaskNumber>& predecessors) const;
@@ -273,7 +274,7 @@ class Head {
   void end_replayed(NodeNumber node, TaskNumber number, const EndedTask& ended);
   void send_of_graphs();
   void await_at(NodeNumber node, uint64_t below);
-  void tell_awaited(NodeNumber node);
+  void report_awaited(NodeNumber node);
   void add_open(NodeNumber node, uint64_t tasks);
   void end(TaskNumber number);
   void leave_level(const Task& task);

@@ -15,12 +15,12 @@ bool Head::has_ended(const TaskPlace& place) {
 
 // All tasks created before must be planned before, even with `hold` or a window, because the directory's state decides
 // on a replay.
-bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
+bool Head::begin_iteration(GraphNumber graph, bool has_barrier) {
   cut_iteration();
   barrier();
   List<uint64_t> assigned;
   for (const Node& node : nodes_) assigned.push(node.assigned);
-  bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), is_uneven(graph), assigned);
+  bool is_replay = graphs_.begin(graph, has_barrier, next_ >= tasks_.end(), is_uneven(graph), assigned);
   end_recording();
   if (!is_replay) begin_recording();
   send_of_graphs();
@@ -48,8 +48,8 @@ bool Head::is_uneven(GraphNumber graph) {
     planned_most = std::max(planned_most, times.planned[node]);
     planned += times.planned[node] * placement.slots(node);
   }
-  double least = is_recorded ? options_.uneven * std::max(slots > 0 ? all / slots : 0, times.longest)
-                             : options_.worse * (planned > 0 ? all * planned_most / planned : most);
+  double least = is_recorded ? options_.imbalance_limit * std::max(slots > 0 ? all / slots : 0, times.longest)
+                             : options_.replan_gain * (planned > 0 ? all * planned_most / planned : most);
   // least_time_ is ten times the time of planning a task.
   double to_record = 0.1 * least_time_ * static_cast<double>(times.tasks);
   bool is_found = kIterations * (most - least) > to_record;
@@ -195,8 +195,8 @@ void Head::send_of_graphs() {
   List<uint64_t> gone;
   gone.swap(graphs_.gone_buffers);
   for (uint64_t buffer : gone) forget_buffer(buffer);
-  for (TaskNumber first : graphs_.over) over_replays.push(first);
-  graphs_.over.clear();
+  for (TaskNumber first : graphs_.completed) completed_replays.push(first);
+  graphs_.completed.clear();
 }
 
 }  // namespace marline::offload::cluster

@@ -81,9 +81,9 @@ NodeNumber Head::find_busiest(NodeNumber reporting) {
 }
 
 // How many tasks of a node may have ended without a report so far, if each of them takes that time.
-size_t Head::most_untold(NodeNumber node, double time) const {
+size_t Head::most_unreported(NodeNumber node, double time) const {
   constexpr double kMost = Worker::kReportAtMost;
-  double longest = options_.patience * placement.slots(node);
+  double longest = options_.report_delay * placement.slots(node);
   return static_cast<size_t>(longest < kMost * time ? longest / time : kMost);
 }
 
@@ -95,11 +95,11 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   const List<TaskNumber>& runnable = nodes_[busy].runnable;
   if (runnable.is_empty()) return false;
   double time = placement.expected_time_at(tasks_[runnable[runnable.count() - 1]].request, busy);
-  size_t running = static_cast<size_t>(placement.slots(busy)) + most_untold(busy, time);
+  size_t running = static_cast<size_t>(placement.slots(busy)) + most_unreported(busy, time);
   for (size_t at = runnable.count(), looked = 0; at > running && looked < kLookedAt; ++looked) {
     TaskNumber number = runnable[--at];
     const Task& task = tasks_[number];
-    if (task.place.index >= nodes_[busy].first_unsent || !can_stand_in(task, idle)) continue;
+    if (task.place.index >= nodes_[busy].first_unsent || !can_be_speculative_copy(task, idle)) continue;
     lend(number, idle);
     return true;
   }
@@ -117,8 +117,9 @@ double Head::time_of_runnable(const Task& task) const {
 // The idle node has a free slot. Packing, merging and comparing the moved data takes time of both nodes that cannot be
 // predicted. So that time must be a small part of the time saved on the busy node, which may be of another kind. The
 // gain must also be half of the task's time or more, because node 0 pays with messages.
-bool Head::can_stand_in(const Task& task, NodeNumber idle) {
-  if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
+bool Head::can_be_speculative_copy(const Task& task, NodeNumber idle) {
+  if (task.has_speculative_copy || task.is_speculative_copy || task.is_cancelled || task.made.pin != kAnyNode)
+    return false;
   if (task.made.graph != 0) return false;  // a speculative copy cannot be part of the plan
   if (!placement.may_run(task.request, idle)) return false;
   uint64_t moved = 0;  // to the idle node, and the written data back
@@ -133,22 +134,22 @@ bool Head::can_stand_in(const Task& task, NodeNumber idle) {
 }
 
 void Head::lend(TaskNumber number, NodeNumber idle) {
-  TaskNumber stand_in = tasks_.end();
-  Task& made = tasks_.reach(stand_in);
+  TaskNumber speculative_copy = tasks_.end();
+  Task& made = tasks_.reach(speculative_copy);
   Task& task = tasks_[number];
-  made.is_stand_in = task.is_lent = true;
+  made.is_speculative_copy = task.has_speculative_copy = true;
   made.other = number;
-  task.other = stand_in;
-  if (due_ == stand_in) due_ = stand_in + 1;  // it is placed already
+  task.other = speculative_copy;
+  if (due_ == speculative_copy) due_ = speculative_copy + 1;  // it is placed already
   made.request = task.request;
   made.request.gap = 0;
   made.place.node = idle;
   made.made.is_awaited = true;  // the original task ends with its copy
   ++under_way_;
-  assign_index(stand_in);
+  assign_index(speculative_copy);
   // The original task, which ends later, counts as the user of all other copies.
   for (uint64_t buffer : buffers_of(task)) use(made, buffer, idle);
-  add_runnable(stand_in);
+  add_runnable(speculative_copy);
   remove_runnable(number);
   placement.end(task.place.node, task.load);
   task.load = 0;

@@ -61,7 +61,7 @@ void Worker::handle(Message& message) {
       if (--tasks_[message.index].open_merges == 0) complete(message.index);
       break;
     case MessageKind::kWithdraw: withdraw(message); break;
-    case MessageKind::kStandIn: stand_in(message); break;
+    case MessageKind::kSpeculativeCopy: speculative_copy(message); break;
     case MessageKind::kPlan: shares_.add(message.index).read(message); break;
     case MessageKind::kReplay: replay(message); break;
     case MessageKind::kUnplan: shares_.erase(share_of(message)); break;
@@ -94,7 +94,7 @@ void Worker::assign(Message& message) {
 
 void Worker::end_predecessor(uint64_t index) {
   Task& task = tasks_[index];
-  if (task.state == State::kLent) {
+  if (task.state == State::kWithSpeculativeCopy) {
     complete(index);
   } else if (--task.open_predecessors == 0) {
     fetch_inputs(index);
@@ -153,7 +153,7 @@ void Worker::find_inputs_complete(uint64_t index) {
   ready.index = index;
   commands.push(std::move(ready));
   answer_fetches(task, false);
-  if (task.is_lent) {
+  if (task.has_speculative_copy) {
     lend(index);
   } else if (task.is_cancelled) {
     start(index);  // a cancelled task needs no slot
@@ -200,7 +200,7 @@ void Worker::start(uint64_t index) {
 void Worker::withdraw(const Message& message) {
   Task& task = tasks_[message.index];
   task.other = message.peer;
-  task.is_lent = task.state < State::kLent;
+  task.has_speculative_copy = task.state < State::kWithSpeculativeCopy;
   if (task.state >= State::kReady) lend(message.index);
 }
 
@@ -209,16 +209,16 @@ void Worker::withdraw(const Message& message) {
 // task would.
 void Worker::lend(uint64_t index) {
   Task& task = tasks_[index];
-  task.is_lent = task.is_lent && !task.is_cancelled;
-  Message& message = send(MessageKind::kStandIn, task.other.node);
+  task.has_speculative_copy = task.has_speculative_copy && !task.is_cancelled;
+  Message& message = send(MessageKind::kSpeculativeCopy, task.other.node);
   message.index = task.other.index;
   message.peer = {node_, index};
-  message.is_cancelled = !task.is_lent;
-  if (!task.is_lent) {
+  message.is_cancelled = !task.has_speculative_copy;
+  if (!task.has_speculative_copy) {
     if (task.state == State::kReady) add_ready(index);
     return;
   }
-  task.state = State::kLent;
+  task.state = State::kWithSpeculativeCopy;
   for (PlannedAccess access : task.accesses) {
     access.is_fetched = true;
     access.is_early = access.is_after_end = access.is_end = false;
@@ -230,10 +230,10 @@ void Worker::lend(uint64_t index) {
 
 // The message may come before node 0's assignment. The copy must wait for both: only when the assignment has come has
 // this node dropped the copies that node 0 believes to be dropped.
-void Worker::stand_in(Message& message) {
+void Worker::speculative_copy(Message& message) {
   Task& task = tasks_.reach(message.index);
   task.is_cancelled = message.is_cancelled;
-  task.is_stand_in = !message.is_cancelled;
+  task.is_speculative_copy = !message.is_cancelled;
   task.other = message.peer;
   task.accesses.swap(message.accesses);
   if (--task.open_predecessors == 0) fetch_inputs(message.index);
@@ -289,8 +289,8 @@ void Worker::complete(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kEnded;
   answer_fetches(task, true);
-  for (const TaskPlace& subscriber : task.subscribers) tell_end(subscriber);
-  if (task.is_stand_in) tell_end(task.other);
+  for (const TaskPlace& subscriber : task.subscribers) notify_end(subscriber);
+  if (task.is_speculative_copy) notify_end(task.other);
   task.subscribers.clear();
   task.accesses.clear();
   if (task.batch != 0) return leave_batch(index);
@@ -335,7 +335,7 @@ void Worker::leave_batch(uint64_t index) {
   batches_.erase(&batch);
 }
 
-void Worker::tell_end(const TaskPlace& subscriber) {
+void Worker::notify_end(const TaskPlace& subscriber) {
   send(MessageKind::kEnded, subscriber.node).index = subscriber.index;
 }
 
@@ -349,7 +349,7 @@ void Worker::subscribe(const Message& message) {
       return;
     }
   }
-  tell_end(message.peer);
+  notify_end(message.peer);
 }
 
 // Answers the fetches that wait for the inputs and, if the task has ended, also those that wait for its end.

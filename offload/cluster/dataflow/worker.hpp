@@ -67,7 +67,7 @@ class Worker {
   // The task has run for `time`, in the driver's unit, and has been compared.
   void end(uint64_t index, double time);
   // Whether ended tasks wait for a report.
-  [[nodiscard]] bool has_untold_ends() const { return !ended_.is_empty(); }
+  [[nodiscard]] bool has_unreported_ends() const { return !ended_.is_empty(); }
   // Reports the ended tasks now.
   void report() {
     must_report_ = true;
@@ -86,12 +86,22 @@ class Worker {
   double waits_at_most = 1e300;
   // The report delay in nanoseconds for this many nodes. With it, the reports of all nodes together cost node 0 at most
   // a twentieth of its time.
-  static double patience(size_t nodes) { return nodes <= 16 ? 1e6 : 1e6 / 16 * static_cast<double>(nodes); }
+  static double report_delay(size_t nodes) { return nodes <= 16 ? 1e6 : 1e6 / 16 * static_cast<double>(nodes); }
 
   static constexpr size_t kReportAtMost = 16;
 
  private:
-  enum class State : uint8_t { kUnknown, kWaiting, kFetching, kReady, kLent, kRunning, kMerging, kEnded, kForgotten };
+  enum class State : uint8_t {
+    kUnknown,
+    kWaiting,
+    kFetching,
+    kReady,
+    kWithSpeculativeCopy,
+    kRunning,
+    kMerging,
+    kEnded,
+    kForgotten
+  };
 
   struct Input {
     ClusterRange range;
@@ -101,11 +111,11 @@ class Worker {
   struct Task {
     State state = State::kUnknown;
     bool is_cancelled = false, has_run = false;
-    bool is_lent = false, is_stand_in = false;
+    bool has_speculative_copy = false, is_speculative_copy = false;
     TaskPlace other;  // of a speculative copy: the original task; of the original task: its speculative copy
     double time = 0;
     double beside = 0;  // how many tasks ran when this one ended, itself included
-    // -1: a kStandIn for this speculative copy has come before its assignment.
+    // -1: a kSpeculativeCopy for this speculative copy has come before its assignment.
     int64_t open_predecessors = 0;
     size_t open_inputs = 0, open_merges = 0;
     TaskNumber number = 0;
@@ -159,10 +169,10 @@ class Worker {
   void start(uint64_t index);
   void withdraw(const Message& message);
   void lend(uint64_t index);
-  void stand_in(Message& message);
+  void speculative_copy(Message& message);
   void send_deltas(uint64_t index);
   void complete(uint64_t index);
-  void tell_end(const TaskPlace& subscriber);
+  void notify_end(const TaskPlace& subscriber);
   void send_data(const Message& fetch);
   void answer_fetches(Task& task, bool has_ended);
   void answer_fetches_of(Task& task, const ClusterRange& come);

@@ -203,8 +203,8 @@ void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
 NodeNumber Batch::block_of(const BatchTask& task) const {
   const List<size_t>& first_slots = at_first_.first_slots;
   size_t slot = task.rank * at_first_.slots.count() / task.width;
-  const size_t* behind = std::upper_bound(first_slots.begin(), first_slots.end(), slot);
-  return static_cast<NodeNumber>(behind - first_slots.begin());
+  const size_t* after = std::upper_bound(first_slots.begin(), first_slots.end(), slot);
+  return static_cast<NodeNumber>(after - first_slots.begin());
 }
 
 NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {

@@ -179,11 +179,11 @@ class Placement {
 template <class With>
 void Placement::for_least(Tournament& loads, const PlacementRequest& request, const With& with) const {
   constexpr double kAside = 1e300;
-  struct Aside {
+  struct PendingConstruct {
     NodeNumber node;
     double load;
   };
-  List<Aside> aside;
+  List<PendingConstruct> aside;
   for (size_t found = 0; found < kLeastLoaded && aside.count() < loads.count();) {
     NodeNumber node = loads.least();
     aside.push({node, loads[node]});
@@ -192,7 +192,7 @@ void Placement::for_least(Tournament& loads, const PlacementRequest& request, co
     ++found;
     with(node);
   }
-  for (const Aside& one : aside) loads.set(one.node, one.load);
+  for (const PendingConstruct& one : aside) loads.set(one.node, one.load);
 }
 
 template <class Held>

@@ -42,9 +42,9 @@ class PlanRun {
     uint64_t bytes;
   };
   struct Readers {
-    const Reader *first, *behind;
+    const Reader *first, *after;
     [[nodiscard]] const Reader* begin() const { return first; }
-    [[nodiscard]] const Reader* end() const { return behind; }
+    [[nodiscard]] const Reader* end() const { return after; }
   };
 
   // Prepares runs of these tasks, which may name only earlier tasks as producers. `done` is the work of other, earlier

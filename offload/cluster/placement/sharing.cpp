@@ -63,12 +63,12 @@ void Sharing::find_rows() {
 }
 
 // Makes as many clusters as the nodes can get, or as there are tasks. Their sizes differ by one at most.
-void Sharing::cut(size_t first, size_t behind) {
+void Sharing::cut(size_t first, size_t after) {
   double least = placement_->slots(1);
   for (NodeNumber node = 1; node <= placement_->members(); ++node) least = std::min(least, placement_->slots(node));
   room_.clear();
   room_.push(0);
-  size_t clusters = 0, tasks = behind - first;
+  size_t clusters = 0, tasks = after - first;
   for (NodeNumber node = 1; node <= placement_->members(); ++node) {
     clusters += room_.push(std::max(1u, static_cast<uint32_t>(placement_->slots(node) / least)));
   }

@@ -33,7 +33,7 @@ class Sharing {
   };
 
   void find_rows();
-  void cut(size_t first, size_t behind);
+  void cut(size_t first, size_t after);
   void grow(uint32_t cluster, uint32_t task);
   [[nodiscard]] uint32_t best_neighbour();
   void list_edges(uint32_t cluster);

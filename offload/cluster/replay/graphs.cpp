@@ -51,13 +51,13 @@ bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
   return is_alike;
 }
 
-bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is_uneven,
+bool Graphs::begin(GraphNumber number, bool has_barrier, bool all_planned, bool is_uneven,
                    const List<uint64_t>& assigned) {
   cut();
   Graph& graph = graph_of(number);
-  bool has_ended = is_behind && graph.now && has_all_ended(*graph.now);
+  bool has_ended = has_barrier && graph.now && has_all_ended(*graph.now);
   bool is_steady = all_planned && !is_uneven && graph.kept && graph.now && graph.now->is_replay() &&
-                   !graph.is_disturbed && (has_ended || !graph.kept->is_behind);
+                   !graph.is_disturbed && (has_ended || !graph.kept->has_barrier);
   if (!is_steady) settle();
   bool is_alike = leave_iteration(graph, all_planned);
   has_ended = has_ended && graph.before;
@@ -84,7 +84,7 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, bool is
   ++graph.recorded;
   graph.now = Shared<Iteration>::make();
   graph.now->plan = Shared<Plan>::make();
-  graph.now->plan->is_behind = has_ended;
+  graph.now->plan->has_barrier = has_ended;
   graph.now->plan->knows_before = static_cast<bool>(graph.before);
   graph.now->plan->start.swap(state);
   decide_placing(graph);
@@ -134,12 +134,12 @@ void Graphs::forget_times(Graph& graph) {
 void Graphs::judge_replays(GraphNumber number, bool is_uneven) {
   Graph& graph = graph_of(number);
   if (!is_uneven) {
-    if (graph.times_uneven != 0) --graph.times_uneven;
+    if (graph.times_over_limit != 0) --graph.times_over_limit;
     return;
   }
   forget_times(graph);
   graph.is_learned_anew = true;
-  graph.times_uneven += graph.times_uneven < kMostDoublings ? 1 : 0;
+  graph.times_over_limit += graph.times_over_limit < kMostDoublings ? 1 : 0;
 }
 
 bool Graphs::sum_times(GraphNumber number, Times& times) {
@@ -172,7 +172,7 @@ bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) 
   Graph& graph = graph_of(number);
   if (!graph.kept) return false;
   Plan& plan = *graph.kept;
-  if (plan.ran < iterations << graph.times_uneven) return false;
+  if (plan.ran < iterations << graph.times_over_limit) return false;
   for (Plan::Part& part : plan.parts) {
     times.loads.push(part.ran / static_cast<double>(plan.ran));
     times.planned.push(part.planned);
@@ -187,7 +187,7 @@ bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) 
 // iteration may have been recorded, after one that differs. The program repeats its tasks, which ranks name, so the
 // plan must have the same tasks.
 bool Graphs::can_replay(Graph& graph, bool has_ended, List<uint64_t>& state) {
-  if (!graph.kept || (graph.kept->is_behind && !has_ended)) return false;
+  if (!graph.kept || (graph.kept->has_barrier && !has_ended)) return false;
   bool is_known = graph.before && graph.before->plan->knows_before;
   return is_known && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
 }
@@ -306,7 +306,7 @@ uint64_t Graphs::note_created(GraphNumber number, TaskNumber task) {
 bool Graphs::counts_as_ended(const Graph& graph, TaskNumber task) {
   uint64_t at = 0;
   if (graph.now->find(task, at)) return false;
-  if (!graph.now->plan->is_behind && graph.before && graph.before->find(task, at)) return false;
+  if (!graph.now->plan->has_barrier && graph.before && graph.before->find(task, at)) return false;
   return ends_.of_task(ends_.head, task);
 }
 

@@ -63,7 +63,7 @@ class Graphs {
   // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
   // task created before waits to be planned. `is_uneven`: by sum_times or sum_replays the plan is imbalanced, so it is
   // given up for another one.
-  [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, bool is_uneven,
+  [[nodiscard]] bool begin(GraphNumber graph, bool has_barrier, bool all_planned, bool is_uneven,
                            const List<uint64_t>& assigned);
   void end(GraphNumber graph);
   // The graph has no further iteration.
@@ -105,18 +105,18 @@ class Graphs {
   [[nodiscard]] TaskNumber first_of_replay(size_t at) const { return replays_[at].iteration->first_number; }
   [[nodiscard]] uint64_t tasks_of_replay(size_t at) const { return replays_[at].iteration->count; }
   [[nodiscard]] const PlanTask& task_of(TaskNumber replayed);
-  void list_behind(TaskNumber replayed, List<TaskNumber>& behind);
+  void list_open_predecessors(TaskNumber replayed, List<TaskNumber>& after);
   // The number of the first task, and the plan, of the task's replay; and the words of the task in that replay.
   [[nodiscard]] TaskNumber first_number_of(TaskNumber replayed) { return find(replayed)->iteration->first_number; }
   [[nodiscard]] uint64_t plan_of(TaskNumber replayed) { return find(replayed)->iteration->plan->number; }
   void list_words(TaskNumber replayed, List<uint64_t>& words);
 
   // Of a replay. False: it has been cut, so the task must be created.
-  [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
-  [[nodiscard]] bool again_all(GraphNumber graph);
+  [[nodiscard]] bool replay_next(GraphNumber graph, const uint64_t* words, size_t count);
+  [[nodiscard]] bool replay_all(GraphNumber graph);
   // Replays the next task with the words that it had in the iteration before, except for these words. The same plan
   // must have replayed that iteration.
-  [[nodiscard]] bool again_but(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first);
+  [[nodiscard]] bool replay_next_with(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first);
   void confirm();
   [[nodiscard]] bool is_replaying() const { return replaying_ != 0; }
   [[nodiscard]] bool is_replaying(GraphNumber graph) const { return replaying_ == graph; }
@@ -136,7 +136,7 @@ class Graphs {
 
   // kPlan, kUnplan, and kReplay, for whose `count` tasks the caller must assign indices at the node.
   List<Message> messages;
-  List<TaskNumber> over;        // completed replays, by the number of their first task
+  List<TaskNumber> completed;   // completed replays, by the number of their first task
   List<uint64_t> gone_buffers;  // retired buffers of which no plan needs a copy any more
   struct Counts {
     uint64_t kept = 0, replayed = 0, cut = 0;  // kept plans, replayed iterations, and iterations that were cut
@@ -186,7 +186,7 @@ class Graphs {
     bool is_by_times_now = false;     // the iteration being recorded is placed by these times
     bool is_placed_now = false;       // the tasks of the iteration being recorded may change their nodes
     bool is_learned_anew = false;     // the times are being learned anew
-    unsigned times_uneven = 0;        // how often replays were imbalanced, less how often they were not
+    unsigned times_over_limit = 0;    // how often replays were imbalanced, less how often they were not
     List<Progress> progress;
   };
 

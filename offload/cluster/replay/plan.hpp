@@ -48,7 +48,7 @@ struct Plan {
   };
 
   uint64_t number = 0;
-  bool is_behind = false;  // the graph has a barrier: an iteration begins when all tasks of the one before have ended
+  bool has_barrier = false;  // the graph has a barrier: an iteration begins when all tasks of the one before have ended
   // False: tasks of the iteration before that had ended are missing among the predecessors, so the plan must not be
   // compared with others.
   bool knows_before = false;

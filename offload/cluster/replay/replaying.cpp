@@ -21,7 +21,7 @@ void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
     // writer ran does not have that writer's bytes, even if node 0 knows by then that the writer has ended.
     auto has_ended = [&](TaskNumber task) {
       uint64_t at = 0;
-      return graph.before->find(task, at) ? plan.is_behind : ends_.of_task(ends_.head, task);
+      return graph.before->find(task, at) ? plan.has_barrier : ends_.of_task(ends_.head, task);
     };
     for (uint64_t buffer : plan.buffers) directory_.forget_ended(buffer, has_ended);
   }
@@ -59,11 +59,11 @@ const PlanTask& Graphs::task_of(TaskNumber replayed) {
   return iteration.plan->tasks[replayed - iteration.first_number];
 }
 
-void Graphs::list_behind(TaskNumber replayed, List<TaskNumber>& behind) {
+void Graphs::list_open_predecessors(TaskNumber replayed, List<TaskNumber>& after) {
   const Replay& replay = *find(replayed);
   for (const PlanPlace& place : task_of(replayed).predecessors) {
     const Iteration& of = place.era == Era::kNow ? *replay.iteration : *replay.before;
-    behind.push(of.number_of(of.plan->parts[place.node].tasks[place.rank]));
+    after.push(of.number_of(of.plan->parts[place.node].tasks[place.rank]));
   }
 }
 
@@ -93,10 +93,10 @@ void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
 // Takes the next task of the replay. The words of an iteration do not fit into the nearest cache, so they are
 // prefetched some tasks ahead.
 PlanTask& Graphs::take_next(Graph& graph) {
-  constexpr uint64_t kAhead = 4;
+  constexpr uint64_t kSubmission = 4;
   List<PlanTask>& tasks = graph.now->plan->tasks;
-  if (graph.now->count + kAhead < tasks.count())
-    __builtin_prefetch(tasks[graph.now->count + kAhead].step.words.begin());
+  if (graph.now->count + kSubmission < tasks.count())
+    __builtin_prefetch(tasks[graph.now->count + kSubmission].step.words.begin());
   PlanTask& task = tasks[graph.now->count++];
   ++graph.progress[task.member].reached;
   return task;
@@ -110,7 +110,7 @@ void Graphs::set_word(Graph& graph, PlanTask& task, uint64_t at, uint64_t value)
   Share::write_change(task.rank, at, value, graph.progress[task.member].changes);
 }
 
-bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
+bool Graphs::replay_next(GraphNumber number, const uint64_t* words, size_t count) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);
   const List<PlanTask>& tasks = graph.now->plan->tasks;
@@ -123,7 +123,7 @@ bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
   return true;
 }
 
-bool Graphs::again_but(GraphNumber number, const ChangedWord* changed, size_t count, uint32_t first) {
+bool Graphs::replay_next_with(GraphNumber number, const ChangedWord* changed, size_t count, uint32_t first) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);
   if (graph.now->count == graph.now->plan->tasks.count()) {
@@ -135,14 +135,14 @@ bool Graphs::again_but(GraphNumber number, const ChangedWord* changed, size_t co
   return true;
 }
 
-bool Graphs::again_all(GraphNumber number) {
+bool Graphs::replay_all(GraphNumber number) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);
   const Plan& plan = *graph.now->plan;
   assert(graph.now->count == 0);
   if (!(graph.before->plan == graph.now->plan)) {  // the iteration before was recorded, and may have had other words
     for (const PlanTask& task : graph.before->plan->tasks) {
-      if (!again(number, task.step.words.begin(), task.step.words.count())) return false;
+      if (!replay_next(number, task.step.words.begin(), task.step.words.count())) return false;
     }
     return true;
   }
@@ -275,7 +275,7 @@ void Graphs::end_batch(TaskNumber replayed, NodeNumber node, uint64_t count, dou
     ++plan.ran;
     for (size_t i = 0; i < plan.members.count(); ++i) plan.parts[plan.members[i]].ran += replay->ran[i];
   }
-  over.push(replay->iteration->first_number);
+  completed.push(replay->iteration->first_number);
   spare_.swap(replay->ran);
   bool is_oldest = replay == replays_.begin();
   if (is_oldest || replay->old.words.is_empty()) {

@@ -15,13 +15,13 @@ namespace marline::offload::data {
 
 using namespace device;
 
-struct Sent {
+struct SubmissionOrder {
   uint64_t task;  // number of the construct's task
   // Whether the construct is ordered after that task, or the task has ended. Called with the lock of the Mapping.
-  bool (*is_behind)(const void* of, uint64_t task);
+  bool (*is_ordered_after)(const void* of, uint64_t task);
   const void* of;
   // Orders the construct after that operation of the device, too.
-  void (*also_behind)(const void* of, uint64_t operation);
+  void (*also_after)(const void* of, uint64_t operation);
 };
 
 // What a construct does with data of a task to which it has no order.

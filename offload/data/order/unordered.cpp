@@ -16,33 +16,36 @@ using namespace map_type;
 
 namespace {
 
-bool is_unordered(const Sent& sent, uint64_t task) { return task != sent.task && !sent.is_behind(sent.of, task); }
+bool is_unordered(const SubmissionOrder& order, uint64_t task) {
+  return task != order.task && !order.is_ordered_after(order.of, task);
+}
 
 // Whether this map holds the last reference that is not a region's.
-bool is_last(const Piece* piece, uint64_t type) {
-  if (piece->forever || piece->holds != 0) return false;
-  return (type & kDelete) != 0 || piece->references <= 1;
+bool is_last(const MapEntry* entry, uint64_t type) {
+  if (entry->forever || entry->holds != 0) return false;
+  return (type & kDelete) != 0 || entry->references <= 1;
 }
 
 }  // namespace
 
 // Transient maps of regions are left out: two regions with transient maps of the same data have the same result in any
 // order.
-void Mapping::list_unordered(const Items& items, bool exits, const Sent& sent, Array<Unordered>& found) {
+void Mapping::list_unordered(const Items& items, bool exits, const SubmissionOrder& order, Array<Unordered>& found) {
   Guard guard(lock_);
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];
-    Piece* piece = has_no_storage(type) || (type & kAttach) != 0 ? nullptr : piece_at_end(items, i);
-    if (piece == nullptr || (piece->is_of_regions() && items.of_region)) continue;
-    size_t bytes = piece->end - piece->begin;
-    const Busy* busy = piece->is_of_regions() ? nullptr : piece->busy;
-    if (busy != nullptr && busy->is_sent && is_unordered(sent, busy->task)) {
-      found.push({busy->leaves ? UnorderedUse::kOfGone : UnorderedUse::kOfMapped, busy->task, piece->begin, bytes});
+    MapEntry* entry = has_no_storage(type) || (type & kAttach) != 0 ? nullptr : entry_at_end(items, i);
+    if (entry == nullptr || (entry->is_of_regions() && items.of_region)) continue;
+    size_t bytes = entry->end - entry->begin;
+    const InFlight* in_flight = entry->is_of_regions() ? nullptr : entry->in_flight;
+    if (in_flight != nullptr && in_flight->is_sent && is_unordered(order, in_flight->task)) {
+      found.push(
+          {in_flight->leaves ? UnorderedUse::kOfGone : UnorderedUse::kOfMapped, in_flight->task, entry->begin, bytes});
     }
-    if (!piece->is_of_regions() && !(exits && is_last(piece, type))) continue;
-    for (uint64_t user : piece->users) {
-      if (!is_unordered(sent, user)) continue;
-      found.push({exits ? UnorderedUse::kEnds : UnorderedUse::kOfMapped, user, piece->begin, bytes});
+    if (!entry->is_of_regions() && !(exits && is_last(entry, type))) continue;
+    for (uint64_t user : entry->users) {
+      if (!is_unordered(order, user)) continue;
+      found.push({exits ? UnorderedUse::kEnds : UnorderedUse::kOfMapped, user, entry->begin, bytes});
       break;
     }
   }

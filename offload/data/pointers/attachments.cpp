@@ -10,14 +10,14 @@ namespace marline::offload::data {
 namespace {
 
 // The index of the first attachment that ends after `address`.
-uint32_t first_behind(Array<Attachment, 1>& list, uintptr_t address) {
+uint32_t first_successor(Array<Attachment, 1>& list, uintptr_t address) {
   auto* found = std::lower_bound(list.begin(), list.end(), address,
                                  [](const Attachment& one, uintptr_t at) { return one.slot + sizeof(void*) <= at; });
   return static_cast<uint32_t>(found - list.begin());
 }
 
 Attachment* find(Array<Attachment, 1>& list, uintptr_t slot) {
-  uint32_t at = first_behind(list, slot);
+  uint32_t at = first_successor(list, slot);
   return at < list.count() && list[at].slot == slot ? &list[at] : nullptr;
 }
 
@@ -51,7 +51,7 @@ uint64_t Attachments::value_of(uintptr_t slot) {
 void Attachments::add(uintptr_t slot, uint64_t value) {
   uint32_t count = in_order_.count();
   if (count == 0 || in_order_[count - 1].slot < slot) return in_order_.push({slot, value});
-  late_.insert(first_behind(late_, slot), {slot, value});
+  late_.insert(first_successor(late_, slot), {slot, value});
   if (late_.count() > 64 + count / 256) merge();
 }
 
@@ -67,7 +67,7 @@ void Attachments::merge() {
 }
 
 Attachments::Sweep Attachments::sweep_from(uintptr_t address) {
-  return {first_behind(in_order_, address), first_behind(late_, address)};
+  return {first_successor(in_order_, address), first_successor(late_, address)};
 }
 
 uintptr_t Attachments::next(Sweep& sweep, uintptr_t end) {

@@ -75,19 +75,19 @@ void add_pointer(const Items& items, int32_t i, uint64_t address, const Blocks& 
 
 // The map entry of exactly this variable, or null. When a deferred region runs, only the address of a construct's
 // temporary is left: other data may lie there by then, and be mapped.
-Piece* Mapping::piece_of_variable(const void* host, size_t bytes) const {
+MapEntry* Mapping::entry_of_variable(const void* host, size_t bytes) const {
   auto begin = reinterpret_cast<uintptr_t>(host);
-  Piece* piece = find(begin, bytes);
-  if (piece == nullptr || piece->begin != begin || piece->end != begin + bytes) return nullptr;
-  return piece->references + piece->holds != 0 || piece->forever ? piece : nullptr;
+  MapEntry* entry = find(begin, bytes);
+  if (entry == nullptr || entry->begin != begin || entry->end != begin + bytes) return nullptr;
+  return entry->references + entry->holds != 0 || entry->forever ? entry : nullptr;
 }
 
 // The device's address of a variable that is mapped anyway; 0: it is not mapped.
 uint64_t Mapping::own_on_device(const Items& items, int32_t i) {
   if (!is_own_unless_mapped(items.types[i]) || shared_) return 0;
   Guard guard(lock_);
-  const Piece* piece = piece_of_variable(items.bases[i], static_cast<size_t>(items.sizes[i]));
-  return piece != nullptr ? piece->address : 0;
+  const MapEntry* entry = entry_of_variable(items.bases[i], static_cast<size_t>(items.sizes[i]));
+  return entry != nullptr ? entry->address : 0;
 }
 
 void Mapping::add_own_memory(const Items& items, Arguments& to) {

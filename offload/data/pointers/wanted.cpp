@@ -15,14 +15,14 @@ namespace marline::offload::data {
 
 namespace {
 
-void add_to_piece(Wanted* wanted) {
+void add_to_entry(Wanted* wanted) {
   wanted->next = wanted->of->wanted;
   wanted->link = &wanted->of->wanted;
   if (wanted->next != nullptr) wanted->next->link = &wanted->next;
   wanted->of->wanted = wanted;
 }
 
-void take_from_piece(const Wanted* wanted) {
+void take_from_entry(const Wanted* wanted) {
   *wanted->link = wanted->next;
   if (wanted->next != nullptr) wanted->next->link = wanted->link;
 }
@@ -32,7 +32,7 @@ void take_from_piece(const Wanted* wanted) {
 // Records the pointer. Only for constructs with data that stays mapped when they end, so not for regions. A pointer
 // that has storage is recorded, too: the storage may go and come again.
 void Mapping::want(const AttachLater& one) {
-  Piece* of_pointee = find(one.pointee, 0);
+  MapEntry* of_pointee = find(one.pointee, 0);
   bool is_known = one.pointer != 0 || one.is_readable;
   if (of_region_ || of_pointee == nullptr || !is_known) return;
   uintptr_t pointer = one.pointer != 0 ? one.pointer : *reinterpret_cast<uintptr_t*>(one.slot);
@@ -43,7 +43,7 @@ void Mapping::want(const AttachLater& one) {
       return;
     }
     wanted_.remove(other);
-    take_from_piece(other);
+    take_from_entry(other);
     std::free(other);
   }
   void* memory = std::malloc(sizeof(Wanted));
@@ -54,12 +54,12 @@ void Mapping::want(const AttachLater& one) {
   wanted->of = of_pointee;
   wanted->pointee = one.pointee;
   wanted->pointer = pointer;
-  add_to_piece(wanted);
+  add_to_entry(wanted);
   wanted_.insert(wanted);
 }
 
 // Plans to attach recorded pointers that lie in a map entry which the plan's construct has created.
-void Mapping::attach_wanted(const Piece* created, Plan& plan) {
+void Mapping::attach_wanted(const MapEntry* created, Plan& plan) {
   uintptr_t at = created->begin;
   while (auto* wanted = static_cast<Wanted*>(at < created->end ? wanted_.first_overlap(at, created->end) : nullptr)) {
     plan.attachments.push({wanted->begin, wanted->pointee, false, wanted->pointer, true});
@@ -68,10 +68,10 @@ void Mapping::attach_wanted(const Piece* created, Plan& plan) {
 }
 
 // Takes the map entry off the list, so that it is not found any more, and removes its records of pointers.
-void Mapping::take_off_list(Piece* piece) {
-  pieces_.remove(piece);
-  while (Wanted* wanted = piece->wanted) {
-    take_from_piece(wanted);
+void Mapping::take_off_list(MapEntry* entry) {
+  entries_.remove(entry);
+  while (Wanted* wanted = entry->wanted) {
+    take_from_entry(wanted);
     wanted_.remove(wanted);
     std::free(wanted);
   }

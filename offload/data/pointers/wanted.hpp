@@ -10,11 +10,11 @@
 
 namespace marline::offload::data {
 
-struct Piece;
+struct MapEntry;
 
 // The range is the memory of the pointer itself.
 struct Wanted : Range {
-  Piece* of;          // map entry of the section; it owns this record and takes it along when it goes
+  MapEntry* of;       // map entry of the section; it owns this record and takes it along when it goes
   Wanted* next;       // next record of the same map entry
   Wanted** link;      // the pointer to this record in that entry's list
   uintptr_t pointee;  // begin of the section

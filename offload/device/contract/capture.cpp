@@ -19,7 +19,7 @@ namespace {
 Lock g_lock;
 std::atomic<const CaptureSink*> g_sink{nullptr};
 void (*g_start)() = nullptr;
-const AheadRoom* g_ahead = nullptr;  // constant once the library is loaded
+const SubmissionLayer* g_submission = nullptr;  // constant once the library is loaded
 bool g_is_wanted = false, g_is_started = false;
 
 // The caller holds the lock.
@@ -58,9 +58,9 @@ void set_capture_start(void (*start)()) {
   start_if_wanted();
 }
 
-void set_ahead(const AheadRoom* room) { g_ahead = room; }
-void start_ahead() { g_ahead->start(); }
-void forget_ahead() { g_ahead->forget(); }
+void set_submission_layer(const SubmissionLayer* room) { g_submission = room; }
+void start_submission() { g_submission->start(); }
+void forget_submission() { g_submission->forget(); }
 
 const CaptureSink* capture_sink() { return g_sink.load(std::memory_order_acquire); }  // pairs with capture_to
 

@@ -70,14 +70,14 @@ struct CaptureSink {
   void (*cancels)();
   void (*raised)(uint64_t number, int32_t priority);
   void (*ended)(uint64_t number);
-  void (*iterates)(uint64_t graph, bool is_behind);
+  void (*iterates)(uint64_t graph, bool has_barrier);
   void (*iterated)(uint64_t graph);
   void (*graph_ends)(uint64_t graph);
   void (*awaited)(uint64_t number);
   bool (*repeats)(uint64_t graph, marline_claimed_t* all, uint64_t number);
   bool (*reduced)(void* copy);
-  bool (*renews)(uint64_t graph, marline_claimed_t* all, uint64_t number);
-  bool (*again)(const marline_target_task_t& task);
+  bool (*replays_with_arguments)(uint64_t graph, marline_claimed_t* all, uint64_t number);
+  bool (*replay_next)(const marline_target_task_t& task);
 };
 
 // Sets the sink, until the program ends. A second call ends the program.
@@ -91,17 +91,17 @@ void capture_names();
 void set_capture_start(void (*start)());
 [[nodiscard]] const CaptureSink* capture_sink();
 
-// Starts early submission, for a device that is being started and has Device::takes_ahead: deferred target regions are
+// Starts early submission, for a device that is being started and has Device::takes_early: deferred target regions are
 // submitted to it before their predecessors have ended (submission/queue/submitted_tasks.cpp).
-void start_ahead();
+void start_submission();
 // Called in the child of a fork, which has none of the tasks.
-void forget_ahead();
+void forget_submission();
 
-// For offload/abi: the functions that start_ahead and forget_ahead call.
-struct AheadRoom {
+// For offload/abi: the functions that start_submission and forget_submission call.
+struct SubmissionLayer {
   void (*start)();
   void (*forget)();
 };
-void set_ahead(const AheadRoom* room);
+void set_submission_layer(const SubmissionLayer* room);
 
 }  // namespace marline::offload::device

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 namespace marline::offload {
-struct Told;
+struct ReportedConstruct;
 namespace cluster {
 struct ChangedWord;
 }
@@ -91,10 +91,10 @@ struct Launch {
   uint64_t code;  // the kernel's address on the device
   const uint64_t* arguments;
   uint32_t count;
-  int32_t thread_limit;  // 0: none
-  const char* place;     // the ident's text, ";file;function;line;column;;", or null; static storage
-  Told* told = nullptr;  // the construct, if a tool listens
-  unsigned teams = 0;    // the number of teams that the program asks for; for tools
+  int32_t thread_limit;                   // 0: none
+  const char* place;                      // the ident's text, ";file;function;line;column;;", or null; static storage
+  ReportedConstruct* reported = nullptr;  // the construct, if a tool listens
+  unsigned teams = 0;                     // the number of teams that the program asks for; for tools
   // For GPUs: whether the first argument is the null pointer that Clang's convention requires (arguments of version 3),
   // the teams as the compiler passes them, the number of iterations of the region's loop, and the rest.
   bool leading_null = false;
@@ -110,19 +110,19 @@ struct Launch {
   int node = 0;
   int number = -1;
   // For devices that accept early submission: the predecessors of the kernel (Operation::number). They may have ended.
-  const uint64_t* behind = nullptr;
-  uint32_t behind_count = 0;
+  const uint64_t* after = nullptr;
+  uint32_t predecessor_count = 0;
   NamedSpans named = {};  // for devices that ask for it (device/contract/named.hpp)
   // The number of patches that follow the arguments (own_words.hpp); for devices that ask for spans.
   uint32_t patches = 0;
-  // Not 0: the kernel is the next one of the open iteration of this persistent graph (AheadKind). `behind` then names
-  // all its predecessors in this iteration and in the one before, even if they have ended. With `has_others_behind` it
-  // also names predecessors outside of these iterations, of which some may not have ended.
+  // Not 0: the kernel is the next one of the open iteration of this persistent graph (EarlySubmission). `behind` then
+  // names all its predecessors in this iteration and in the one before, even if they have ended. With
+  // `has_other_predecessors` it also names predecessors outside of these iterations, of which some may not have ended.
   uint64_t graph = 0;
-  bool has_others_behind = false;
-  // For early submission. is_ahead: the kernel is submitted early, and need not start before AheadKind::waits.
-  // is_awaited: a thread or a task waits for its end. priority: that of its task.
-  bool is_ahead = false;
+  bool has_other_predecessors = false;
+  // For early submission. is_submitted_early: the kernel is submitted early, and need not start before
+  // EarlySubmission::waits. is_awaited: a thread or a task waits for its end. priority: that of its task.
+  bool is_submitted_early = false;
   bool is_awaited = true;
   // Its construct has `nowait`; otherwise the thread waits for it, unless it is submitted early.
   bool is_deferred = false;
@@ -131,42 +131,42 @@ struct Launch {
   uint32_t reduced_count = 0;
 };
 
-struct AheadCopy {
+struct DeviceCopy {
   uint64_t device;
   void* host;
   size_t bytes;
   bool is_to_device;
   // Gets the times when the copy is made. Null: no tool listens.
-  marline_operation_t* told = nullptr;
+  marline_operation_t* reported = nullptr;
   // No other construct uses this memory yet, nor the bytes between two copies of one construct in the same allocation.
   bool fills = false;
 };
 
 // Copies with predecessors, which are kernels and other copies, as in Launch.
-struct AheadCopies {
-  const AheadCopy* copies;
+struct OrderedCopies {
+  const DeviceCopy* copies;
   uint32_t count;
-  const uint64_t* behind;
-  uint32_t behind_count;
-  // AheadKind::copy_part makes the copies, so that no thread with other work has to; start_copies then gets an
+  const uint64_t* after;
+  uint32_t predecessor_count;
+  // EarlySubmission::copy_part makes the copies, so that no thread with other work has to; start_copies then gets an
   // operation.
   bool in_parts = false;
 };
 
 // What a kind of devices does that accepts early submission: it gets kernels before their predecessors have ended
 // (submission/queue/submitted_tasks.cpp).
-struct AheadKind {
+struct EarlySubmission {
   // The kernel need not run, if it has not started. It may have ended.
   void (*cancel)(Device*, uint64_t number);
   // Submits copies, which are made together when their predecessors have ended. Returns the number by which successors
   // name them. A null operation: no caller waits for their end. The host's memory must stay valid until they have
   // ended.
-  uint64_t (*start_copies)(Device*, const AheadCopies&, Operation*);
+  uint64_t (*start_copies)(Device*, const OrderedCopies&, Operation*);
   // Finds the address of the kernel on the device and writes it into Entry::code, unless one is there already. The
   // kernel's module is loaded. The operation ends when that is done, perhaps in this call. No counter includes this
   // operation.
   void (*start_find)(Device*, Entry* kernel, Operation*);
-  // Makes a part of a copy with AheadCopies::in_parts that can start now, which takes some 100 microseconds. False:
+  // Makes a part of a copy with OrderedCopies::in_parts that can start now, which takes some 100 microseconds. False:
   // there is no such copy.
   bool (*copy_part)(Device*);
   // Whether this many bytes may be allocated for a construct before its predecessors have freed theirs. Other
@@ -174,9 +174,9 @@ struct AheadKind {
   bool (*has_room)(Device*, size_t bytes);
   // Begins an iteration of a persistent graph. Its kernels then come one by one by `launch`, in the order of the
   // iteration before and with the same predecessors there; a kernel may still be another one than before. The device
-  // may delay their start until end_iteration is called. `is_behind`: all that was launched before has ended. Returns
+  // may delay their start until end_iteration is called. `has_barrier`: all that was launched before has ended. Returns
   // whether repeat_iteration would replay the iteration now.
-  bool (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
+  bool (*begin_iteration)(Device*, uint64_t graph, bool has_barrier);
   // Replays an iteration that has begun and has no kernel yet: all its kernels are as in the iteration before. They end
   // together, with the operation. Without `changes` their arguments are the same, too. With it the arguments may differ
   // and come by repeat_kernel, before end_iteration is called. False: the device needs the kernels by `launch`.
@@ -248,11 +248,11 @@ struct DeviceKind {
   // Called when the program ends.
   void (*stop)(Device*);
 
-  const AheadKind* ahead = nullptr;  // null: kernels are launched when they can run
+  const EarlySubmission* early = nullptr;  // null: kernels are launched when they can run
 
   // Copies between host and device, all in one direction, which are complete when the call returns. May suspend. Null:
   // `write` and `read` are as good.
-  void (*copy_all)(Device*, const AheadCopy*, uint32_t count) = nullptr;
+  void (*copy_all)(Device*, const DeviceCopy*, uint32_t count) = nullptr;
 };
 
 // One device of the program. Constant after its start, unless a member says otherwise.
@@ -272,11 +272,11 @@ struct Device {
   bool shares_storage = false;
   // The device uses DeviceKind::ahead. Set when the device starts. The device may clear it later, and then takes ready
   // kernels only.
-  std::atomic<bool> takes_ahead{false};
+  std::atomic<bool> takes_early{false};
   // How many kernels that have not run the device gets at a time. Set when the device starts.
-  int most_ahead = 0;
-  // The device holds kernels back until it hears that the program waits (AheadKind::waits), or for a moment. Set when
-  // the device starts.
+  int most_submitted = 0;
+  // The device holds kernels back until it hears that the program waits (EarlySubmission::waits), or for a moment. Set
+  // when the device starts.
   bool holds_back = false;
   // The device holds kernels back until it hears that the program waits. Set when the device starts.
   bool holds_for_waits = false;
@@ -287,7 +287,7 @@ struct Device {
   Device* const* members = nullptr;
   int member_count = 0;
   // A tool has been notified of this device. Under the lock that devices are started under.
-  bool is_told = false;
+  bool is_reported = false;
   // Of a member of a cluster: the cluster, whose data environment it uses instead of its own `mapping`, and its node
   // number there, from 1 on.
   Device* cluster = nullptr;

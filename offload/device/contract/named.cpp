@@ -27,13 +27,14 @@ Numbered<Record> g_records;
 // A handle is aligned to a cache line.
 uint64_t number_of(const marline_claimed_t* task) { return reinterpret_cast<uint64_t>(task) / 64; }
 
-bool lists_written(const marline_target_task_t& told, List<Name>& to) {
-  for (size_t i = 0; i < told.dependence_count; ++i) {
-    const marline_dependence_t& one = told.dependences[i];
+bool lists_written(const marline_target_task_t& reported, List<Name>& to) {
+  for (size_t i = 0; i < reported.dependence_count; ++i) {
+    const marline_dependence_t& one = reported.dependences[i];
     if (one.address == nullptr) return false;  // omp_all_memory
-    if (one.type != MARLINE_IN) to.push({one.address, told.dependence_bytes != nullptr ? told.dependence_bytes[i] : 0});
+    if (one.type != MARLINE_IN)
+      to.push({one.address, reported.dependence_bytes != nullptr ? reported.dependence_bytes[i] : 0});
   }
-  return told.dependence_count != 0;
+  return reported.dependence_count != 0;
 }
 
 }  // namespace
@@ -41,10 +42,10 @@ bool lists_written(const marline_target_task_t& told, List<Name>& to) {
 void keep_names() { g_keeps.store(true, std::memory_order_relaxed); }
 bool keeps_names() { return g_keeps.load(std::memory_order_relaxed); }
 
-void note_names(const marline_target_task_t& told) {
+void note_names(const marline_target_task_t& reported) {
   List<Name> names;
-  bool are_known = told.in_graph == 0 && lists_written(told, names);
-  uint64_t number = number_of(told.handle);
+  bool are_known = reported.in_graph == 0 && lists_written(reported, names);
+  uint64_t number = number_of(reported.handle);
   Guard guard(g_lock);
   if (Record* old = g_records.find(number)) g_records.erase(old);
   if (are_known) g_records.add(number).names.swap(names);

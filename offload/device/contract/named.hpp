@@ -24,7 +24,7 @@ void keep_names();
 [[nodiscard]] bool keeps_names();
 
 // Called when the task is created.
-void note_names(const marline_target_task_t& told);
+void note_names(const marline_target_task_t& reported);
 // Moves the names of the task to `to` and deletes the record. False: it is not known what the task writes, because it
 // has no depend clause, names omp_all_memory, or was created before names were kept, or because `task` is null.
 [[nodiscard]] bool take_names(const marline_claimed_t* task, Names& to);

@@ -19,7 +19,7 @@ using namespace image;
 
 namespace {
 
-constexpr int kMostTold = 256;
+constexpr int kMostReported = 256;
 
 struct Line {
   int device;
@@ -31,22 +31,22 @@ struct Line {
 struct Copy {
   int count;
   int left_out;
-  Line lines[kMostTold];
+  Line lines[kMostReported];
 };
 
 Lock g_lock;  // protects the list
-const HeldAcrossForks g_held(g_lock, ForkOrder::kAsides);
-Aside* g_first = nullptr;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kPendingConstructs);
+PendingConstruct* g_first = nullptr;
 
 bool copy_list(Copy& to) {
   if (!take_soon(g_lock)) return false;
-  for (Aside* aside = g_first; aside != nullptr; aside = aside->next) {
-    if (to.count == kMostTold) {
+  for (PendingConstruct* pending = g_first; pending != nullptr; pending = pending->next) {
+    if (to.count == kMostReported) {
       ++to.left_out;
       continue;
     }
-    to.lines[to.count++] = {aside->device->number, aside->what.load(std::memory_order_relaxed), aside->kernel,
-                            aside->place};
+    to.lines[to.count++] = {pending->device->number, pending->what.load(std::memory_order_relaxed), pending->kernel,
+                            pending->place};
   }
   g_lock.release();
   return true;
@@ -60,12 +60,12 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
   char text[768], where[512];
   write(sink, "{\"asides\": [", 12);
   for (int i = 0; i < copy.count; ++i) {
-    const Line& told = copy.lines[i];
+    const Line& reported = copy.lines[i];
     where[0] = '\0';
-    if (told.kernel != nullptr) describe_place(told.kernel->name, told.place, where, sizeof where);
+    if (reported.kernel != nullptr) describe_place(reported.kernel->name, reported.place, where, sizeof where);
     make_plain(where);
     int length = std::snprintf(text, sizeof text, "%s{\"device\": %d, \"what\": \"%s\", \"where\": \"%s\"}",
-                               i != 0 ? ", " : "", told.device, told.what, where);
+                               i != 0 ? ", " : "", reported.device, reported.what, where);
     write(sink, text, static_cast<size_t>(length));
   }
   int length = std::snprintf(text, sizeof text, "], \"left_out\": %d}", copy.left_out);
@@ -74,21 +74,21 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
 
 }  // namespace
 
-void add_aside(Aside* aside) {
+void add_pending(PendingConstruct* pending) {
   Guard guard(g_lock);
-  aside->next = g_first;
-  aside->link = &g_first;
-  if (g_first != nullptr) g_first->link = &aside->next;
-  g_first = aside;
+  pending->next = g_first;
+  pending->link = &g_first;
+  if (g_first != nullptr) g_first->link = &pending->next;
+  g_first = pending;
 }
 
-void remove_aside(Aside* aside) {
+void remove_pending(PendingConstruct* pending) {
   Guard guard(g_lock);
-  *aside->link = aside->next;
-  if (aside->next != nullptr) aside->next->link = aside->link;
+  *pending->link = pending->next;
+  if (pending->next != nullptr) pending->next->link = pending->link;
 }
 
-void show_asides() {
+void show_pending() {
   static std::atomic<bool> shown{false};
   if (!shown.exchange(true, std::memory_order_relaxed)) (void)marline_describe_register("devices", describe, nullptr);
 }

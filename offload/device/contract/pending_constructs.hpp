@@ -9,9 +9,9 @@
 
 namespace marline::offload::device {
 
-struct Aside {
-  Aside* next = nullptr;
-  Aside** link = nullptr;  // the pointer that points to this record
+struct PendingConstruct {
+  PendingConstruct* next = nullptr;
+  PendingConstruct** link = nullptr;  // the pointer that points to this record
   const Device* device = nullptr;
   // What the construct waits for, in static storage. Changed by the thread that ends the construct.
   std::atomic<const char*> what{nullptr};
@@ -19,10 +19,10 @@ struct Aside {
   const char* place = nullptr;    // as in Launch
 };
 
-void add_aside(Aside* aside);
-void remove_aside(Aside* aside);
+void add_pending(PendingConstruct* pending);
+void remove_pending(PendingConstruct* pending);
 
 // Registers the list with `marline ps`. Calls after the first do nothing.
-void show_asides();
+void show_pending();
 
 }  // namespace marline::offload::device

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kToDevice = 2, kFromDevice = 3;  // ompt_target_data_op_t
 
-marline_operation_t operation(int kind, const Device* device, const Ends& ends, size_t bytes, Told* of,
+marline_operation_t operation(int kind, const Device* device, const Ends& ends, size_t bytes, ReportedConstruct* of,
                               const void* code) {
   marline_operation_t made = {};
   made.construct = of != nullptr ? &of->construct : nullptr;
@@ -55,12 +55,13 @@ uint64_t now() {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-void tell_write(Device* device, uint64_t to, const void* from, size_t bytes, Told* of, const void* code) {
+void report_write(Device* device, uint64_t to, const void* from, size_t bytes, ReportedConstruct* of,
+                  const void* code) {
   Ends ends = {from, MARLINE_HOST, pointer(to), device->number};
   tell(operation(kToDevice, device, ends, bytes, of, code), [&] { device->kind->write(device, to, from, bytes); });
 }
 
-void tell_read(Device* device, void* to, uint64_t from, size_t bytes, Told* of, const void* code) {
+void report_read(Device* device, void* to, uint64_t from, size_t bytes, ReportedConstruct* of, const void* code) {
   Ends ends = {pointer(from), device->number, to, MARLINE_HOST};
   tell(operation(kFromDevice, device, ends, bytes, of, code), [&] { device->kind->read(device, to, from, bytes); });
 }
@@ -73,15 +74,15 @@ marline_operation_t begin_whole(Whole what, const Device* device, const Ends& en
 
 void end_whole(marline_operation_t* operation) { end(operation); }
 
-void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,
-                        const void* code) {
+void report_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes,
+                          ReportedConstruct* of, const void* code) {
   Ends ends = {host, MARLINE_HOST, pointer(address), device->number};
   bool takes_away = what == Memory::kRelease || what == Memory::kDisassociate;
   if (takes_away) ends = {pointer(address), device->number, host, MARLINE_HOST};
   tell(operation(static_cast<int>(what), device, ends, bytes, of, code), [] {});
 }
 
-marline_operation_t tell_copy_started(const Device* device, const AheadCopy& copy, Told* of) {
+marline_operation_t report_copy_started(const Device* device, const DeviceCopy& copy, ReportedConstruct* of) {
   Ends ends = {copy.host, MARLINE_HOST, pointer(copy.device), device->number};
   if (!copy.is_to_device) ends = {pointer(copy.device), device->number, copy.host, MARLINE_HOST};
   marline_operation_t made =
@@ -91,19 +92,19 @@ marline_operation_t tell_copy_started(const Device* device, const AheadCopy& cop
   return made;
 }
 
-void tell_kernel_begin(Told* of, const Device* device, unsigned teams) {
-  if (of == nullptr || !is_told(MARLINE_ON_KERNEL | MARLINE_ON_TIMES)) return;
+void report_kernel_begin(ReportedConstruct* of, const Device* device, unsigned teams) {
+  if (of == nullptr || !is_reported(MARLINE_ON_KERNEL | MARLINE_ON_TIMES)) return;
   of->kernel = operation(0, device, {}, 0, of, nullptr);
   of->kernel.teams = teams;
   of->has_kernel = true;
   marline_operation_begin(&of->kernel);
 }
 
-void tell_kernel_started(Told* of) {
+void report_kernel_started(ReportedConstruct* of) {
   if (of != nullptr && of->has_kernel) marline_operation_end(&of->kernel);
 }
 
-void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by) {
+void report_kernel_end(ReportedConstruct* of, uint64_t begin, uint64_t end, const Device* by) {
   if (of == nullptr || !of->has_kernel) return;
   of->has_kernel = false;
   if (by != nullptr) of->kernel.device = by->number;

@@ -12,20 +12,22 @@ namespace marline::offload::device {
 // Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
 [[nodiscard]] uint64_t now();
 
-void tell_write(Device* device, uint64_t to, const void* from, size_t bytes, Told* of, const void* code);
-void tell_read(Device* device, void* to, uint64_t from, size_t bytes, Told* of, const void* code);
+void report_write(Device* device, uint64_t to, const void* from, size_t bytes, ReportedConstruct* of, const void* code);
+void report_read(Device* device, void* to, uint64_t from, size_t bytes, ReportedConstruct* of, const void* code);
 
 // The device's own `write` and `read`, with notifications.
-inline void copy_to(Device* device, uint64_t to, const void* from, size_t bytes, Told* of, const void* code = nullptr) {
-  if (is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
-    return tell_write(device, to, from, bytes, of, code);
+inline void copy_to(Device* device, uint64_t to, const void* from, size_t bytes, ReportedConstruct* of,
+                    const void* code = nullptr) {
+  if (is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
+    return report_write(device, to, from, bytes, of, code);
   }
   device->kind->write(device, to, from, bytes);
 }
 
-inline void copy_from(Device* device, void* to, uint64_t from, size_t bytes, Told* of, const void* code = nullptr) {
-  if (is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
-    return tell_read(device, to, from, bytes, of, code);
+inline void copy_from(Device* device, void* to, uint64_t from, size_t bytes, ReportedConstruct* of,
+                      const void* code = nullptr) {
+  if (is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
+    return report_read(device, to, from, bytes, of, code);
   }
   device->kind->read(device, to, from, bytes);
 }
@@ -43,8 +45,8 @@ marline_operation_t begin_whole(Whole what, const Device* device, const Ends& en
 void end_whole(marline_operation_t* operation);
 
 template <class Work>
-void tell_whole(Whole what, const Device* device, const Ends& ends, size_t bytes, const void* code, Work work) {
-  if (!is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[likely]] {
+void report_whole(Whole what, const Device* device, const Ends& ends, size_t bytes, const void* code, Work work) {
+  if (!is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[likely]] {
     return work();
   }
   marline_operation_t operation = begin_whole(what, device, ends, bytes, code);
@@ -54,24 +56,26 @@ void tell_whole(Whole what, const Device* device, const Ends& ends, size_t bytes
 
 // The values of ompt_target_data_op_t for operations that take no time on the device.
 enum class Memory : int { kAllocate = 1, kRelease = 4, kAssociate = 5, kDisassociate = 6 };
-void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,
-                        const void* code);
+void report_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes,
+                          ReportedConstruct* of, const void* code);
 
 // Called before or after the operation.
-inline void tell_memory(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,
-                        const void* code = nullptr) {
-  if (is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
-    tell_memory_slowly(what, device, host, address, bytes, of, code);
+inline void report_memory(Memory what, Device* device, const void* host, uint64_t address, size_t bytes,
+                          ReportedConstruct* of, const void* code = nullptr) {
+  if (is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[unlikely]] {
+    report_memory_slowly(what, device, host, address, bytes, of, code);
   }
 }
 
 // Called before a copy is started that continues after its construct's call. The thread that makes the copy sets begin
 // and end, and reports that it is done.
-[[nodiscard]] marline_operation_t tell_copy_started(const Device* device, const AheadCopy& copy, Told* of);
+[[nodiscard]] marline_operation_t report_copy_started(const Device* device, const DeviceCopy& copy,
+                                                      ReportedConstruct* of);
 
 // Called before and after a kernel is started, and when it has ended. A null construct: nothing is reported.
-void tell_kernel_begin(Told* of, const Device* device, unsigned teams);
-void tell_kernel_started(Told* of);
-void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by = nullptr);  // Operation::by
+void report_kernel_begin(ReportedConstruct* of, const Device* device, unsigned teams);
+void report_kernel_started(ReportedConstruct* of);
+void report_kernel_end(ReportedConstruct* of, uint64_t begin, uint64_t end,
+                       const Device* by = nullptr);  // Operation::by
 
 }  // namespace marline::offload::device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Describes two deferred constructs without an order between them, of which one uses data that the other maps or
-// unmaps. A device with a checking mode gets it by AheadKind::unordered.
+// unmaps. A device with a checking mode gets it by EarlySubmission::unordered.
 #pragma once
 
 #include "base/told.hpp"

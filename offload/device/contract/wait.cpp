@@ -62,12 +62,12 @@ void Awaited::wait(const char* what, size_t bytes) {
 
 void run_and_wait(Device* device, const Launch& launch) {
   Awaited operation(device);
-  operation.timed = launch.told != nullptr;
-  tell_kernel_begin(launch.told, device, launch.teams);
+  operation.timed = launch.reported != nullptr;
+  report_kernel_begin(launch.reported, device, launch.teams);
   bool has_run = device->kind->launch(device, launch, &operation);
-  tell_kernel_started(launch.told);
+  report_kernel_started(launch.reported);
   if (!has_run) operation.wait("kernel");
-  tell_kernel_end(launch.told, operation.begin, operation.end, operation.by);
+  report_kernel_end(launch.reported, operation.begin, operation.end, operation.by);
 }
 
 void SuspendingLock::take() {

@@ -48,9 +48,9 @@ struct Started {
   StagedConstruct* staged = nullptr;  // of a held task; must be finished
   marline_event_t event = MARLINE_EVENT_INIT;
   Started* next = nullptr;
-  Aside shown;  // of a held task
+  PendingConstruct shown;  // of a held task
   Doing doing;
-  Told* told = nullptr;  // of a held task, if a tool listens
+  ReportedConstruct* reported = nullptr;  // of a held task, if a tool listens
   // If a tool listens: when the operations were started, and when their end was seen (tell.hpp, now).
   uint64_t begin = 0, end = 0;
   bool unlocks = false;  // no other thread may be in libomptarget while the operations end (g_calls)
@@ -118,9 +118,9 @@ void finish(Started* started, bool ran = true) {
   if (started->begin != 0) started->end = now();
   if (task == nullptr) return marline_event_fulfill(&started->event);
   if (started->staged != nullptr) end_staged(started->staged, ran);
-  tell_kernel_end(started->told, started->begin, started->end);
-  end_told(started->told);
-  remove_aside(&started->shown);
+  report_kernel_end(started->reported, started->begin, started->end);
+  end_report(started->reported);
+  remove_pending(&started->shown);
   std::free(started);
   marline_task_release(task);
 }
@@ -205,11 +205,11 @@ int call_library(const Doing& doing, bool unlocks, Call call, bool deferred) {
 
 // Calls libomptarget without cooperation: the call returns when the construct has ended.
 template <class Call>
-int call_and_tell(const Doing& doing, bool unlocks, Told* told, Call call) {
+int call_and_report(const Doing& doing, bool unlocks, ReportedConstruct* reported, Call call) {
   Blocked blocked(doing.device, doing.what);
-  uint64_t begin = told != nullptr ? now() : 0;
+  uint64_t begin = reported != nullptr ? now() : 0;
   int result = call_library(doing, unlocks, call, false);
-  tell_kernel_end(told, begin, told != nullptr ? now() : 0);
+  report_kernel_end(reported, begin, reported != nullptr ? now() : 0);
   return result;
 }
 
@@ -221,27 +221,28 @@ struct Held {
 };
 
 // Allocates the record of a construct whose task is held. The construct is shown as pending until it ends.
-Started* put_aside(const Doing& doing, const Held& held, ToldScope& scope) {
+Started* put_aside(const Doing& doing, const Held& held, ReportScope& scope) {
   void* memory = std::malloc(sizeof(Started));
   if (memory == nullptr) fatal("no memory for a deferred target construct");
   auto* started = new (memory) Started{};
   started->task = held.task;
   started->staged = held.staged;
-  started->told = scope.leave();
+  started->reported = scope.leave();
   started->shown.device = doing.device;
   started->shown.what.store(doing.what, std::memory_order_relaxed);
-  add_aside(&started->shown);
+  add_pending(&started->shown);
   return started;
 }
 
 // Starts the construct with `call` and waits for its operations, or leaves them to the progress hook if a task is held.
 template <class Call>
-int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& scope, Call call) {
-  if (held.task == nullptr && !marline_target_can_suspend()) return call_and_tell(doing, unlocks, scope.told(), call);
+int cooperate(const Doing& doing, const Held& held, bool unlocks, ReportScope& scope, Call call) {
+  if (held.task == nullptr && !marline_target_can_suspend())
+    return call_and_report(doing, unlocks, scope.reported(), call);
   Started here;
   Started* started = held.task != nullptr ? put_aside(doing, held, scope) : &here;
-  Told* told = held.task != nullptr ? started->told : scope.told();
-  if (told != nullptr) started->begin = now();
+  ReportedConstruct* reported = held.task != nullptr ? started->reported : scope.reported();
+  if (reported != nullptr) started->begin = now();
   started->unlocks = unlocks;
   started->doing = doing;
   marline_target_handle_set(&started->handle);
@@ -251,16 +252,16 @@ int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& sco
     if (held.task != nullptr) {
       finish(started, result == 0);
     } else {
-      tell_kernel_end(told, started->begin, told != nullptr ? now() : 0);
+      report_kernel_end(reported, started->begin, reported != nullptr ? now() : 0);
     }
     return result;
   }
   marline_progress_add(g_hook, 1);
-  if (held.task != nullptr) leave_told(told);
+  if (held.task != nullptr) leave_report(reported);
   append(started);
   if (held.task == nullptr) {
     wait_for_event(&here.event, doing.device, doing.what);
-    tell_kernel_end(told, here.begin, here.end);
+    report_kernel_end(reported, here.begin, here.end);
   }
   return result;
 }
@@ -421,7 +422,7 @@ int llvm_device_count(const char** why) {
   if (!open_llvm_library(why)) return -1;
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
   std::atexit(note_end);
-  tell_of_aborts();
+  notify_aborts();
   g_open.store(true, std::memory_order_release);  // pairs with llvm_forget
   for (Module* module = module_behind(0); module != nullptr; module = module_behind(module->number)) add_module(module);
   find_routines();
@@ -499,7 +500,7 @@ static void must_know(uint32_t arguments) {
 }
 
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id,
-                const KernelArguments& given, ToldScope& scope) {
+                const KernelArguments& given, ReportScope& scope) {
   must_know(given.version);
   Items items = items_of(given);
   StagedConstruct construct(device, items, Staging::kRegion, marline_target_can_suspend() != 0 && !is_memory_shared());
@@ -507,8 +508,8 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
   bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
   StagedConstruct* staged = task != nullptr && StagingPool::limit() != 0 ? on_heap(construct) : nullptr;
-  Told* told = scope.told();
-  tell_kernel_begin(told, device, told_teams(teams));
+  ReportedConstruct* reported = scope.reported();
+  report_kernel_begin(reported, device, reported_teams(teams));
   Doing doing = {device, "target", id, place_of(origin.ident), origin.code, mapped_bytes(items)};
   int result = cooperate(doing, {task, staged}, false, scope, [&](bool deferred) {
     KernelArguments arguments = given;
@@ -517,7 +518,7 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
     int started = g_kernel(origin.ident, llvm_number(device), teams, threads, id, &arguments);
     construct.begun();
-    tell_kernel_started(told);
+    report_kernel_started(reported);
     return started;
   });
   if (staged == nullptr) construct.finish(result == 0);
@@ -525,7 +526,7 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
 }
 
 void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
-               ToldScope& scope) {
+               ReportScope& scope) {
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
   int number = llvm_number(device), index = static_cast<int>(what);
@@ -550,7 +551,7 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
   } else {
     (void)cooperate(doing, {task, nullptr}, brings_back(what, items), scope, call);
   }
-  if (!construct.copy_behind()) fail(doing);
+  if (!construct.copy_after()) fail(doing);
   construct.finish(true);
 }
 

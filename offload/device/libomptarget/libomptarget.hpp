@@ -65,7 +65,7 @@ struct Origin {
 // Runs a kernel on a device that is ready (registry/registry.hpp). Returns libomptarget's result: 0 for success. May
 // suspend. With the nowait flag, the calling task may be held instead.
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id,
-                const KernelArguments& arguments, ToldScope& scope);
+                const KernelArguments& arguments, ReportScope& scope);
 
 // The device's address of a variable of an image, which is loaded if necessary; 0: the device does not have it.
 [[nodiscard]] uint64_t llvm_variable(Device* device, const void* host);
@@ -73,7 +73,7 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
 // libomptarget's entry points for data constructs. The same rules hold as for llvm_kernel.
 enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
-               ToldScope& scope);
+               ReportScope& scope);
 
 // The module's library is being closed: libomptarget forgets the module's images and variables. At the end of the
 // program it does not, since libomptarget may be gone already. Any thread may call this.

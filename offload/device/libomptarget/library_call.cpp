@@ -41,7 +41,7 @@ LibraryCall::~LibraryCall() { t_call = nullptr; }
 
 const Doing* LibraryCall::here() { return t_call != nullptr ? &t_call->doing_ : nullptr; }
 
-void tell_of_abort(int, siginfo_t* info, void*) {
+void notify_abort(int, siginfo_t* info, void*) {
   const LibraryCall* call = t_call;
   bool is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();
   (void)raise(SIGABRT);  // pending until the handler returns; by then the default action is set
@@ -63,10 +63,10 @@ void tell_of_abort(int, siginfo_t* info, void*) {
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length));
 }
 
-void tell_of_aborts() {
+void notify_aborts() {
   struct sigaction action = {}, old;
   if (sigaction(SIGABRT, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) return;
-  action.sa_sigaction = tell_of_abort;
+  action.sa_sigaction = notify_abort;
   action.sa_flags = SA_ONSTACK | SA_SIGINFO | static_cast<int>(SA_RESETHAND);
   (void)sigaction(SIGABRT, &action, nullptr);
 }

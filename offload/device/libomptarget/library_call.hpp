@@ -38,12 +38,12 @@ class LibraryCall {
   LibraryCall& operator=(const LibraryCall&) = delete;
 
  private:
-  friend void tell_of_abort(int, siginfo_t* info, void*);
+  friend void notify_abort(int, siginfo_t* info, void*);
   const Doing& doing_;
   bool asks_for_end_;
 };
 
 // Installs the handler, once. If the program handles SIGABRT itself, its handler stays, and the line is not written.
-void tell_of_aborts();
+void notify_aborts();
 
 }  // namespace marline::offload::device

@@ -41,7 +41,7 @@ void flush_output() {
   }
 }
 
-void give_up_heritage(int socket, int file) {
+void close_inherited(int socket, int file) {
   ignore_signals_of_the_group();
   __fpurge(stdout);
   __fpurge(stderr);

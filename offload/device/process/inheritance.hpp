@@ -12,6 +12,6 @@ void flush_output();
 
 // Called in the device's process before it has other threads. Keeps the descriptors `socket` and `file`, and the
 // standard ones.
-void give_up_heritage(int socket, int file);
+void close_inherited(int socket, int file);
 
 }  // namespace marline::offload::device

@@ -234,7 +234,7 @@ void become_device(Process* process) {
   if (last != 0) _exit(last < 0 ? errno : 0);
   int socket = process->peer;
   marline_tool_leave();  // the tool belongs to the program: a device that wrote to the same files would spoil them
-  give_up_heritage(socket, process->arena.file());
+  close_inherited(socket, process->arena.file());
   give_up_memory();
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }

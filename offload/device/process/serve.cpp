@@ -182,7 +182,7 @@ void* receive(void*) {
 }
 
 // Writes how this process ends into shared memory. The program reads it when the process is gone (process.cpp).
-void tell_program(const EndInKernel& end) {
+void report_to_program(const EndInKernel& end) {
   Crash& crash = g_channel->crash;
   crash.running = end.running;
   crash.at_address = end.at_address;
@@ -209,7 +209,7 @@ void serve() {
   g_arena->enter();
   pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a child of a region must not hide the device's end
   // The dispatcher calls note_ends when the runtime has started, so after the runtime has installed its own handlers.
-  WorkSource source = {receive_all, announce, [] { note_ends(tell_program); }};
+  WorkSource source = {receive_all, announce, [] { note_ends(report_to_program); }};
   source.may_run_alone = true;
   source.begin_alone = begin_alone;
   source.end_alone = end_alone;

@@ -29,8 +29,8 @@ size_t rounded(size_t bytes) { return (bytes + kAlign - 1) & ~(kAlign - 1); }
 // Whether item i is a private variable with a value that must be copied now. Clang's code gives the address of the
 // variable itself, which may change or be gone before the task runs; the task needs the value at the construct. GCC's
 // code gives the address of a copy in the task's block.
-bool is_value_to_copy(const marline_target_task_t& told, const Items& items, int32_t i) {
-  return (items.types[i] & map_type::kPrivate) != 0 && told.form == MARLINE_TARGET_ENTRY;
+bool is_value_to_copy(const marline_target_task_t& reported, const Items& items, int32_t i) {
+  return (items.types[i] & map_type::kPrivate) != 0 && reported.form == MARLINE_TARGET_ENTRY;
 }
 
 bool is_known(const Frames& frames, const Items& items, int32_t i) {
@@ -59,9 +59,9 @@ class Block {
   char* at_;
 };
 
-void copy_values(Block& block, const marline_target_task_t& told, const Items& from, const Items& to) {
+void copy_values(Block& block, const marline_target_task_t& reported, const Items& from, const Items& to) {
   for (int32_t i = 0; i < from.count; ++i) {
-    if (!is_value_to_copy(told, from, i)) continue;
+    if (!is_value_to_copy(reported, from, i)) continue;
     auto* begin = static_cast<char*>(from.begins[i]);
     char* copy = block.copy(begin, static_cast<size_t>(from.sizes[i]));
     to.bases[i] = copy + (static_cast<char*>(from.bases[i]) - begin);
@@ -71,14 +71,14 @@ void copy_values(Block& block, const marline_target_task_t& told, const Items& f
 
 }  // namespace
 
-CapturedTask* make_captured(const marline_target_task_t& told, const Items& items, const Frames& frames) {
+CapturedTask* make_captured(const marline_target_task_t& reported, const Items& items, const Frames& frames) {
   auto count = static_cast<size_t>(items.count);
   size_t bytes = rounded(sizeof(CapturedTask)) + 4 * rounded(count * sizeof(uint64_t)) +
-                 rounded(told.dependence_count * sizeof(marline_dependence_t)) +
-                 (told.form == MARLINE_TARGET_ENTRY ? 0 : rounded(sizeof(marline_device_maps_t)));
+                 rounded(reported.dependence_count * sizeof(marline_dependence_t)) +
+                 (reported.form == MARLINE_TARGET_ENTRY ? 0 : rounded(sizeof(marline_device_maps_t)));
   for (int32_t i = 0; i < items.count; ++i) {
     if (!is_known(frames, items, i)) return nullptr;
-    if (is_value_to_copy(told, items, i)) bytes += rounded(static_cast<size_t>(items.sizes[i]));
+    if (is_value_to_copy(reported, items, i)) bytes += rounded(static_cast<size_t>(items.sizes[i]));
   }
   auto* memory = static_cast<char*>(std::malloc(bytes));
   if (memory == nullptr) fatal("no memory for a target task with %zu mapped pieces", count);
@@ -90,41 +90,42 @@ CapturedTask* make_captured(const marline_target_task_t& told, const Items& item
   task->items.sizes = block.copy(items.sizes, count);
   task->items.types = block.copy(items.types, count);
   task->items.mappers = nullptr;
-  task->dependences = block.copy(told.dependences, told.dependence_count);
-  task->maps = told.form == MARLINE_TARGET_ENTRY ? nullptr : block.copy(&told.maps, 1);
-  copy_values(block, told, items, task->items);
-  task->dependence_count = static_cast<uint32_t>(told.dependence_count);
-  task->entry = entry_of(told);
-  task->handle = told.handle;
-  task->number = told.number;
-  task->graph = told.graph;
-  task->step = told.step;
-  task->code = told.code;
-  task->name = told.name;
-  task->priority = told.priority;
-  task->node = told.node;
+  task->dependences = block.copy(reported.dependences, reported.dependence_count);
+  task->maps = reported.form == MARLINE_TARGET_ENTRY ? nullptr : block.copy(&reported.maps, 1);
+  copy_values(block, reported, items, task->items);
+  task->dependence_count = static_cast<uint32_t>(reported.dependence_count);
+  task->entry = entry_of(reported);
+  task->handle = reported.handle;
+  task->number = reported.number;
+  task->graph = reported.graph;
+  task->step = reported.step;
+  task->code = reported.code;
+  task->name = reported.name;
+  task->priority = reported.priority;
+  task->node = reported.node;
   return task;
 }
 
-CapturedTask* capture_maps(const marline_target_task_t& told) {
-  Device* device = told.device != kHostFallback ? device_for_construct(told.device) : nullptr;
+CapturedTask* capture_maps(const marline_target_task_t& reported) {
+  Device* device = reported.device != kHostFallback ? device_for_construct(reported.device) : nullptr;
   if (device == nullptr) return nullptr;
   ItemList list;
-  told.form == MARLINE_TARGET_UPDATE ? take_updates(told.maps, list) : take_maps(told.maps, *device->mapping, list);
+  reported.form == MARLINE_TARGET_UPDATE ? take_updates(reported.maps, list)
+                                         : take_maps(reported.maps, *device->mapping, list);
   Items items = items_of(list);
-  items.of_region = told.form == MARLINE_TARGET_REGION;
-  CapturedTask* task = make_captured(told, items, {});
+  items.of_region = reported.form == MARLINE_TARGET_REGION;
+  CapturedTask* task = make_captured(reported, items, {});
   if (task == nullptr) return nullptr;
-  task->device = told.device;
-  task->code = told.maps.code;
-  switch (told.form) {
+  task->device = reported.device;
+  task->code = reported.maps.code;
+  switch (reported.form) {
     case MARLINE_TARGET_UPDATE: task->kind = ConstructKind::kUpdate; break;
     case MARLINE_TARGET_ENTER_DATA: task->kind = ConstructKind::kEnterData; break;
     case MARLINE_TARGET_EXIT_DATA: task->kind = ConstructKind::kExitData; break;
     default:
       task->kind = ConstructKind::kTarget;
-      task->kernel = entry_of_function(reinterpret_cast<const void*>(told.function));
-      task->thread_limit = told.thread_limit;
+      task->kernel = entry_of_function(reinterpret_cast<const void*>(reported.function));
+      task->thread_limit = reported.thread_limit;
       task->in_memory = true;
   }
   return task;

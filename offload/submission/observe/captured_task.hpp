@@ -21,17 +21,18 @@ struct Frames {
 };
 
 // The function that the compiler has made of the construct: the task's entry, or the region's function.
-[[nodiscard]] inline const void* entry_of(const marline_target_task_t& told) {
-  return told.form == MARLINE_TARGET_ENTRY ? reinterpret_cast<const void*>(told.entry)
-                                           : reinterpret_cast<const void*>(told.function);
+[[nodiscard]] inline const void* entry_of(const marline_target_task_t& reported) {
+  return reported.form == MARLINE_TARGET_ENTRY ? reinterpret_cast<const void*>(reported.entry)
+                                               : reinterpret_cast<const void*>(reported.function);
 }
 
 // Captures the items of a task; the caller fills in what describes the construct itself. Null: some item cannot be
 // known now. It has a mapper, which is code of the program that reads memory; or it is not contiguous, with its
 // dimensions in memory of the creating function; or it is mapped memory in one of `frames`.
-[[nodiscard]] CapturedTask* make_captured(const marline_target_task_t& told, const Items& items, const Frames& frames);
+[[nodiscard]] CapturedTask* make_captured(const marline_target_task_t& reported, const Items& items,
+                                          const Frames& frames);
 
 // Captures a task of GCC's code, which passes all data along. Null: as above, or the region is for the host.
-[[nodiscard]] CapturedTask* capture_maps(const marline_target_task_t& told);
+[[nodiscard]] CapturedTask* capture_maps(const marline_target_task_t& reported);
 
 }  // namespace marline::offload::submission

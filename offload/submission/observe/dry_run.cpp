@@ -90,7 +90,7 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
       given.trip_count, grid_of(given)};
   if (recording.comparison != nullptr) return recording.comparison->compare(form, items);
   items.of_region = true;
-  CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
+  CapturedTask* task = make_captured(recording.reported, items, frames_of(recording));
   if (task == nullptr) return;
   task->kind = ConstructKind::kTarget;
   form.give_to(*task);
@@ -109,7 +109,7 @@ void record_reduction(Recording& recording, const marline_reduction_t& reduction
 
 void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items) {
   if (!is_first(recording) || recording.comparison != nullptr) return;
-  CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
+  CapturedTask* task = make_captured(recording.reported, items, frames_of(recording));
   if (task == nullptr) return;
   task->kind = kind;
   task->device = device;
@@ -119,29 +119,29 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
 }
 
 // Not inlined, so that the frames of the functions that it calls lie below its own.
-[[gnu::noinline]] CapturedTask* run_dry(const marline_target_task_t& told) {
-  if (!may_be_called(reinterpret_cast<const void*>(told.entry))) return nullptr;
-  Recording recording = {told, reinterpret_cast<uintptr_t>(__builtin_frame_address(0))};
+[[gnu::noinline]] CapturedTask* run_dry(const marline_target_task_t& reported) {
+  if (!may_be_called(reinterpret_cast<const void*>(reported.entry))) return nullptr;
+  Recording recording = {reported, reinterpret_cast<uintptr_t>(__builtin_frame_address(0))};
   t_recording = &recording;
-  told.entry(told.thread, told.block);
+  reported.entry(reported.thread, reported.block);
   assert(t_recording == &recording);  // the entry has not suspended
   t_recording = nullptr;
   if (recording.calls == 0) {
     fatal(
         "a target task's entry at %p ran when the task was created: its calls of __tgt_target_* are not those of this "
         "library; remove the other one",
-        reinterpret_cast<void*>(told.entry));
+        reinterpret_cast<void*>(reported.entry));
   }
   if (recording.calls == 1) return recording.task;
   free_captured(recording.task);  // it is not known which of the several constructs the task would come to
   return nullptr;
 }
 
-void compare_dry(const marline_target_task_t& told, RegionComparison& comparison) {
-  Recording recording = {told, 0};
+void compare_dry(const marline_target_task_t& reported, RegionComparison& comparison) {
+  Recording recording = {reported, 0};
   recording.comparison = &comparison;
   t_recording = &recording;
-  told.entry(told.thread, told.block);
+  reported.entry(reported.thread, reported.block);
   t_recording = nullptr;
   if (recording.calls != 1) comparison.is_same = false;
 }

@@ -25,7 +25,7 @@ using namespace items;
 
 // One dry run. On the stack of run_dry or compare_dry.
 struct Recording {
-  const marline_target_task_t& told;
+  const marline_target_task_t& reported;
   uintptr_t stack_end;           // the entry's frames lie below this address
   CapturedTask* task = nullptr;  // null: no construct has been called, or it cannot be captured
   int calls = 0;
@@ -45,9 +45,9 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
 void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items);
 
 // Captures what the task does, in one block (free_captured). Null: what it does is known only when it runs.
-[[nodiscard]] CapturedTask* run_dry(const marline_target_task_t& told);
+[[nodiscard]] CapturedTask* run_dry(const marline_target_task_t& reported);
 
 // Only compares what the task does with a known region, which has the same entry. The entry has been run dry before.
-void compare_dry(const marline_target_task_t& told, RegionComparison& comparison);
+void compare_dry(const marline_target_task_t& reported, RegionComparison& comparison);
 
 }  // namespace marline::offload::submission

@@ -16,12 +16,12 @@ using namespace registry;
 
 namespace {
 
-void* show(const marline_target_task_t* told) {
+void* show(const marline_target_task_t* reported) {
   const CaptureSink* sink = capture_sink();
-  if (keeps_names()) note_names(*told);
+  if (keeps_names()) note_names(*reported);
   if (sink == nullptr) return nullptr;
-  if (!sink->wants(told->device)) return nullptr;
-  CapturedTask* task = told->form == MARLINE_TARGET_ENTRY ? run_dry(*told) : capture_maps(*told);
+  if (!sink->wants(reported->device)) return nullptr;
+  CapturedTask* task = reported->form == MARLINE_TARGET_ENTRY ? run_dry(*reported) : capture_maps(*reported);
   if (task == nullptr) return nullptr;
   if (task->reduced_count != 0 && sink->reduced == nullptr) {
     free_captured(task);
@@ -65,9 +65,9 @@ void ended(uint64_t number) {
   if (sink != nullptr && sink->ended != nullptr) sink->ended(number);
 }
 
-void iterates(uint64_t graph, int is_behind) {
+void iterates(uint64_t graph, int has_barrier) {
   const CaptureSink* sink = capture_sink();
-  if (sink != nullptr && sink->iterates != nullptr) sink->iterates(graph, is_behind != 0);
+  if (sink != nullptr && sink->iterates != nullptr) sink->iterates(graph, has_barrier != 0);
 }
 void iterated(uint64_t graph) {
   const CaptureSink* sink = capture_sink();
@@ -86,11 +86,13 @@ int repeats(uint64_t graph, marline_claimed_t* all, uint64_t number) {
   return sink != nullptr && sink->repeats != nullptr && sink->repeats(graph, all, number) ? 1 : 0;
 }
 
-int renews(uint64_t graph, marline_claimed_t* all, uint64_t number) {
+int replays_with_arguments(uint64_t graph, marline_claimed_t* all, uint64_t number) {
   const CaptureSink* sink = capture_sink();
-  return sink != nullptr && sink->renews != nullptr && sink->renews(graph, all, number) ? 1 : 0;
+  return sink != nullptr && sink->replays_with_arguments != nullptr && sink->replays_with_arguments(graph, all, number)
+             ? 1
+             : 0;
 }
-int again(const marline_target_task_t* task) { return capture_sink()->again(*task) ? 1 : 0; }
+int replay_next(const marline_target_task_t* task) { return capture_sink()->replay_next(*task) ? 1 : 0; }
 
 // Called within `show`, by the entry that is run dry.
 void reduces(const marline_reduction_t* reduction) { record_reduction(*t_recording, *reduction); }
@@ -101,9 +103,12 @@ int reduced(void* copy) {
 
 // Called once, under the lock of capture_to.
 void start() {
-  static constexpr marline_target_observer_t kObserver = {
-      sizeof kObserver, show,     ordered,    others_ended, ready,   waits,  cancels, raised,  ended,
-      iterates,         iterated, graph_ends, awaited,      repeats, renews, again,   reduces, reduced};
+  static constexpr marline_target_observer_t kObserver = {sizeof kObserver, show,     ordered,
+                                                          others_ended,     ready,    waits,
+                                                          cancels,          raised,   ended,
+                                                          iterates,         iterated, graph_ends,
+                                                          awaited,          repeats,  replays_with_arguments,
+                                                          replay_next,      reduces,  reduced};
   if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal(
         "devices that take target tasks ahead of time: another library observes target tasks already, or "

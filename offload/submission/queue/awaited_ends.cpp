@@ -11,9 +11,9 @@ using namespace device;
 using namespace image;
 
 // Called with the lock, for a task that is awaited.
-void note_to_tell(Ahead* one, List<uint64_t>& tell) {
-  if (one->state != Ahead::State::kHanded || one->is_told || one->has_ended) return;
-  one->is_told = true;
+void note_to_report(SubmittedTask* one, List<uint64_t>& tell) {
+  if (one->state != SubmittedTask::State::kSubmitted || one->is_reported || one->has_ended) return;
+  one->is_reported = true;
   tell.push(one->number);
 }
 
@@ -24,19 +24,19 @@ void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
   List<uint64_t> left;
   for (size_t i = 0; i < count; ++i) left.push(numbers[i]);
   while (!left.is_empty()) {
-    Ahead* one = find_claimed(left.back());
+    SubmittedTask* one = find_claimed(left.back());
     left.pop();
-    if (one == nullptr || one->is_awaited || one->state == Ahead::State::kLeft) continue;
+    if (one == nullptr || one->is_awaited || one->state == SubmittedTask::State::kLeftToRuntime) continue;
     one->is_awaited = true;
     if (one->task->kernel != nullptr)
       const_cast<Entry*>(one->task->kernel)->is_awaited.store(true, std::memory_order_relaxed);
-    note_to_tell(one, tell);
+    note_to_report(one, tell);
     for (uint64_t before : one->predecessors) left.push(before);
   }
 }
 
-void tell_awaited(Device* device, const List<uint64_t>& numbers) {
-  for (uint64_t number : numbers) device->kind->ahead->await(device, number);
+void report_awaited(Device* device, const List<uint64_t>& numbers) {
+  for (uint64_t number : numbers) device->kind->early->await(device, number);
 }
 
 }  // namespace marline::offload::submission

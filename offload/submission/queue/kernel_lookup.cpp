@@ -11,14 +11,14 @@ using namespace device;
 
 namespace {
 
-SoughtKernel* g_sought = nullptr;  // guarded by ahead_lock()
+SoughtKernel* g_sought = nullptr;  // guarded by submission_lock()
 
 // Called when the device has answered.
 bool kernel_found(Operation* operation) {
   auto* sought = static_cast<SoughtKernel*>(operation);
   {
-    Guard guard(ahead_lock());
-    for (Ahead* one : sought->waiting) {
+    Guard guard(submission_lock());
+    for (SubmittedTask* one : sought->waiting) {
       one->seeks_kernel = false;
       count_down(one);
     }
@@ -29,7 +29,7 @@ bool kernel_found(Operation* operation) {
     if (!sought->is_missing) *link = sought->next;
   }
   if (!sought->is_missing) destroy(sought);
-  hand_over();
+  submit_ready();
   return true;
 }
 
@@ -37,7 +37,7 @@ bool kernel_found(Operation* operation) {
 
 // Called with the lock, for a task with a kernel that has not been found yet. False: the device does not have the
 // kernel. `fresh`: the caller must ask the device, without the lock.
-bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
+bool wait_for_kernel(SubmittedTask* one, SoughtKernel*& fresh) {
   SoughtKernel* sought = g_sought;
   while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))
     sought = sought->next;

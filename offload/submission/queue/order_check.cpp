@@ -18,16 +18,16 @@ UnorderedPair::Construct construct_of(const CapturedTask& task) { return {task.k
 
 }  // namespace
 
-void check_order(const Ahead* one, const Sent& sent) {
-  const AheadKind& kind = *one->device->kind->ahead;
+void check_order(const SubmittedTask* one, const SubmissionOrder& order) {
+  const EarlySubmission& kind = *one->device->kind->early;
   if (!kind.checks_order(one->device)) return;
   Array<Unordered> all;
-  one->device->mapping->list_unordered(one->task->items, one->task->kind == ConstructKind::kExitData, sent, all);
+  one->device->mapping->list_unordered(one->task->items, one->task->kind == ConstructKind::kExitData, order, all);
   for (const Unordered& found : all) {
     UnorderedPair pair = {found.use, construct_of(*one->task), {}, found.begin, found.bytes};
     {
-      Guard guard(ahead_lock());
-      const Ahead* other = find_claimed(found.task);
+      Guard guard(submission_lock());
+      const SubmittedTask* other = find_claimed(found.task);
       if (other == nullptr) continue;  // it has ended meanwhile
       pair.other = construct_of(*other->task);
     }

@@ -30,39 +30,41 @@ constexpr size_t kMostBytesAtOnce = 64 << 10;
 
 // The context for the data environment's questions about the order of the construct and other tasks.
 struct Place {
-  const Ahead* one;
-  List<uint64_t>* behind;
+  const SubmittedTask* one;
+  List<uint64_t>* after;
 };
 
-bool is_behind(const void* of, uint64_t task) { return comes_behind(static_cast<const Place*>(of)->one, task); }
-void also_behind(const void* of, uint64_t operation) { static_cast<const Place*>(of)->behind->push(operation); }
+bool is_ordered_after(const void* of, uint64_t task) {
+  return is_ordered_after(static_cast<const Place*>(of)->one, task);
+}
+void also_after(const void* of, uint64_t operation) { static_cast<const Place*>(of)->after->push(operation); }
 
-Sent sent_at(const Place& place) { return {place.one->key, is_behind, &place, also_behind}; }
+SubmissionOrder order_at(const Place& place) { return {place.one->key, is_ordered_after, &place, also_after}; }
 
-void show(Ahead* one, const char* what) {
-  one->shown = make<Aside>();
+void show(SubmittedTask* one, const char* what) {
+  one->shown = make<PendingConstruct>();
   one->shown->device = one->device;
   one->shown->kernel = one->task->kernel;
   one->shown->place = one->task->place;
   one->shown->what.store(what, std::memory_order_relaxed);
-  add_aside(one->shown);
+  add_pending(one->shown);
 }
 
 // The operation of copies that are not the end of a task.
-struct Brought : Operation {
+struct TransientCopy : Operation {
   bool in_parts = false;
 };
 
 bool brought(Operation* operation) {
-  auto* copies = static_cast<Brought*>(operation);
+  auto* copies = static_cast<TransientCopy*>(operation);
   bool in_parts = copies->in_parts;
   destroy(copies);
   if (in_parts) count_in_parts(-1);
   return true;
 }
 
-Brought* make_brought(bool in_parts) {
-  auto* operation = make<Brought>();
+TransientCopy* make_transient_copy(bool in_parts) {
+  auto* operation = make<TransientCopy>();
   operation->ended = brought;
   operation->in_parts = in_parts;
   return operation;
@@ -86,7 +88,7 @@ bool has_run(Operation* operation) {
   return true;
 }
 
-size_t list_copies(Array<Transfer>& from, bool is_to_device, List<AheadCopy>& to) {
+size_t list_copies(Array<Transfer>& from, bool is_to_device, List<DeviceCopy>& to) {
   size_t bytes = 0;
   for (const Transfer& transfer : from) {
     to.push({transfer.device, transfer.host, transfer.bytes, is_to_device});
@@ -98,62 +100,62 @@ size_t list_copies(Array<Transfer>& from, bool is_to_device, List<AheadCopy>& to
 // Lists what the plan copies to the device. Pointers that it attaches there come last, as the copies before them may
 // write bytes of the host to the same place. The pointers' values stay in the plan, which exists as long as the
 // construct.
-size_t list_copies_to(Plan& plan, List<AheadCopy>& to) {
+size_t list_copies_to(Plan& plan, List<DeviceCopy>& to) {
   size_t bytes = list_copies(plan.copies, true, to);
   for (Slot& slot : plan.slots) to.push({slot.device, &slot.value, sizeof slot.value, true});
   return bytes;
 }
 
-uint64_t start(Ahead* one, const List<AheadCopy>& copies, const List<uint64_t>& behind, bool in_parts,
+uint64_t start(SubmittedTask* one, const List<DeviceCopy>& copies, const List<uint64_t>& after, bool in_parts,
                Operation* operation) {
   if (in_parts) count_in_parts(1);
-  AheadCopies all = {copies.begin(), static_cast<uint32_t>(copies.count()), behind.begin(),
-                     static_cast<uint32_t>(behind.count()), in_parts};
-  return one->device->kind->ahead->start_copies(one->device, all, operation);
+  OrderedCopies all = {copies.begin(), static_cast<uint32_t>(copies.count()), after.begin(),
+                       static_cast<uint32_t>(after.count()), in_parts};
+  return one->device->kind->early->start_copies(one->device, all, operation);
 }
 
 // Starts an operation also if nothing is to be copied: successors of the construct are ordered after it.
-void start_copies(Ahead* one, Plan* to_device, Array<Transfer>* from_device, const List<uint64_t>& behind) {
-  List<AheadCopy> copies;
+void start_copies(SubmittedTask* one, Plan* to_device, Array<Transfer>* from_device, const List<uint64_t>& after) {
+  List<DeviceCopy> copies;
   size_t bytes = to_device != nullptr ? list_copies_to(*to_device, copies) : 0;
-  one->looks_later = !copies.is_empty() && !behind.is_empty();
+  one->looks_later = !copies.is_empty() && !after.is_empty();
   if (from_device != nullptr) bytes += list_copies(*from_device, false, copies);
-  tell_copies(one->task->items.told, one->device, copies.begin(), static_cast<uint32_t>(copies.count()),
-              one->told_copies);
+  report_copies(one->task->items.reported, one->device, copies.begin(), static_cast<uint32_t>(copies.count()),
+                one->reported_copies);
   one->in_parts = bytes > kMostBytesAtOnce;
-  (void)start(one, copies, behind, one->in_parts, one);
+  (void)start(one, copies, after, one->in_parts, one);
 }
 
 // Copies the data of transient maps to the device; the region is ordered after these copies. If claimed predecessors
 // write a pointer into these bytes, that is found when the bytes are copied, too late for the region. Then the program
 // ends with a message, as for a pointer that a kernel stores.
-void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
-  List<AheadCopy> copies;
+void bring(SubmittedTask* one, Plan& plan, List<uint64_t>& after) {
+  List<DeviceCopy> copies;
   size_t bytes = list_copies_to(plan, copies);
   plan.copies.shrink(0);
   if (copies.is_empty()) return;
   bool in_parts = bytes > kMostBytesAtOnce;
-  uint64_t number = start(one, copies, behind, in_parts, make_brought(in_parts));
+  uint64_t number = start(one, copies, after, in_parts, make_transient_copy(in_parts));
   one->device->mapping->note_filling(plan, number);
-  behind.push(number);
+  after.push(number);
 }
 
 // Copies data back to the host. The end of these copies is the end of the region, so they are also ordered after the
 // ends of the tasks that share the data.
-void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
-  List<uint64_t> behind;
-  behind.push(kernel);
+void take_home(SubmittedTask* one, Plan& plan, uint64_t kernel) {
+  List<uint64_t> after;
+  after.push(kernel);
   for (uint64_t task : plan.sharers) {
     uint64_t operation;
-    if (find_operation(task, operation)) behind.push(operation);
+    if (find_operation(task, operation)) after.push(operation);
   }
-  start_copies(one, nullptr, &plan.copies_back, behind);
+  start_copies(one, nullptr, &plan.copies_back, after);
 }
 
-// `graph`: the graph, if the kernel is in its iteration for the device, or 0; `others`: Launch::has_others_behind.
-void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint64_t graph, bool others) {
+// `graph`: the graph, if the kernel is in its iteration for the device, or 0; `others`: Launch::has_other_predecessors.
+void start_kernel(SubmittedTask* one, List<uint64_t>& after, Operation* operation, uint64_t graph, bool others) {
   const CapturedTask& task = *one->task;
-  Told* told = task.items.told;
+  ReportedConstruct* reported = task.items.reported;
   Region region = region_of(task);
   Arguments arguments;
   Array<Transfer, 4> copies;
@@ -161,57 +163,57 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   make_region_arguments(one->device, region, arguments);
   for (uint64_t copy : arguments.copies) one->copies.push(copy);
   for (const Transfer& transfer : copies) {
-    AheadCopy copy = {transfer.device, transfer.host, transfer.bytes, true};
-    tell_copies(told, one->device, &copy, 1, one->told_copies);
-    List<AheadCopy> only;
+    DeviceCopy copy = {transfer.device, transfer.host, transfer.bytes, true};
+    report_copies(reported, one->device, &copy, 1, one->reported_copies);
+    List<DeviceCopy> only;
     only.push(copy);
     bool in_parts = copy.bytes > kMostBytesAtOnce;
-    behind.push(start(one, only, {}, in_parts, in_parts ? make_brought(true) : nullptr));
+    after.push(start(one, only, {}, in_parts, in_parts ? make_transient_copy(true) : nullptr));
   }
   Launch launch = launch_of(one->device, region, arguments);
-  launch.is_ahead = true;
+  launch.is_submitted_early = true;
   // Other constructs may wait for the data of transient maps, or for the room that they take.
-  launch.is_awaited = one->is_told || one->ending != nullptr;
+  launch.is_awaited = one->is_reported || one->ending != nullptr;
   launch.priority = task.priority;
-  launch.behind = behind.begin();
-  launch.behind_count = static_cast<uint32_t>(behind.count());
+  launch.after = after.begin();
+  launch.predecessor_count = static_cast<uint32_t>(after.count());
   launch.graph = graph;
-  launch.has_others_behind = others;
+  launch.has_other_predecessors = others;
   Array<ReducedArgument, 4> reduced;
   if (task.reduced_count != 0) list_reduced(task, reduced);
   launch.reduced = reduced.begin();
   launch.reduced_count = reduced.count();
-  tell_kernel(told, one->device, region.teams);
+  report_kernel(reported, one->device, region.teams);
   (void)one->device->kind->launch(one->device, launch, operation);
 }
 
-void check_place(Ahead* one, List<uint64_t>& behind) {
-  Place at = {one, &behind};
-  check_order(one, sent_at(at));
+void check_place(SubmittedTask* one, List<uint64_t>& after) {
+  Place at = {one, &after};
+  check_order(one, order_at(at));
 }
 
 // Launches a region with transient maps. False if regions may be cancelled: a cancelled region must not copy back what
 // it has not computed. False if a tool listens, as the times of the kernel are not kept.
-bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
-  if (is_told(MARLINE_ON_ANYTHING)) return false;
+bool launch_transient(SubmittedTask* one, List<uint64_t>& after) {
+  if (is_reported(MARLINE_ON_ANYTHING)) return false;
   Mapping& mapping = *one->device->mapping;
   auto* ending = make<Ending>();
-  Place at = {one, &behind};
-  if (omp_get_cancellation() != 0 || !mapping.begin_bringing(one->task->items, ending->plan, sent_at(at))) {
+  Place at = {one, &after};
+  if (omp_get_cancellation() != 0 || !mapping.begin_transient(one->task->items, ending->plan, order_at(at))) {
     destroy(ending);
     return false;
   }
   one->ending = ending;
   show(one, "kernel");
-  bring(one, ending->plan, behind);
+  bring(one, ending->plan, after);
   if (ending->plan.copies_back.count() == 0) {
-    start_kernel(one, behind, one, 0, false);
+    start_kernel(one, after, one, 0, false);
     return true;
   }
   auto* run = make<Run>();
   run->ended = has_run;
   run->kernel = one->task->kernel;
-  start_kernel(one, behind, run, 0, false);
+  start_kernel(one, after, run, 0, false);
   uint64_t kernel = run->number;
   leave(run);
   take_home(one, ending->plan, kernel);
@@ -219,76 +221,77 @@ bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
 }
 
 // False, also from the next functions: the device cannot take the construct now.
-bool launch_region(Ahead* one, List<uint64_t>& behind) {
+bool launch_region(SubmittedTask* one, List<uint64_t>& after) {
   const CapturedTask& task = *one->task;
   if (where(task.kernel, one->device) == 0) return false;
-  if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
-  Place at = {one, &behind};
-  if (task.reduced_count != 0 && !bring_reductions(task, one->device, behind)) return false;
-  size_t known = behind.count();
-  if (!one->device->mapping->begin_present(task.items, sent_at(at))) return launch_bringing(one, behind);
-  begin_told(*one->task, one->device);
-  one->device->mapping->tell_maps(task.items, false);
+  if (after.count() != 0 && !one->device->takes_early.load(std::memory_order_relaxed)) return false;
+  Place at = {one, &after};
+  if (task.reduced_count != 0 && !bring_reductions(task, one->device, after)) return false;
+  size_t known = after.count();
+  if (!one->device->mapping->begin_present(task.items, order_at(at))) return launch_transient(one, after);
+  begin_report(*one->task, one->device);
+  one->device->mapping->report_maps(task.items, false);
   show(one, "kernel");
-  one->is_of_iteration = one->is_in_turn;
-  start_kernel(one, behind, one, one->is_in_turn ? task.graph : 0, one->has_others_behind || behind.count() != known);
+  one->is_of_iteration = one->is_submitted_in_turn;
+  start_kernel(one, after, one, one->is_submitted_in_turn ? task.graph : 0,
+               one->has_other_predecessors || after.count() != known);
   return true;
 }
 
 // Submits all regions of an iteration, which have no predecessors outside of it. If they must be submitted one by one,
 // the construct ends without them, as its references have been counted. No operation is ordered after the construct by
 // its number, which is that of its first region: tasks that the program creates later wait for its end.
-bool launch_iteration(Ahead* one, List<uint64_t>& behind) {
-  Place at = {one, &behind};
-  if (!one->device->mapping->begin_present(one->task->items, sent_at(at))) return false;
+bool launch_iteration(SubmittedTask* one, List<uint64_t>& after) {
+  Place at = {one, &after};
+  if (!one->device->mapping->begin_present(one->task->items, order_at(at))) return false;
   show(one, "iteration of a graph");
-  const AheadKind& kind = *one->device->kind->ahead;
-  one->is_of_iteration = behind.is_empty() && kind.repeat_iteration(one->device, one->task->graph, one->changes, one);
+  const EarlySubmission& kind = *one->device->kind->early;
+  one->is_of_iteration = after.is_empty() && kind.repeat_iteration(one->device, one->task->graph, one->changes, one);
   if (!one->is_of_iteration) (void)one->ended(one);
   return true;
 }
 
-bool launch_update(Ahead* one, List<uint64_t>& behind) {
+bool launch_update(SubmittedTask* one, List<uint64_t>& after) {
   Plan plan;
-  Place at = {one, &behind};
-  if (!one->device->mapping->begin_update(one->task->items, plan, sent_at(at))) return false;
-  begin_told(*one->task, one->device);
+  Place at = {one, &after};
+  if (!one->device->mapping->begin_update(one->task->items, plan, order_at(at))) return false;
+  begin_report(*one->task, one->device);
   show(one, "update");
-  start_copies(one, &plan, &plan.copies_back, behind);
+  start_copies(one, &plan, &plan.copies_back, after);
   return true;
 }
 
 // Reports to a tool the memory that an enter data allocates.
-void tell_filled(Plan& plan, Device* device, Told* told) {
-  if (told == nullptr) return;
-  for (const Piece* piece : plan.filled) {
-    if (piece->allocation == 0) continue;
-    tell_memory(Memory::kAllocate, device, reinterpret_cast<const void*>(piece->begin), piece->address,
-                piece->end - piece->begin, told);
+void report_filled(Plan& plan, Device* device, ReportedConstruct* reported) {
+  if (reported == nullptr) return;
+  for (const MapEntry* entry : plan.filled) {
+    if (entry->allocation == 0) continue;
+    report_memory(Memory::kAllocate, device, reinterpret_cast<const void*>(entry->begin), entry->address,
+                  entry->end - entry->begin, reported);
   }
 }
 
 // Launches an enter data or exit data.
-bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
+bool launch_mapping(SubmittedTask* one, List<uint64_t>& after) {
   auto* ending = make<Ending>();
   Plan& plan = ending->plan;
   Mapping& mapping = *one->device->mapping;
   bool enters = one->task->kind == ConstructKind::kEnterData;
-  Place at = {one, &behind};
+  Place at = {one, &after};
   const Items& items = one->task->items;
   bool has_begun =
-      enters ? mapping.begin_enter(items, plan, sent_at(at)) : mapping.begin_exit(items, plan, sent_at(at));
+      enters ? mapping.begin_enter(items, plan, order_at(at)) : mapping.begin_exit(items, plan, order_at(at));
   if (!has_begun) {
     destroy(ending);
     return false;
   }
   one->ending = ending;
-  begin_told(*one->task, one->device);
-  tell_filled(plan, one->device, items.told);
-  mapping.tell_maps(items, !enters);
+  begin_report(*one->task, one->device);
+  report_filled(plan, one->device, items.reported);
+  mapping.report_maps(items, !enters);
   show(one, enters ? "data on its way to" : "data on its way from");
-  start_copies(one, enters ? &plan : nullptr, enters ? nullptr : &plan.copies, behind);
-  plan.busy.operation = one->number;
+  start_copies(one, enters ? &plan : nullptr, enters ? nullptr : &plan.copies, after);
+  plan.in_flight.operation = one->number;
   return true;
 }
 
@@ -296,25 +299,25 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
 
 // A construct that changes map entries goes on once it has been submitted, as its references have been counted. So do
 // the regions of an iteration, as they have begun together.
-bool may_be_cancelled(const Ahead& one) { return one.ending == nullptr && !one.is_iteration; }
+bool may_be_cancelled(const SubmittedTask& one) { return one.ending == nullptr && !one.is_iteration; }
 
-bool launch(Ahead* one, List<uint64_t>& behind) {
+bool launch(SubmittedTask* one, List<uint64_t>& after) {
   marline_claimed_t* handle = one->task->handle;
   if (marline_claimed_is_cancelled(handle) != 0) return false;
-  if (one->is_iteration) return launch_iteration(one, behind);
-  check_place(one, behind);
+  if (one->is_iteration) return launch_iteration(one, after);
+  check_place(one, after);
   switch (one->task->kind) {
     case ConstructKind::kEnterData:
-    case ConstructKind::kExitData: return launch_mapping(one, behind);
+    case ConstructKind::kExitData: return launch_mapping(one, after);
     case ConstructKind::kUpdate:
-      if (!launch_update(one, behind)) return false;
+      if (!launch_update(one, after)) return false;
       break;
     default:
-      if (!launch_region(one, behind)) return false;
+      if (!launch_region(one, after)) return false;
   }
   // `cancels` looks only at tasks that are marked as submitted. This one is marked next, so look at it here.
   if (may_be_cancelled(*one) && marline_claimed_is_cancelled(handle) != 0)
-    one->device->kind->ahead->cancel(one->device, one->number);
+    one->device->kind->early->cancel(one->device, one->number);
   return true;
 }
 

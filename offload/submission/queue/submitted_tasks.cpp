@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Submits deferred target constructs to a device before their predecessors have ended (start_ahead in
+// Submits deferred target constructs to a device before their predecessors have ended (start_submission in
 // device/contract/capture.hpp; docs/design/cluster-submission.md).
 //
 // A task is submitted as soon as all its predecessors, direct or not, that are not claimed have ended. From then on it
@@ -10,8 +10,8 @@
 //
 // Any thread. One lock guards all records. No function of a device or of a data environment is called with the lock,
 // and no function of the runtime but queries (omp_get_level, marline_claimed_is_cancelled). One thread at a time
-// submits: tasks in the order of g_to_hand, or regions of a graph (graph_iterations.cpp). Tasks end in a progress hook,
-// as a task must not end in a call from the runtime.
+// submits: tasks in the order of g_to_submit, or regions of a graph (graph_iterations.cpp). Tasks end in a progress
+// hook, as a task must not end in a call from the runtime.
 #include "submission/queue/submitted_tasks.hpp"
 
 #include "base/chained.hpp"
@@ -39,14 +39,15 @@ using namespace registry;
 namespace {
 
 Lock g_lock;
-const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
-Chained<Ahead> g_claimed;  // by number
-Queue g_to_hand, g_to_end;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kSubmission);
+Chained<SubmittedTask> g_claimed;  // by number
+Queue g_to_submit, g_to_end;
 // Constructs that have been submitted and have not ended, but for regions that graph_iterations.cpp has submitted.
-// Above Device::most_ahead, tasks queue here: a record here is the smallest, and the device already has enough work.
-int g_handed = 0;
-bool g_is_handing = false;
-AheadWaits g_waits;
+// Above Device::most_submitted, tasks queue here: a record here is the smallest, and the device already has enough
+// work.
+int g_submitted = 0;
+bool g_is_submitting = false;
+TaskWaits g_waits;
 int g_counted = 0;  // number of tasks to end that the progress hook counts as pending
 // Number of constructs with copies that the progress hook makes; it counts these as pending, too.
 std::atomic<int> g_in_parts{0};
@@ -57,14 +58,14 @@ uint64_t g_search = 0, g_searched = 0;
 marline_hook_t* g_hook = nullptr;
 Ending* g_spare = nullptr;  // used by the progress hook only, which one thread runs at a time
 
-// The caller must call tell_hook(pushed) after it releases the lock.
-void push_end(Ahead* one, int& pushed) {
+// The caller must call notify_hook(pushed) after it releases the lock.
+void push_end(SubmittedTask* one, int& pushed) {
   g_to_end.push(one);
   ++g_counted;
   ++pushed;
 }
 
-void tell_hook(int pushed) {
+void notify_hook(int pushed) {
   if (pushed != 0) marline_progress_add(g_hook, pushed);
 }
 
@@ -72,28 +73,29 @@ void tell_hook(int pushed) {
 
 }  // namespace
 
-void count_down(Ahead* one) {
-  if (--one->missing != 0 || one->state != Ahead::State::kWaiting) return;
-  one->state = Ahead::State::kQueued;
-  g_to_hand.push(one);
+void count_down(SubmittedTask* one) {
+  if (--one->missing != 0 || one->state != SubmittedTask::State::kWaiting) return;
+  one->state = SubmittedTask::State::kQueued;
+  g_to_submit.push(one);
 }
 
-Lock& ahead_lock() { return g_lock; }
-Ahead* find_claimed(uint64_t task) { return g_claimed.find(task); }
+Lock& submission_lock() { return g_lock; }
+SubmittedTask* find_claimed(uint64_t task) { return g_claimed.find(task); }
 
-void add_claimed(Ahead* one, uint64_t number) {
+void add_claimed(SubmittedTask* one, uint64_t number) {
   one->created = g_waits.add(g_claimed.is_empty());
   g_claimed.add(number, one);
   if (g_device.load() == nullptr) g_device = one->device;
 }
 
-void remove_claimed(Ahead* one) { g_claimed.remove(one); }
+void remove_claimed(SubmittedTask* one) { g_claimed.remove(one); }
 
 // Called with the lock. Successors of a kernel's first run are submitted only after that run ends. Only then does the
 // device know what it needs to take successors, such as whether the kernel stores pointers. Successors of copies to the
 // device with bytes that are not known yet are submitted only after the copies' end.
-bool lets_others_go(const Ahead* one) {
-  if (one->state != Ahead::State::kHanded) return false;  // a task that is left to the runtime has no `task` any more
+bool lets_others_go(const SubmittedTask* one) {
+  if (one->state != SubmittedTask::State::kSubmitted)
+    return false;  // a task that is left to the runtime has no `task` any more
   const Entry* kernel = one->task->kernel;
   if (one->looks_later) return one->has_ended;
   return one->has_ended || kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed);
@@ -101,57 +103,58 @@ bool lets_others_go(const Ahead* one) {
 
 namespace {
 
-void release_dependents(Ahead* one) {
-  for (Ahead* dependent : one->dependents) count_down(dependent);
+void release_dependents(SubmittedTask* one) {
+  for (SubmittedTask* dependent : one->dependents) count_down(dependent);
   one->dependents.shrink(0);
 }
 
 bool device_ended(Operation* operation) {
-  auto* one = static_cast<Ahead*>(operation);
+  auto* one = static_cast<SubmittedTask*>(operation);
   int pushed = 0;
   bool in_parts, may_have_run = marline_claimed_is_cancelled(one->task->handle) == 0;
   {
     Guard guard(g_lock);
-    if (!one->is_in_turn) --g_handed;
+    if (!one->is_submitted_in_turn) --g_submitted;
     one->has_ended = true;
     in_parts = one->in_parts;
     if (one->task->kernel != nullptr && may_have_run)
       const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
-    if (one->state == Ahead::State::kHanded) release_dependents(one);
-    if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
+    if (one->state == SubmittedTask::State::kSubmitted) release_dependents(one);
+    if (one->state == SubmittedTask::State::kSubmitted && one->is_ready) push_end(one, pushed);
   }
-  tell_hook(pushed);
+  notify_hook(pushed);
   if (in_parts) count_in_parts(-1);
-  hand_over();
+  submit_ready();
   return true;
 }
 
 // Called with the lock. Lists the operations of predecessors that have not ended. Every predecessor is ended or
 // submitted when we get here: one that was left to the runtime has no record any more when the task becomes ready.
-void list_behind(const Ahead* one, List<uint64_t>& behind) {
+void list_open_predecessors(const SubmittedTask* one, List<uint64_t>& after) {
   for (uint64_t number : one->predecessors) {
-    Ahead* before = g_claimed.find(number);
-    if (before != nullptr && before->state == Ahead::State::kHanded && !before->has_ended) behind.push(before->number);
+    SubmittedTask* before = g_claimed.find(number);
+    if (before != nullptr && before->state == SubmittedTask::State::kSubmitted && !before->has_ended)
+      after.push(before->number);
   }
 }
 
 // Called with the lock. If the program awaited one region of a kernel, assume that it awaits all of them: then the
 // device need not be notified of each after its launch.
-bool is_awaited(const Ahead* one) {
+bool is_awaited(const SubmittedTask* one) {
   const Entry* kernel = one->task->kernel;
   if (kernel == nullptr || one->is_awaited || g_waits.is_awaited(one->created)) return true;
   return !kernel->has_run.load(std::memory_order_relaxed) || kernel->is_awaited.load(std::memory_order_relaxed);
 }
 
 // Whether other constructs may wait until the task has ended, as it changes map entries.
-bool keeps_busy(const Ahead* one) { return one->ending != nullptr; }
+bool keeps_in_flight(const SubmittedTask* one) { return one->ending != nullptr; }
 
 // Called with the lock, by the submitting thread. A task that is left to the runtime can run when its predecessors have
 // ended, so their ends are awaited.
-void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
-  one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
-  if (is_launched && one->is_awaited) note_to_tell(one, tell);
-  if (!is_launched || keeps_busy(one)) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
+void note_submitted(SubmittedTask* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
+  one->state = is_launched ? SubmittedTask::State::kSubmitted : SubmittedTask::State::kLeftToRuntime;
+  if (is_launched && one->is_awaited) note_to_report(one, tell);
+  if (!is_launched || keeps_in_flight(one)) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
   if (is_launched && one->device->holds_back && !one->has_ended) g_waits.note_given(one->created);
   if (lets_others_go(one)) release_dependents(one);
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
@@ -159,16 +162,16 @@ void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed
 
 // Called with the lock. Marks the task's predecessors, direct or not. A task that is left to the runtime and has not
 // ended is not a predecessor of a task that is being submitted.
-void mark_those_before(const Ahead* one) {
+void mark_those_before(const SubmittedTask* one) {
   ++g_search;
   g_searched = one->key;
-  List<const Ahead*> open;
+  List<const SubmittedTask*> open;
   open.push(one);
   while (!open.is_empty()) {
-    const Ahead* next = open.back();
+    const SubmittedTask* next = open.back();
     open.pop();
     for (uint64_t number : next->predecessors) {
-      Ahead* before = g_claimed.find(number);
+      SubmittedTask* before = g_claimed.find(number);
       if (before == nullptr || before->met_in == g_search) continue;
       before->met_in = g_search;
       open.push(before);
@@ -179,9 +182,9 @@ void mark_those_before(const Ahead* one) {
 }  // namespace
 
 // The search for predecessors is made once for each task.
-bool comes_behind(const Ahead* one, uint64_t task) {
+bool is_ordered_after(const SubmittedTask* one, uint64_t task) {
   Guard guard(g_lock);
-  const Ahead* other = g_claimed.find(task);
+  const SubmittedTask* other = g_claimed.find(task);
   if (other == nullptr) return true;
   if (g_search == 0 || g_searched != one->key) mark_those_before(one);
   return other->met_in == g_search;
@@ -189,7 +192,7 @@ bool comes_behind(const Ahead* one, uint64_t task) {
 
 bool find_operation(uint64_t task, uint64_t& operation) {
   Guard guard(g_lock);
-  const Ahead* one = g_claimed.find(task);
+  const SubmittedTask* one = g_claimed.find(task);
   if (one != nullptr) operation = one->number;
   return one != nullptr;
 }
@@ -203,8 +206,8 @@ namespace {
 
 // Reports a task that is ready and has been submitted as detached to a tool. Called with the lock, which it releases in
 // between.
-void tell_detached(const Ahead* one) {
-  if (!is_told(MARLINE_ON_SCHEDULE)) [[likely]] {
+void tell_detached(const SubmittedTask* one) {
+  if (!is_reported(MARLINE_ON_SCHEDULE)) [[likely]] {
     return;
   }
   g_lock.release();
@@ -213,22 +216,22 @@ void tell_detached(const Ahead* one) {
 }
 
 // Submits the first task of the queue. Called with the lock, which it releases meanwhile.
-void hand_over_first(int& pushed) {
-  ++g_handed;
-  Ahead* one = g_to_hand.pop();
-  List<uint64_t> behind, tell;
-  list_behind(one, behind);
-  one->is_told = is_awaited(one);
+void submit_first(int& pushed) {
+  ++g_submitted;
+  SubmittedTask* one = g_to_submit.pop();
+  List<uint64_t> after, tell;
+  list_open_predecessors(one, after);
+  one->is_reported = is_awaited(one);
   g_lock.release();
   one->ended = device_ended;
-  bool is_launched = launch(one, behind);
+  bool is_launched = launch(one, after);
   g_lock.take();
   if (is_launched && one->is_ready) tell_detached(one);  // it cannot end before it is marked as submitted
-  if (!is_launched) --g_handed;
-  note_handed(one, is_launched, tell, pushed);
+  if (!is_launched) --g_submitted;
+  note_submitted(one, is_launched, tell, pushed);
   if (tell.is_empty()) return;
   g_lock.release();
-  tell_awaited(g_device.load(), tell);
+  report_awaited(g_device.load(), tell);
   g_lock.take();
 }
 
@@ -238,50 +241,50 @@ void tell_wait() {
   bool singly = g_waits.take();
   g_lock.release();
   Device* device = g_device.load();
-  device->kind->ahead->waits(device, singly);
+  device->kind->early->waits(device, singly);
   g_lock.take();
 }
 
 }  // namespace
 
-void hand_over() {
+void submit_ready() {
   int pushed = 0;
   g_lock.take();
-  while (!g_is_handing) {
-    bool has_next = g_to_hand.first != nullptr && g_handed < g_to_hand.first->device->most_ahead;
+  while (!g_is_submitting) {
+    bool has_next = g_to_submit.first != nullptr && g_submitted < g_to_submit.first->device->most_submitted;
     if (!has_next && !g_waits.tells()) break;
-    g_is_handing = true;
-    has_next ? hand_over_first(pushed) : tell_wait();
-    g_is_handing = false;
+    g_is_submitting = true;
+    has_next ? submit_first(pushed) : tell_wait();
+    g_is_submitting = false;
   }
   g_lock.release();
-  tell_hook(pushed);
+  notify_hook(pushed);
 }
 
 // Waits for another submitting thread, which takes some microseconds. All ends of an iteration are awaited, as the
 // program may wait for them to begin the next one.
-bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
+bool submit_now(SubmittedTask* one, List<uint64_t>& after) {
   List<uint64_t> tell;
   int pushed = 0;
   g_lock.take();
-  while (g_is_handing) {
+  while (g_is_submitting) {
     g_lock.release();
     sched_yield();
     g_lock.take();
   }
-  g_is_handing = true;
-  one->is_told = true;
+  g_is_submitting = true;
+  one->is_reported = true;
   g_lock.release();
   one->ended = device_ended;
-  bool is_launched = launch(one, behind);
+  bool is_launched = launch(one, after);
   g_lock.take();
-  g_is_handing = false;
+  g_is_submitting = false;
   one->missing = 0;
-  note_handed(one, is_launched, tell, pushed);
+  note_submitted(one, is_launched, tell, pushed);
   g_lock.release();
-  tell_awaited(g_device.load(), tell);
-  tell_hook(pushed);
-  hand_over();  // submits what other threads have queued meanwhile
+  report_awaited(g_device.load(), tell);
+  notify_hook(pushed);
+  submit_ready();  // submits what other threads have queued meanwhile
   return is_launched;
 }
 
@@ -294,7 +297,7 @@ namespace {
 Device* device_that_takes(int64_t number) {
   bool exists;
   Device* device = device_for_routine(number == -1 ? omp_get_default_device() : static_cast<int>(number), exists);
-  if (device == nullptr || !device->takes_ahead.load(std::memory_order_relaxed) || device->lost) return nullptr;
+  if (device == nullptr || !device->takes_early.load(std::memory_order_relaxed) || device->lost) return nullptr;
   return is_prepared(device) ? device : nullptr;
 }
 
@@ -308,10 +311,10 @@ void* take(CapturedTask* task) {
     return nullptr;
   // Tasks of iterations are not reported to tools, so they are not taken while a tool listens.
   bool is_plain = task->reduced_count == 0;  // a task of a reduction is not a part of an iteration for the device
-  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;
+  if (task->graph != 0 && is_plain && is_reported(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
-  auto* one = make<Ahead>();
+  auto* one = make<SubmittedTask>();
   one->task = task;
   one->device = device;
   one->task->items.of_region = is_region;
@@ -325,18 +328,18 @@ void* take(CapturedTask* task) {
     }
     add_claimed(one, task->number);
   }
-  if (fresh != nullptr) device->kind->ahead->start_find(device, const_cast<Entry*>(task->kernel), fresh);
+  if (fresh != nullptr) device->kind->early->start_find(device, const_cast<Entry*>(task->kernel), fresh);
   return one;
 }
 
 void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
-  auto* one = static_cast<Ahead*>(taken);
+  auto* one = static_cast<SubmittedTask*>(taken);
   List<uint64_t> tell;
-  if (one->task->graph != 0 && others == 0 && give_in_turn(one, numbers, count)) return;
+  if (one->task->graph != 0 && others == 0 && submit_in_turn(one, numbers, count)) return;
   {
     Guard guard(g_lock);
     for (size_t i = 0; i < count; ++i) {
-      Ahead* before = g_claimed.find(numbers[i]);
+      SubmittedTask* before = g_claimed.find(numbers[i]);
       if (before == nullptr) continue;  // it has ended
       one->predecessors.push(numbers[i]);
       if (lets_others_go(before)) continue;
@@ -347,36 +350,36 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
     if (one->is_awaited) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
     count_down(one);
   }
-  tell_awaited(g_device.load(), tell);
-  hand_over();
+  report_awaited(g_device.load(), tell);
+  submit_ready();
 }
 
 void others_ended(void* taken) {
   {
     Guard guard(g_lock);
-    count_down(static_cast<Ahead*>(taken));
+    count_down(static_cast<SubmittedTask*>(taken));
   }
-  hand_over();
+  submit_ready();
 }
 
 }  // namespace
 
 // If the task still waits, it waits for tasks that were left to the runtime, and these have ended.
 void ready(void* taken) {
-  auto* one = static_cast<Ahead*>(taken);
+  auto* one = static_cast<SubmittedTask*>(taken);
   int pushed = 0;
   g_lock.take();
-  if (one->state == Ahead::State::kHanded) tell_detached(one);  // it cannot end before it is ready
+  if (one->state == SubmittedTask::State::kSubmitted) tell_detached(one);  // it cannot end before it is ready
   one->is_ready = true;
-  if (one->state == Ahead::State::kWaiting) {
+  if (one->state == SubmittedTask::State::kWaiting) {
     one->missing = one->seeks_kernel ? 2 : 1;
     count_down(one);
-  } else if (one->state == Ahead::State::kLeft || one->has_ended) {
-    if (one->state != Ahead::State::kQueued) push_end(one, pushed);
+  } else if (one->state == SubmittedTask::State::kLeftToRuntime || one->has_ended) {
+    if (one->state != SubmittedTask::State::kQueued) push_end(one, pushed);
   }
   g_lock.release();
-  tell_hook(pushed);
-  hand_over();
+  notify_hook(pushed);
+  submit_ready();
 }
 
 namespace {
@@ -388,7 +391,7 @@ void program_waits(marline_wait_kind_t kind) {
     Guard guard(g_lock);
     g_waits.begin(kind, g_device.load()->holds_back);
   }
-  hand_over();
+  submit_ready();
 }
 
 void awaited(uint64_t number) {
@@ -397,14 +400,14 @@ void awaited(uint64_t number) {
     Guard guard(g_lock);
     note_awaited(&number, 1, tell);
   }
-  tell_awaited(g_device.load(), tell);
+  report_awaited(g_device.load(), tell);
 }
 
 // Only for a task that no thread is submitting yet.
 void raised(uint64_t number, int32_t priority) {
   Guard guard(g_lock);
-  Ahead* one = g_claimed.find(number);
-  if (one != nullptr && one->state == Ahead::State::kWaiting) one->task->priority = priority;
+  SubmittedTask* one = g_claimed.find(number);
+  if (one != nullptr && one->state == SubmittedTask::State::kWaiting) one->task->priority = priority;
 }
 
 // Looks at all submitted tasks. A task that has not been submitted yet is looked at when it is.
@@ -412,20 +415,20 @@ void cancels() {
   List<uint64_t> numbers;
   {
     Guard guard(g_lock);
-    g_claimed.for_each([&](const Ahead& one) {
-      if (one.state != Ahead::State::kHanded || one.has_ended) return;
+    g_claimed.for_each([&](const SubmittedTask& one) {
+      if (one.state != SubmittedTask::State::kSubmitted || one.has_ended) return;
       if (!may_be_cancelled(one) || marline_claimed_is_cancelled(one.task->handle) == 0) return;
       numbers.push(one.number);
     });
   }
   Device* device = g_device.load();
-  for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
+  for (uint64_t number : numbers) device->kind->early->cancel(device, number);
 }
 
 // Called when a task that was left to the runtime has ended.
 void left_ended(uint64_t number) {
   Guard guard(g_lock);
-  Ahead* one = g_claimed.find(number);
+  SubmittedTask* one = g_claimed.find(number);
   g_claimed.remove(one);
   destroy(one);
 }
@@ -434,7 +437,7 @@ void left_ended(uint64_t number) {
 
 // Leaves the task to the runtime. Its record stays until it has ended if it can have successors, so that these are not
 // submitted before.
-void leave(Ahead* one) {
+void leave(SubmittedTask* one) {
   CapturedTask* task = one->task;
   marline_claimed_t* handle = task->handle;
   bool is_named = task->dependence_count != 0;
@@ -449,7 +452,7 @@ void leave(Ahead* one) {
 }
 
 struct CopyHome : Operation {
-  Ahead* of = nullptr;
+  SubmittedTask* of = nullptr;
 };
 
 bool copy_ended(Operation* operation) {
@@ -460,35 +463,35 @@ bool copy_ended(Operation* operation) {
     if (--copy->of->ending->copies_left == 0) push_end(copy->of, pushed);
   }
   destroy(copy);
-  tell_hook(pushed);
+  notify_hook(pushed);
   count_in_parts(-1);
   return true;
 }
 
-void start_copies(Ahead* one) {
+void start_copies(SubmittedTask* one) {
   Device* device = one->device;
   Ending& ending = *one->ending;
   uint32_t count = ending.plan.copies.count();
   ending.copies_left = count;
   for (uint32_t i = 0; i < count; ++i) {
     Transfer transfer = ending.plan.copies[i];
-    AheadCopy made = {transfer.device, transfer.host, transfer.bytes, false};
-    tell_copies(one->task->items.told, one->device, &made, 1, one->told_copies);
+    DeviceCopy made = {transfer.device, transfer.host, transfer.bytes, false};
+    report_copies(one->task->items.reported, one->device, &made, 1, one->reported_copies);
     auto* copy = make<CopyHome>();
     copy->ended = copy_ended;
     copy->of = one;  // `one` may be gone after the last of these calls
     count_in_parts(1);
-    (void)device->kind->ahead->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
+    (void)device->kind->early->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
   }
-  if (device->holds_for_waits) device->kind->ahead->waits(device, false);
+  if (device->holds_for_waits) device->kind->early->waits(device, false);
 }
 
-void end(Ahead* one) {
+void end(SubmittedTask* one) {
   marline_claimed_t* handle = one->task->handle;
-  tell_copies_done(one->told_copies);
-  end_told(one->task->items.told);
+  report_copies_done(one->reported_copies);
+  end_report(one->task->items.reported);
   if (one->shown != nullptr) {
-    remove_aside(one->shown);
+    remove_pending(one->shown);
     destroy(one->shown);
   }
   {
@@ -502,9 +505,9 @@ void end(Ahead* one) {
 
 enum class Step { kDone, kAgain, kGoesOn };
 
-void end_data(Ahead* one) {
+void end_data(SubmittedTask* one) {
   Mapping& mapping = *one->device->mapping;
-  tell_copies_done(one->told_copies);
+  report_copies_done(one->reported_copies);
   if (one->task->kind == ConstructKind::kEnterData) mapping.finish_enter(one->ending->plan);
   if (one->task->kind == ConstructKind::kExitData) mapping.finish_end(one->task->items, one->ending->plan);
   if (one->ending != nullptr) destroy(one->ending);
@@ -512,15 +515,15 @@ void end_data(Ahead* one) {
 }
 
 // Ends a construct after its operation has ended. A region's maps end with it.
-Step end_task(Ahead* one) {
+Step end_task(SubmittedTask* one) {
   if (one->task->kind != ConstructKind::kTarget) {
     end_data(one);
     return Step::kDone;
   }
   Mapping& mapping = *one->device->mapping;
-  tell_copies_done(one->told_copies);
-  tell_kernel_done(one->task->items.told, *one);
-  tell_release(one->task->items.told, one->device, one->copies);
+  report_copies_done(one->reported_copies);
+  report_kernel_done(one->task->items.reported, *one);
+  report_release(one->task->items.reported, one->device, one->copies);
   for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
   one->copies.clear();
   if (one->ending == nullptr || !one->ending->has_begun) {
@@ -528,7 +531,7 @@ Step end_task(Ahead* one) {
     Ending* ending = one->ending != nullptr ? one->ending : g_spare;
     // Some of the data is in flight for another construct.
     if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;
-    bool is_over = ending == g_spare && ending->plan.pieces == nullptr && ending->plan.copies.count() == 0;
+    bool is_over = ending == g_spare && ending->plan.entries == nullptr && ending->plan.copies.count() == 0;
     if (!is_over) {
       ending->has_begun = true;
       if (ending == g_spare) g_spare = nullptr;
@@ -547,7 +550,7 @@ Step end_task(Ahead* one) {
   return Step::kDone;
 }
 
-Ahead* pop_end() {
+SubmittedTask* pop_end() {
   Guard guard(g_lock);
   return g_to_end.pop();
 }
@@ -555,29 +558,30 @@ Ahead* pop_end() {
 int poll(void*) {
   bool is_copying = g_in_parts.load(std::memory_order_relaxed) != 0;  // relaxed, as it is only a hint
   Device* device = g_device.load();
-  int copied = is_copying && device->kind->ahead->copy_part(device) ? 1 : 0, ended = 0;
-  Queue again;
-  while (Ahead* one = pop_end()) {
+  int copied = is_copying && device->kind->early->copy_part(device) ? 1 : 0, ended = 0;
+  Queue later;
+  while (SubmittedTask* one = pop_end()) {
     Step step = Step::kDone;
-    one->state == Ahead::State::kLeft ? leave(one) : void(step = end_task(one));
+    one->state == SubmittedTask::State::kLeftToRuntime ? leave(one) : void(step = end_task(one));
     if (step == Step::kAgain) {
-      again.push(one);
+      later.push(one);
     } else {
       ++ended;
     }
   }
   {
     Guard guard(g_lock);
-    while (Ahead* one = again.pop()) g_to_end.push(one);
+    while (SubmittedTask* one = later.pop()) g_to_end.push(one);
     g_counted -= ended;
   }
   if (ended != 0) marline_progress_add(g_hook, -ended);
   return ended + copied;
 }
 
-constexpr CaptureSink kSink = {wants,   take,    ordered,    others_ended, ready,    program_waits,
-                               cancels, raised,  left_ended, iterates,     iterated, graph_ends,
-                               awaited, repeats, reduced,    renews,       again};
+constexpr CaptureSink kSink = {
+    wants,      take,     ordered,  others_ended, ready,   program_waits, cancels, raised,
+    left_ended, iterates, iterated, graph_ends,   awaited, repeats,       reduced, replays_with_arguments,
+    replay_next};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);
@@ -588,20 +592,20 @@ void start() {
 
 void forget_all() {
   if (g_hook == nullptr) return;
-  g_claimed = Chained<Ahead>();
+  g_claimed = Chained<SubmittedTask>();
   forget_graphs();
   forget_reductions();
-  g_to_hand = g_to_end = {};
-  g_is_handing = false;
-  g_handed = 0;
+  g_to_submit = g_to_end = {};
+  g_is_submitting = false;
+  g_submitted = 0;
   g_waits.forget();
   marline_progress_add(g_hook, -g_counted - g_in_parts.exchange(0));
   g_counted = 0;
 }
 
-constexpr AheadRoom kRoom = {start, forget_all};
+constexpr SubmissionLayer kRoom = {start, forget_all};
 
-[[gnu::constructor]] void offer() { set_ahead(&kRoom); }
+[[gnu::constructor]] void offer() { set_submission_layer(&kRoom); }
 
 }  // namespace
 

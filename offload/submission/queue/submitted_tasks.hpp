@@ -33,36 +33,36 @@ struct Ending {
 
 // A claimed task, from its creation to its end. The operation is its kernel, or the copies of a data construct, and
 // `ended` is called when that has ended.
-struct Ahead : Operation {
-  enum class State : uint8_t { kWaiting, kQueued, kHanded, kLeft };
+struct SubmittedTask : Operation {
+  enum class State : uint8_t { kWaiting, kQueued, kSubmitted, kLeftToRuntime };
   CapturedTask* task = nullptr;
   Device* device = nullptr;
   State state = State::kWaiting;
   bool is_ready = false, has_ended = false;
-  bool is_awaited = false;         // its end is awaited by a task that is not claimed, or by a thread
-  bool is_told = false;            // the device knows that, or is notified before anything else
-  bool seeks_kernel = false;       // the device has been asked where it has the kernel
-  bool in_parts = false;           // its copies are made in parts
-  bool is_in_turn = false;         // submitted by graph_iterations.cpp
-  bool is_of_iteration = false;    // and submitted to the device as a part of its graph's iteration
-  bool is_iteration = false;       // it represents all regions of an iteration; its items are the data that they use
-  bool changes = false;            // for is_iteration: the arguments may differ from the previous iteration's
-  bool has_others_behind = false;  // as in Launch
-  bool looks_later = false;        // it copies to the device data that claimed predecessors may still change
+  bool is_awaited = false;            // its end is awaited by a task that is not claimed, or by a thread
+  bool is_reported = false;           // the device knows that, or is notified before anything else
+  bool seeks_kernel = false;          // the device has been asked where it has the kernel
+  bool in_parts = false;              // its copies are made in parts
+  bool is_submitted_in_turn = false;  // submitted by graph_iterations.cpp
+  bool is_of_iteration = false;       // and submitted to the device as a part of its graph's iteration
+  bool is_iteration = false;          // it represents all regions of an iteration; its items are the data that they use
+  bool changes = false;               // for is_iteration: the arguments may differ from the previous iteration's
+  bool has_other_predecessors = false;  // as in Launch
+  bool looks_later = false;             // it copies to the device data that claimed predecessors may still change
   // Number of claimed tasks that must be submitted first; plus 1 each for all other predecessors, for the kernel, and
   // for the creator.
   uint32_t missing = 1;
-  Array<uint64_t, 1> predecessors;  // claimed predecessors, by their numbers
-  Array<Ahead*, 1> dependents;      // tasks that count this one in `missing`
-  List<uint64_t> copies;            // device addresses of private copies
-  Ahead* next = nullptr;            // next task of a Queue
-  uint64_t key = 0;                 // the task's number
-  uint64_t met_in = 0;              // number of the last search for a task's predecessors that has met this task
-  uint64_t created = 0;             // its number in AheadWaits
-  Ahead* chained = nullptr;
+  Array<uint64_t, 1> predecessors;      // claimed predecessors, by their numbers
+  Array<SubmittedTask*, 1> dependents;  // tasks that count this one in `missing`
+  List<uint64_t> copies;                // device addresses of private copies
+  SubmittedTask* next = nullptr;        // next task of a Queue
+  uint64_t key = 0;                     // the task's number
+  uint64_t met_in = 0;                  // number of the last search for a task's predecessors that has met this task
+  uint64_t created = 0;                 // its number in TaskWaits
+  SubmittedTask* chained = nullptr;
   Ending* ending = nullptr;
-  struct ToldCopies* told_copies = nullptr;  // tool_events.hpp
-  Aside* shown = nullptr;                    // while the device has the task; a task that waits here needs none
+  struct ReportedCopies* reported_copies = nullptr;  // tool_events.hpp
+  PendingConstruct* shown = nullptr;                 // while the device has the task; a task that waits here needs none
 };
 
 // A question to a device where it has a kernel, and the tasks that wait for the answer. If the device does not have the
@@ -72,22 +72,22 @@ struct SoughtKernel : Operation {
   const Entry* kernel = nullptr;
   Device* device = nullptr;
   bool is_missing = false;
-  List<Ahead*> waiting;
+  List<SubmittedTask*> waiting;
   SoughtKernel* next = nullptr;
 };
 
 // A queue of tasks, first in, first out.
 struct Queue {
-  Ahead* first = nullptr;
-  Ahead* last = nullptr;
+  SubmittedTask* first = nullptr;
+  SubmittedTask* last = nullptr;
 
-  void push(Ahead* one) {
+  void push(SubmittedTask* one) {
     one->next = nullptr;
     (first == nullptr ? first : last->next) = one;
     last = one;
   }
-  Ahead* pop() {
-    Ahead* one = first;
+  SubmittedTask* pop() {
+    SubmittedTask* one = first;
     if (one != nullptr) first = one->next;
     return one;
   }
@@ -108,64 +108,64 @@ void destroy(T* one) {
 
 // Submits the task, which is next, to its device, ordered after the operations in `behind`. False: nothing has been
 // done, and the task is to be left to the runtime. Called by one thread at a time, without the lock.
-[[nodiscard]] bool launch(Ahead* one, List<uint64_t>& behind);
+[[nodiscard]] bool launch(SubmittedTask* one, List<uint64_t>& after);
 
 // Whether the device may skip the task, which has been submitted. Called with the lock, or by the submitting thread.
-[[nodiscard]] bool may_be_cancelled(const Ahead& one);
+[[nodiscard]] bool may_be_cancelled(const SubmittedTask& one);
 
 // Whether `one`, which is being submitted, is ordered after `task`, directly or not, or `task` has ended.
-[[nodiscard]] bool comes_behind(const Ahead* one, uint64_t task);
+[[nodiscard]] bool is_ordered_after(const SubmittedTask* one, uint64_t task);
 
 // Finds the operation on the device of a task that has been submitted. False: the task has ended.
 [[nodiscard]] bool find_operation(uint64_t task, uint64_t& operation);
 
 // The lock that guards all records. The functions from here on to lets_others_go are called with it.
-[[nodiscard]] Lock& ahead_lock();
-[[nodiscard]] Ahead* find_claimed(uint64_t task);
+[[nodiscard]] Lock& submission_lock();
+[[nodiscard]] SubmittedTask* find_claimed(uint64_t task);
 // Adds a claimed task, so that find_claimed finds it.
-void add_claimed(Ahead* one, uint64_t number);
-void remove_claimed(Ahead* one);
+void add_claimed(SubmittedTask* one, uint64_t number);
+void remove_claimed(SubmittedTask* one);
 // Called when one of the tasks or events has come that are counted in `missing`.
-void count_down(Ahead* one);
+void count_down(SubmittedTask* one);
 // In kernel_lookup.cpp. Lets the task wait for its kernel. False: the device does not have the kernel. `fresh`: the
 // caller must ask the device, without the lock.
-[[nodiscard]] bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh);
+[[nodiscard]] bool wait_for_kernel(SubmittedTask* one, SoughtKernel*& fresh);
 // Whether successors of the task may be submitted.
-[[nodiscard]] bool lets_others_go(const Ahead* one);
+[[nodiscard]] bool lets_others_go(const SubmittedTask* one);
 
 // In awaited_ends.cpp, for tasks with ends that the host waits for. The first two are called with the lock, the last
 // one without it.
-void note_to_tell(Ahead* one, List<uint64_t>& tell);
+void note_to_report(SubmittedTask* one, List<uint64_t>& tell);
 void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell);
-void tell_awaited(Device* device, const List<uint64_t>& numbers);
+void report_awaited(Device* device, const List<uint64_t>& numbers);
 
 // In order_check.cpp. Called before the task is launched, without the lock. Does nothing unless the device checks
 // programs.
-void check_order(const Ahead* one, const struct Sent& sent);
+void check_order(const SubmittedTask* one, const struct SubmissionOrder& order);
 
 // Submits all tasks that are next, as far as the device has room. Called without the lock.
-void hand_over();
+void submit_ready();
 
 // Submits at once a task that waits for nothing, ahead of all queued tasks. False: it is left to the runtime. Called
 // without the lock.
-[[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);
+[[nodiscard]] bool submit_now(SubmittedTask* one, List<uint64_t>& after);
 
 // Implements CaptureSink::ready.
 void ready(void* taken);
 
 // Implement the functions of CaptureSink for iterations of persistent graphs and for a thread's waits
 // (graph_iterations.cpp).
-void iterates(uint64_t graph, bool is_behind);
+void iterates(uint64_t graph, bool has_barrier);
 void iterated(uint64_t graph);
 void graph_ends(uint64_t graph);
 [[nodiscard]] bool repeats(uint64_t graph, marline_claimed_t* all, uint64_t number);
-[[nodiscard]] bool renews(uint64_t graph, marline_claimed_t* all, uint64_t number);
-[[nodiscard]] bool again(const marline_target_task_t& task);
+[[nodiscard]] bool replays_with_arguments(uint64_t graph, marline_claimed_t* all, uint64_t number);
+[[nodiscard]] bool replay_next(const marline_target_task_t& task);
 void waits(marline_wait_kind_t kind);
 // Submits a region as a part of an iteration that is like the previous one; the region's only predecessors are these
 // claimed tasks. True: it has been submitted, or left to the runtime. False: it is to be submitted as any other task.
 // Called by the producer's thread.
-[[nodiscard]] bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count);
+[[nodiscard]] bool submit_in_turn(SubmittedTask* one, const uint64_t* numbers, size_t count);
 // Called in a fork's child.
 void forget_graphs();
 

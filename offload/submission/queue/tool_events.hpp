@@ -16,26 +16,27 @@ using namespace cluster;
 using namespace device;
 
 // Copies that have been reported to a tool. They get their times where they are made.
-struct ToldCopies {
-  ToldCopies* next;
+struct ReportedCopies {
+  ReportedCopies* next;
   uint32_t count;
   marline_operation_t operations[];
 };
 
 // Called right before the task is submitted: if a tool listens, begins the construct and puts it into the task's items.
-void begin_told(CapturedTask& task, const Device* device);
+void begin_report(CapturedTask& task, const Device* device);
 
-// Called right before the copies are started. `told` keeps their records until tell_copies_done.
-void tell_copies(Told* of, const Device* device, AheadCopy* copies, uint32_t count, ToldCopies*& told);
-void tell_copies_done(ToldCopies*& told);
+// Called right before the copies are started. `told` keeps their records until report_copies_done.
+void report_copies(ReportedConstruct* of, const Device* device, DeviceCopy* copies, uint32_t count,
+                   ReportedCopies*& reported);
+void report_copies_done(ReportedCopies*& reported);
 
-// tell_kernel is called right before the kernel is started, tell_kernel_done when it has ended; that reports nothing if
-// the kernel has not run.
-void tell_kernel(Told* of, const Device* device, unsigned teams);
-void tell_kernel_done(Told* of, const Operation& kernel);
+// report_kernel is called right before the kernel is started, report_kernel_done when it has ended; that reports
+// nothing if the kernel has not run.
+void report_kernel(ReportedConstruct* of, const Device* device, unsigned teams);
+void report_kernel_done(ReportedConstruct* of, const Operation& kernel);
 
 // Reports that private copies are released.
-void tell_release(Told* of, Device* device, const List<uint64_t>& copies);
+void report_release(ReportedConstruct* of, Device* device, const List<uint64_t>& copies);
 
 // Whether there is a tool that would attribute a construct to the task that the thread runs, which is another task.
 // Warns once.

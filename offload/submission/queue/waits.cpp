@@ -20,7 +20,7 @@ const void* self() {
 
 }  // namespace
 
-uint64_t AheadWaits::add(bool is_alone) {
+uint64_t TaskWaits::add(bool is_alone) {
   const void* creator = self();
   bool is_only_one = is_alone || creator_.load(std::memory_order_relaxed) == creator;
   creator_.store(is_only_one ? creator : nullptr, std::memory_order_relaxed);
@@ -30,17 +30,17 @@ uint64_t AheadWaits::add(bool is_alone) {
 // Whether a wait of this kind may end before all tasks in progress have ended. A thread at a barrier needs all tasks of
 // its team, so all tasks if one thread has created them in one region. The predecessors that depend clauses name are
 // reported separately (marline_target_observer_t, awaited).
-bool AheadWaits::is_for_some(marline_wait_kind_t kind) const {
+bool TaskWaits::is_for_some(marline_wait_kind_t kind) const {
   bool is_for_all = kind == MARLINE_WAIT_BARRIER && creator_.load(std::memory_order_relaxed) != nullptr;
   return !is_for_all && kind != MARLINE_WAIT_FOR_WORK && kind != MARLINE_WAIT_DEPENDENCES;
 }
 
-bool AheadWaits::has_told(marline_wait_kind_t kind) const {
-  const std::atomic<uint64_t>& told = is_for_some(kind) ? awaited_ : waited_;
-  return created_.load(std::memory_order_relaxed) == told.load(std::memory_order_relaxed);
+bool TaskWaits::has_told(marline_wait_kind_t kind) const {
+  const std::atomic<uint64_t>& reported = is_for_some(kind) ? awaited_ : waited_;
+  return created_.load(std::memory_order_relaxed) == reported.load(std::memory_order_relaxed);
 }
 
-void AheadWaits::begin(marline_wait_kind_t kind, bool holds_back) {
+void TaskWaits::begin(marline_wait_kind_t kind, bool holds_back) {
   uint64_t created = created_.load(std::memory_order_relaxed);
   bool singly = is_for_some(kind);
   singly_ = singly_ || singly;
@@ -49,13 +49,13 @@ void AheadWaits::begin(marline_wait_kind_t kind, bool holds_back) {
   if (singly) awaited_.store(created, std::memory_order_relaxed);
 }
 
-bool AheadWaits::take() {
+bool TaskWaits::take() {
   bool singly = singly_;
   tells_ = singly_ = false;
   return singly;
 }
 
-void AheadWaits::forget() {
+void TaskWaits::forget() {
   uint64_t created = created_.load(std::memory_order_relaxed);
   waited_.store(created, std::memory_order_relaxed);
   awaited_.store(created, std::memory_order_relaxed);

@@ -11,7 +11,7 @@
 
 namespace marline::offload::submission {
 
-class AheadWaits {
+class TaskWaits {
  public:
   // Called by the creator of a task; returns the task's number. `is_alone`: no other task is in progress.
   uint64_t add(bool is_alone);

@@ -36,15 +36,15 @@ struct GivenTask {
   uint64_t number, on_device;
 };
 
-struct AheadGraph {
+struct SubmittedGraph {
   uint64_t key = 0;
-  AheadGraph* chained = nullptr;
+  SubmittedGraph* chained = nullptr;
   Device* device = nullptr;
   pthread_t producer = {};
-  bool is_behind = false;  // an iteration begins only when the previous one has ended
-  bool is_open = false;    // the next region may be submitted as a part of the iteration
-  bool is_told = false;    // the device knows of this iteration
-  bool is_broken = false;  // a region has been submitted in another way
+  bool has_barrier = false;  // an iteration begins only when the previous one has ended
+  bool is_open = false;      // the next region may be submitted as a part of the iteration
+  bool is_reported = false;  // the device knows of this iteration
+  bool is_broken = false;    // a region has been submitted in another way
   List<GivenTask> now, before;
   // The members from here on are the producer's, which uses them without the lock. The producer also reads `device`
   // without the lock, as no other thread sets it. These members describe the last iteration that was submitted region
@@ -52,7 +52,7 @@ struct AheadGraph {
   // but for firstprivate values (`renews`).
   bool lists_used = false, is_listed = false;  // the data is being listed; it has been listed
   // The iteration is, or is to be, replayed with new arguments, so its code runs; then `known` is filled.
-  bool is_renewed = false;
+  bool has_new_arguments = false;
   int default_device = 0;
   uint32_t modules = 0;  // module_changes() at that time: while it is the same, entries are those of the same code
   UsedData used;
@@ -62,9 +62,9 @@ struct AheadGraph {
 };
 
 // The graph with the iteration that the calling thread replays with new arguments; null: none.
-thread_local constinit AheadGraph* t_renewed = nullptr;
+thread_local constinit SubmittedGraph* t_renewed = nullptr;
 
-Chained<AheadGraph> g_graphs;  // by number; as many graphs as the program has at a time
+Chained<SubmittedGraph> g_graphs;  // by number; as many graphs as the program has at a time
 
 // The list is in the order of the runtime's numbers.
 const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
@@ -75,7 +75,7 @@ const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
 // Whether the region can be submitted as the next one of the iteration. All its predecessors are claimed tasks. A
 // region that takes part in a reduction cannot: each taskgroup has copies of its own, so no iteration is like the
 // previous one.
-bool is_next(const AheadGraph& graph, const Ahead& one) {
+bool is_next(const SubmittedGraph& graph, const SubmittedTask& one) {
   const CapturedTask& task = *one.task;
   if (task.reduced_count != 0) return false;
   return task.kind == ConstructKind::kTarget && task.step == graph.now.count() && one.missing == 1 &&
@@ -86,18 +86,19 @@ bool is_next(const AheadGraph& graph, const Ahead& one) {
 // Lists the device's numbers of the region's predecessors. A predecessor that is not of these iterations is listed only
 // if it has been submitted and has not ended. False: a predecessor has not been submitted, or its successors must not
 // be submitted yet.
-bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
-  one->has_others_behind = false;
+bool list_open_predecessors(const SubmittedGraph& graph, SubmittedTask* one, const uint64_t* numbers, size_t count,
+                            List<uint64_t>& after) {
+  one->has_other_predecessors = false;
   for (size_t i = 0; i < count; ++i) {
-    const Ahead* other = find_claimed(numbers[i]);
+    const SubmittedTask* other = find_claimed(numbers[i]);
     if (other != nullptr && !lets_others_go(other)) return false;
     const GivenTask* given = find_in(graph.now, numbers[i]);
     if (given == nullptr) given = find_in(graph.before, numbers[i]);
     if (given != nullptr) {
-      behind.push(given->on_device);
+      after.push(given->on_device);
     } else if (other != nullptr && !other->has_ended) {
-      behind.push(other->number);
-      one->has_others_behind = true;
+      after.push(other->number);
+      one->has_other_predecessors = true;
     }
   }
   for (size_t i = 0; i < count; ++i) {
@@ -109,7 +110,7 @@ bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, s
 // Ends the iteration for the device, as the region is not a part of it.
 void leave_iteration(uint64_t number) {
   {
-    Guard guard(ahead_lock());
+    Guard guard(submission_lock());
     g_graphs.find(number)->is_broken = true;
   }
   iterated(number);
@@ -117,33 +118,34 @@ void leave_iteration(uint64_t number) {
 
 // What take_turn decides under the lock.
 struct Turn {
-  bool is_given = false, is_first = false, is_new = false, is_behind = false;
+  bool is_given = false, is_first = false, is_new = false, has_barrier = false;
 };
 
 // Called with the lock.
-Turn take_turn(AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
+Turn take_turn(SubmittedGraph& graph, SubmittedTask* one, const uint64_t* numbers, size_t count,
+               List<uint64_t>& after) {
   Turn turn;
-  turn.is_given = is_next(graph, *one) && list_behind(graph, one, numbers, count, behind);
-  one->is_in_turn = turn.is_given;
-  turn.is_first = turn.is_given && !graph.is_told;
+  turn.is_given = is_next(graph, *one) && list_open_predecessors(graph, one, numbers, count, after);
+  one->is_submitted_in_turn = turn.is_given;
+  turn.is_first = turn.is_given && !graph.is_reported;
   turn.is_new = turn.is_first && graph.is_broken;
-  turn.is_behind = graph.is_behind;
+  turn.has_barrier = graph.has_barrier;
   if (!turn.is_first) return turn;
   graph.device = one->device;
-  graph.is_told = true;
+  graph.is_reported = true;
   graph.is_broken = false;
   return turn;
 }
 
 }  // namespace
 
-void iterates(uint64_t number, bool is_behind) {
-  Guard guard(ahead_lock());
-  AheadGraph* graph = g_graphs.find(number);
-  if (graph == nullptr) g_graphs.add(number, graph = make<AheadGraph>());
-  graph->is_behind = is_behind;
+void iterates(uint64_t number, bool has_barrier) {
+  Guard guard(submission_lock());
+  SubmittedGraph* graph = g_graphs.find(number);
+  if (graph == nullptr) g_graphs.add(number, graph = make<SubmittedGraph>());
+  graph->has_barrier = has_barrier;
   graph->is_open = true;
-  graph->is_told = false;
+  graph->is_reported = false;
   graph->producer = pthread_self();
   graph->before.swap(graph->now);
   graph->now.clear();
@@ -152,28 +154,28 @@ void iterates(uint64_t number, bool is_behind) {
 
 void iterated(uint64_t number) {
   if (t_renewed != nullptr && t_renewed->key == number) t_renewed = nullptr;
-  Device* told = nullptr;
+  Device* reported = nullptr;
   {
-    Guard guard(ahead_lock());
-    AheadGraph* graph = g_graphs.find(number);
+    Guard guard(submission_lock());
+    SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return;  // null in a fork's child
-    if (graph->is_told) told = graph->device;
-    graph->is_open = graph->is_told = false;
+    if (graph->is_reported) reported = graph->device;
+    graph->is_open = graph->is_reported = false;
   }
-  if (told != nullptr) told->kind->ahead->end_iteration(told, number);
+  if (reported != nullptr) reported->kind->early->end_iteration(reported, number);
 }
 
 void graph_ends(uint64_t number) {
   Device* device = nullptr;
   {
-    Guard guard(ahead_lock());
-    AheadGraph* graph = g_graphs.find(number);
+    Guard guard(submission_lock());
+    SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return;
     device = graph->device;
     g_graphs.remove(graph);
     destroy(graph);
   }
-  if (device != nullptr) device->kind->ahead->end_graph(device, number);
+  if (device != nullptr) device->kind->early->end_graph(device, number);
 }
 
 // The device may hold back an iteration's regions until the iteration's end. So the producer ends its open iteration
@@ -181,44 +183,44 @@ void graph_ends(uint64_t number) {
 void waits(marline_wait_kind_t) {
   List<uint64_t> numbers;
   {
-    Guard guard(ahead_lock());
-    g_graphs.for_each([&](const AheadGraph& graph) {
+    Guard guard(submission_lock());
+    g_graphs.for_each([&](const SubmittedGraph& graph) {
       if (graph.is_open && pthread_equal(graph.producer, pthread_self())) numbers.push(graph.key);
     });
   }
   for (uint64_t number : numbers) iterated(number);
 }
 
-bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
-  const uint64_t number = one->task->graph, told_as = one->task->number;
-  List<uint64_t> behind;
+bool submit_in_turn(SubmittedTask* one, const uint64_t* numbers, size_t count) {
+  const uint64_t number = one->task->graph, reported_as = one->task->number;
+  List<uint64_t> after;
   Turn turn;
   {
-    Guard guard(ahead_lock());
-    AheadGraph* graph = g_graphs.find(number);
+    Guard guard(submission_lock());
+    SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return false;
     // The producer has waited. If it did so before the first region, the device has not heard of the iteration.
     if (!graph->is_open) {
       graph->is_broken = graph->is_broken || graph->now.is_empty();
       return false;
     }
-    turn = take_turn(*graph, one, numbers, count, behind);
+    turn = take_turn(*graph, one, numbers, count, after);
   }
-  const AheadKind& kind = *one->device->kind->ahead;
+  const EarlySubmission& kind = *one->device->kind->early;
   if (turn.is_new) kind.end_graph(one->device, number);
-  if (turn.is_first) (void)kind.begin_iteration(one->device, number, turn.is_behind);
-  if (!turn.is_given || !hand_over_now(one, behind) || !one->is_of_iteration) {
+  if (turn.is_first) (void)kind.begin_iteration(one->device, number, turn.has_barrier);
+  if (!turn.is_given || !submit_now(one, after) || !one->is_of_iteration) {
     leave_iteration(number);
     return turn.is_given;
   }
-  AheadGraph* graph;
+  SubmittedGraph* graph;
   {
-    Guard guard(ahead_lock());
+    Guard guard(submission_lock());
     graph = g_graphs.find(number);
-    graph->now.push({told_as, one->number});
+    graph->now.push({reported_as, one->number});
   }
   if (graph->lists_used) {
-    bool is_known = !graph->is_renewed || graph->known.add(*one->task);
+    bool is_known = !graph->has_new_arguments || graph->known.add(*one->task);
     graph->lists_used = is_known && graph->used.add(*one->device->mapping, one->task->items);
   }
   return true;
@@ -227,49 +229,49 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
 namespace {
 
 // Makes the task that represents all regions of the graph's iteration.
-Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number) {
+SubmittedTask* make_iteration(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number) {
   ItemList list;
   graph.used.list_items(list);
   Items items = list.items();
   items.of_region = items.own_bases = true;
-  marline_target_task_t told = {};
-  told.form = MARLINE_TARGET_ENTRY;
-  told.handle = all;
-  told.number = number;
-  told.graph = graph.key;
-  auto* one = make<Ahead>();
-  one->task = make_captured(told, items, {});
+  marline_target_task_t reported = {};
+  reported.form = MARLINE_TARGET_ENTRY;
+  reported.handle = all;
+  reported.number = number;
+  reported.graph = graph.key;
+  auto* one = make<SubmittedTask>();
+  one->task = make_captured(reported, items, {});
   one->task->kind = ConstructKind::kTarget;
   one->device = graph.device;
-  one->is_in_turn = one->is_iteration = true;
-  one->changes = graph.is_renewed;
+  one->is_submitted_in_turn = one->is_iteration = true;
+  one->changes = graph.has_new_arguments;
   return one;
 }
 
 // Submits an iteration as a whole. False: it has not been submitted. `is_given`: the device does the iteration; else it
 // must be submitted region by region. A submitted iteration holds its data until a progress hook finds its end, so an
 // iteration that the device would refuse is not submitted.
-bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
+bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
   {
-    Guard guard(ahead_lock());
-    graph.is_told = true;
+    Guard guard(submission_lock());
+    graph.is_reported = true;
   }
-  if (!graph.device->kind->ahead->begin_iteration(graph.device, graph.key, true)) return false;
-  Ahead* one = make_iteration(graph, all, number);
+  if (!graph.device->kind->early->begin_iteration(graph.device, graph.key, true)) return false;
+  SubmittedTask* one = make_iteration(graph, all, number);
   {
-    Guard guard(ahead_lock());
+    Guard guard(submission_lock());
     add_claimed(one, number);
   }
-  List<uint64_t> behind;
-  if (hand_over_now(one, behind)) {
+  List<uint64_t> after;
+  if (submit_now(one, after)) {
     is_given = one->is_of_iteration;
-    bool is_over = is_given && !graph.is_renewed;
+    bool is_over = is_given && !graph.has_new_arguments;
     ready(one);  // `one` may be gone
     if (is_over) iterated(graph.key);
     return true;
   }
   {
-    Guard guard(ahead_lock());
+    Guard guard(submission_lock());
     remove_claimed(one);
   }
   free_captured(one->task);
@@ -278,32 +280,32 @@ bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool
 }
 
 // Whether the device may replay an iteration as a whole, as far as is known here.
-bool may_be_whole(AheadGraph& graph) {
+bool may_be_whole(SubmittedGraph& graph) {
   if (graph.lists_used) graph.used.join();
   graph.is_listed = graph.is_listed || graph.lists_used;
   graph.lists_used = false;
   if (!graph.is_listed || graph.device == nullptr || graph.device->lost) return false;
-  return graph.device->takes_ahead.load(std::memory_order_relaxed) &&
+  return graph.device->takes_early.load(std::memory_order_relaxed) &&
          graph.default_device == omp_get_default_device() && graph.modules == module_changes();
 }
 
 // `renews`: the iteration is replayed with new arguments, so its code runs.
-bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool renews) {
-  AheadGraph* graph;
+bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool replays_with_arguments) {
+  SubmittedGraph* graph;
   bool is_whole = false, is_given = false;
   {
-    Guard guard(ahead_lock());
+    Guard guard(submission_lock());
     graph = g_graphs.find(number);  // null in a fork's child
-    is_whole = graph != nullptr && !graph->is_broken && graph->is_renewed == renews;
+    is_whole = graph != nullptr && !graph->is_broken && graph->has_new_arguments == replays_with_arguments;
   }
-  bool is_handed = is_whole && may_be_whole(*graph) && give_whole(*graph, all, task, is_given);
-  if (!is_handed) marline_claimed_end(all);
+  bool is_submitted = is_whole && may_be_whole(*graph) && give_whole(*graph, all, task, is_given);
+  if (!is_submitted) marline_claimed_end(all);
   if (is_given || graph == nullptr) return is_given;
   graph->used.clear();
   graph->known.clear();
   graph->is_listed = false;
   graph->lists_used = true;
-  graph->is_renewed = renews;
+  graph->has_new_arguments = replays_with_arguments;
   graph->default_device = omp_get_default_device();
   graph->modules = module_changes();
   return false;
@@ -313,23 +315,23 @@ bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool renews)
 
 bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) { return repeat(number, all, task, false); }
 
-bool renews(uint64_t number, marline_claimed_t* all, uint64_t task) {
+bool replays_with_arguments(uint64_t number, marline_claimed_t* all, uint64_t task) {
   if (!repeat(number, all, task, true)) return false;
-  Guard guard(ahead_lock());
+  Guard guard(submission_lock());
   t_renewed = g_graphs.find(number);
   t_renewed->renewed = 0;
   return true;
 }
 
 // Each region is submitted to the device at once: a region that has not been submitted cannot be added later.
-bool again(const marline_target_task_t& task) {
-  AheadGraph* graph = t_renewed;
+bool replay_next(const marline_target_task_t& task) {
+  SubmittedGraph* graph = t_renewed;
   if (graph == nullptr || task.graph != graph->key || task.step != graph->renewed) return false;
   if (graph->default_device != omp_get_default_device()) return false;
   graph->changed.clear();
   if (!graph->known.is_same(task.step, task, graph->changed)) return false;
   bool leading_null = graph->known.has_leading_null(task.step);
-  const AheadKind& kind = *graph->device->kind->ahead;
+  const EarlySubmission& kind = *graph->device->kind->early;
   if (!kind.repeat_kernel(graph->device, graph->key, leading_null, graph->changed.begin(), graph->changed.count()))
     return false;
   ++graph->renewed;
@@ -338,7 +340,7 @@ bool again(const marline_target_task_t& task) {
 
 void forget_graphs() {
   t_renewed = nullptr;
-  g_graphs = Chained<AheadGraph>();
+  g_graphs = Chained<SubmittedGraph>();
 }
 
 }  // namespace marline::offload::submission

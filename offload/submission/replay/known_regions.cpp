@@ -37,15 +37,15 @@ bool KnownRegions::add(const CapturedTask& task) {
   return true;
 }
 
-bool KnownRegions::is_same(uint64_t step, const marline_target_task_t& told, List<ChangedWord>& changed) {
+bool KnownRegions::is_same(uint64_t step, const marline_target_task_t& reported, List<ChangedWord>& changed) {
   if (step >= regions_.count()) return false;
   const KnownRegion& known = regions_[step];
-  if (entry_of(told) != known.entry || (told.node != 0 && told.node != known.node)) return false;
+  if (entry_of(reported) != known.entry || (reported.node != 0 && reported.node != known.node)) return false;
   RegionComparison comparison = {known, &items_[known.first], descriptors_, own_bytes_, changed};
-  if (told.form == MARLINE_TARGET_ENTRY) {
-    compare_dry(told, comparison);
-  } else if (told.form == MARLINE_TARGET_REGION) {
-    CapturedTask* task = capture_maps(told);
+  if (reported.form == MARLINE_TARGET_ENTRY) {
+    compare_dry(reported, comparison);
+  } else if (reported.form == MARLINE_TARGET_REGION) {
+    CapturedTask* task = capture_maps(reported);
     if (task == nullptr) return false;
     comparison.compare(form_of(*task), task->items);
     free_captured(task);

@@ -26,7 +26,7 @@ class KnownRegions {
   [[nodiscard]] bool add(const CapturedTask& task);
 
   // Whether the task is the known region with number `step`, but for `changed`.
-  [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& told, List<ChangedWord>& changed);
+  [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& reported, List<ChangedWord>& changed);
   [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].form.leading_null; }
 
  private:

@@ -14,7 +14,7 @@ namespace marline::offload::wire {
 namespace {
 
 constexpr uint64_t kMagic = 0x32657269'776c726d;  // contains the byte order and the version
-constexpr uint64_t kWelcome = 0x656d6f63'6c657721;
+constexpr uint64_t kAccepted = 0x656d6f63'6c657721;
 
 using Hello = Handshake::Hello;
 using Challenge = Handshake::Challenge;
@@ -45,7 +45,7 @@ void choose(uint64_t (&nonce)[2]) {
   if (getrandom(nonce, 16, 0) != 16) nonce[0] = reinterpret_cast<uint64_t>(nonce);  // cannot happen for 16 bytes
 }
 
-Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline) {
+HandshakeResult greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline) {
   Hello hello = {.magic = kMagic,
                  .number = static_cast<uint32_t>(job.number),
                  .count = static_cast<uint32_t>(job.count),
@@ -54,13 +54,13 @@ Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline 
                  .nonce = {}};
   choose(hello.nonce);
   Challenge challenge;
-  if (!send_all(socket, &hello, sizeof hello, deadline)) return Greeting::kClosed;
-  if (!receive_all(socket, &challenge, sizeof challenge, deadline)) return Greeting::kClosed;
-  if (challenge.proof != prove(job, Prover::kAccepter, hello, challenge.nonce)) return Greeting::kStranger;
+  if (!send_all(socket, &hello, sizeof hello, deadline)) return HandshakeResult::kClosed;
+  if (!receive_all(socket, &challenge, sizeof challenge, deadline)) return HandshakeResult::kClosed;
+  if (challenge.proof != prove(job, Prover::kAccepter, hello, challenge.nonce)) return HandshakeResult::kStranger;
   uint64_t proof = prove(job, Prover::kConnector, hello, challenge.nonce), welcome = 0;
-  if (!send_all(socket, &proof, sizeof proof, deadline)) return Greeting::kClosed;
-  if (!receive_all(socket, &welcome, sizeof welcome, deadline)) return Greeting::kClosed;
-  return welcome == kWelcome ? Greeting::kDone : Greeting::kStranger;
+  if (!send_all(socket, &proof, sizeof proof, deadline)) return HandshakeResult::kClosed;
+  if (!receive_all(socket, &welcome, sizeof welcome, deadline)) return HandshakeResult::kClosed;
+  return welcome == kAccepted ? HandshakeResult::kDone : HandshakeResult::kStranger;
 }
 
 size_t Handshake::wants() const {
@@ -90,7 +90,7 @@ Handshake::Answer Handshake::transition_to_challenged(const Job& job) {
 Handshake::Answer Handshake::transition_to_judged(const Job& job) {
   bool knows = proof_ == prove(job, Prover::kConnector, hello_, nonce_);
   state_ = knows ? State::kProven : State::kRefused;
-  return knows ? answer_with(kWelcome) : Answer{};
+  return knows ? answer_with(kAccepted) : Answer{};
 }
 
 uint64_t job_word_of(const Job& job) {

@@ -22,11 +22,11 @@
 
 namespace marline::offload::wire {
 
-enum class Purpose : uint32_t { kMeet = 1, kLink = 2, kAgent = 3 };
-enum class Greeting : uint8_t { kDone, kClosed, kStranger };
+enum class Purpose : uint32_t { kMeet = 1, kLink = 2, kLauncher = 3 };
+enum class HandshakeResult : uint8_t { kDone, kClosed, kStranger };
 
 // Called by the process that has connected to process `other`. Returns kClosed if there was no welcome.
-[[nodiscard]] Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline);
+[[nodiscard]] HandshakeResult greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline);
 
 // The accepting side. It uses no sockets: the caller passes the received bytes to `take` and sends the answer that it
 // returns. One thread.

@@ -20,7 +20,7 @@ inline constexpr uint32_t kFewQueued = 64;  // frames: a link with more in its q
 // Frames that the peer has not reported as taken: a link with more has no room.
 inline constexpr uint64_t kFewUnread = 4096;
 // Frames taken: with so many, the peer gets credits even if there is no answer.
-inline constexpr uint32_t kTellAtLeast = 1024;
+inline constexpr uint32_t kReportAtLeast = 1024;
 
 // A burst on a socket: frames that follow one another within kGap. Each system call takes several microseconds, so
 // after the first kAtOnce frames the frames of a burst wait in the outbox until there are many, or until a poll finds

@@ -62,7 +62,7 @@ bool is_finished(const Link& link) {
 int visit(LocalWire* wire, Link& link, int most) {
   Visit visit = {.user = &wire->user, .frames_left = most, .bytes_left = kBytesPerVisit};
   link.receive(visit);
-  if (link.untold.load(std::memory_order_relaxed) >= kTellAtLeast) {
+  if (link.untold.load(std::memory_order_relaxed) >= kReportAtLeast) {
     note_sent(wire, link.send_control(control_frame(wire, ControlKind::kCredits)));
   }
   int done = most - visit.frames_left;

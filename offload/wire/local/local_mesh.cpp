@@ -143,9 +143,9 @@ int connect_to_peer(const Opening& opening, int peer, Deadline deadline) {
 void connect_link(const Opening& opening, int peer, Deadline deadline) {
   int socket = connect_to_peer(opening, peer, deadline);
   for (;;) {
-    Greeting greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
-    if (greeting == Greeting::kStranger) give_up_on(opening, peer, "another process answers in its place");
-    if (greeting == Greeting::kDone) break;
+    HandshakeResult greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
+    if (greeting == HandshakeResult::kStranger) give_up_on(opening, peer, "another process answers in its place");
+    if (greeting == HandshakeResult::kDone) break;
     if (deadline.left() == 0) give_up_on(opening, peer, "it does not answer");
     close(socket);
     nanosleep(&kRetry, nullptr);

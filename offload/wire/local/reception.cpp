@@ -25,7 +25,7 @@ bool has_no_descriptor() { return errno == EMFILE || errno == ENFILE || errno ==
 
 }  // namespace
 
-struct Reception::Guest {
+struct Reception::Newcomer {
   int socket;
   uint64_t since;  // monotonic_nanoseconds
   Source source;
@@ -45,16 +45,16 @@ bool Reception::open(const Job& job, Purpose purpose, const Expected& expected, 
   std::copy(listeners, listeners + count, listeners_);
   most_ = kStrangers + job.count;
   auto most = static_cast<size_t>(most_);
-  guests_ = static_cast<Guest*>(std::malloc(most * sizeof(Guest)));
+  newcomers_ = static_cast<Newcomer*>(std::malloc(most * sizeof(Newcomer)));
   watched_ = static_cast<pollfd*>(std::malloc((most + kMostListeners + 1) * sizeof(pollfd)));
-  return guests_ != nullptr && watched_ != nullptr;
+  return newcomers_ != nullptr && watched_ != nullptr;
 }
 
 void Reception::close() {
   while (count_ != 0) drop(count_ - 1);
-  std::free(guests_);
+  std::free(newcomers_);
   std::free(watched_);
-  guests_ = nullptr;
+  newcomers_ = nullptr;
   watched_ = nullptr;
 }
 
@@ -62,20 +62,20 @@ Reception::Outcome Reception::next(Caller& caller, Deadline deadline, int other)
   for (;;) {
     Outcome outcome = Outcome::kTimeIsOver;
     watch(other);
-    int listening = watched_guests_ + listener_count_;
+    int listening = watched_newcomers_ + listener_count_;
     int ready = poll(watched_, static_cast<nfds_t>(listening + 1), milliseconds_to_look(deadline));
     if (ready > 0 && watched_[listening].revents != 0) return Outcome::kOther;
-    if (ready > 0 && (hear_guests(caller, outcome) || take_connections(outcome))) return outcome;
+    if (ready > 0 && (hear_newcomers(caller, outcome) || take_connections(outcome))) return outcome;
     if (is_starved_) drop_silent();
     if (deadline.left() == 0) return Outcome::kTimeIsOver;
   }
 }
 
 void Reception::watch(int other) {
-  for (int i = 0; i < count_; ++i) watched_[i] = {guests_[i].socket, POLLIN, 0};
+  for (int i = 0; i < count_; ++i) watched_[i] = {newcomers_[i].socket, POLLIN, 0};
   for (int i = 0; i < listener_count_; ++i) watched_[count_ + i] = {is_starved_ ? -1 : listeners_[i], POLLIN, 0};
   watched_[count_ + listener_count_] = {other, POLLIN, 0};
-  watched_guests_ = count_;
+  watched_newcomers_ = count_;
 }
 
 int Reception::milliseconds_to_look(Deadline deadline) const {
@@ -85,11 +85,11 @@ int Reception::milliseconds_to_look(Deadline deadline) const {
 
 // Goes from the last guest to the first, because removing a guest moves the guests after it. Returns whether there is
 // an outcome.
-bool Reception::hear_guests(Caller& caller, Outcome& outcome) {
-  for (int i = watched_guests_ - 1; i >= 0; --i) {
+bool Reception::hear_newcomers(Caller& caller, Outcome& outcome) {
+  for (int i = watched_newcomers_ - 1; i >= 0; --i) {
     if (watched_[i].revents == 0) continue;
-    Guest& guest = guests_[i];
-    Step step = hear(guest);
+    Newcomer& newcomer = newcomers_[i];
+    Step step = hear(newcomer);
     if (step == Step::kWaits) continue;
     if (step != Step::kDone) {
       int error = errno;
@@ -99,11 +99,11 @@ bool Reception::hear_guests(Caller& caller, Outcome& outcome) {
       if (step == Step::kNoFiles) return true;
       continue;
     }
-    caller.number = guest.handshake.number();
-    caller.socket = guest.socket;
-    std::memcpy(caller.bytes, guest.bytes, sizeof caller.bytes);
+    caller.number = newcomer.handshake.number();
+    caller.socket = newcomer.socket;
+    std::memcpy(caller.bytes, newcomer.bytes, sizeof caller.bytes);
     caller.file_count = expected_.files != nullptr ? expected_.files(expected_.data, caller.number) : 0;
-    std::copy(guest.files, guest.files + kMostFiles, caller.files);
+    std::copy(newcomer.files, newcomer.files + kMostFiles, caller.files);
     remove(i);
     outcome = Outcome::kCaller;
     return true;
@@ -113,7 +113,7 @@ bool Reception::hear_guests(Caller& caller, Outcome& outcome) {
 
 bool Reception::take_connections(Outcome& outcome) {
   for (int i = 0; i < listener_count_; ++i) {
-    if (watched_[watched_guests_ + i].revents == 0) continue;
+    if (watched_[watched_newcomers_ + i].revents == 0) continue;
     for (int taken = 0; taken < kAtOnce; ++taken) {
       int socket = accept_from(listeners_[i]);
       if (socket >= 0) {
@@ -131,37 +131,37 @@ bool Reception::take_connections(Outcome& outcome) {
   return false;
 }
 
-Reception::Step Reception::hear(Guest& guest) {
-  while (!guest.is_proven()) {
-    Step step = hear_handshake(guest);
+Reception::Step Reception::hear(Newcomer& newcomer) {
+  while (!newcomer.is_proven()) {
+    Step step = hear_handshake(newcomer);
     if (step != Step::kDone) return step;
   }
-  return hear_rest(guest);
+  return hear_rest(newcomer);
 }
 
 // kDone: the handshake has advanced by one step.
-Reception::Step Reception::hear_handshake(Guest& guest) {
+Reception::Step Reception::hear_handshake(Newcomer& newcomer) {
   char bytes[sizeof(Handshake::Hello)];
-  ssize_t got = receive_some(guest.socket, bytes, guest.handshake.wants());
+  ssize_t got = receive_some(newcomer.socket, bytes, newcomer.handshake.wants());
   if (got < 0 && errno == EAGAIN) return Step::kWaits;
   if (got <= 0) return Step::kDropped;
-  Handshake::Answer answer = guest.handshake.take(*job_, bytes, static_cast<size_t>(got));
-  if (guest.handshake.state() == Handshake::State::kRefused) return Step::kDropped;
+  Handshake::Answer answer = newcomer.handshake.take(*job_, bytes, static_cast<size_t>(got));
+  if (newcomer.handshake.state() == Handshake::State::kRefused) return Step::kDropped;
   // Nothing else is in the socket's buffer, so the answer is sent at once.
-  bool is_sent = answer.count == 0 || send(guest.socket, answer.bytes, answer.count, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+  bool is_sent = answer.count == 0 || send(newcomer.socket, answer.bytes, answer.count, MSG_DONTWAIT | MSG_NOSIGNAL) ==
                                           static_cast<ssize_t>(answer.count);
   return is_sent ? Step::kDone : Step::kDropped;
 }
 
-Reception::Step Reception::hear_rest(Guest& guest) {
-  while (guest.got < expected_.bytes) {
-    ssize_t got = receive_some(guest.socket, guest.bytes + guest.got, expected_.bytes - guest.got);
+Reception::Step Reception::hear_rest(Newcomer& newcomer) {
+  while (newcomer.got < expected_.bytes) {
+    ssize_t got = receive_some(newcomer.socket, newcomer.bytes + newcomer.got, expected_.bytes - newcomer.got);
     if (got < 0 && errno == EAGAIN) return Step::kWaits;
     if (got <= 0) return Step::kDropped;
-    guest.got += static_cast<size_t>(got);
+    newcomer.got += static_cast<size_t>(got);
   }
-  int files = expected_.files != nullptr ? expected_.files(expected_.data, guest.handshake.number()) : 0;
-  if (files == 0 || receive_files_now(guest.socket, guest.files, files)) return Step::kDone;
+  int files = expected_.files != nullptr ? expected_.files(expected_.data, newcomer.handshake.number()) : 0;
+  if (files == 0 || receive_files_now(newcomer.socket, newcomer.files, files)) return Step::kDone;
   if (errno == EAGAIN) return Step::kWaits;
   return has_no_descriptor() ? Step::kNoFiles : Step::kDropped;
 }
@@ -171,16 +171,16 @@ void Reception::add(int socket) {
   uint64_t nonce[2];
   choose(nonce);
   Handshake handshake(purpose_, nonce);
-  new (&guests_[count_++]) Guest{socket, monotonic_nanoseconds(), source_of(socket), handshake, 0, {}, {}};
+  new (&newcomers_[count_++]) Newcomer{socket, monotonic_nanoseconds(), source_of(socket), handshake, 0, {}, {}};
 }
 
 void Reception::drop(int index) {
-  ::close(guests_[index].socket);
+  ::close(newcomers_[index].socket);
   remove(index);
 }
 
 void Reception::remove(int index) {
-  for (int i = index + 1; i < count_; ++i) guests_[i - 1] = guests_[i];
+  for (int i = index + 1; i < count_; ++i) newcomers_[i - 1] = newcomers_[i];
   --count_;
   is_starved_ = false;
 }
@@ -193,9 +193,9 @@ void Reception::make_room() {
     return ((source.words[0] ^ source.words[1] ^ source.words[2]) * 0x9e3779b97f4a7c15u) / (UINT64_MAX / kLists + 1);
   };
   int chosen = 0, most = 0;
-  for (int i = 0; i < count_; ++i) by_source[list_of(guests_[i].source)] += guests_[i].is_proven() ? 0 : 1;
+  for (int i = 0; i < count_; ++i) by_source[list_of(newcomers_[i].source)] += newcomers_[i].is_proven() ? 0 : 1;
   for (int i = 0; i < count_; ++i) {
-    int here = guests_[i].is_proven() ? 0 : by_source[list_of(guests_[i].source)];
+    int here = newcomers_[i].is_proven() ? 0 : by_source[list_of(newcomers_[i].source)];
     if (here > most) chosen = i;
     most = std::max(most, here);
   }
@@ -205,7 +205,7 @@ void Reception::make_room() {
 void Reception::drop_silent() {
   uint64_t now = monotonic_nanoseconds();
   for (int i = 0; i < count_; ++i) {
-    bool is_silent = !guests_[i].is_proven() && now - guests_[i].since > kSilence;
+    bool is_silent = !newcomers_[i].is_proven() && now - newcomers_[i].since > kSilence;
     if (is_silent) return drop(i);
   }
 }

@@ -3,7 +3,7 @@
 // Accepts connections of a job's processes. It serves all connections at the same time, so a connection that is silent
 // or slow, or not from a process of the job, delays no other. The number of connections that have not proved that they
 // know the job's secret is limited: at the limit, it drops the oldest one of the source that has most. A process that
-// has been dropped tries again (Greeting::kClosed). One thread.
+// has been dropped tries again (HandshakeResult::kClosed). One thread.
 #pragma once
 
 #include "wire/local/handshake.hpp"
@@ -48,16 +48,16 @@ class Reception {
   [[nodiscard]] Outcome next(Caller& caller, Deadline deadline, int other = -1);
 
  private:
-  struct Guest;
+  struct Newcomer;
   enum class Step : uint8_t { kWaits, kDone, kDropped, kNoFiles };
 
   void watch(int other);
   [[nodiscard]] int milliseconds_to_look(Deadline deadline) const;
-  [[nodiscard]] bool hear_guests(Caller& caller, Outcome& outcome);
+  [[nodiscard]] bool hear_newcomers(Caller& caller, Outcome& outcome);
   [[nodiscard]] bool take_connections(Outcome& outcome);
-  [[nodiscard]] Step hear(Guest& guest);
-  [[nodiscard]] Step hear_handshake(Guest& guest);
-  [[nodiscard]] Step hear_rest(Guest& guest);
+  [[nodiscard]] Step hear(Newcomer& newcomer);
+  [[nodiscard]] Step hear_handshake(Newcomer& newcomer);
+  [[nodiscard]] Step hear_rest(Newcomer& newcomer);
   void add(int socket);
   void drop(int index);
   void remove(int index);
@@ -69,10 +69,10 @@ class Reception {
   Expected expected_;
   int listeners_[kMostListeners] = {};
   int listener_count_ = 0;
-  Guest* guests_ = nullptr;  // room for `most_`; `count_` are in use, oldest first
+  Newcomer* newcomers_ = nullptr;  // room for `most_`; `count_` are in use, oldest first
   int count_ = 0, most_ = 0;
   pollfd* watched_ = nullptr;  // the guests in their order, then the listeners, then `other`
-  int watched_guests_ = 0;
+  int watched_newcomers_ = 0;
   bool is_starved_ = false;  // no descriptor was left; the listeners are not watched until a guest is removed
 };
 

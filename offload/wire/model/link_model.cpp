@@ -110,7 +110,7 @@ void lost(void* data, int peer, const char* why) {
   keep(wire, peer, kept);
 }
 
-void hand_over(ModelWire* wire, int peer, Kept* kept) {
+void submit_ready(ModelWire* wire, int peer, Kept* kept) {
   const WireUser& user = wire->user;
   if (kept->lost != nullptr) return user.lost(user.data, peer, kept->lost);
   if (kept->bulk != nullptr) {
@@ -138,11 +138,11 @@ int find_first(const ModelWire* wire) {
   return first;
 }
 
-int hand_over_due(ModelWire* wire) {
+int submit_due(ModelWire* wire) {
   uint64_t now = g_link_clock();
   int count = 0, peer;
   while ((peer = find_first(wire)) >= 0 && wire->peers[peer].first->due <= now && count < kMostPerPoll) {
-    hand_over(wire, peer, wire->peers[peer].first);
+    submit_ready(wire, peer, wire->peers[peer].first);
     drop_first(wire->peers[peer]);
     ++count;
   }
@@ -156,7 +156,7 @@ int poll(Wire* generic) {
   ModelWire* wire = model_of(generic);
   if (!wire->poll_lock.try_take()) return 0;
   int done = wire->below->poll(wire->wire);
-  done += hand_over_due(wire);
+  done += submit_due(wire);
   wire->poll_lock.release();
   return done;
 }

@@ -200,7 +200,7 @@ void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk,
 }
 
 // Called without the lock, because the user may send.
-int tell_sent(MessageList& list) {
+int report_sent(MessageList& list) {
   int told = 0;
   while (list.first != nullptr) {
     Message* message = take_first(list);
@@ -278,7 +278,7 @@ int service_outbox(Wire* wire, int peer) {
   take_back_sent(wire, box, peer, with_bulk);
   const int started = start_queued(wire, box, peer);
   box.lock.release();
-  return started + tell_sent(with_bulk);
+  return started + report_sent(with_bulk);
 }
 
 bool can_move(Wire* wire, int peer) {
@@ -297,7 +297,7 @@ void close_outbox(Wire* wire, int peer) {
   count(box.busy, ~box.queued_count.load(std::memory_order_relaxed) + 1);
   box.queued_count.store(0, std::memory_order_relaxed);
   box.lock.release();
-  tell_sent(dropped);
+  report_sent(dropped);
 }
 
 void free_outbox(Outbox& box) {

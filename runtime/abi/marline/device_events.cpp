@@ -34,7 +34,7 @@ uint32_t event_of(const marline_operation_t* operation) {
   return operation->kind == 0 ? tool::event::kTargetSubmit : tool::event::kTargetData;
 }
 
-void tell_begin(marline_construct_t* construct) {
+void report_begin(marline_construct_t* construct) {
   construct->id = tool::unique_id();
   if (tool::on(tool::event::kTarget)) tool::target(tool::Endpoint::kBegin, construct);
 }
@@ -62,7 +62,7 @@ MARLINE_EXPORT void marline_construct_begin(marline_construct_t* construct) {
   Task* task = this_worker()->task;
   note_tasks(construct, task);
   construct_of(task) = construct;
-  tell_begin(construct);
+  report_begin(construct);
 }
 
 // The parent lives as long as its child does.
@@ -71,7 +71,7 @@ MARLINE_EXPORT void marline_construct_begin_claimed(marline_construct_t* constru
   auto* task = const_cast<Task*>(reinterpret_cast<const Task*>(claimed));
   construct->target_task = &task->tool_data;
   construct->task = &task->parent->tool_data;
-  tell_begin(construct);
+  report_begin(construct);
 }
 
 MARLINE_EXPORT void marline_construct_end(marline_construct_t* construct) {

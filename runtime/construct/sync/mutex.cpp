@@ -51,7 +51,7 @@ void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, co
   tool::lock_init(kind, hint, id(storage), codeptr);
 }
 
-void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
+void mutex_acquire_reporting(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
   this_worker();  // this may be the program's first call of the runtime
   bool told = tool::on(tool::event::kMutex);
   if (told) tool::mutex_acquire(kind, hint, id(&word), codeptr);
@@ -61,7 +61,7 @@ void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, cons
   if (told) tool::mutex_acquired(kind, id(&word), codeptr);
 }
 
-bool mutex_try_telling(LockWord& word, const void* codeptr) {
+bool mutex_try_reporting(LockWord& word, const void* codeptr) {
   this_worker();
   tool::mutex_acquire(tool::Mutex::kTestLock, 0, id(&word), codeptr);
   bool taken = lock_try(word);

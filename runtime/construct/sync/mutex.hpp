@@ -11,19 +11,19 @@
 
 namespace marline {
 
-void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr);
+void mutex_acquire_reporting(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr);
 inline void mutex_acquire(LockWord& word, tool::Mutex kind, unsigned hint = 0,
                           const void* codeptr = __builtin_return_address(0)) {
   if (tool::present()) [[unlikely]] {
-    mutex_acquire_telling(word, kind, hint, codeptr);
+    mutex_acquire_reporting(word, kind, hint, codeptr);
   } else {
     lock_acquire(word);
   }
 }
 
-bool mutex_try_telling(LockWord& word, const void* codeptr);
+bool mutex_try_reporting(LockWord& word, const void* codeptr);
 [[nodiscard]] inline bool mutex_try(LockWord& word, const void* codeptr = __builtin_return_address(0)) {
-  return tool::on(tool::event::kMutex) ? mutex_try_telling(word, codeptr) : lock_try(word);
+  return tool::on(tool::event::kMutex) ? mutex_try_reporting(word, codeptr) : lock_try(word);
 }
 
 inline void mutex_release(LockWord& word, tool::Mutex kind, const void* codeptr = __builtin_return_address(0)) {

@@ -46,8 +46,8 @@ marline_target_task_t describe(const Worker* worker, Task* task, const void* cod
 }
 
 // Reports the task to the observer; returns the observer's answer.
-void* tell_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
-                   size_t count, const void* codeptr) {
+void* report_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
+                     size_t count, const void* codeptr) {
   SmallArray<marline_dependence_t> dependences("dependences of a target task");
   for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
   marline_target_task_t told = describe(worker, task, codeptr);
@@ -70,11 +70,11 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
 
 }  // namespace
 
-bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+bool report_to_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   const marline_target_observer_t* observer = tool::target_observer();
   const bool in_graph = worker->task->has(task_flag::kInGraph);
   bool is_asked = observer != nullptr && (!in_graph || persistent_may_claim(worker, task, list, count));
-  if (!is_asked || tell_created(observer, worker, task, list, count, codeptr) == nullptr) {
+  if (!is_asked || report_created(observer, worker, task, list, count, codeptr) == nullptr) {
     task->flags &= ~task_flag::kObserved;
     return false;
   }
@@ -82,7 +82,7 @@ bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t co
   if (in_graph && enter_persistent_claimed(task, list, count)) return true;
   if (count == 0) {
     if (observer->ordered != nullptr) observer->ordered(task->claimed_by, nullptr, 0, 0);
-    tool::tell_ready(task->claimed_by);
+    tool::report_ready(task->claimed_by);
     return true;
   }
   Claiming claiming;
@@ -109,12 +109,14 @@ bool let_do(Worker* worker, uint64_t graph, Offer offer) {
 }  // namespace
 
 bool let_repeat(Worker* worker, uint64_t graph) { return let_do(worker, graph, tool::target_observer()->repeats); }
-bool let_renew(Worker* worker, uint64_t graph) { return let_do(worker, graph, tool::target_observer()->renews); }
+bool let_renew(Worker* worker, uint64_t graph) {
+  return let_do(worker, graph, tool::target_observer()->replays_with_arguments);
+}
 
-bool tell_again(Worker* worker, Task* task, const void* codeptr) {
+bool report_again(Worker* worker, Task* task, const void* codeptr) {
   marline_target_task_t told = describe(worker, task, codeptr);
   worker->shows_task = true;
-  bool is_done = tool::target_observer()->again(&told) != 0;
+  bool is_done = tool::target_observer()->replay_next(&told) != 0;
   worker->shows_task = false;
   return is_done;
 }

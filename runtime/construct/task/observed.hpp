@@ -32,16 +32,17 @@ struct Observed {
 
 // The task is a child of the current one, and has kObserved. True: the observer has claimed it, and nothing is left to
 // be done. False: it is an ordinary task.
-[[nodiscard]] bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
+[[nodiscard]] bool report_to_observer(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                      const void* codeptr);
 
 // Offers the next iteration of a reported graph, which equals the one before, to the observer (`repeats`). True: the
 // observer runs it, and a child of the current task ends with it. False: the caller must create its tasks.
 [[nodiscard]] bool let_repeat(Worker* worker, uint64_t graph);
 
-// The same for an iteration that may have other firstprivate data. True: the observer runs its tasks, which tell_again
-// reports one by one.
+// The same for an iteration that may have other firstprivate data. True: the observer runs its tasks, which
+// report_again reports one by one.
 [[nodiscard]] bool let_renew(Worker* worker, uint64_t graph);
 // Reports a target task of that iteration, which is not created. True: the observer runs it.
-[[nodiscard]] bool tell_again(Worker* worker, Task* task, const void* codeptr);
+[[nodiscard]] bool report_again(Worker* worker, Task* task, const void* codeptr);
 
 }  // namespace marline

@@ -334,7 +334,7 @@ void persistent_note_wait(Task* producer, NodeKind kind) {
   PersistentGraph* graph = graph_of(producer);
   if (kind == NodeKind::kGroupBegin) {
     leave_renewed_iteration(this_worker());
-    graph->renews = false;
+    graph->replays_with_arguments = false;
   }
   if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kRecording) return;
   if (kind == NodeKind::kGroupEnd && producer->taskgroup->reductions != nullptr) graph->replayable = false;

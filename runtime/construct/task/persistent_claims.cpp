@@ -33,7 +33,7 @@ void begin_told(PersistentGraph* graph) {
 
 void begin_told_iteration(PersistentGraph* graph) {
   graph->is_told = graph->told != 0;
-  if (graph->is_told) tool::tell_iterates(graph->told, graph->mode != GraphMode::kNowait);
+  if (graph->is_told) tool::report_iterates(graph->told, graph->mode != GraphMode::kNowait);
 }
 
 // The nodes of the tasks keep the state in which the iteration before has left them: each waits for all its
@@ -58,18 +58,19 @@ void pause_renewal(PersistentGraph* graph) {
 // Each iteration must wait for the one before. As above, the producer must not be untied.
 void renew_told_iteration(PersistentGraph* graph) {
   if (graph->renewal_pause != 0) return void(--graph->renewal_pause);
-  bool may_be = graph->is_told && graph->renews && graph->mode != GraphMode::kNowait && graph->producer->tied();
+  bool may_be =
+      graph->is_told && graph->replays_with_arguments && graph->mode != GraphMode::kNowait && graph->producer->tied();
   graph->is_renewed = may_be && let_renew(this_worker(), graph->told);
 }
 
 void end_told_iteration(PersistentGraph* graph) {
-  if (graph->is_told) tool::tell_iterated(graph->told);
+  if (graph->is_told) tool::report_iterated(graph->told);
   graph->is_told = false;
 }
 
 void end_told(PersistentGraph* graph) {
   end_told_iteration(graph);
-  if (graph->told != 0) tool::tell_graph_ends(graph->told);
+  if (graph->told != 0) tool::report_graph_ends(graph->told);
   graph->told = 0;
 }
 
@@ -111,7 +112,7 @@ bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const V
 
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node) {
   (void)for_all_before(graph, node, [graph](const GraphNode& before) {
-    if (before.number != 0 && before.number != GraphNode::kEnded) tool::tell_awaited(before.number);
+    if (before.number != 0 && before.number != GraphNode::kEnded) tool::report_awaited(before.number);
     // Its predecessors are tasks, so this goes no deeper.
     if (is_gather(&graph->record, &before)) await_claimed_before(graph, &before);
     return true;
@@ -143,7 +144,7 @@ bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t
   const GraphStep* step = next_step(worker, graph);
   bool is_next = !tool::present() && step != nullptr && graph->node(graph->position)->task == task &&
                  step_matches(&graph->record, *step, NodeKind::kTask, list, count);
-  if (is_next && tell_again(worker, task, codeptr)) {
+  if (is_next && report_again(worker, task, codeptr)) {
     ++graph->position;
     return true;
   }
@@ -173,7 +174,7 @@ bool enter_persistent_claimed(Task* task, const Dependence* list, size_t count) 
   node->number = task->number;
   const marline_target_observer_t* observer = tool::target_observer();
   if (observer->ordered != nullptr) observer->ordered(task->claimed_by, numbers.items(), numbers.count(), 0);
-  if (release_guard(node)) tell_recorded_ready(task);
+  if (release_guard(node)) report_recorded_ready(task);
   return true;
 }
 

@@ -60,7 +60,7 @@ struct PersistentGraph {
   // The observer has been notified of this iteration, which still equals the recorded one.
   bool is_told = false;
   // Iterations whose code runs may be offered to the observer: none has had a taskgroup.
-  bool renews = true;
+  bool replays_with_arguments = true;
   // So many iterations, recorded ones included, pass before the next offer, because an offered iteration differed.
   uint32_t renewal_pause = 0;
   // The value of renewal_pause after the next such iteration.

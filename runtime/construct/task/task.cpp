@@ -44,8 +44,8 @@ namespace {
   task->taskgroup = parent->taskgroup;
 }
 
-[[gnu::noinline]] void tell_created(Worker* worker, Task* task, const Dependence* list, size_t count,
-                                    const void* codeptr) {
+[[gnu::noinline]] void report_created(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                      const void* codeptr) {
   ompt::Frame* frame = frame_of(worker->task);
   if (frame->enter_frame.ptr == nullptr) set_enter_frame(frame, in_callers_frame());  // otherwise the face has set it
   if (tool::on(tool::event::kTaskCreate)) {
@@ -149,7 +149,7 @@ Worker* wait_until_allowed(Worker* worker, const Task* task) {
   return task->has(task_flag::kTied) ? wait_until_child_may_start(worker) : worker;
 }
 
-[[gnu::noinline]] void tell_entered(Task* parent, Task* task) {
+[[gnu::noinline]] void report_entered(Task* parent, Task* task) {
   tool_tail(task)->beneath = parent;
   if (tool::on(tool::event::kTaskSchedule)) {
     tool::task_schedule(&parent->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
@@ -168,7 +168,7 @@ Worker* wait_until_allowed(Worker* worker, const Task* task) {
 // The current task is `task` while its body is called in line.
 void enter_body(Worker* worker, Task* task) {
   if (tool::present()) [[unlikely]] {
-    tell_entered(worker->task, task);
+    report_entered(worker->task, task);
   }
   if (worker->task->has(task_flag::kInGraph)) [[unlikely]]
     persistent_note_undeferred(worker->task);
@@ -250,7 +250,7 @@ Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list,
   if (task->parent->has(task_flag::kSharesTable)) inherit_table(task);
   task->flags = (task->flags & ~task_flag::kObserved) | task_flag::kUndeferred;  // the observer is not notified of it
   if (tool::present()) [[unlikely]] {
-    tell_created(worker, task, list, count, codeptr);
+    report_created(worker, task, list, count, codeptr);
   }
   return worker;
 }
@@ -317,7 +317,7 @@ namespace {
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   progress_at_scheduling_point(worker);
-  if (task->has(task_flag::kObserved) && tell_observer(worker, task, list, count, codeptr)) [[unlikely]] {
+  if (task->has(task_flag::kObserved) && report_to_observer(worker, task, list, count, codeptr)) [[unlikely]] {
     return;
   }
   if (in_graph) [[unlikely]] {
@@ -328,11 +328,11 @@ namespace {
   make_run(worker, task);
 }
 
-[[gnu::noinline]] void spawn_telling(Worker* worker, Task* task, const Dependence* list, size_t count,
-                                     const void* codeptr) {
+[[gnu::noinline]] void spawn_reporting(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                       const void* codeptr) {
   Task* parent = worker->task;
   if (parent->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
-  tell_created(worker, task, list, count, codeptr);
+  report_created(worker, task, list, count, codeptr);
   spawn(worker, task, list, count, codeptr);
   set_enter_frame(frame_of(parent), nullptr);
 }
@@ -344,7 +344,7 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     return spawn_announced(worker, task, list, count, codeptr);
   }
   if (tool::present()) [[unlikely]] {
-    return spawn_telling(worker, task, list, count, codeptr);
+    return spawn_reporting(worker, task, list, count, codeptr);
   }
   spawn(worker, task, list, count, codeptr);
 }
@@ -398,7 +398,7 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
 }
 
 void taskyield(Worker*) {
-  tool::tell_wait(MARLINE_WAIT_FOR_WORK);  // the awaited condition may depend on a claimed task
+  tool::report_wait(MARLINE_WAIT_FOR_WORK);  // the awaited condition may depend on a claimed task
   yield_task();
 }
 

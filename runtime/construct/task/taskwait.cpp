@@ -109,7 +109,7 @@ void announce_wait(ompt::State state) {
 }
 
 void wait_for_children(Task* task) {
-  tool::tell_wait(MARLINE_WAIT_TASKWAIT);
+  tool::report_wait(MARLINE_WAIT_TASKWAIT);
   release_held(this_worker(), task);
   run_awaited_tasks_here({task, nullptr});
   flush_reports(this_worker());
@@ -120,7 +120,7 @@ void wait_for_children(Task* task) {
 }
 
 void wait_for_group(Task* task, Taskgroup* group) {
-  tool::tell_wait(MARLINE_WAIT_TASKGROUP);
+  tool::report_wait(MARLINE_WAIT_TASKGROUP);
   release_held(this_worker(), task);
   run_awaited_tasks_here({task, group});
   flush_reports(this_worker());
@@ -193,7 +193,7 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
   bool waits = task->has(task_flag::kInGraph) ? enter_persistent_wait(worker, list, count, &event, tool_data)
                                               : enter_wait(worker, task, list, count, &event, tool_data);
   if (waits) {
-    tool::tell_wait(MARLINE_WAIT_DEPENDENCES);
+    tool::report_wait(MARLINE_WAIT_DEPENDENCES);
     announce_wait(ompt::State::kWaitTaskwait);
     wait_event(&event, {WaitKind::kDependences, &event, nullptr});
   }

@@ -202,8 +202,8 @@ void wait_at(const Doacross* nest, const Place& place) {
   tool::dependences(&this_worker()->task->tool_data, records, nest->dimensions);
 }
 
-[[gnu::noinline]] void wait_telling(Worker* worker, const Doacross* nest, const Place& place,
-                                    const uint64_t* iteration) {
+[[gnu::noinline]] void wait_reporting(Worker* worker, const Doacross* nest, const Place& place,
+                                      const uint64_t* iteration) {
   begin_wait(worker, ompt::State::kWaitOrdered, place.word);
   wait_at(nest, place);
   end_wait(this_worker());
@@ -262,7 +262,7 @@ void doacross_wait(Worker* worker, const uint64_t* iteration) {
   Place place = place_of(nest, iteration);
   if (!place.exists) return;
   if (tool::present()) [[unlikely]] {
-    wait_telling(worker, nest, place, iteration);
+    wait_reporting(worker, nest, place, iteration);
   } else {
     wait_at(nest, place);
   }

@@ -252,7 +252,7 @@ bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
          !tool::present();
 }
 
-[[gnu::noinline]] void ordered_begin_telling(Worker* worker, const void* codeptr) {
+[[gnu::noinline]] void ordered_begin_reporting(Worker* worker, const void* codeptr) {
   const void* turn = turn_of(worker->member);
   auto id = reinterpret_cast<uint64_t>(turn);
   bool told = tool::on(tool::event::kMutex);
@@ -339,7 +339,7 @@ void loop_leave(Worker* worker, const void* codeptr) {
 
 void ordered_begin(Worker* worker, const void* codeptr) {
   if (tool::present()) [[unlikely]] {
-    ordered_begin_telling(worker, codeptr);
+    ordered_begin_reporting(worker, codeptr);
   } else {
     wait_for_turn(worker->member);
   }

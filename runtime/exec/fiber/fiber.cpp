@@ -169,10 +169,10 @@ Fiber* detach_fiber(Member* member, Task* task) {
 }
 
 // The creator continues with its own code, so the thread has work again and no longer counts as awake without work
-// (goes_round).
+// (polls_in_turn).
 void end_round() {
-  Atomic<uint32_t>& goes_round = this_worker()->nesting.goes_round;
-  if (goes_round.load(relaxed) != 0) goes_round.store(0, relaxed);
+  Atomic<uint32_t>& polls_in_turn = this_worker()->nesting.polls_in_turn;
+  if (polls_in_turn.load(relaxed) != 0) polls_in_turn.store(0, relaxed);
 }
 
 // The calling thread's stack. For a thread of the runtime, its creator stores the bounds right after it has started the
@@ -195,12 +195,12 @@ Fiber* fiber_for_thread(Worker* worker) {
 }
 
 Fiber* fiber_over_stack(Worker* worker, const Stack& stack) {
-  void* memory = worker->in_view.own_fiber;
+  void* memory = worker->shown_state.own_fiber;
   if (memory == nullptr) memory = worker->pool->allocate(sizeof(Fiber));
   auto* fiber = new (memory) Fiber;
   fiber->stack = stack.low != nullptr ? stack : stack_of_thread(pthread_self());
   fiber->tsan = tsan_current_fiber();
-  return worker->in_view.own_fiber = fiber;
+  return worker->shown_state.own_fiber = fiber;
 }
 
 Fiber* fiber_take(Worker* worker) {

@@ -118,7 +118,7 @@ bool is_nothing_to_do(Team* team, const Task* task) {
   using namespace children_word;
   Task* task = &member->implicit_task;
   if (is_nothing_to_do(member->team, task)) return;
-  tool::tell_wait(MARLINE_WAIT_BARRIER);
+  tool::report_wait(MARLINE_WAIT_BARRIER);
   flush_reports(worker);
   release_held(worker, nullptr);
   member->at_barrier = where;

@@ -42,7 +42,7 @@ Worker* create() {
   Worker* worker = worker_create();
   if (worker == nullptr) fatal("no memory for OpenMP in a callback%s", AddressSpaceText().c_str());
   worker->pool = SlabPool::acquire();
-  worker->in_view.own_fiber = nullptr;
+  worker->shown_state.own_fiber = nullptr;
   return worker;
 }
 
@@ -87,7 +87,7 @@ void begin_task(Worker* worker, Worker* caller) {
   implicit_task_begin(worker, &team->members[0]);
   if (!tool::present()) return;
   if (caller == nullptr) return announce_begin(worker);
-  const Task* around = caller->task != nullptr ? caller->task : task_in_view(caller);
+  const Task* around = caller->task != nullptr ? caller->task : shown_task(caller);
   worker->task->tool_data = around->tool_data;
 }
 
@@ -105,7 +105,7 @@ Worker* begin_callback() {
   worker_enter(worker);
   worker->called_back = true;
   worker->tool_data = 0;
-  worker->in_view.thread = 0;  // `marline ps` shows the thread once
+  worker->shown_state.thread = 0;  // `marline ps` shows the thread once
   worker->fiber = fiber_over_stack(worker, caller != nullptr ? caller->fiber->stack : Stack{});
   if (caller != nullptr) take_over(worker, caller);
   begin_task(worker, caller);

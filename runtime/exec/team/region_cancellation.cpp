@@ -55,7 +55,7 @@ void cancel_region(Team* team) {
   g_cancellations.fetch_add(1, relaxed);
   // release pairs with is_region_cancelled.
   if ((team->cancelled.fetch_or(Team::kRegion, acq_rel) & Team::kRegion) != 0) g_cancellations.fetch_sub(1, relaxed);
-  tool::tell_cancellation();
+  tool::report_cancellation();
 }
 
 void cancel_workshare(Team* team) { team->cancelled.fetch_or(Team::kWorkshare, release); }

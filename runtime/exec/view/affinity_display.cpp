@@ -126,9 +126,10 @@ void note_affinity_of_region(Team* team) {
   team->displayed = team->places_given;
   for (int i = 0; i < team->size; ++i) {
     Worker* worker = team->members[i].worker;
-    changed = changed || worker->in_view.displayed_level != team->level || worker->in_view.displayed_size != team->size;
-    worker->in_view.displayed_level = team->level;
-    worker->in_view.displayed_size = team->size;
+    changed = changed || worker->shown_state.displayed_level != team->level ||
+              worker->shown_state.displayed_size != team->size;
+    worker->shown_state.displayed_level = team->level;
+    worker->shown_state.displayed_size = team->size;
   }
   team->display_affinity = changed;
 }

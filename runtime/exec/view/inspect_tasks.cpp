@@ -137,19 +137,19 @@ void for_each_worker(const OwnMemory& memory, Visit visit) {
   MemoryCopy<Worker> worker;
   for (const Worker* at = newest_worker(); at != nullptr; at = worker->created_before) {
     if (!worker.take(memory, at)) return;
-    if (worker->in_view.thread != 0) visit(at, worker.operator->());
+    if (worker->shown_state.thread != 0) visit(at, worker.operator->());
   }
 }
 
 // Succeeds if the worker `at` is still in that call afterwards, and has been in no other call in between.
 bool take_blocked(const OwnMemory& memory, const Worker* at, const InView& before, CallCopy* call) {
   InView after;
-  return call->take(memory, before.blocked) && memory.read(&at->in_view, &after, sizeof after) &&
+  return call->take(memory, before.blocked) && memory.read(&at->shown_state, &after, sizeof after) &&
          after.blocked == before.blocked && after.suspensions == before.suspensions;
 }
 
 const char* state_of(const OwnMemory& memory, const Worker* worker, const Task* task) {
-  if (worker->in_view.blocked != nullptr) return "blocked";
+  if (worker->shown_state.blocked != nullptr) return "blocked";
   if (worker->task == nullptr) return "idle";
   return task != nullptr && is_at_barrier(memory, task) ? "barrier" : "runs";
 }
@@ -236,7 +236,7 @@ void describe_tasks(ReportStream& out, const OwnMemory& memory, const InspectReq
   for (size_t i = 0; i < stack_numbers(); ++i) {
     if (Stack stack; stack_number(i, &stack)) walk.visit(fiber_on_stack(stack));
   }
-  for_each_worker(memory, [&](const Worker*, const Worker* worker) { walk.visit(worker->in_view.own_fiber); });
+  for_each_worker(memory, [&](const Worker*, const Worker* worker) { walk.visit(worker->shown_state.own_fiber); });
   out.close(']');
   out.number("task_count", static_cast<int64_t>(walk.told));
 }
@@ -253,13 +253,13 @@ void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectR
     bool has_task = task.take(memory, worker->task);
     out.open(nullptr, '{');
     out.number("worker", worker->id);
-    out.number("thread", worker->in_view.thread);
+    out.number("thread", worker->shown_state.thread);
     out.string("state", state_of(memory, worker, has_task ? task.operator->() : nullptr));
-    out.number("suspensions", static_cast<int64_t>(worker->in_view.suspensions));
+    out.number("suspensions", static_cast<int64_t>(worker->shown_state.suspensions));
     out.number("ready", ready_tasks(memory, worker));
-    if (CallCopy call; take_blocked(memory, at, worker->in_view, &call)) {
+    if (CallCopy call; take_blocked(memory, at, worker->shown_state, &call)) {
       call.describe(out);
-      describe_stack_above(out, memory, worker->in_view.blocked, request);
+      describe_stack_above(out, memory, worker->shown_state.blocked, request);
     }
     if (has_task) {
       out.open("task", '{');

@@ -8,7 +8,7 @@
 
 namespace marline {
 
-Task* task_in_view(const Worker* worker) {
+Task* shown_task(const Worker* worker) {
   const Fiber* caller = worker->fiber->caller;
   if (caller != nullptr && caller->task != nullptr) return caller->task;
   return &worker->memberships->implicit_task;

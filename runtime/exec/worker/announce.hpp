@@ -5,7 +5,7 @@
 // calls these functions. Without a tool each costs one load and one branch.
 //
 // Invariant, for task_schedule: on one thread the prior task of an event is the next task of the event before. While no
-// task runs on a worker's fiber, `task_in_view` stands for the thread.
+// task runs on a worker's fiber, `shown_task` stands for the thread.
 #pragma once
 
 #include "sched/team.hpp"
@@ -15,7 +15,7 @@ namespace marline {
 
 // The task of the fiber that waits in place for the worker's current fiber; if there is none, the implicit task of the
 // worker's innermost region.
-Task* task_in_view(const Worker* worker);
+Task* shown_task(const Worker* worker);
 
 // A worksharing region of the current task, or another construct of `work`.
 void announce_work_slowly(Worker* worker, tool::Work kind, tool::Endpoint endpoint, uint64_t count,

@@ -57,16 +57,16 @@ void end_on_foreign_thread() {
 void block_begin(const marline_wait* wait) {
   Worker* worker = this_worker_or_null();
   if (worker == nullptr) return begin_on_foreign_thread(wait);
-  if (worker->in_view.block_depth++ == 0) {
-    worker->in_view.blocked = wait;
-    ++worker->in_view.suspensions;
+  if (worker->shown_state.block_depth++ == 0) {
+    worker->shown_state.blocked = wait;
+    ++worker->shown_state.suspensions;
   }
 }
 
 void block_end() {
   Worker* worker = this_worker_or_null();
   if (worker == nullptr) return end_on_foreign_thread();
-  if (--worker->in_view.block_depth == 0) worker->in_view.blocked = nullptr;
+  if (--worker->shown_state.block_depth == 0) worker->shown_state.blocked = nullptr;
 }
 
 void blocked_after_fork() {

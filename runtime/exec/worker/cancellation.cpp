@@ -92,7 +92,7 @@ void lower(Taskgroup* order, uint32_t last) {
   }
   bool was_first = last < known && known == Taskgroup::kAll;
   if (!was_first) g_cancellations.fetch_sub(1, relaxed);
-  tool::tell_cancellation();
+  tool::report_cancellation();
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ bool is_creation_cancelled(const Task* creator) {
 }
 
 void announce_discard(Worker* worker, Task* task) {
-  Task* other = worker->task != nullptr ? worker->task : task_in_view(worker);
+  Task* other = worker->task != nullptr ? worker->task : shown_task(worker);
   if (tool::on(tool::event::kTaskSchedule)) {
     tool::task_schedule(&other->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
   }

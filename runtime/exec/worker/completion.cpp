@@ -31,7 +31,7 @@ void end_subtree(Worker* worker, Task* task);
 
 // Subtracts `amount` (children_word) from the parent's counts. The thread that brings a count to zero makes the waiting
 // parent ready, or ends the parent's subtree.
-void tell_parent(Worker* worker, Task* parent, uint64_t amount) {
+void report_parent(Worker* worker, Task* parent, uint64_t amount) {
   using namespace children_word;
   // acq_rel: the children's effects are released to the waiter, and the last thread that reports acquires them all for
   // it.
@@ -61,7 +61,7 @@ void end_subtree(Worker* worker, Task* task) {
   // A persistent task's descriptor is used again once its group is empty: so its end is reported to the group last.
   Taskgroup* group = task->has(task_flag::kPersistent) ? task->taskgroup : nullptr;
   release_task(worker, task);
-  tell_parent(worker, parent, children_word::kAlive);
+  report_parent(worker, parent, children_word::kAlive);
   tell_group(worker, group, 1);
 }
 
@@ -85,7 +85,7 @@ void complete_inner(Worker* worker, Task* task) {
   Task* parent = task->parent;
   if (!task->has(task_flag::kPersistent)) tell_group(worker, task->taskgroup, 1);
   // The completion is reported first: the parent cannot go away before the end of the subtree is reported, too.
-  tell_parent(worker, parent, kIncomplete);
+  report_parent(worker, parent, kIncomplete);
   // The parent has ended, or is at a barrier. If it ends later than this, a task below removes it.
   if ((parent->children.load(relaxed) & kWaitingForSubtree) != 0) [[unlikely]] {
     shed_ended_ancestors(worker, task);
@@ -105,7 +105,7 @@ void complete_inner(Worker* worker, Task* task) {
 }  // namespace
 
 bool has_no_children(const Task* task) {
-  // acquire pairs with tell_parent: what the last task of the subtree did is visible to the thread that acts on the
+  // acquire pairs with report_parent: what the last task of the subtree did is visible to the thread that acts on the
   // subtree's end.
   return task->created == 0 && task->children.load(acquire) == 0;
 }
@@ -115,7 +115,7 @@ bool subtree_has_ended(const Task* task) {
 }
 
 uint32_t incomplete_children(const Task* task) {
-  // acquire pairs with tell_parent: a zero makes the children's effects visible.
+  // acquire pairs with report_parent: a zero makes the children's effects visible.
   return children_word::incomplete(task->children.load(acquire) + task->created * children_word::kLeaf);
 }
 
@@ -126,7 +126,7 @@ void flush_reports(Worker* worker) {
   Task* parent = worker->reported_parent;
   worker->reported_parent = nullptr;
   tell_group(worker, worker->reported_group, static_cast<int64_t>(count));
-  tell_parent(worker, parent, count * children_word::kLeaf);
+  report_parent(worker, parent, count * children_word::kLeaf);
 }
 
 Task* complete_task(Worker* worker, Task* task) {
@@ -167,7 +167,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
 
 // Tells tools how a body ended and to which task the thread goes back.
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
-  Task* next = previous != nullptr ? previous : task_in_view(worker);
+  Task* next = previous != nullptr ? previous : shown_task(worker);
   if (task->tied()) tsan_release(worker);
   // Pairs with the wait for a persistent graph's iteration, which no event announces (construct/task/persistent.cpp).
   if (task->taskgroup != nullptr && !task->taskgroup->is_construct) tsan_release(task->taskgroup);
@@ -177,7 +177,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
 
 [[gnu::noinline]] void announce_start(Worker* worker, Task* task, Task* previous) {
   tool_tail(task)->beneath = previous;
-  Task* prior = previous != nullptr ? previous : task_in_view(worker);
+  Task* prior = previous != nullptr ? previous : shown_task(worker);
   if (task->tied()) tsan_acquire(worker);
   bool yields = worker->yields && prior->has(task_flag::kImplicit);
   worker->yields = false;
@@ -303,7 +303,7 @@ bool has_view(const Worker* worker) {
 }
 
 [[gnu::noinline]] void announce_visit(Worker* worker, Task* task, tool::TaskStatus how_it_is_left) {
-  Task* around = worker->task != nullptr ? worker->task : task_in_view(worker);
+  Task* around = worker->task != nullptr ? worker->task : shown_task(worker);
   tool::task_schedule(&around->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
   tool::task_schedule(&task->tool_data, how_it_is_left, &around->tool_data);
 }
@@ -365,7 +365,7 @@ void end_claimed(Worker* worker, Task* task) {
   Taskgroup* group = task->taskgroup;
   release_task(worker, task);
   tell_group(worker, group, 1);
-  tell_parent(worker, parent, children_word::kLeaf);
+  report_parent(worker, parent, children_word::kLeaf);
 }
 
 Task* run_task(Task* task) {

@@ -22,7 +22,7 @@ bool give_up_one(Task* task) { return task->predecessors.fetch_sub(1, acq_rel) =
 
 void release_implicit(Task* task) {
   using namespace children_word;
-  uint64_t now = task->children.fetch_sub(kAlive, acq_rel) - kAlive;  // as tell_parent in exec/worker/completion.cpp
+  uint64_t now = task->children.fetch_sub(kAlive, acq_rel) - kAlive;  // as report_parent in exec/worker/completion.cpp
   if ((now & kWaitingForSubtree) != 0 && alive(now) == 0) barrier_arrive(static_cast<Member*>(task->block));
 }
 

@@ -228,7 +228,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
 
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
-  if (idle.since == 0 && !idle.polled) tool::tell_wait(MARLINE_WAIT_FOR_WORK);
+  if (idle.since == 0 && !idle.polled) tool::report_wait(MARLINE_WAIT_FOR_WORK);
   if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]]
     return;
   if (poll_while_idle(worker, idle, condition)) return;
@@ -254,23 +254,23 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
 // Back to work: wakes another worker if it may take over the polling or other work. (A worker that was woken for a task
 // of its team may have found a task in its own inbox first; the wake-up must be passed on.)
 void end_idleness(Worker* worker, Idleness& idle) {
-  if (worker->nesting.goes_round.load(relaxed) != 0) [[unlikely]] {
-    worker->nesting.goes_round.store(0, relaxed);
+  if (worker->nesting.polls_in_turn.load(relaxed) != 0) [[unlikely]] {
+    worker->nesting.polls_in_turn.store(0, relaxed);
   }
   if (idle.since == 0 && !idle.polled && !idle.slept) return;
   bool polled = progress_drop_idle_role(worker) && progress_pending();
-  bool pass_on = polled || (idle.slept && (work_in_sight(worker) || worker->nesting.owes_wakeup));
+  bool pass_on = polled || (idle.slept && (work_in_sight(worker) || worker->nesting.must_wake));
   idle = {};
   if (!pass_on) return;
-  worker->nesting.owes_wakeup = false;
+  worker->nesting.must_wake = false;
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
 
 // A frame that waits in place over another one has nothing to do: the other frame gets a turn.
 [[gnu::noinline]] void go_round(Worker* worker) {
-  tool::tell_wait(MARLINE_WAIT_FOR_WORK);
+  tool::report_wait(MARLINE_WAIT_FOR_WORK);
   progress_when_idle(worker);
-  worker->nesting.goes_round.store(1, seq_cst);
+  worker->nesting.polls_in_turn.store(1, seq_cst);
   tell_primaries(worker);
   if (oversubscribed()) sched_yield();  // perhaps to one of these members
   yield_to_caller();

@@ -70,7 +70,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   Publication publication{publish, task, context};
   flush_reports(worker);
   release_held(worker, nullptr);
-  ++worker->in_view.suspensions;
+  ++worker->shown_state.suspensions;
   fiber->waits_for = &why;
   task->fiber = fiber;
   task->home = fiber->tied_frames > 0 ? worker : nullptr;
@@ -88,12 +88,12 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   announce(task, status, other);
   fiber_switch(target, run_publication, &publication);
   worker = this_worker();
-  announce(task_in_view(worker), tool::TaskStatus::kSwitch, task);
+  announce(shown_task(worker), tool::TaskStatus::kSwitch, task);
 }
 
 // While an implicit task is suspended, it stands for its thread in the events. So the start of the next task reports
 // that this one has yielded.
-[[gnu::noinline]] void yield_telling(Worker* worker) {
+[[gnu::noinline]] void yield_reporting(Worker* worker) {
   Task* task = worker->task;
   worker->yields = task->has(task_flag::kImplicit);
   set_enter_frame(frame_of(task), in_callers_frame());
@@ -172,7 +172,7 @@ void yield_task() {
     return progress_when_all_yield(worker);
   }
   if (tool::present()) [[unlikely]] {
-    return yield_telling(worker);
+    return yield_reporting(worker);
   }
   suspend(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
 }

@@ -113,7 +113,7 @@ void let_others_run(Worker* worker) {
 }
 
 void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
-  tool::tell_wait(MARLINE_WAIT_THROTTLE);
+  tool::report_wait(MARLINE_WAIT_THROTTLE);
   Patience patience(worker);
   Amount enough = resumption(limit);
   for (Amount now = least; now.exceeds(enough) && !patience.has_ended(worker);) {

@@ -74,7 +74,7 @@ void program_thread_ends(void* argument);
 void worker_enter_thread(Worker* worker) {
   worker_enter(worker);
   worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->beginning.pool);
-  worker->fiber = worker->in_view.own_fiber = fiber_for_thread(worker);
+  worker->fiber = worker->shown_state.own_fiber = fiber_for_thread(worker);
   worker->signal_stack = stack_watch_overflow();
 }
 
@@ -110,7 +110,7 @@ void give_up_thread(Worker* worker) {
   worker->pool->retire();
   worker->pool = nullptr;
   worker->fiber = nullptr;
-  worker->in_view.thread = 0;
+  worker->shown_state.thread = 0;
   set_this_worker(nullptr);
 }
 
@@ -295,8 +295,8 @@ int forget_other_threads() {
   int shown = 0;
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) {
     one->hot_team = one->nesting.free_inner = nullptr;
-    const bool shows = one->in_view.thread == g_forking_thread;
-    one->in_view.thread = shows ? static_cast<int>(gettid()) : 0;
+    const bool shows = one->shown_state.thread == g_forking_thread;
+    one->shown_state.thread = shows ? static_cast<int>(gettid()) : 0;
     shown += shows;
   }
   return shown;
@@ -399,9 +399,9 @@ Worker* worker_create() {
 
 void worker_enter(Worker* worker) {
   worker->error_number = &errno;
-  worker->in_view.thread = static_cast<int>(gettid());
-  worker->in_view.blocked = nullptr;
-  worker->in_view.block_depth = 0;
+  worker->shown_state.thread = static_cast<int>(gettid());
+  worker->shown_state.blocked = nullptr;
+  worker->shown_state.block_depth = 0;
   worker->place = kNoPlace;  // not the place of the thread that had this structure before
   worker->share = nullptr;   // nor its share
   worker->pushed = {};
@@ -411,7 +411,7 @@ void worker_enter(Worker* worker) {
   worker->called_back = false;
   worker->keeps_task = false;
   worker->nesting.open_inner = 0;
-  worker->nesting.owes_wakeup = false;
+  worker->nesting.must_wake = false;
   worker->exception_globals = nullptr;
   fence_signal();  // a signal handler on this thread finds no data of the thread that had this structure before
   set_this_worker(worker);

@@ -18,7 +18,7 @@ void Machine::begin_iteration(size_t number) {
   loop.has_words = plan != nullptr && plan->number == loop.plan;
   loop.plan = plan != nullptr ? plan->number : 0;
   loop.is_whole = loop.is_replay && draw(2) == 0 && is_repeated_as_a_whole(number, loop.before);
-  if (loop.is_whole && !head_.again_all(static_cast<GraphNumber>(construct.loop))) std::abort();
+  if (loop.is_whole && !head_.replay_all(static_cast<GraphNumber>(construct.loop))) std::abort();
   open_loop_ = construct.loop;
 }
 
@@ -90,16 +90,16 @@ bool Machine::is_replayed_again(const Construct& construct, size_t position) {
   const Loop& loop = loops_[construct.loop];
   auto graph = static_cast<GraphNumber>(construct.loop);
   bool is_known = loop.has_words && position < loop.before.size();
-  if (!is_known || draw(2) == 0) return head_.again(graph, construct.words.data(), construct.words.size());
+  if (!is_known || draw(2) == 0) return head_.replay_next(graph, construct.words.data(), construct.words.size());
   const std::vector<uint64_t>& before = program_.constructs[loop.before[position]].words;
   if (before.size() != construct.words.size())
-    return head_.again(graph, construct.words.data(), construct.words.size());
+    return head_.replay_next(graph, construct.words.data(), construct.words.size());
   std::vector<ChangedWord> changed;
   for (size_t i = 0; i < before.size(); ++i) {
-    bool is_told = before[i] != construct.words[i] || draw(4) == 0;
-    if (is_told) changed.push_back({static_cast<uint32_t>(i), construct.words[i]});
+    bool is_reported = before[i] != construct.words[i] || draw(4) == 0;
+    if (is_reported) changed.push_back({static_cast<uint32_t>(i), construct.words[i]});
   }
-  return head_.again_but(graph, changed.data(), changed.size());
+  return head_.replay_next_with(graph, changed.data(), changed.size());
 }
 
 TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
@@ -110,9 +110,9 @@ TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
   bool is_again = is_repeated(number, position, loop.now, loop.before);
   loop.now.push_back(number);
   auto replayed = [&] {
-    TaskNumber again = head_.number_of(graph, position);
-    positions_[again] = position;
-    return again;
+    TaskNumber replay_next = head_.number_of(graph, position);
+    positions_[replay_next] = position;
+    return replay_next;
   };
   if (loop.is_whole) return replayed();
   if (loop.is_replay && (!is_again || draw(60) == 0)) head_.cut_iteration();

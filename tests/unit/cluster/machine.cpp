@@ -40,12 +40,12 @@ HeadOptions Machine::options(unsigned seed, const Program& program) {
   options.credits = 1 + random() % 40;
   if (random() % 2 == 0) options.memory = 8 + random() % 60;
   options.withdraw = random() % 2 == 0;
-  options.patience = seed / 8 % 3 == 2 ? 0 : std::exp2(static_cast<double>(seed % 8) - 4);
+  options.report_delay = seed / 8 % 3 == 2 ? 0 : std::exp2(static_cast<double>(seed % 8) - 4);
   if (random() % 3 == 0) options.window = 1 + random() % 20;
   if (seed % 4 == 3) {  // each plan is replaced by another one when times are known
     options.policy = PlacementPolicy::kEarliestEnd;
     options.window = 20;
-    options.uneven = options.worse = 0;
+    options.imbalance_limit = options.replan_gain = 0;
     options.replays = 1 + seed / 4 % 2;
   }
   return options;
@@ -81,9 +81,9 @@ void Machine::drain_head() {
   for (Message& message : head_.messages) {
     message.from = 0;
     uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
-    bool is_stand_in = message.kind == MessageKind::kAssign && !assigned_.insert(message.task).second;
+    bool is_speculative_copy = message.kind == MessageKind::kAssign && !assigned_.insert(message.task).second;
     Node& node = *nodes_[message.to];
-    if (is_stand_in) {
+    if (is_speculative_copy) {
       node.stand_ins.insert(message.index);
       if (node.stand_ins.size() > static_cast<uint64_t>(node.slots))
         fail("a node gets more stand-ins than it has slots");
@@ -94,8 +94,8 @@ void Machine::drain_head() {
     transmit(message);
   }
   head_.messages.clear();
-  head_.over.clear();
-  head_.over_replays.clear();
+  head_.completed.clear();
+  head_.completed_replays.clear();
 }
 
 void Machine::transmit(const Message& message) {

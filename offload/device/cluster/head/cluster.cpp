@@ -60,11 +60,11 @@ ChosenPlacement chosen_placement() {
 // The number of kernels that may be submitted and not have run. For each node it is twice the number that a node is
 // sent at a time (HeadOptions::credits), plus the ones that wait to be placed with others. With `hold` all kernels are
 // planned at once, so there is no limit.
-int most_ahead(const Device* device, bool hold, int group) {
+int most_submitted(const Device* device, bool hold, int group) {
   return hold ? INT_MAX : 128 * device->member_count + 2 * group;
 }
 
-bool sends_ahead() {
+bool submits_early() {
   const char* text = option_value(Option::kClusterSends);
   if (text == nullptr) return true;
   if (strcasecmp(text, "ready") != 0) refuse_value(Option::kClusterSends, text);
@@ -127,15 +127,15 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   cluster()->receive(peer, message, frame.a, blob.reader);
 }
 
-void tell_lost(int peer, char* to, size_t bytes) {
-  if (cluster() != nullptr) cluster()->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
+void report_lost(int peer, char* to, size_t bytes) {
+  if (cluster() != nullptr) cluster()->report_lost(static_cast<NodeNumber>(peer), to, bytes);
 }
 
 void look_at_held() {
   if (cluster() != nullptr) cluster()->look_at_held();
 }
 
-constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr, look_at_held};
+constexpr ExtensionFrames kExtension = {place, deliver, report_lost, nullptr, look_at_held};
 
 void describe(int, DeviceFacts& facts) { describe_cluster(facts); }
 
@@ -161,7 +161,7 @@ void start(Device* device) {
   options.policy = placement.policy;
   options.hold = placement.hold;
   options.memory = chosen_memory();
-  options.patience = Worker::patience(options.nodes);
+  options.report_delay = Worker::report_delay(options.nodes);
   // With the other policies, the policy alone decides where regions run.
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;
   ClusterPlace place = {room.begin, room.bytes, has_gpus, options.nodes};
@@ -186,15 +186,15 @@ void start(Device* device) {
   device->asks_for_spans = true;
   // A check prints for each allocation where it is mapped from, so each mapping needs its own.
   device->shares_storage = !writes.checks;
-  bool takes_ahead = sends_ahead();
-  bool in_groups = weighs_links && takes_ahead && !options.hold;
-  device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);
+  bool takes_early = submits_early();
+  bool in_groups = weighs_links && takes_early && !options.hold;
+  device->most_submitted = most_submitted(device, options.hold, in_groups ? head->place_in_groups() : 0);
   device->holds_for_waits = options.hold;
   device->holds_back = options.hold || in_groups;
   // relaxed: published together with the device, like its other members.
-  device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);
-  if (takes_ahead) start_ahead();
-  // Must be called after start_ahead, which captures tasks.
+  device->takes_early.store(takes_early, std::memory_order_relaxed);
+  if (takes_early) start_submission();
+  // Must be called after start_submission, which captures tasks.
   if (writes.needs_names()) capture_names();
   device->state = head;
 }
@@ -221,8 +221,8 @@ void stop(Device*) {}  // it ends with the workers
 
 void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
 
-void copy_all(Device* device, const AheadCopy* copies, uint32_t count) { head_of(device).copy_all(copies, count); }
-uint64_t start_copies(Device* device, const AheadCopies& copies, Operation* operation) {
+void copy_all(Device* device, const DeviceCopy* copies, uint32_t count) { head_of(device).copy_all(copies, count); }
+uint64_t start_copies(Device* device, const OrderedCopies& copies, Operation* operation) {
   return head_of(device).start_copies(copies, operation);
 }
 
@@ -241,8 +241,8 @@ void progress(Device* device) {
   progress_nodes(device);
 }
 
-bool begin_iteration(Device* device, uint64_t graph, bool is_behind) {
-  return head_of(device).begin_iteration(graph, is_behind);
+bool begin_iteration(Device* device, uint64_t graph, bool has_barrier) {
+  return head_of(device).begin_iteration(graph, has_barrier);
 }
 bool repeat_iteration(Device* device, uint64_t graph, bool changes, Operation* operation) {
   return head_of(device).repeat_iteration(graph, changes, operation);
@@ -259,17 +259,17 @@ bool reduce(Device* device, uint64_t address, size_t bytes, Combine combine, voi
 
 bool checks_order(Device* device) { return head_of(device).checks_writes(); }
 
-constexpr AheadKind kAhead = {cancel,        start_copies,    start_find_on_cluster, copy_part,
-                              has_room,      begin_iteration, repeat_iteration,      repeat_kernel,
-                              end_iteration, end_graph,       wait_begins,           await,
-                              reduce,        checks_order,    report_unordered};
+constexpr EarlySubmission kSubmission = {cancel,        start_copies,    start_find_on_cluster, copy_part,
+                                         has_room,      begin_iteration, repeat_iteration,      repeat_kernel,
+                                         end_iteration, end_graph,       wait_begins,           await,
+                                         reduce,        checks_order,    report_unordered};
 
 }  // namespace
 
 void check_cluster_options() {
   (void)chosen_writes();
   (void)chosen_placement();
-  (void)sends_ahead();
+  (void)submits_early();
   (void)chosen_memory();
 }
 
@@ -280,7 +280,7 @@ void end_cluster_check() {
   end_check();
 }
 
-void take_cluster_frames() { take_guest_frames(kGuest); }
+void take_cluster_frames() { take_extension_frames(kExtension); }
 
 constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            describe,        start,
@@ -290,6 +290,6 @@ constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            find_on_cluster, locate_on_cluster,
                                            nullptr,         launch,
                                            progress,        stop,
-                                           &kAhead,         copy_all};
+                                           &kSubmission,    copy_all};
 
 }  // namespace marline::offload::device

@@ -23,7 +23,7 @@ void unload_on_cluster(Device* device, uint64_t handle);
 uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name);
 uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes);
 
-// AheadKind::start_find.
+// EarlySubmission::start_find.
 void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation);
 
 }  // namespace marline::offload::device

@@ -2,8 +2,8 @@
 //
 // Copies between the program and the cluster that no thread waits for. Each is a task of node 0 (head.hpp). Small ones
 // are made at once by the thread that finds that they can start, under the node's lock. Others are made in parts,
-// without the lock, by threads that have nothing else to do (AheadKind::copy_part), which poll the wires between the
-// parts.
+// without the lock, by threads that have nothing else to do (EarlySubmission::copy_part), which poll the wires between
+// the parts.
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
 #include "device/cluster/head/head.hpp"
@@ -18,7 +18,7 @@ using namespace cluster;
 using namespace image;
 
 // Lists for each copy to the device the words that may be pointers. Needs no lock.
-void ClusterHead::find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const {
+void ClusterHead::find_pointers(const DeviceCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const {
   for (uint32_t i = 0; i < count; ++i) {
     List<uint64_t>& found = pointers.push({});
     if (copies[i].is_to_device) memory_.find_pointers(copies[i].device, copies[i].host, copies[i].bytes, found);
@@ -51,16 +51,16 @@ bool ClusterHead::copy_more(Copying& copying) const {
   constexpr size_t kPart = 1 << 20;
   const Copies& copies = *copying.copies;
   for (size_t left = kPart; copying.copy < copies.count && left != 0;) {
-    const AheadCopy& copy = copies.copies[copying.copy];
+    const DeviceCopy& copy = copies.copies[copying.copy];
     size_t bytes = std::min(left, copy.bytes - copying.bytes);
     char* on_device = node_.memory_at(copy.device) + copying.bytes;
     char* on_host = static_cast<char*>(copy.host) + copying.bytes;
-    if (copy.told != nullptr && copying.bytes == 0) copy.told->begin = now();
+    if (copy.reported != nullptr && copying.bytes == 0) copy.reported->begin = now();
     std::memcpy(copy.is_to_device ? on_device : on_host, copy.is_to_device ? on_host : on_device, bytes);
     copying.bytes += bytes;
     left -= bytes;
     if (copying.bytes < copy.bytes) continue;
-    if (copy.told != nullptr) copy.told->end = now();
+    if (copy.reported != nullptr) copy.reported->end = now();
     ++copying.copy;
     copying.bytes = 0;
   }
@@ -102,12 +102,12 @@ void ClusterHead::end_copying(const Copying& copying) {
 }
 
 // The task that makes these copies. It may also use the gaps between copies that are at most `apart` bytes apart.
-NewTask ClusterHead::task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart) {
+NewTask ClusterHead::task_of(const OrderedCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart) {
   NewTask task;
   task.is_on_host = true;
-  for (uint32_t i = 0; i < given.behind_count; ++i) task.predecessors.push(present(given.behind[i]));
+  for (uint32_t i = 0; i < given.predecessor_count; ++i) task.predecessors.push(present(given.after[i]));
   for (uint32_t i = 0; i < given.count; ++i) {
-    const AheadCopy& copy = given.copies[i];
+    const DeviceCopy& copy = given.copies[i];
     ClusterBuffer& buffer = buffer_at(copy.device, copy.bytes, copy.is_to_device ? "a copy to" : "a copy from");
     ClusterRange range = {buffer.number, copy.device - buffer.begin, copy.bytes};
     ClusterMemory::add_access(task.accesses, {range, copy.is_to_device}, apart);
@@ -117,15 +117,15 @@ NewTask ClusterHead::task_of(const AheadCopies& given, const List<List<uint64_t>
   return task;
 }
 
-TaskNumber ClusterHead::start_copies(const AheadCopies& given, Operation* operation) {
+TaskNumber ClusterHead::start_copies(const OrderedCopies& given, Operation* operation) {
   Known known;
   known.operation = operation;
-  known.copies = static_cast<Copies*>(std::malloc(sizeof(Copies) + given.count * sizeof(AheadCopy)));
+  known.copies = static_cast<Copies*>(std::malloc(sizeof(Copies) + given.count * sizeof(DeviceCopy)));
   if (known.copies == nullptr) fatal("no memory for a copy from or to the cluster");
   known.copies->count = given.count;
   known.copies->in_parts = given.in_parts;
-  known.copies->looks_later = given.behind_count != 0;
-  if (given.count != 0) std::memcpy(known.copies->copies, given.copies, given.count * sizeof(AheadCopy));
+  known.copies->looks_later = given.predecessor_count != 0;
+  if (given.count != 0) std::memcpy(known.copies->copies, given.copies, given.count * sizeof(DeviceCopy));
   known.created = now();
   List<List<uint64_t>> pointers;
   find_pointers(given.copies, given.count, pointers);
@@ -134,7 +134,7 @@ TaskNumber ClusterHead::start_copies(const AheadCopies& given, Operation* operat
   if (operation != nullptr) add_operations(hooks_share(operation));
   {
     Guard guard(node_.lock);
-    known.is_ahead = is_ahead(given.behind, given.behind_count);
+    known.is_submitted_early = is_submitted_early(given.after, given.predecessor_count);
     number = create(task_of(given, pointers, 0), known);
     if (operation != nullptr) operation->number = number;
     pump(finished);

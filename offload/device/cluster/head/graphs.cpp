@@ -11,7 +11,7 @@ namespace {
 
 // The number of replayed tasks for each node after which the nodes are sent the tasks so far, before the iteration's
 // end: about 10 microseconds of the program's work.
-constexpr uint64_t kTasksPerNode = 16, kRenewedPerNode = 64;
+constexpr uint64_t kTasksPerNode = 16, kNewArgumentsPerNode = 64;
 
 }  // namespace
 
@@ -43,13 +43,13 @@ ClusterGraphs::Graph& ClusterGraphs::graph_of(GraphNumber number) {
   return found != nullptr ? *found : graphs_.add(number);
 }
 
-bool ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
+bool ClusterGraphs::begin(GraphNumber number, bool has_barrier, uint64_t uses) {
   Graph& graph = graph_of(number);
   graph.uses_before = graph.uses;
   graph.uses = uses;
   const Plan* plan = head_.kept_plan(number);
   uint64_t before = plan != nullptr ? plan->number : 0;
-  bool is_replay = head_.begin_iteration(number, is_behind);
+  bool is_replay = head_.begin_iteration(number, has_barrier);
   plan = head_.kept_plan(number);
   if (plan != nullptr && plan->number != before) {  // the iteration before has become a plan
     assert(graph.forms.count() == plan->tasks.count());
@@ -97,7 +97,7 @@ void ClusterGraphs::note_repeated(const Graph& graph, uint64_t tasks, Operation*
     if (replay.first != graph.first) continue;
     replay.tasks += tasks;
     if (operation != nullptr) replay.operations.push(operation);
-    count_up(cluster_seen().under_way, static_cast<int64_t>(tasks));
+    count_up(cluster_statistics().under_way, static_cast<int64_t>(tasks));
   }
 }
 
@@ -105,7 +105,7 @@ bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const New
                            TaskNumber& task_number) {
   Graph& graph = graph_of(number);
   if (graph.plan == 0) return false;
-  if (!is_same(graph, form, task) || !head_.again(number, task.words.begin(), task.words.count())) {
+  if (!is_same(graph, form, task) || !head_.replay_next(number, task.words.begin(), task.words.count())) {
     graph.plan = 0;
     head_.cut_iteration();
     return false;
@@ -118,7 +118,7 @@ bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const New
 
 bool ClusterGraphs::repeat_all(GraphNumber number, uint64_t uses, Operation* operation, TaskNumber& task_number) {
   Graph& graph = graph_of(number);
-  if (!may_repeat_all(graph, uses) || !head_.again_all(number)) return false;
+  if (!may_repeat_all(graph, uses) || !head_.replay_all(number)) return false;
   graph.next = plan_of(graph.plan)->forms.count();
   task_number = graph.first;
   note_repeated(graph, graph.next, operation);
@@ -141,19 +141,19 @@ bool ClusterGraphs::renew(GraphNumber number, uint64_t uses, Operation* operatio
 }
 
 bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedWord* words, size_t count,
-                               uint32_t first, bool& is_told) {
+                               uint32_t first, bool& is_reported) {
   Graph& graph = graph_of(number);
   // Null if the plan has been given up.
   const KeptForms* kept = graph.plan != 0 ? plan_of(graph.plan) : nullptr;
-  if (kept == nullptr || graph.uses != uses || !head_.again_but(number, words, count, first)) {
+  if (kept == nullptr || graph.uses != uses || !head_.replay_next_with(number, words, count, first)) {
     graph.plan = 0;
     head_.cut_iteration();
     return false;
   }
   ++graph.next;
   ++graph.uncounted;
-  is_told = graph.next % (kRenewedPerNode * kept->nodes) == 0;
-  if (!is_told) return true;
+  is_reported = graph.next % (kNewArgumentsPerNode * kept->nodes) == 0;
+  if (!is_reported) return true;
   note_repeated(graph, graph.uncounted, nullptr);
   graph.uncounted = 0;
   head_.confirm();
@@ -194,25 +194,25 @@ void ClusterGraphs::find_kernel(TaskNumber replayed, KernelForm& form, KernelNam
 }
 
 void ClusterGraphs::begin_again(TaskNumber first) {
-  for (Replay& replay : replays_) replay.again += replay.first == first ? 1 : 0;
+  for (Replay& replay : replays_) replay.open += replay.first == first ? 1 : 0;
 }
 
 void ClusterGraphs::end_again(TaskNumber first) {
-  for (Replay& replay : replays_) replay.again -= replay.first == first ? 1 : 0;
+  for (Replay& replay : replays_) replay.open -= replay.first == first ? 1 : 0;
 }
 
 void ClusterGraphs::take_ended(List<Operation*>& finished) {
-  for (TaskNumber first : head_.over_replays) {
+  for (TaskNumber first : head_.completed_replays) {
     for (Replay& replay : replays_) replay.has_ended = replay.has_ended || replay.first == first;
   }
-  head_.over_replays.clear();
+  head_.completed_replays.clear();
   for (size_t i = 0; i < replays_.count();) {
-    if (!replays_[i].has_ended || replays_[i].again != 0) {
+    if (!replays_[i].has_ended || replays_[i].open != 0) {
       ++i;
       continue;
     }
     for (Operation* operation : replays_[i].operations) finished.push(operation);
-    count_up(cluster_seen().under_way, -static_cast<int64_t>(replays_[i].tasks));
+    count_up(cluster_statistics().under_way, -static_cast<int64_t>(replays_[i].tasks));
     const uint64_t plan = replays_[i].plan;
     replays_.erase(i);
     forget_plan(plan);

@@ -45,9 +45,9 @@ class ClusterGraphs {
  public:
   explicit ClusterGraphs(Head& head) : head_(head) {}
 
-  // Begins an iteration. `is_behind`: all kernels launched before it have ended. `uses`: must change whenever kernels
+  // Begins an iteration. `has_barrier`: all kernels launched before it have ended. `uses`: must change whenever kernels
   // may use other data with the same maps. Returns whether the iteration can be repeated as a whole.
-  bool begin(GraphNumber graph, bool is_behind, uint64_t uses);
+  bool begin(GraphNumber graph, bool has_barrier, uint64_t uses);
   void end(GraphNumber graph);
   void remove(GraphNumber graph);
 
@@ -62,9 +62,9 @@ class ClusterGraphs {
   // The same for an iteration with other arguments: its kernels come by `renew_next`.
   [[nodiscard]] bool renew(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
   // The next kernel, with changed words. `first`: the index among a kernel's words of its first argument. Returns false
-  // if the iteration has been cut. `is_told`: set if the nodes must be sent the kernels so far.
+  // if the iteration has been cut. `is_reported`: set if the nodes must be sent the kernels so far.
   [[nodiscard]] bool renew_next(GraphNumber graph, uint64_t uses, const ChangedWord* words, size_t count,
-                                uint32_t first, bool& is_told);
+                                uint32_t first, bool& is_reported);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // Notes a task that has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form, const KernelNames& names) {
@@ -115,7 +115,7 @@ class ClusterGraphs {
     uint64_t plan = 0;
     uint64_t tasks = 0;           // number of tasks so far
     List<Operation*> operations;  // one for each task, or one for all
-    uint64_t again = 0;           // replacements of its tasks that have not ended
+    uint64_t open = 0;            // replacements of its tasks that have not ended
     bool has_ended = false;       // except for these replacements
   };
 

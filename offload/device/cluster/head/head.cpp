@@ -62,13 +62,13 @@ TaskNumber ClusterHead::create(NewTask task, const Known& known) {
   TaskNumber number = head_.create(std::move(task));
   known_.reach(number) = known;
   known_[number].is_counted = true;
-  count_up(cluster_seen().under_way);
+  count_up(cluster_statistics().under_way);
   limit_waits();
   return number;
 }
 
 void ClusterHead::pump(Finished& finished) {
-  cluster_times().set_wanted(is_told(MARLINE_ON_TIMES));
+  cluster_times().set_wanted(is_reported(MARLINE_ON_TIMES));
   do {
     List<Message> messages;
     messages.swap(head_.messages);
@@ -78,12 +78,12 @@ void ClusterHead::pump(Finished& finished) {
   for (Operation* operation : woken_) finished.push(operation);
   woken_.clear();
   note_holding();
-  for (TaskNumber task : head_.over) note_ended(task, finished);
+  for (TaskNumber task : head_.completed) note_ended(task, finished);
   graphs_.take_ended(finished);
-  if (!head_.over.is_empty()) {
+  if (!head_.completed.is_empty()) {
     memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); }, finished);
   }
-  head_.over.clear();
+  head_.completed.clear();
   warn_of_memory();
 }
 
@@ -102,12 +102,12 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   // The entry is empty if the head has made the task itself.
   Known& known = known_.reach(task);
   known.has_ended = true;
-  if (known.is_counted) count_up(cluster_seen().under_way, -1);
+  if (known.is_counted) count_up(cluster_statistics().under_way, -1);
   if (known.host != nullptr) {
     known.host->has_ended = true;
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);
   }
-  if (!made_again_.is_empty()) forget_made_again(task);
+  if (!recreated_.is_empty()) forget_recreated(task);
   if (known.replay != 0) graphs_.end_again(known.replay);
   if (known.operation != nullptr) {
     // If the node's times are not known, use the program's: when the task was submitted and when its end is known.
@@ -129,8 +129,8 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
 }
 
 void ClusterHead::finish(Finished& finished, bool polls) {
-  if (is_told(MARLINE_ON_TIMES)) [[unlikely]] {
-    tell_what_was_noted();
+  if (is_reported(MARLINE_ON_TIMES)) [[unlikely]] {
+    report_noted();
   }
   for (Operation* operation : finished) {
     if (polls) {
@@ -144,13 +144,13 @@ void ClusterHead::finish(Finished& finished, bool polls) {
   }
 }
 
-void ClusterHead::tell_what_was_noted() {
+void ClusterHead::report_noted() {
   List<TimedEntry> noted;
   {
     Guard guard(node_.lock);
     noted.swap(cluster_times().entries);
   }
-  tell_times(device_, noted);
+  report_times(device_, noted);
 }
 
 void ClusterHead::send(Message& message) {
@@ -208,13 +208,13 @@ bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& wor
   return is_new;
 }
 
-void ClusterHead::tell_lost(NodeNumber node, char* to, size_t bytes) {
+void ClusterHead::report_lost(NodeNumber node, char* to, size_t bytes) {
   const KernelPayload* first = nullptr;
   int count = 0;
   Guard guard(node_.lock);
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     const Known& known = known_[task];
-    if ((known.sent_to != node && known.lent_to != node) || known.kernel == nullptr) continue;
+    if ((known.sent_to != node && known.speculative_copy_on != node) || known.kernel == nullptr) continue;
     if (first == nullptr) first = known.kernel;
     ++count;
   }
@@ -273,8 +273,8 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 // is ordered after nothing that runs (submission/queue/submitted_tasks.cpp), so in most programs there is no such
 // successor.
 void ClusterHead::note_new_pointer() {
-  device_->takes_ahead.store(false, std::memory_order_relaxed);  // a hint: other tasks may be created meanwhile
-  postponing_.takes_ahead = false;
+  device_->takes_early.store(false, std::memory_order_relaxed);  // a hint: other tasks may be created meanwhile
+  postponing_.takes_early = false;
 }
 
 void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) {
@@ -447,15 +447,15 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
 // Copies that are at most this far apart become one access, together with the gap between them, as many ranges cost
 // more to fetch. For copies to the device the gap counts as written, and a region that writes there at the same time
 // would lose its results. So these are joined only if all of them fill new memory.
-uint64_t ClusterHead::join_distance(const AheadCopy* copies, uint32_t count) {
+uint64_t ClusterHead::join_distance(const DeviceCopy* copies, uint32_t count) {
   constexpr uint64_t kNear = 4096;
-  bool only_fills = std::all_of(copies, copies + count, [](const AheadCopy& one) { return one.fills; });
+  bool only_fills = std::all_of(copies, copies + count, [](const DeviceCopy& one) { return one.fills; });
   return !copies[0].is_to_device || only_fills ? kNear : 0;
 }
 
 // Makes all copies in one task: as separate tasks, each would wait for an answer of the node that has the data. All go
 // in one direction.
-void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
+void ClusterHead::copy_all(const DeviceCopy* copies, uint32_t count) {
   uint64_t bytes = 0;
   List<List<uint64_t>> pointers;
   find_pointers(copies, count, pointers);
@@ -477,25 +477,25 @@ void ClusterHead::copy_all(const AheadCopy* copies, uint32_t count) {
   });
 }
 
-void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind) {
+void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* after) {
   if (bytes == 0) return;
   NewTask task;
   {
     Guard guard(node_.lock);
-    if (behind != nullptr) task.predecessors.push(present(*behind));
+    if (after != nullptr) task.predecessors.push(present(*after));
     ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
     task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
   }
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, node_.memory_at(from), bytes); });
 }
 
-bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
+bool ClusterHead::is_submitted_early(const uint64_t* after, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    TaskNumber task = present(behind[i]);
+    TaskNumber task = present(after[i]);
     if (is_replayed(task) && !head_.has_ended(task)) return true;
     if (!known_.has(task)) continue;
     const Known& before = known_[task];
-    if (!before.has_ended && (before.kernel != nullptr || before.is_ahead)) return true;
+    if (!before.has_ended && (before.kernel != nullptr || before.is_submitted_early)) return true;
   }
   return false;
 }

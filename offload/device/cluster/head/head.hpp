@@ -70,7 +70,7 @@ class ClusterHead {
 
   // Returns 0 if there is not enough memory.
   uint64_t allocate(uint64_t bytes);
-  // As in AheadKind.
+  // As in EarlySubmission.
   bool has_room(uint64_t bytes);
   void release(uint64_t address);
   // Adds a variable of the program or of an image with its first value. `places`: its address on each node; must stay
@@ -82,21 +82,21 @@ class ClusterHead {
 
   // Done when the call returns. May suspend.
   void write(uint64_t to, const void* from, uint64_t bytes);
-  void copy_all(const AheadCopy* copies, uint32_t count);
+  void copy_all(const DeviceCopy* copies, uint32_t count);
   // `behind`: a task after which the copy is ordered; null: none.
-  void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind = nullptr);
+  void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* after = nullptr);
 
   // Creates a task of node 0 that makes the copies. Returns its number.
-  TaskNumber start_copies(const AheadCopies& copies, Operation* operation);
-  // As in AheadKind.
+  TaskNumber start_copies(const OrderedCopies& copies, Operation* operation);
+  // As in EarlySubmission.
   bool copy_part();
 
   // Submits a kernel. The operation ends when the kernel has run. `kernel`: the number under which its costs are
   // learned.
   void launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation);
 
-  // Iterations of persistent graphs (AheadKind).
-  bool begin_iteration(uint64_t graph, bool is_behind);
+  // Iterations of persistent graphs (EarlySubmission).
+  bool begin_iteration(uint64_t graph, bool has_barrier);
   [[nodiscard]] bool repeat_iteration(uint64_t graph, bool changes, Operation* operation);
   [[nodiscard]] bool repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void end_iteration(uint64_t graph);
@@ -111,7 +111,7 @@ class ClusterHead {
   // The program waits for this kernel, named by its operation's number. It may have ended.
   void await(TaskNumber kernel);
 
-  // As in AheadKind (reduce.cpp).
+  // As in EarlySubmission (reduce.cpp).
   [[nodiscard]] bool reduce(uint64_t address, uint64_t bytes, Combine combine, void* to);
 
   // Cancels a kernel, named by its operation's number. It may have ended.
@@ -130,7 +130,7 @@ class ClusterHead {
   void take_times(int peer, const uint64_t* words, uint32_t count);
 
   // Writes which regions a lost node had been sent, as a part of a message.
-  void tell_lost(NodeNumber node, char* to, size_t bytes);
+  void report_lost(NodeNumber node, char* to, size_t bytes);
 
   // Prints statistics with OMP_DISPLAY_ENV=verbose.
   void note_at_end();
@@ -152,7 +152,7 @@ class ClusterHead {
     bool in_parts;
     // The data that goes to the device may change before it is copied, so it is searched for pointers after the copy.
     bool looks_later;
-    AheadCopy copies[];
+    DeviceCopy copies[];
   };
   // The progress of copies that are made in parts.
   struct Copying {
@@ -171,25 +171,25 @@ class ClusterHead {
     uint64_t created = 0;    // when it was created (tell.hpp, now)
     NodeNumber sent_to = 0;  // the kernel's node; 0: it has not been sent
     // An idle node that has been sent a speculative copy of the task; 0: none.
-    NodeNumber lent_to = 0;
+    NodeNumber speculative_copy_on = 0;
     NodeNumber node = 0;          // the node that has run it; 0: its times are not known
     uint64_t begin = 0, end = 0;  // when it has run
-    bool is_counted = false;      // in ClusterSeen::under_way
+    bool is_counted = false;      // in ClusterStatistics::under_way
     // A predecessor, direct or not, is a kernel that may not have ended.
-    bool is_ahead = false;
-    bool is_made_again = false;  // another task replaces this one, which does not run
+    bool is_submitted_early = false;
+    bool is_recreated = false;  // another task replaces this one, which does not run
     bool has_ended = false;
     // Of a task that replaces a replayed one: the first task of the replay; 0: none.
     TaskNumber replay = 0;
   };
   // A task that has been replaced, and its replacement.
-  struct MadeAgain {
+  struct Recreated {
     TaskNumber task, by;
   };
-  // A task that has not ended, as make_again_behind sees it.
+  // A task that has not ended, as recreate_successors sees it.
   struct OpenTask {
     TaskNumber number;
-    enum : uint8_t { kApart, kBehind, kAgain } mark = kApart;
+    enum : uint8_t { kApart, kAfter, kAgain } mark = kApart;
     bool is_listed = false;
     List<TaskNumber> before;
   };
@@ -209,7 +209,7 @@ class ClusterHead {
     NodeNumber node = 0;
     // The number of regions in a row, at that node, that could have postponed their comparisons.
     uint32_t fit = 0;
-    bool takes_ahead = false;  // the value of Device::takes_ahead to set at the end
+    bool takes_early = false;  // the value of Device::takes_early to set at the end
     List<Operation*> waiters;  // they wait for kOver
     uint64_t regions = 0;
   };
@@ -247,34 +247,34 @@ class ClusterHead {
   void warn_of_memory();
   // `polls`: the calling thread is the one that polls the wire.
   void finish(Finished& finished, bool polls);
-  void tell_what_was_noted();
+  void report_noted();
   void note_new_pointer();
   [[nodiscard]] TaskNumber present(TaskNumber task) const;
   void make_wider(List<TaskAccess>& accesses);
   [[nodiscard]] bool uses_more_now(const List<TaskAccess>& known);
   [[nodiscard]] bool may_use_more(TaskNumber task);
-  [[nodiscard]] bool is_made_again(TaskNumber task);
-  void list_behind(TaskNumber task, List<TaskNumber>& behind);
+  [[nodiscard]] bool is_recreated(TaskNumber task);
+  void list_open_predecessors(TaskNumber task, List<TaskNumber>& after);
   void list_open(List<OpenTask>& open);
   static OpenTask* find_open(List<OpenTask>& open, TaskNumber number);
-  void mark(List<OpenTask>& open, TaskNumber behind);
-  void list_to_make_again(TaskNumber behind, List<TaskNumber>& to);
+  void mark(List<OpenTask>& open, TaskNumber after);
+  void list_to_recreate(TaskNumber after, List<TaskNumber>& to);
   void list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to);
   [[nodiscard]] NewTask copy_of(TaskNumber task);
   [[nodiscard]] NewTask copy_of_replayed(TaskNumber task);
   [[nodiscard]] Known leave(TaskNumber task);
-  void make_again(TaskNumber task);
-  void make_again_behind(TaskNumber behind, List<NodeNumber>& told);
-  [[nodiscard]] bool waits_for_notes(const OpenQuestion& asked, TaskNumber behind);
+  void recreate(TaskNumber task);
+  void recreate_successors(TaskNumber after, List<NodeNumber>& told);
+  [[nodiscard]] bool waits_for_notes(const OpenQuestion& asked, TaskNumber after);
   void answer(const OpenQuestion& asked);
-  void forget_made_again(TaskNumber by);
+  void forget_recreated(TaskNumber by);
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);
-  static uint64_t join_distance(const AheadCopy* copies, uint32_t count);
-  NewTask task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart);
-  void find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const;
-  bool is_ahead(const uint64_t* behind, uint32_t count);
+  static uint64_t join_distance(const DeviceCopy* copies, uint32_t count);
+  NewTask task_of(const OrderedCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart);
+  void find_pointers(const DeviceCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const;
+  bool is_submitted_early(const uint64_t* after, uint32_t count);
   [[nodiscard]] bool copy(const Copies& copies);
   [[nodiscard]] bool note_copied(const Copies& copies, const List<List<uint64_t>>& pointers);
   bool copy_more(Copying& copying) const;
@@ -304,7 +304,7 @@ class ClusterHead {
   std::atomic<bool> holds_{false};
   // Both lists are empty except for a short time when kernels begin to store pointers. They are linear, with at most as
   // many entries as tasks are in flight.
-  List<MadeAgain> made_again_;
+  List<Recreated> recreated_;
   List<OpenQuestion> open_questions_;
   uint64_t last_note_ = 0;
   List<Copying> copying_;  // copies that can be made and on which no thread works

@@ -36,7 +36,7 @@ void ClusterHead::send_task(const Message& message) {
   Known& known = known_[message.task];
   const KernelPayload& kernel = *known.kernel;
   note_reducer(kernel, message.to);
-  (known.sent_to == 0 ? known.sent_to : known.lent_to) = message.to;
+  (known.sent_to == 0 ? known.sent_to : known.speculative_copy_on) = message.to;
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
   const List<TaskAccess>& accesses = head_.accesses_of(message.task);
@@ -122,8 +122,8 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
   known.kernel = make_payload(form, launch.kernel->name, launch.place, words);
   if (checks_) known.kernel->checked = make_checked(launch, memory_);
   known.created = now();
-  for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(present(launch.behind[i]));
-  known.is_ahead = is_ahead(launch.behind, launch.behind_count);
+  for (uint32_t i = 0; i < launch.predecessor_count; ++i) task.predecessors.push(present(launch.after[i]));
+  known.is_submitted_early = is_submitted_early(launch.after, launch.predecessor_count);
   if (task.graph != 0) graphs_.note_created(task.graph, form, {launch.kernel->name, launch.place});
   return create(std::move(task), known);
 }
@@ -159,10 +159,10 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
       task.graph = launch.graph;
       for (uint64_t word : words) task.words.push(word);
     }
-    bool is_repeated =
-        in_graph && !launch.has_others_behind && graphs_.repeat(launch.graph, form, task, operation, operation->number);
+    bool is_repeated = in_graph && !launch.has_other_predecessors &&
+                       graphs_.repeat(launch.graph, form, task, operation, operation->number);
     if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
-    if (!launch.is_ahead) head_.barrier();
+    if (!launch.is_submitted_early) head_.barrier();
     note_fit(launch, operation->number, bytes);
     pump(finished);
   }
@@ -184,11 +184,11 @@ void ClusterHead::cancel(TaskNumber kernel) {
   under_lock([&] { head_.cancel(present(kernel)); });
 }
 
-bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
+bool ClusterHead::begin_iteration(uint64_t graph, bool has_barrier) {
   bool may_be_whole = false;
   under_lock([&] {
     end_postponing();
-    may_be_whole = graphs_.begin(graph, is_behind, uses());
+    may_be_whole = graphs_.begin(graph, has_barrier, uses());
   });
   return may_be_whole;
 }
@@ -219,13 +219,13 @@ bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* oper
 bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
   const uint32_t first = has_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
   Finished finished;
-  bool is_told = false, is_repeated;
+  bool is_reported = false, is_repeated;
   {
     Guard guard(node_.lock);
     bool uses_same = true;
     for (size_t i = 0; i < count; ++i) uses_same = uses_same && !memory_.is_inside(changed[i].value);
-    is_repeated = uses_same && graphs_.renew_next(graph, uses(), changed, count, first, is_told);
-    if (is_told || !is_repeated) pump(finished);
+    is_repeated = uses_same && graphs_.renew_next(graph, uses(), changed, count, first, is_reported);
+    if (is_reported || !is_repeated) pump(finished);
   }
   finish(finished, false);
   return is_repeated;

@@ -30,15 +30,15 @@ using namespace wire;
 
 // Returns the task's replacement, or the task itself, as in nearly all cases. Under the lock, as all functions here.
 TaskNumber ClusterHead::present(TaskNumber task) const {
-  for (const MadeAgain& one : made_again_) {
+  for (const Recreated& one : recreated_) {
     if (one.task == task) return one.by;
   }
   return task;
 }
 
-void ClusterHead::forget_made_again(TaskNumber by) {
-  for (size_t i = made_again_.count(); i-- > 0;) {
-    if (made_again_[i].by == by) made_again_.erase(i);
+void ClusterHead::forget_recreated(TaskNumber by) {
+  for (size_t i = recreated_.count(); i-- > 0;) {
+    if (recreated_[i].by == by) recreated_.erase(i);
   }
 }
 
@@ -62,9 +62,9 @@ bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
   return bytes_of(wider) > bytes_of(known);
 }
 
-bool ClusterHead::is_made_again(TaskNumber task) {
-  if (!is_replayed(task)) return known_[task].is_made_again;
-  for (const MadeAgain& one : made_again_) {
+bool ClusterHead::is_recreated(TaskNumber task) {
+  if (!is_replayed(task)) return known_[task].is_recreated;
+  for (const Recreated& one : recreated_) {
     if (one.task == task) return true;
   }
   return false;
@@ -76,9 +76,9 @@ bool ClusterHead::may_use_more(TaskNumber task) {
 }
 
 // Lists the predecessors of a task that has not ended, perhaps with some that have ended.
-void ClusterHead::list_behind(TaskNumber task, List<TaskNumber>& behind) {
-  if (is_replayed(task)) return head_.graphs().list_behind(task, behind);
-  for (TaskNumber before : head_.made(task).predecessors) behind.push(before);
+void ClusterHead::list_open_predecessors(TaskNumber task, List<TaskNumber>& after) {
+  if (is_replayed(task)) return head_.graphs().list_open_predecessors(task, after);
+  for (TaskNumber before : head_.made(task).predecessors) after.push(before);
 }
 
 // Lists all tasks that may be ordered after a task that has not ended. Of a replay all tasks are listed, as the program
@@ -91,26 +91,26 @@ void ClusterHead::list_open(List<OpenTask>& open) {
   for (size_t i = 0; i < graphs.replay_count(); ++i) {
     for (uint64_t at = 0; at < graphs.tasks_of_replay(i); ++at) open.push({}).number = graphs.first_of_replay(i) + at;
   }
-  for (OpenTask& one : open) list_behind(one.number, one.before);
+  for (OpenTask& one : open) list_open_predecessors(one.number, one.before);
 }
 
 // Marks the tasks that are ordered after `behind`, and among them the tasks that must be replaced. The created tasks
 // and the replayed tasks each come in a legal order, but a task of one kind may be a predecessor of a task of the
 // other. So the list is passed once more for each change from one kind to the other on a path.
-void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
+void ClusterHead::mark(List<OpenTask>& open, TaskNumber after) {
   for (bool is_done = false; !is_done;) {
     is_done = true;
     for (OpenTask& one : open) {
       auto mark = one.mark;
       for (TaskNumber before : one.before) {
-        if (before == behind) mark = std::max(mark, OpenTask::kBehind);
+        if (before == after) mark = std::max(mark, OpenTask::kAfter);
         const OpenTask* other = find_open(open, before);
         if (other != nullptr) mark = std::max(mark, other->mark);
       }
       // A replaced task is not replaced again. It still passes the mark on, as its successors are ordered after its
       // predecessors, too.
-      bool is_again = is_made_again(one.number);
-      if (mark == OpenTask::kBehind && !is_again && may_use_more(one.number)) mark = OpenTask::kAgain;
+      bool is_again = is_recreated(one.number);
+      if (mark == OpenTask::kAfter && !is_again && may_use_more(one.number)) mark = OpenTask::kAgain;
       is_done = is_done && mark == one.mark;
       one.mark = mark;
     }
@@ -118,10 +118,10 @@ void ClusterHead::mark(List<OpenTask>& open, TaskNumber behind) {
 }
 
 // Lists the tasks to be replaced, each after its predecessors.
-void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
+void ClusterHead::list_to_recreate(TaskNumber after, List<TaskNumber>& to) {
   List<OpenTask> open;
   list_open(open);
-  mark(open, behind);
+  mark(open, after);
   for (bool is_done = false; !is_done;) {
     is_done = true;
     for (OpenTask& one : open) {
@@ -133,7 +133,7 @@ void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
       if (!is_next) continue;
       one.is_listed = true;
       is_done = false;
-      if (!is_made_again(one.number)) to.push(one.number);
+      if (!is_recreated(one.number)) to.push(one.number);
     }
   }
 }
@@ -141,9 +141,9 @@ void ClusterHead::list_to_make_again(TaskNumber behind, List<TaskNumber>& to) {
 // Adds the predecessors that the replacement of `task` needs. `made`: the task itself, or a task that `task` has
 // replaced.
 void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to) {
-  List<TaskNumber> behind;
-  list_behind(made, behind);
-  for (TaskNumber before : behind) {
+  List<TaskNumber> after;
+  list_open_predecessors(made, after);
+  for (TaskNumber before : after) {
     TaskNumber by = present(before);
     if (by == task) {
       if (!head_.has_ended(before)) list_predecessors(task, before, to);
@@ -199,7 +199,7 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
     head_.graphs().list_words(number, words);
     known.kernel = make_payload(form, names.name, names.where, words);
     known.created = now();
-    known.is_ahead = true;
+    known.is_submitted_early = true;
     known.replay = head_.graphs().first_number_of(number);
     graphs_.begin_again(known.replay);
     return known;
@@ -214,9 +214,9 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
     payload->form.call.may_postpone = false;
     known.kernel = payload;
   }
-  known.sent_to = known.lent_to = 0;
+  known.sent_to = known.speculative_copy_on = 0;
   Known& left = known_[number];
-  left.is_made_again = true;
+  left.is_recreated = true;
   left.operation = nullptr;
   left.host = nullptr;
   left.copies = nullptr;
@@ -224,30 +224,30 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
   return known;
 }
 
-void ClusterHead::make_again(TaskNumber number) {
+void ClusterHead::recreate(TaskNumber number) {
   NewTask task = copy_of(number);
   if (!is_replayed(number)) head_.pass_on_last_of(number, task.last_of);
   Known known = leave(number);
   if (known.kernel != nullptr) make_wider(task.accesses);
   TaskNumber by = create(std::move(task), known);
-  for (MadeAgain& one : made_again_) {
+  for (Recreated& one : recreated_) {
     if (one.by == number) one.by = by;
   }
-  made_again_.push({number, by});
+  recreated_.push({number, by});
 }
 
-void ClusterHead::make_again_behind(TaskNumber behind, List<NodeNumber>& told) {
+void ClusterHead::recreate_successors(TaskNumber after, List<NodeNumber>& told) {
   // The rest of the iteration is created with all the data that it uses.
   head_.cut_iteration();
   List<TaskNumber> tasks;
-  list_to_make_again(behind, tasks);
+  list_to_recreate(after, tasks);
   for (TaskNumber task : tasks) {
     NodeNumber node = head_.place_of(task).node;
-    bool is_told = head_.leave_out(task) && node != 0;
-    for (NodeNumber other : told) is_told = is_told && other != node;
-    if (is_told) told.push(node);
+    bool is_reported = head_.leave_out(task) && node != 0;
+    for (NodeNumber other : told) is_reported = is_reported && other != node;
+    if (is_reported) told.push(node);
   }
-  for (TaskNumber task : tasks) make_again(task);
+  for (TaskNumber task : tasks) recreate(task);
 }
 
 // Sends a frame of one word to a node, after everything that has been sent to it before.
@@ -260,9 +260,9 @@ static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
 
 // Returns whether the asking node must wait for other nodes' confirmations. The asking node itself gets the
 // cancellations before it gets an answer, so it need not confirm them. Returns false if there is nothing to wait for.
-bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber behind) {
+bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber after) {
   List<NodeNumber> told;
-  make_again_behind(behind, told);
+  recreate_successors(after, told);
   for (Message& message : head_.messages) send(message);
   head_.messages.clear();
   OpenQuestion open = asked;

@@ -35,7 +35,7 @@ bool ClusterHead::uses_all() const {
 
 // Whether the program waits for this kernel, and nothing else of the cluster is in flight.
 bool ClusterHead::is_alone(const Launch& launch) const {
-  bool is_plain = !launch.is_ahead && !launch.is_deferred && launch.graph == 0 && launch.node == 0;
+  bool is_plain = !launch.is_submitted_early && !launch.is_deferred && launch.graph == 0 && launch.node == 0;
   return is_plain && launch.reduced_count == 0 && head_.under_way() == 0;
 }
 
@@ -56,7 +56,7 @@ bool ClusterHead::are_others_at(NodeNumber node, const List<TaskAccess>& accesse
 bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   Postponing& own = postponing_;
   if (own.state == Postponing::kOver) return false;
-  if (launch.is_ahead || launch.is_deferred || launch.graph != 0) end_postponing();
+  if (launch.is_submitted_early || launch.is_deferred || launch.graph != 0) end_postponing();
   bool is_on = own.state == Postponing::kOn || (own.state == Postponing::kNotYet && own.fit >= kLeastFit);
   bool may = is_on && is_alone(launch) && are_others_at(own.node, task.accesses);
   if (own.state == Postponing::kOn && !may) end_postponing();
@@ -64,7 +64,7 @@ bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
     own.state = Postponing::kOn;
     // From now on deferred regions are submitted only when they are ready, so that they can wait until no comparison is
     // postponed. relaxed: only a hint, as some may have been submitted early already; these use all memory.
-    own.takes_ahead = device_->takes_ahead.exchange(false, std::memory_order_relaxed);
+    own.takes_early = device_->takes_early.exchange(false, std::memory_order_relaxed);
   }
   if (uses_all()) memory_.add_reachable(true, task.accesses);
   own.regions += may ? 1 : 0;
@@ -78,7 +78,7 @@ void ClusterHead::note_fit(const Launch& launch, TaskNumber task, uint64_t bytes
   Postponing& own = postponing_;
   if (own.state != Postponing::kNotYet) return;
   constexpr size_t kItself = 1;
-  bool is_fit = !launch.is_ahead && launch.node == 0 && head_.under_way() == kItself;
+  bool is_fit = !launch.is_submitted_early && launch.node == 0 && head_.under_way() == kItself;
   NodeNumber node = is_fit ? head_.place_of(task).node : 0;
   if (own.fit == 0 || node != own.node) own.fit = 0;
   own.node = node;
@@ -102,8 +102,8 @@ void ClusterHead::take_compared() {
   {
     Guard guard(node_.lock);
     postponing_.state = Postponing::kOver;
-    if (postponing_.takes_ahead)
-      device_->takes_ahead.store(true, std::memory_order_relaxed);  // a hint, as in may_postpone
+    if (postponing_.takes_early)
+      device_->takes_early.store(true, std::memory_order_relaxed);  // a hint, as in may_postpone
     finished.swap(postponing_.waiters);
   }
   finish(finished, true);
@@ -113,7 +113,7 @@ void ClusterHead::take_compared() {
 // kernel would use all memory otherwise. A kernel that is submitted early comes from a hook, which cannot wait. The
 // thread polls while it waits, as it may be unable to suspend here.
 void ClusterHead::await_comparisons(const Launch& launch) {
-  if (launch.is_ahead) return;
+  if (launch.is_submitted_early) return;
   Awaited compared(device_);
   compared.has_poller = true;
   {

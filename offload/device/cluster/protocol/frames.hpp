@@ -16,7 +16,7 @@ enum class ClusterFrame : uint16_t {
   // The program's first frame to a worker. Words: the begin of the cluster's memory, its size in bytes, the flags
   // kRunsOnGpu and kHasGpuWords, and word_of the program's MARLINE_CLUSTER_WRITES. The worker answers with
   // NodeFrame::kDone and the number of tasks that it runs at a time.
-  kJoin = kFirstGuest,
+  kJoin = kFirstExtension,
   // A message of the core, between any two nodes: a blob, as words or as bulk data. Frame::a: when it was sent, or 0
   // (ClusterTimes).
   kMessage,

@@ -16,7 +16,7 @@ int64_t read(const std::atomic<int64_t>& number) { return number.load(std::memor
 
 // {"node": 1, "under_way": 0, "waiting": 2, "copies": 3, "bytes": 4096, "sent": 100, "to_gpu": 0, "from_gpu": 0}
 void describe(void*, marline_describe_write_fn write, void* sink) {
-  const ClusterSeen& seen = cluster_seen();
+  const ClusterStatistics& seen = cluster_statistics();
   JsonSink(write, sink)
       .print(
           "{\"node\": %u, \"under_way\": %ld, \"waiting\": %ld, \"copies\": %ld, \"bytes\": %ld, \"sent\": %ld, "
@@ -27,8 +27,8 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
 
 }  // namespace
 
-ClusterSeen& cluster_seen() {
-  static constinit ClusterSeen own;
+ClusterStatistics& cluster_statistics() {
+  static constinit ClusterStatistics own;
   return own;
 }
 

@@ -10,7 +10,7 @@
 
 namespace marline::offload::device {
 
-struct ClusterSeen {
+struct ClusterStatistics {
   // Tasks that have been created and have not ended; only in the program.
   std::atomic<int64_t> under_way{0};
   // Kernels that the node has been assigned and has not started.
@@ -21,7 +21,7 @@ struct ClusterSeen {
   std::atomic<int64_t> to_gpu{0}, from_gpu{0};  // bytes moved over the bus of the node's GPU
 };
 
-[[nodiscard]] ClusterSeen& cluster_seen();
+[[nodiscard]] ClusterStatistics& cluster_statistics();
 
 inline void count_up(std::atomic<int64_t>& number, int64_t more = 1) {
   number.fetch_add(more, std::memory_order_relaxed);

@@ -16,7 +16,7 @@ int device_of(const Device* cluster, uint32_t node) {
   return node == 0 ? cluster->number : cluster->members[node - 1]->number;
 }
 
-void tell_transfer(const Device* cluster, const TimedEntry& entry) {
+void report_transfer(const Device* cluster, const TimedEntry& entry) {
   marline_operation_t copy = {};
   copy.kind = kTransfer;
   copy.device = copy.to_device = device_of(cluster, entry.node);
@@ -42,7 +42,7 @@ void ClusterTimes::note_long(TimedWhat what, uint64_t begin) {
   if (begin != 0 && now() - begin >= kShortest) note(what, begin);
 }
 
-void tell_times(const Device* cluster, const List<TimedEntry>& entries) {
+void report_times(const Device* cluster, const List<TimedEntry>& entries) {
   for (const TimedEntry& entry : entries) {
     int device = device_of(cluster, entry.node);
     switch (static_cast<TimedWhat>(entry.what)) {
@@ -59,7 +59,7 @@ void tell_times(const Device* cluster, const List<TimedEntry>& entries) {
       case TimedWhat::kPack:
         marline_device_activity(device, MARLINE_ACTIVITY_OVERHEAD, "pack", entry.begin, entry.end);
         break;
-      case TimedWhat::kTransfer: tell_transfer(cluster, entry); break;
+      case TimedWhat::kTransfer: report_transfer(cluster, entry); break;
     }
   }
 }

@@ -70,6 +70,6 @@ class TimedScope {
 
 // Reports the records to the program's tools; in the program, called without a lock. Kernels are not reported here but
 // with their constructs.
-void tell_times(const Device* cluster, const List<TimedEntry>& entries);
+void report_times(const Device* cluster, const List<TimedEntry>& entries);
 
 }  // namespace marline::offload::device

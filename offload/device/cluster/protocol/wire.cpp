@@ -39,7 +39,7 @@ char* take_placed(int peer) {
 void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
   size_t bytes = blob.bytes() - kBlobFront;
   char* memory = blob.take();
-  count_up(cluster_seen().sent, static_cast<int64_t>(bytes));
+  count_up(cluster_statistics().sent, static_cast<int64_t>(bytes));
   Frame frame = {};
   frame.kind = static_cast<uint16_t>(ClusterFrame::kMessage);
   frame.a = cluster_times().now_if_wanted();

@@ -14,7 +14,7 @@ using namespace wire;
 // Any thread may call it. `blob` must have kBlobFront free bytes before its data, and is empty afterwards.
 void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
 
-// As GuestFrames::place, for frames with bulk data. Several may be placed before the first of them is delivered.
+// As ExtensionFrames::place, for frames with bulk data. Several may be placed before the first of them is delivered.
 void* place_blob(int peer, const Frame& frame);
 
 // Records the bytes that a message brings for buffers as a transfer that began at `sent` (times.hpp). Under the node's

@@ -51,9 +51,9 @@ inline bool put_marked(void* to, const void* from, const uint8_t* marks, uint32_
   uint32_t i = 0;
   for (; i + sizeof changes <= bytes; i += sizeof changes) {
     auto is_marked = reinterpret_cast<MarkVector>(load_marks(marks + i) != 0);
-    MarkVector before = load_marks(old + i), behind = (load_marks(wanted + i) & is_marked) | (before & ~is_marked);
-    changes |= before ^ behind;
-    std::memcpy(old + i, &behind, sizeof behind);
+    MarkVector before = load_marks(old + i), after = (load_marks(wanted + i) & is_marked) | (before & ~is_marked);
+    changes |= before ^ after;
+    std::memcpy(old + i, &after, sizeof after);
   }
   uint64_t words[sizeof changes / sizeof(uint64_t)];
   std::memcpy(words, &changes, sizeof words);

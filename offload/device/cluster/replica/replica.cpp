@@ -191,14 +191,14 @@ void Replica::claim(const ClusterRange& range, uint64_t stamp) {
 }
 
 // Brings a stale twin up to date, before other nodes see it. Tasks in flight may have written pointers, which no
-// comparison will find from now on: has_untold notes that.
+// comparison will find from now on: has_unreported notes that.
 void Replica::freshen(uint64_t block) {
   Block& own = blocks_[block];
   if (own.is_stale == 0) return;
   if (gpu_ != nullptr) return bring_home(block, block + 1, nullptr);
   std::memcpy(twin_ + block * kBlock, data_ + block * kBlock, length_of(block));
   own.is_stale = 0;
-  own.has_untold = 1;
+  own.has_unreported = 1;
 }
 
 // Passes to the sink all words of the part that other nodes see or will see, whichever task has written them.
@@ -218,7 +218,7 @@ void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) {
     std::memcpy(&word, at + i, sizeof word);
     sink.take(word);
   }
-  if (part.begin == 0 && part.end == length) own.has_untold = 0;
+  if (part.begin == 0 && part.end == length) own.has_unreported = 0;
 }
 
 // Passes the words of the twin that have changed to the sink. `before`: the twin before the change.
@@ -255,7 +255,7 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
     stamps[i] = stamp;
   }
   store(block, stamps);
-  if (blocks_[block].has_untold != 0) return find_all_pointers(block, part, sink);
+  if (blocks_[block].has_unreported != 0) return find_all_pointers(block, part, sink);
   find_new_pointers(block, part, before, sink);
 }
 
@@ -269,7 +269,7 @@ uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t 
   if (block * kBlock < range.offset || end == block) return block;
   if (has_pointer(data_ + block * kBlock, (end - block) * kBlock, sink.begin, sink.end - sink.begin)) return block;
   for (uint64_t i = block; i < end; ++i) {
-    blocks_[i].has_untold = 0;
+    blocks_[i].has_unreported = 0;
     set_uniform(i, stamp);
   }
   return end;
@@ -288,7 +288,7 @@ void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t ver
     Block& own = blocks_[block];
     uint64_t at = block * kBlock + part.begin;
     if (own.is_stale == 0 && std::memcmp(data_ + at, twin_ + at, part.end - part.begin) == 0) {
-      if (own.has_untold != 0) find_all_pointers(block, part, sink);
+      if (own.has_unreported != 0) find_all_pointers(block, part, sink);
       continue;
     }
     bool is_whole = covers(block, part);

@@ -168,7 +168,7 @@ class Replica {
     // The twin is out of date, because no other node has seen the bytes since they were written.
     uint64_t is_stale : 1;
     // The twin may have pointers of tasks in flight that no comparison has reported.
-    uint64_t has_untold : 1;
+    uint64_t has_unreported : 1;
     uint64_t is_on_gpu : 1;  // the GPU has all bytes that have been merged
     // Of a block that is stale on the GPU: if it has changed at all, the whole block gets the stamp (`compare`).
     uint64_t is_sole : 1;

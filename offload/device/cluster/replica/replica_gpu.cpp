@@ -128,7 +128,7 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t
 // Decides which blocks stay on the GPU (`left`) and which bytes must be read from it (`read`). If the GPU knows which
 // blocks have changed since the kernel began, other tasks write in the range as well, so the changed blocks will soon
 // be fetched or merged: they are read. A block that the GPU reports as unchanged is read, too, if it was copied back
-// meanwhile (has_untold): some of the kernel's bytes have got into mirror and twin then, and the kernel may have
+// meanwhile (has_unreported): some of the kernel's bytes have got into mirror and twin then, and the kernel may have
 // changed them again.
 void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home,
                            List<ByteRun>& left, List<ByteRun>& read) {
@@ -154,7 +154,7 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t v
       Block& own = blocks_[block];
       while (next < changed.count() && first + changed[next] < block) ++next;
       bool has_changed = next < changed.count() && first + changed[next] == block;
-      bool is_same = is_known && block >= first && block < last && !has_changed && own.has_untold == 0;
+      bool is_same = is_known && block >= first && block < last && !has_changed && own.has_unreported == 0;
       if (own.is_stale != 0 || (is_home && !is_known && own.is_on_gpu != 0 && covers(block, part))) {
         if (own.is_stale == 0) own.is_sole = is_soles(block, part, version) ? 1 : 0;
         own.is_stale = 1;
@@ -213,8 +213,8 @@ void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const
     std::memcpy(mirror + part.begin, now, bytes);
   }
   if (sink == nullptr) {
-    blocks_[block].has_untold = 1;
-  } else if (blocks_[block].has_untold != 0) {
+    blocks_[block].has_unreported = 1;
+  } else if (blocks_[block].has_unreported != 0) {
     find_all_pointers(block, part, *sink);
   } else if (has_changed) {
     find_new_pointers(block, part, before, *sink);
@@ -222,7 +222,7 @@ void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const
 }
 
 // Reports the pointers in blocks that stay on the GPU. The GPU finds the blocks that may have pointers, and these are
-// copied back. A block that another node has fetched meanwhile has been copied back already, and has_untold is set.
+// copied back. A block that another node has fetched meanwhile has been copied back already, and has_unreported is set.
 void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
   for (const ByteRun& run : left) {
     List<uint64_t> found;
@@ -270,7 +270,7 @@ void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
   divide_left(first / (kChunk / kBlock));
   for (uint64_t block = first; block < last;) {
     if (blocks_[block].is_stale == 0) {
-      if (sink != nullptr && blocks_[block].has_untold != 0) find_all_pointers(block, {0, length_of(block)}, *sink);
+      if (sink != nullptr && blocks_[block].has_unreported != 0) find_all_pointers(block, {0, length_of(block)}, *sink);
       ++block;
       continue;
     }

@@ -36,7 +36,7 @@ int64_t bytes_of(const List<ByteRun>& runs) {
 }
 
 void write(uint64_t to, const char* from, const List<ByteRun>& runs) {
-  count_up(cluster_seen().to_gpu, bytes_of(runs));
+  count_up(cluster_statistics().to_gpu, bytes_of(runs));
   write_to_gpu(gpu(), to, from, runs.begin(), runs.count());
 }
 
@@ -45,12 +45,12 @@ void clear(uint64_t to, const List<ByteRun>& runs) {
 }
 
 void read(char* to, uint64_t from, const List<ByteRun>& runs) {
-  count_up(cluster_seen().from_gpu, bytes_of(runs));
+  count_up(cluster_statistics().from_gpu, bytes_of(runs));
   read_from_gpu(gpu(), to, from, runs.begin(), runs.count());
 }
 
 void read_now(char* to, uint64_t from, uint64_t bytes) {
-  count_up(cluster_seen().from_gpu, static_cast<int64_t>(bytes));
+  count_up(cluster_statistics().from_gpu, static_cast<int64_t>(bytes));
   read_from_gpu_now(gpu(), to, from, bytes);
 }
 

@@ -21,7 +21,7 @@ constexpr uint64_t kSharedOut = 2 * Replica::kChunk;  // from this size on, a ra
 
 constexpr uint64_t kPageBytes = 4096;
 // Other nodes may name tasks that node 0 has not assigned to this node yet: up to so many indices ahead.
-constexpr uint64_t kMostAhead = 1 << 16;
+constexpr uint64_t kMostSubmitted = 1 << 16;
 
 char* map_memory(uint64_t at, uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -75,8 +75,8 @@ ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& plac
       by_pages_(finding.by_pages && !place.is_gpus),
       checks_(finding.checks),
       postpones_(finding.compares && !place.is_gpus && !finding.by_pages && !finding.checks),
-      postponed_sink_{begin_, begin_ + bytes_, {}, side.tell_pointers} {
-  worker_.waits_at_most = Worker::patience(place.nodes);
+      postponed_sink_{begin_, begin_ + bytes_, {}, side.report_pointers} {
+  worker_.waits_at_most = Worker::report_delay(place.nodes);
   char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
   shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
   if (finding.compares) twins_ = map_memory(0, bytes_) - memory;
@@ -122,8 +122,8 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
   auto* made = new (memory) Replica(buffer, data, twin, bytes, has_gpu_ ? side_.gpu : nullptr, address);
   replicas_.insert(at, made);
   if (checks_ && twins_ != 0) made->watch_merges();
-  count_up(cluster_seen().copies);
-  count_up(cluster_seen().bytes, static_cast<int64_t>(bytes));
+  count_up(cluster_statistics().copies);
+  count_up(cluster_statistics().bytes, static_cast<int64_t>(bytes));
 }
 
 void ClusterNode::drop(uint64_t buffer) {
@@ -136,8 +136,8 @@ void ClusterNode::drop(uint64_t buffer) {
     if (gone->twin() != nullptr) clear(gone->twin(), gone->bytes());
   }
   replicas_.erase(place_of(buffer));
-  count_up(cluster_seen().copies, -1);
-  count_up(cluster_seen().bytes, -static_cast<int64_t>(gone->bytes()));
+  count_up(cluster_statistics().copies, -1);
+  count_up(cluster_statistics().bytes, -static_cast<int64_t>(gone->bytes()));
   gone->~Replica();
   std::free(gone);
 }
@@ -189,14 +189,15 @@ KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const Li
   }
   kernel->index = index;
   kernel->call = call;
-  count_up(cluster_seen().waiting);
+  count_up(cluster_statistics().waiting);
   return kernel;
 }
 
 void ClusterNode::drop_forgotten() {
   while (started_.first() < started_.end() && started_.first() < worker_.first_known()) {
     Started& started = started_[started_.first()];
-    if (started.kernel != nullptr || started.waits) count_up(cluster_seen().waiting, -1);  // the task was cancelled
+    if (started.kernel != nullptr || started.waits)
+      count_up(cluster_statistics().waiting, -1);  // the task was cancelled
     std::free(started.kernel);
     started_.drop_first();
   }
@@ -212,11 +213,11 @@ void ClusterNode::refuse_unfit(const Message& message) const {
   bool is_fit = true;
   switch (message.kind) {
     case MessageKind::kEnded:
-    case MessageKind::kStandIn:
-      is_fit = message.index >= started_.first() && message.index < started_.end() + kMostAhead;
+    case MessageKind::kSpeculativeCopy:
+      is_fit = message.index >= started_.first() && message.index < started_.end() + kMostSubmitted;
       break;
     case MessageKind::kSubscribe:
-    case MessageKind::kFetch: is_fit = message.index < started_.end() + kMostAhead; break;
+    case MessageKind::kFetch: is_fit = message.index < started_.end() + kMostSubmitted; break;
     case MessageKind::kData:
     case MessageKind::kMerged: is_fit = started_.has(message.index); break;
     default: break;
@@ -254,7 +255,7 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
     if (rest.left() != 0) read_task(message, rest);
   }
   if (message.kind == MessageKind::kPlan) read_plan(message, rest);
-  if (checks_ && message.kind == MessageKind::kMerged) tell_merged(message, rest);
+  if (checks_ && message.kind == MessageKind::kMerged) report_merged(message, rest);
   MessageKind kind = message.kind;
   worker_.receive(message);
   if (kind == MessageKind::kReplay) take_batch(message);
@@ -315,7 +316,7 @@ void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* p
     if (from == to) return;
     const ClusterNode& node = *all->node;
     const Comparison& of = *all->one;
-    PointerSink sink = {node.begin_, node.begin_ + node.bytes_, {}, node.side_.tell_pointers};
+    PointerSink sink = {node.begin_, node.begin_ + node.bytes_, {}, node.side_.report_pointers};
     of.replica->compare({range.buffer, begin, end - begin}, of.stamp, of.version, sink, all->pages);
   };
   share_out(count, body, &shared);
@@ -323,14 +324,14 @@ void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* p
 
 // Only pages of the cluster's memory are watched for writes. A variable that lies elsewhere is compared as a whole.
 void ClusterNode::compare_all(const List<Comparison>& comparisons) {
-  PointerSink sink = {begin_, begin_ + bytes_, {}, side_.tell_pointers};
+  PointerSink sink = {begin_, begin_ + bytes_, {}, side_.report_pointers};
   for (const Comparison& one : comparisons) {
     bool has_pages = by_pages_ && is_inside(reinterpret_cast<uint64_t>(one.replica->data()));
     if (twins_ == 0) {
       one.replica->claim(one.range, one.stamp);
     } else if (has_gpu_) {
       one.replica->compare_on_gpu(one.range, one.stamp, one.version, one.is_home, sink);
-    } else if (side_.tell_pointers != nullptr && one.range.bytes >= kSharedOut) {
+    } else if (side_.report_pointers != nullptr && one.range.bytes >= kSharedOut) {
       compare_by_chunks(one, has_pages ? &pages_ : nullptr);
     } else {
       one.replica->compare(one.range, one.stamp, one.version, sink, has_pages ? &pages_ : nullptr);
@@ -349,7 +350,7 @@ void ClusterNode::compare(uint64_t index) {
   bool checks = checks_ && twins_ != 0;
   if (checks) check_before(index, comparisons);
   compare_all(comparisons);
-  if (checks) check_behind(index, comparisons);
+  if (checks) check_predecessors(index, comparisons);
   if (begin == 0) return;
   Guard guard(lock);
   cluster_times().note_long(TimedWhat::kCompare, begin);
@@ -386,11 +387,11 @@ void ClusterNode::end(uint64_t index, double time) {
 
 // Guarantee: after the last report of a pointer that a task T has stored, and before T ends, the program is asked.
 // Proof: let a comparison C (T's own or another task's) have reported the pointer. If C compared these bytes before T's
-// own comparison did, T's comparison took the chunk's lock after C, so T sees here that told_pointers_ has grown. The
-// exception is that a task was allowed to end in between, which raised allowed_pointers_. That task's question marked
-// T, which was running, with must_ask.
+// own comparison did, T's comparison took the chunk's lock after C, so T sees here that reported_pointers_ has grown.
+// The exception is that a task was allowed to end in between, which raised allowed_pointers_. That task's question
+// marked T, which was running, with must_ask.
 void ClusterNode::end_when_allowed(uint64_t index, double time) {
-  uint64_t told = told_pointers_.load(std::memory_order_relaxed);
+  uint64_t told = reported_pointers_.load(std::memory_order_relaxed);
   if (told == allowed_pointers_ && !started_[index].must_ask) return end(index, time);
   for (uint64_t other = started_.first(); other < started_.end() && told != allowed_pointers_; ++other) {
     if (started_[other].is_running) started_[other].must_ask = true;
@@ -404,26 +405,26 @@ void ClusterNode::may_end(uint64_t question) {
     if (questions_[i].number != question) continue;
     Question asked = questions_[i];
     questions_.erase(i);
-    allowed_pointers_ = std::max(allowed_pointers_, asked.told_pointers);
+    allowed_pointers_ = std::max(allowed_pointers_, asked.reported_pointers);
     return end(asked.index, asked.time);
   }
   fatal("node %u of the cluster has got an answer to a question that it has not asked", node_);
 }
 
 bool ClusterNode::is_end_late() const {
-  return untold_since_ != 0 && static_cast<double>(now() - untold_since_) >= worker_.waits_at_most;
+  return unreported_since_ != 0 && static_cast<double>(now() - unreported_since_) >= worker_.waits_at_most;
 }
 
-bool ClusterNode::tell_late_ends() {
+bool ClusterNode::report_late_ends() {
   if (is_end_late()) pump();
-  return untold_since_ != 0;
+  return unreported_since_ != 0;
 }
 
-void ClusterNode::note_untold_ends() {
-  if (!worker_.has_untold_ends()) {
-    untold_since_ = 0;
-  } else if (untold_since_ == 0) {
-    untold_since_ = now();
+void ClusterNode::note_unreported_ends() {
+  if (!worker_.has_unreported_ends()) {
+    unreported_since_ = 0;
+  } else if (unreported_since_ == 0) {
+    unreported_since_ = now();
     if (side_.look_soon != nullptr) side_.look_soon();
   }
 }
@@ -452,7 +453,7 @@ void ClusterNode::pump() {
     execute_all();
   }
   drop_forgotten();
-  note_untold_ends();
+  note_unreported_ends();
 }
 
 void ClusterNode::execute(WorkerCommand& command) {
@@ -495,7 +496,7 @@ void ClusterNode::start(const WorkerCommand& command) {
   started.waits = false;
   started.is_running = true;
   started.task = command.task;
-  if (kernel != nullptr) count_up(cluster_seen().waiting, -1);
+  if (kernel != nullptr) count_up(cluster_statistics().waiting, -1);
   begin_writing(started);
   side_.start(command.index, command.task, kernel);
 }

@@ -70,12 +70,12 @@ struct ClusterSide {
   // Starts a task of this node. The function takes over `kernel`, which is null for a task of node 0.
   void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
   // Reports words that tasks have written into a buffer and that may be pointers.
-  void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
+  void (*report_pointers)(uint64_t buffer, const List<uint64_t>& words);
   // Asks the program whether the task may end (ClusterFrame::kAsksToEnd). Null if pointers are not reported.
   void (*ask_to_end)(uint64_t question, TaskNumber task);
-  void (*tell_finding)(const CheckFinding& finding);
+  void (*notify_finding)(const CheckFinding& finding);
   const GpuMemory* gpu;  // null: no GPU runs the kernels
-  // Says that tell_late_ends must be called soon. Null if it is called often anyway.
+  // Says that report_late_ends must be called soon. Null if it is called often anyway.
   void (*look_soon)();
 };
 
@@ -132,10 +132,10 @@ class ClusterNode {
   void compare_postponed();
   // Must be called when a comparison is about to report pointers, while it holds the chunk's lock. The node's lock is
   // not needed: a later comparison of the same bytes takes the chunk's lock afterwards, so it sees the increment.
-  void note_told_pointers() { told_pointers_.fetch_add(1, std::memory_order_relaxed); }
+  void note_reported_pointers() { reported_pointers_.fetch_add(1, std::memory_order_relaxed); }
   // Must be called now and then, with the lock, so that the core reports held-back ends of tasks in time, whatever runs
   // here. Returns whether ends are still held back.
-  bool tell_late_ends();
+  bool report_late_ends();
   // Calls `compare` and `end` for a task that does nothing. Called with the lock.
   void end_at_once(uint64_t index);
 
@@ -188,7 +188,7 @@ class ClusterNode {
     uint64_t number;
     uint64_t index;
     double time;
-    uint64_t told_pointers;
+    uint64_t reported_pointers;
   };
   struct Comparison {
     Replica* replica;  // stays valid: the task uses it
@@ -215,10 +215,10 @@ class ClusterNode {
   void compare_by_chunks(const Comparison& one, const WrittenPages* pages) const;
   void check_before(uint64_t index, const List<Comparison>& comparisons);
   void check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding);
-  void check_behind(uint64_t index, const List<Comparison>& comparisons);
+  void check_predecessors(uint64_t index, const List<Comparison>& comparisons);
   void write_changed(const Message& message, BlobWriter& to);
   void find_newer(const Message& message, Replica& own, BlobReader& rest);
-  void tell_merged(const Message& message, BlobReader& rest);
+  void report_merged(const Message& message, BlobReader& rest);
   void begin_writing(const Started& started);
   void end_writing(const Started& started);
   void drop(uint64_t buffer);
@@ -229,13 +229,13 @@ class ClusterNode {
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
   [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
   void drop_forgotten();
-  void note_untold_ends();
+  void note_unreported_ends();
   [[nodiscard]] bool is_end_late() const;
 
   NodeNumber node_;
   Worker worker_;
   // When the core began to hold back ends of tasks; 0: it holds back none.
-  uint64_t untold_since_ = 0;
+  uint64_t unreported_since_ = 0;
   bool has_gpu_;  // a GPU runs the kernels
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
@@ -253,8 +253,8 @@ class ClusterNode {
   List<Message> own_;  // from this node to itself, in order
   size_t next_own_ = 0;
   // How often pointers have been reported. relaxed: the locks of the chunks order it (end_when_allowed).
-  std::atomic<uint64_t> told_pointers_{0};
-  // The highest value that told_pointers_ had when a question was asked that the program has answered by now.
+  std::atomic<uint64_t> reported_pointers_{0};
+  // The highest value that reported_pointers_ had when a question was asked that the program has answered by now.
   uint64_t allowed_pointers_ = 0;
   uint64_t last_question_ = 0;
   List<Question> questions_;  // at most as many as tasks run at a time

@@ -64,7 +64,7 @@ void ClusterNode::check_before(uint64_t index, const List<Comparison>& compariso
 
 // Reports bytes that have arrived from other nodes for bytes that the task had changed, too. From the task's comparison
 // on, no task changes bytes here.
-void ClusterNode::check_behind(uint64_t index, const List<Comparison>& comparisons) {
+void ClusterNode::check_predecessors(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   finding.what = Found::kWrittenTwice;
   {
@@ -73,7 +73,7 @@ void ClusterNode::check_behind(uint64_t index, const List<Comparison>& compariso
   }
   for (const Comparison& one : comparisons) {
     put_found(one.range.buffer, one.replica->take_overwritten(one.range), finding);
-    if (finding.count != 0) side_.tell_finding(finding);
+    if (finding.count != 0) side_.notify_finding(finding);
   }
 }
 
@@ -82,7 +82,7 @@ void ClusterNode::check_named(const List<ClusterRange>& named, const List<Compar
   finding.what = Found::kUnnamed;
   for (const Comparison& one : comparisons) {
     put_found(one.range.buffer, find_unnamed(*one.replica, one.range, named), finding);
-    if (finding.count != 0) side_.tell_finding(finding);
+    if (finding.count != 0) side_.notify_finding(finding);
   }
 }
 
@@ -119,13 +119,13 @@ void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& r
   put_found(message.range.buffer, found, merged_);
 }
 
-void ClusterNode::tell_merged(const Message& message, BlobReader& rest) {
+void ClusterNode::report_merged(const Message& message, BlobReader& rest) {
   CheckFinding finding = {Found::kWrittenTwice, started_[message.index].task, 0, 0, 0, 0};
   finding.buffer = rest.get();
   finding.first = rest.get();
   finding.end = rest.get();
   finding.count = rest.get();
-  if (finding.count != 0 && side_.tell_finding != nullptr) side_.tell_finding(finding);
+  if (finding.count != 0 && side_.notify_finding != nullptr) side_.notify_finding(finding);
 }
 
 }  // namespace marline::offload::device

@@ -44,7 +44,7 @@ struct ClusterWork : Work {
   KernelStart* kernel;
   TaskNumber task;
   const char* region;  // permanent
-  SeenKernel seen;
+  KernelStatistics seen;
 };
 
 const NodeJob* g_job;
@@ -85,11 +85,11 @@ void send(const Message& message, BlobWriter& blob) {
 
 // The program gets the pointers before it is told that the task has ended: the node finishes the task's comparison and
 // sends the task's end later, on the same wire. Does not need the node's lock.
-void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
+void report_pointers(uint64_t buffer, const List<uint64_t>& found) {
   constexpr size_t kAtATime = kMostWords - 1;
   WireUse use;
   if (!use.is_possible()) return;
-  own_node()->note_told_pointers();
+  own_node()->note_reported_pointers();
   static Lock lock;
   static uint64_t words[kMostWords];  // guarded by `lock`
   Guard guard(lock);
@@ -117,7 +117,7 @@ void ask_to_end(uint64_t question, TaskNumber task) {
 
 // Reports bytes that a task has written and does not name. Like the pointers, the program gets this before the task's
 // end.
-void tell_finding(const CheckFinding& finding) {
+void notify_finding(const CheckFinding& finding) {
   WireUse use;
   if (!use.is_possible()) return;
   uint64_t words[sizeof finding / sizeof(uint64_t)];
@@ -149,7 +149,7 @@ void run_kernel(void* data) {
   call_kernel(kernel.call.code | (kernel.call.by_pointers ? kByPointers : 0), arguments, count);
 }
 
-void tell_changed_statics(const ClusterWork& work) {
+void report_changed_statics(const ClusterWork& work) {
   constexpr size_t kBytes = 768;
   uint64_t words[kBytes / sizeof(uint64_t)] = {};
   const KernelStart& kernel = *work.kernel;
@@ -176,7 +176,7 @@ void run_work(Work* given) {
   see_end(&work->seen);
   uint64_t took = now() - begin;
   std::fflush(stdout);  // nothing flushes it when the worker ends
-  if (!g_has_gpu && !work->kernel->call.combines) tell_changed_statics(*work);
+  if (!g_has_gpu && !work->kernel->call.combines) report_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
   own_node()->compare(index);
   uint64_t slot_time = now() - begin;  // the time that the placement reckons with
@@ -216,7 +216,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   add_work(list);
 }
 
-const ClusterSide kSide = {send, nullptr, start, tell_pointers, ask_to_end, tell_finding, &kGpuMemory, look_soon};
+const ClusterSide kSide = {send, nullptr, start, report_pointers, ask_to_end, notify_finding, &kGpuMemory, look_soon};
 
 // The number of tasks that may be started at a time. It is not more than the number of threads, so that tasks that do
 // not run yet can still be reordered. A GPU runs one task, because what differs on it must have been written by one
@@ -320,13 +320,13 @@ bool look() {
   ClusterNode* node = own_node();
   if (node == nullptr) return false;
   Guard guard(node->lock);
-  return node->tell_late_ends();
+  return node->report_late_ends();
 }
 
-constexpr GuestFrames kGuest = {place, deliver, nullptr, look, nullptr};
+constexpr ExtensionFrames kExtension = {place, deliver, nullptr, look, nullptr};
 
 }  // namespace
 
-void serve_cluster() { take_guest_frames(kGuest); }
+void serve_cluster() { take_extension_frames(kExtension); }
 
 }  // namespace marline::offload::device

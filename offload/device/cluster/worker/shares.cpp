@@ -50,7 +50,7 @@ void ClusterNode::take_batch(const Message& message) {
     started.rank = rank;
     started.waits = true;
     started.assigned = cluster_times().now_if_wanted();
-    count_up(cluster_seen().waiting);
+    count_up(cluster_statistics().waiting);
   }
 }
 

@@ -496,7 +496,7 @@ bool StagedConstruct::copy_before() {
   return done;
 }
 
-bool StagedConstruct::copy_behind() {
+bool StagedConstruct::copy_after() {
   bool done = true;
   for (const Piece& piece : staged_) {
     if (staging_ == Staging::kUpdate) break;

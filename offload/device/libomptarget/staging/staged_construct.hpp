@@ -53,7 +53,7 @@ class StagedConstruct {
   // For a staged data construct: the copies before and after libomptarget gets the construct. False: a copy has failed.
   // May suspend.
   [[nodiscard]] bool copy_before();
-  [[nodiscard]] bool copy_behind();
+  [[nodiscard]] bool copy_after();
 
   // Whether nothing is left for libomptarget to do.
   [[nodiscard]] bool is_done() const;

@@ -29,7 +29,7 @@ struct Slot {
   uint64_t place;
 };
 
-void (*g_tell)(const EndInKernel&);
+void (*g_report)(const EndInKernel&);
 std::atomic<bool> g_claimed{false};  // set by the thread that ends the process
 pid_t g_process;                     // which has called note_ends; a child that a region forks reports nothing
 Slot g_slots[kSlots];
@@ -63,7 +63,7 @@ int running_slot(int& running) {
     end.entry = g_slots[slot].entry;
     end.kernel_place = g_slots[slot].place;
   }
-  g_tell(end);
+  g_report(end);
   _exit(status);
 }
 
@@ -87,7 +87,7 @@ void on_quick_exit_call() { end_with(ProcessEnd::kQuickExitCalled, false, 0, EXI
 }  // namespace
 
 void note_ends(void (*tell)(const EndInKernel& end)) {
-  g_tell = tell;
+  g_report = tell;
   g_process = getpid();
   prepare_crash_stack();
   struct sigaction action = {}, old;

@@ -14,7 +14,7 @@ using namespace wire;
 // The version of the frames below. A worker stops if the program has another version.
 inline constexpr uint32_t kNodeProtocol = 4;
 
-// What a frame requests or answers. Requests and kWelcome have the worker's number of the device in their flags. `to`,
+// What a frame requests or answers. Requests and kAccepted have the worker's number of the device in their flags. `to`,
 // `from`: addresses in the receiver; in a kForward, `to` is an address in the other worker, and `from` one in the
 // receiver. An answer has the `operation` of its request.
 enum class NodeFrame : uint16_t {
@@ -24,7 +24,7 @@ enum class NodeFrame : uint16_t {
   // The answer to kHello: a = a clock reading (tell.hpp, now), b = the descriptor, in the worker, of the file of the
   // device's memory; words: the identity of the worker's program. If the program has asked who the worker is, the
   // DeviceFacts of each device follow
-  kWelcome,
+  kAccepted,
   kWrite,   // a = to; bulk. kAnswers: the program gets a kDone with `operation`
   kRead,    // a = from, b = bytes; answered by kData
   kData,    // an answer; bulk
@@ -43,7 +43,7 @@ enum class NodeFrame : uint16_t {
   kEnd,      // the program ends
   // Where `marline ps` reaches the sender: a = port, b, c = the secret that the port wants; words: host. It has no
   // answer
-  kDoor,
+  kInspectionPort,
   // About the block of a GPU's memory that the program allocates from. a = 0: allocates the block, at the address b (0:
   // anywhere), and answers where it begins; a = 1: answers how many bytes it has
   kPool,
@@ -64,7 +64,7 @@ inline constexpr int kDeviceShift = 8;
 [[nodiscard]] inline int device_in(uint32_t flags) { return static_cast<int>(flags >> kDeviceShift); }
 
 // Frames of this kind or a higher one belong to another protocol, which uses the same wire (protocol_extension.hpp).
-inline constexpr uint16_t kFirstGuest = 64;
+inline constexpr uint16_t kFirstExtension = 64;
 
 // How this process takes part in a job with workers. Constant once it is filled in.
 struct NodeJob {

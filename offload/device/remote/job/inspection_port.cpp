@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kHostBytes = 64;  // the longest host name that `marline ps` takes; a longer one is cut
 
-struct Door {
+struct InspectionPort {
   int port;            // 0: none
   uint64_t secret[2];  // that the port wants
   char host[kHostBytes];
@@ -33,14 +33,14 @@ struct Door {
 // A process that is named in the report.
 struct Known {
   Peer peer;
-  bool is_here;                       // on this machine
-  Door door;                          // written by the thread that polls
-  std::atomic<bool> has_door{false};  // stored after `door`
+  bool is_here;                                  // on this machine
+  InspectionPort door;                           // written by the thread that polls
+  std::atomic<bool> has_inspection_port{false};  // stored after `door`
 };
 
 Known* g_known = nullptr;  // by peer; this and the next two are constant once the report's part is registered
 int g_number = 0, g_count = 0;
-Door g_own = {};
+InspectionPort g_own = {};
 uint16_t g_frame_kind = 0;
 
 bool draw_secret(uint64_t (&secret)[2]) { return getrandom(secret, sizeof secret, 0) == sizeof secret; }
@@ -60,7 +60,7 @@ void describe_peer(const JsonSink& out, int number, const Known& known) {
   make_plain(node);
   out.print("%s{\"number\": %d, \"node\": \"%s\", \"pid\": %d, \"here\": %s", number > 1 ? ", " : "", number, node,
             known.peer.pid, known.is_here ? "true" : "false");
-  if (known.has_door.load(std::memory_order_acquire)) {  // pairs with take_door
+  if (known.has_inspection_port.load(std::memory_order_acquire)) {  // pairs with take_inspection_port
     std::memcpy(host, known.door.host, sizeof host);
     make_plain(host);
     out.print(", \"host\": \"%s\", \"port\": %d, \"secret\": \"%016lx%016lx\"", host, known.door.port,
@@ -83,7 +83,7 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
 
 }  // namespace
 
-void open_door(const WireKind* kind, Wire* wire, uint16_t frame_kind) {
+void open_inspection_port(const WireKind* kind, Wire* wire, uint16_t frame_kind) {
   g_frame_kind = frame_kind;
   g_number = kind->number(wire);
   g_count = kind->count(wire);
@@ -101,7 +101,7 @@ void open_door(const WireKind* kind, Wire* wire, uint16_t frame_kind) {
   (void)marline_describe_register("nodes", describe, nullptr);
 }
 
-void send_door(const WireKind* kind, Wire* wire, int peer) {
+void send_inspection_port(const WireKind* kind, Wire* wire, int peer) {
   if (g_own.port == 0) return;
   NameInWords host(g_own.host);
   Frame frame = {};
@@ -113,17 +113,18 @@ void send_door(const WireKind* kind, Wire* wire, int peer) {
   kind->send(wire, peer, frame, host.begin(), nullptr, nullptr);
 }
 
-bool take_door(int peer, const Frame& frame, const uint64_t* words) {
+bool take_inspection_port(int peer, const Frame& frame, const uint64_t* words) {
   size_t bytes = frame.words * sizeof *words;
   bool ends = bytes != 0 && bytes <= kHostBytes && std::memchr(words, 0, bytes) != nullptr;
   if (!ends || frame.a == 0 || frame.a > UINT16_MAX || g_known == nullptr) return false;
   Known& known = g_known[peer];
-  if (known.has_door.load(std::memory_order_relaxed)) return true;  // a worker sends it with each answer to kHello
+  if (known.has_inspection_port.load(std::memory_order_relaxed))
+    return true;  // a worker sends it with each answer to kHello
   known.door.port = static_cast<int>(frame.a);
   known.door.secret[0] = frame.b;
   known.door.secret[1] = frame.c;
   std::memcpy(known.door.host, words, bytes);
-  known.has_door.store(true, std::memory_order_release);  // pairs with describe_peer
+  known.has_inspection_port.store(true, std::memory_order_release);  // pairs with describe_peer
   return true;
 }
 

@@ -17,33 +17,33 @@ using namespace wire;
 
 namespace {
 
-NodeJob g_job;                         // wire: null until this process has joined
-const GuestFrames* g_guest = nullptr;  // written before this process joins
+NodeJob g_job;                                 // wire: null until this process has joined
+const ExtensionFrames* g_extension = nullptr;  // written before this process joins
 
 }  // namespace
 
-void take_guest_frames(const GuestFrames& guest) { g_guest = &guest; }
+void take_extension_frames(const ExtensionFrames& guest) { g_extension = &guest; }
 
-void* place_guest(int peer, const Frame& frame, const uint64_t* words) {
-  if (g_guest == nullptr)
+void* place_newcomer(int peer, const Frame& frame, const uint64_t* words) {
+  if (g_extension == nullptr)
     fatal("process %d has sent data of kind %u, which this one does not understand", peer, frame.kind);
-  return g_guest->place(peer, frame, words);
+  return g_extension->place(peer, frame, words);
 }
 
-void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
-  if (g_guest == nullptr)
+void deliver_extension(int peer, const Frame& frame, const uint64_t* words) {
+  if (g_extension == nullptr)
     fatal("process %d has sent a frame of kind %u, which this one does not understand", peer, frame.kind);
-  g_guest->deliver(peer, frame, words);
+  g_extension->deliver(peer, frame, words);
 }
 
-bool look_guest() { return g_guest != nullptr && g_guest->look != nullptr && g_guest->look(); }
-void tell_guest_polled() {
-  if (g_guest != nullptr && g_guest->polled != nullptr) g_guest->polled();
+bool look_newcomer() { return g_extension != nullptr && g_extension->look != nullptr && g_extension->look(); }
+void report_extension_polled() {
+  if (g_extension != nullptr && g_extension->polled != nullptr) g_extension->polled();
 }
 
-void tell_lost_guest(int peer, char* to, size_t bytes) {
+void report_lost_extension(int peer, char* to, size_t bytes) {
   *to = '\0';
-  if (g_guest != nullptr && g_guest->tell_lost != nullptr) g_guest->tell_lost(peer, to, bytes);
+  if (g_extension != nullptr && g_extension->report_lost != nullptr) g_extension->report_lost(peer, to, bytes);
 }
 
 int worker_count() {

@@ -26,10 +26,10 @@ namespace {
 
 constexpr int kMostListeners = Reception::kMostListeners;
 
-struct Agent {
+struct WorkerLauncher {
   int socket;
   int listeners[kMostListeners];
-  AgentOrders orders;
+  LauncherOrders orders;
   void (*serve)();
   Reception reception;
 };
@@ -64,36 +64,36 @@ void forget_launcher() {
 }
 
 // False: the rank has ended before it has sent them.
-bool take_orders(Agent& agent) {
+bool take_orders(WorkerLauncher& launcher) {
   Deadline deadline(INT_MAX);
-  if (!receive_all(agent.socket, &agent.orders, sizeof agent.orders, deadline)) return false;
-  return receive_files(agent.socket, agent.listeners, agent.orders.listeners, deadline);
+  if (!receive_all(launcher.socket, &launcher.orders, sizeof launcher.orders, deadline)) return false;
+  return receive_files(launcher.socket, launcher.listeners, launcher.orders.listeners, deadline);
 }
 
-[[noreturn]] void become_worker(Agent& agent, const Caller& caller, const WorkerRequest& request) {
+[[noreturn]] void become_worker(WorkerLauncher& launcher, const Caller& caller, const WorkerRequest& request) {
   static WorkerRequest kept;
   kept = request;
-  agent.reception.close();
-  for (int i = 0; i < agent.orders.listeners; ++i) close(agent.listeners[i]);
-  close(agent.socket);
+  launcher.reception.close();
+  for (int i = 0; i < launcher.orders.listeners; ++i) close(launcher.listeners[i]);
+  close(launcher.socket);
   close(caller.socket);
   signal(SIGCHLD, SIG_DFL);
   Job job;
-  make_rank_job(agent.orders.secret, caller.number, agent.orders.count, kept.address, job);
-  job.number = agent.orders.number + 1;
+  make_rank_job(launcher.orders.secret, caller.number, launcher.orders.count, kept.address, job);
+  job.number = launcher.orders.number + 1;
   job.is_begun = true;
   become_worker_of(caller.number, job);
-  agent.serve();
+  launcher.serve();
   _exit(EXIT_FAILURE);
 }
 
 // The agent sends the answer, not the worker, so that the rank learns of a fork that fails.
-void start_worker(Agent& agent, const Caller& caller) {
+void start_worker(WorkerLauncher& launcher, const Caller& caller) {
   WorkerRequest request;
   std::memcpy(&request, caller.bytes, sizeof request);
   if (std::memchr(request.address, 0, sizeof request.address) != nullptr) {
     pid_t worker = fork();
-    if (worker == 0) become_worker(agent, caller, request);
+    if (worker == 0) become_worker(launcher, caller, request);
     int error = worker < 0 ? errno : 0;
     // The answer is sent at once, as nothing else has been sent through this socket.
     (void)!send_all(caller.socket, &error, sizeof error, Deadline(0));
@@ -122,26 +122,27 @@ void make_rank_job(const uint64_t secret[2], int rank, int count, const char* ad
   job.nodes = own;
 }
 
-void run_agent(int socket, void (*serve)()) {
+void run_launcher(int socket, void (*serve)()) {
   constexpr timespec kNoFiles = {0, 100'000'000};
-  static Agent agent;
-  agent.socket = socket;
-  agent.serve = serve;
+  static WorkerLauncher launcher;
+  launcher.socket = socket;
+  launcher.serve = serve;
   read_nothing();
   forget_launcher();
   signal(SIGCHLD, SIG_IGN);  // the system reaps workers
-  if (!take_orders(agent)) _exit(EXIT_SUCCESS);
+  if (!take_orders(launcher)) _exit(EXIT_SUCCESS);
   Job ranks = {};
-  ranks.number = agent.orders.number;
-  ranks.count = agent.orders.count;
-  std::memcpy(ranks.secret, agent.orders.secret, sizeof ranks.secret);
+  ranks.number = launcher.orders.number;
+  ranks.count = launcher.orders.count;
+  std::memcpy(ranks.secret, launcher.orders.secret, sizeof ranks.secret);
   Expected request = {.bytes = sizeof(WorkerRequest)};
-  bool is_open = agent.reception.open(ranks, Purpose::kAgent, request, agent.listeners, agent.orders.listeners);
+  bool is_open =
+      launcher.reception.open(ranks, Purpose::kLauncher, request, launcher.listeners, launcher.orders.listeners);
   if (!is_open) fatal("no memory for connections of %d ranks", ranks.count);
   for (;;) {
     Caller caller;
-    switch (agent.reception.next(caller, Deadline(INT_MAX), socket)) {
-      case Reception::Outcome::kCaller: start_worker(agent, caller); break;
+    switch (launcher.reception.next(caller, Deadline(INT_MAX), socket)) {
+      case Reception::Outcome::kCaller: start_worker(launcher, caller); break;
       case Reception::Outcome::kOther: _exit(EXIT_SUCCESS);  // the rank has closed its end of `socket`: it has ended
       case Reception::Outcome::kNoFiles: nanosleep(&kNoFiles, nullptr); break;
       case Reception::Outcome::kTimeIsOver: break;

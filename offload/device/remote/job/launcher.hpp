@@ -15,7 +15,7 @@ using namespace wire;
 
 // What the rank sends to its agent through their pair of sockets. Its listening sockets follow: one for this machine,
 // and one for TCP if the job is on several machines.
-struct AgentOrders {
+struct LauncherOrders {
   uint64_t secret[2];  // known to all ranks
   int number, count;   // the rank's number, and how many ranks there are
   int listeners;       // how many listening sockets follow
@@ -33,6 +33,6 @@ void make_rank_job(const uint64_t secret[2], int rank, int count, const char* ad
 
 // Called in the fork. `socket`: the agent's end of the pair, its only descriptor besides the standard ones. `serve`:
 // what a worker does; it does not return.
-[[noreturn]] void run_agent(int socket, void (*serve)());
+[[noreturn]] void run_launcher(int socket, void (*serve)());
 
 }  // namespace marline::offload::device

@@ -38,8 +38,8 @@ using namespace image;
 
 namespace {
 
-constexpr int kAgentPatience = 10'000;  // milliseconds that an agent has to answer, on an idle machine
-constexpr int kMostAddresses = 8;       // IPv4 addresses of a machine; further ones are left out
+constexpr int kLauncherTimeout = 10'000;  // milliseconds that an agent has to answer, on an idle machine
+constexpr int kMostAddresses = 8;         // IPv4 addresses of a machine; further ones are left out
 
 // What each rank sends to all others. A rank without an agent has no `machine_socket`.
 struct Card {
@@ -55,7 +55,7 @@ struct FarCard {
   Address addresses[kMostAddresses];
 };
 
-int g_agent = -1;                // this rank's end of the pair of sockets; -1: there is no agent
+int g_launcher = -1;             // this rank's end of the pair of sockets; -1: there is no agent
 Card* g_cards = nullptr;         // by rank
 FarCard* g_far = nullptr;        // by rank; null: all ranks are on one machine
 std::atomic<bool> g_met{false};  // stored (release) after the rest of the state
@@ -63,8 +63,8 @@ int g_count = 0;
 
 // A fork of the rank must not keep the agent alive.
 void close_in_fork() {
-  if (g_agent >= 0) close(g_agent);
-  g_agent = -1;
+  if (g_launcher >= 0) close(g_launcher);
+  g_launcher = -1;
 }
 
 [[noreturn]] void fail_to_start(const char* what) {
@@ -116,9 +116,10 @@ int listen_far(FarCard& card) {
 }
 
 void give_orders(const marline_ranks_t* ranks, const int* listeners, int count) {
-  AgentOrders orders = {{g_cards[0].secret[0], g_cards[0].secret[1]}, ranks->rank, ranks->count, count};
-  Deadline deadline(kAgentPatience);
-  bool done = send_all(g_agent, &orders, sizeof orders, deadline) && send_files(g_agent, listeners, count, deadline);
+  LauncherOrders orders = {{g_cards[0].secret[0], g_cards[0].secret[1]}, ranks->rank, ranks->count, count};
+  Deadline deadline(kLauncherTimeout);
+  bool done =
+      send_all(g_launcher, &orders, sizeof orders, deadline) && send_files(g_launcher, listeners, count, deadline);
   if (!done) fatal("the process that serves other ranks on the node of rank %d has ended", ranks->rank);
   for (int i = 0; i < count; ++i) close(listeners[i]);
 }
@@ -159,11 +160,12 @@ int reach_at(const Address& address, const Job& ranks, int rank, Deadline deadli
   for (;;) {
     int socket = connect_to(address, deadline);
     if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) return -1;  // EAGAIN: the agent's queue is full
-    Greeting greeting = socket >= 0 ? greet(socket, ranks, rank, Purpose::kAgent, deadline) : Greeting::kClosed;
-    if (greeting == Greeting::kDone) return socket;
+    HandshakeResult greeting =
+        socket >= 0 ? greet(socket, ranks, rank, Purpose::kLauncher, deadline) : HandshakeResult::kClosed;
+    if (greeting == HandshakeResult::kDone) return socket;
     if (socket >= 0) close(socket);
-    errno = greeting == Greeting::kStranger ? EPERM : ETIMEDOUT;
-    if (greeting == Greeting::kStranger || deadline.left() == 0) return -1;
+    errno = greeting == HandshakeResult::kStranger ? EPERM : ETIMEDOUT;
+    if (greeting == HandshakeResult::kStranger || deadline.left() == 0) return -1;
     usleep(1000);  // the agent may have refused: it had too many callers that it does not know yet
   }
 }
@@ -181,16 +183,16 @@ int reach(const Job& ranks, int rank) {
   int socket = -1;
   errno = EHOSTUNREACH;
   if (is_here(rank)) {
-    socket = reach_at(g_cards[rank].machine_socket, ranks, rank, Deadline::by_load(kAgentPatience));
+    socket = reach_at(g_cards[rank].machine_socket, ranks, rank, Deadline::by_load(kLauncherTimeout));
   } else {
     const FarCard& far = g_far[rank];
-    int patience = far.count > 1 ? kAddressPatience : kAgentPatience;
+    int patience = far.count > 1 ? kAddressPatience : kLauncherTimeout;
     for (int i = 0; socket < 0 && i < far.count; ++i) {
       socket = reach_at(far.addresses[i], ranks, rank, Deadline(patience));
     }
     // Tries again with more time, as a crowded node may need it.
     for (int i = 0; socket < 0 && far.count > 1 && i < far.count; ++i) {
-      socket = reach_at(far.addresses[i], ranks, rank, Deadline::by_load(kAgentPatience));
+      socket = reach_at(far.addresses[i], ranks, rank, Deadline::by_load(kLauncherTimeout));
     }
   }
   if (socket >= 0) return socket;
@@ -238,7 +240,7 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
 }  // namespace
 
 // Forks twice: like a device's process (process.cpp), the agent is no child of the program.
-void start_agent(void (*serve)()) {
+void start_launcher(void (*serve)()) {
   int sockets[2], status = 0;
   if (chosen_wire() == WireChoice::kMpi) {
     fatal(
@@ -257,15 +259,15 @@ void start_agent(void (*serve)()) {
   if (middle == 0) {
     pid_t last = fork();
     if (last != 0) _exit(last < 0 ? errno : 0);
-    give_up_heritage(sockets[1], sockets[1]);
-    run_agent(sockets[1], serve);
+    close_inherited(sockets[1], sockets[1]);
+    run_launcher(sockets[1], serve);
   }
   while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {
   }
   errno = WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
   if (errno != 0) fail_to_fork();
   close(sockets[1]);
-  g_agent = sockets[0];
+  g_launcher = sockets[0];
   pthread_atfork(nullptr, nullptr, close_in_fork);
 }
 
@@ -283,7 +285,7 @@ void meet_ranks(const marline_ranks_t* ranks) {
   describe_self(job, ranks->rank, own.peer);
   own.identity = program_identity();
   if (getrandom(own.secret, sizeof own.secret, 0) != sizeof own.secret) fatal("the system has no random numbers");
-  if (g_agent >= 0) {
+  if (g_launcher >= 0) {
     listeners[listening++] = listen_or_fail(unnamed_address());
     own.machine_socket = own_address(listeners[0]);
   }
@@ -291,10 +293,10 @@ void meet_ranks(const marline_ranks_t* ranks) {
   if (is_spread()) {
     FarCard far = {};
     g_far = make_list<FarCard>(g_count);
-    if (g_agent >= 0) listeners[listening++] = listen_far(far);
+    if (g_launcher >= 0) listeners[listening++] = listen_far(far);
     ranks->gather(&far, g_far, sizeof far);
   }
-  if (g_agent >= 0) give_orders(ranks, listeners, listening);
+  if (g_launcher >= 0) give_orders(ranks, listeners, listening);
   g_met.store(true, std::memory_order_release);  // pairs with call_workers and node_of_rank
 }
 
@@ -320,9 +322,9 @@ void call_workers(Job& job) {
   for (int i = 0; i < g_count; ++i) {
     sockets[i] = reach(ranks, i);
     // If this fails, receiving the answer below fails, too.
-    (void)!send_all(sockets[i], &request, sizeof request, Deadline::by_load(kAgentPatience));
+    (void)!send_all(sockets[i], &request, sizeof request, Deadline::by_load(kLauncherTimeout));
   }
-  Deadline deadline = Deadline::by_load(kAgentPatience);
+  Deadline deadline = Deadline::by_load(kLauncherTimeout);
   for (int i = 0; i < g_count; ++i) {
     int error = 0;
     if (!receive_all(sockets[i], &error, sizeof error, deadline)) error = deadline.left() == 0 ? ETIMEDOUT : ECONNRESET;

@@ -16,7 +16,7 @@ namespace marline::offload::device {
 using namespace wire;
 
 // Called before main in such a rank: forks the agent. Its workers call `serve`.
-void start_agent(void (*serve)());
+void start_launcher(void (*serve)());
 
 // Is `meet` of marline_device_provider_t: exchanges the agents' addresses. Does nothing in processes that are no such
 // ranks.

@@ -45,7 +45,7 @@ namespace {
 constexpr int kMostPlaces = kMostDevices;  // devices of all workers together
 
 // What a worker has reported about itself.
-struct Greeting {
+struct HandshakeResult {
   uint64_t identity;     // of its program
   int first, count;      // its devices, in g_places
   int64_t clock_offset;  // its clock minus this process's; known before its first device has work
@@ -61,9 +61,9 @@ struct Place {
   Node* node;       // set when the device is started
 };
 
-const NodeJob* g_job = nullptr;    // written before the first device is listed or started
-Greeting g_greetings[kMostPeers];  // by peer
-Place g_places[kMostPlaces];       // in the order of the workers; written while they are greeted
+const NodeJob* g_job = nullptr;            // written before the first device is listed or started
+HandshakeResult g_handshakes[kMostPeers];  // by peer
+Place g_places[kMostPlaces];               // in the order of the workers; written while they are greeted
 int g_place_count = 0;
 Lock g_start_lock;  // held to join the job
 marline_hook_t* g_hook = nullptr;
@@ -109,7 +109,7 @@ constexpr uint32_t kFactsWords = sizeof(DeviceFacts) / sizeof(uint64_t);
 
 // `words`: the facts of the worker's devices; `count`: how many devices.
 void add_places(int peer, const uint64_t* words, uint32_t count) {
-  Greeting& greeting = g_greetings[peer];
+  HandshakeResult& greeting = g_handshakes[peer];
   greeting.first = g_place_count;
   greeting.count = static_cast<int>(count);
   for (uint32_t i = 0; i < count; ++i, words += kFactsWords) {
@@ -122,8 +122,8 @@ void add_places(int peer, const uint64_t* words, uint32_t count) {
   }
 }
 
-void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
-  Greeting& greeting = g_greetings[peer];
+void take_accepted(int peer, const Frame& frame, const uint64_t* words) {
+  HandshakeResult& greeting = g_handshakes[peer];
   int number = device_in(frame.flags);
   bool says_facts = greeting.count == 0 && frame.words > 1 && (frame.words - 1) % kFactsWords == 0;
   bool fits = says_facts || (frame.words == 1 && number < greeting.count);
@@ -140,29 +140,29 @@ void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
 }
 
 void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
-  if (is_guest(frame)) return place_guest(peer, frame, words);
+  if (is_extension(frame)) return place_newcomer(peer, frame, words);
   void* to = g_operations.place(frame.operation, frame.bulk);
   if (to == nullptr) fatal("worker %d brings %lu bytes that nobody has asked for", peer, frame.bulk);
   return to;
 }
 
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
-  if (is_guest(frame)) return deliver_guest(peer, frame, words);
+  if (is_extension(frame)) return deliver_extension(peer, frame, words);
   switch (static_cast<NodeFrame>(frame.kind)) {
-    case NodeFrame::kWelcome: return take_welcome(peer, frame, words);
+    case NodeFrame::kAccepted: return take_accepted(peer, frame, words);
     case NodeFrame::kData: return end(answered(peer, frame));
     case NodeFrame::kDone: {
       Operation* operation = answered(peer, frame);
       operation->result = frame.a;
       if ((frame.flags & kTimed) != 0) {
-        auto offset = static_cast<uint64_t>(g_greetings[peer].clock_offset);
+        auto offset = static_cast<uint64_t>(g_handshakes[peer].clock_offset);
         operation->begin = frame.b - offset;
         operation->end = frame.c - offset;
       }
       return end(operation);
     }
-    case NodeFrame::kDoor:
-      if (!take_door(peer, frame, words)) fatal("worker %d tells a port %lu that is none", peer, frame.a);
+    case NodeFrame::kInspectionPort:
+      if (!take_inspection_port(peer, frame, words)) fatal("worker %d tells a port %lu that is none", peer, frame.a);
       return;
     default: fatal("worker %d has sent a frame of kind %u, which a program does not understand", peer, frame.kind);
   }
@@ -170,7 +170,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
 
 // The worker has written itself why it ended, if it could.
 void lost(void*, int peer, const char* why) {
-  const Greeting& greeting = g_greetings[peer];
+  const HandshakeResult& greeting = g_handshakes[peer];
   const Node* node = greeting.count == 1 ? g_places[greeting.first].node : nullptr;
   char devices[48];
   if (greeting.count > 1) {
@@ -180,7 +180,7 @@ void lost(void*, int peer, const char* why) {
   }
   const char* where = g_job->kind->peer(g_job->wire, peer)->node;
   char tasks[512];
-  tell_lost_guest(peer, tasks, sizeof tasks);
+  report_lost_extension(peer, tasks, sizeof tasks);
   end_process(EXIT_FAILURE, "%s (node, %s on %s) has gone, so the program cannot go on: it %s%s", devices,
               words_for_process(peer), where, why, tasks);
 }
@@ -204,7 +204,7 @@ int poll_locked() {
   }
   g_unfinished.shrink(kept);
   (void)g_job->kind->poll(g_job->wire);
-  tell_guest_polled();
+  report_extension_polled();
   look_for_stopped_workers();
   if (int counted = g_ended - g_ended_uncounted; counted != 0) add_operations(-counted);
   return g_ended;
@@ -267,7 +267,7 @@ bool are_beside(int peer, int other) {
 }
 
 const NodeJob* node_job() { return g_job; }
-int64_t clock_offset_of(int peer) { return g_greetings[peer].clock_offset; }
+int64_t clock_offset_of(int peer) { return g_handshakes[peer].clock_offset; }
 Node* node_at(int place) { return g_places[place - 1].node; }
 bool is_gpu_at(int place) { return place != kProgramPlace && g_places[place - 1].facts.is_gpu; }
 int place_count() { return g_place_count; }
@@ -329,7 +329,7 @@ void greet_all() {
     struct Greeted : Operation {
       std::atomic<bool> is_here{false};
     } greeted;
-    // Called by any thread that polls. The answer is in g_greetings then.
+    // Called by any thread that polls. The answer is in g_handshakes then.
     greeted.ended = [](Operation* operation) {
       static_cast<Greeted*>(operation)->is_here.store(true, std::memory_order_release);  // pairs with the loop
       return true;
@@ -338,10 +338,10 @@ void greet_all() {
     Frame hello = hello_of(nullptr);
     hello.operation = g_operations.add(&greeted);
     add_operations(1);
-    send_door(g_job->kind, g_job->wire, peer);
+    send_inspection_port(g_job->kind, g_job->wire, peer);
     g_job->send(peer, hello, words);
     while (!greeted.is_here.load(std::memory_order_acquire)) progress_nodes(nullptr);
-    if (g_greetings[peer].identity == program_identity()) continue;
+    if (g_handshakes[peer].identity == program_identity()) continue;
     fatal("the program of worker %d, on %s, is another one than this (by its build id): start the same file everywhere",
           peer, g_job->kind->peer(g_job->wire, peer)->node);
   }
@@ -353,7 +353,7 @@ void greet_all() {
 // one is started, the worker may already have kernels with times.
 void open_device(Node* node) {
   constexpr int kTimes = 4;
-  Greeting& greeting = g_greetings[node->peer];
+  HandshakeResult& greeting = g_handshakes[node->peer];
   uint64_t shortest = UINT64_MAX;
   for (int i = 0; i < kTimes; ++i) {
     uint64_t words[] = {program_identity(), kPart};
@@ -460,7 +460,7 @@ void start_nodes() {
     fatal("the job has %d processes; a program can have %d workers: start fewer", job.count, kMostPeers - 1);
   }
   g_job = &job;
-  open_door(job.kind, job.wire, static_cast<uint16_t>(NodeFrame::kDoor));
+  open_inspection_port(job.kind, job.wire, static_cast<uint16_t>(NodeFrame::kInspectionPort));
   greet_all();
 }
 

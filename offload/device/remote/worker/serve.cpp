@@ -50,8 +50,8 @@ namespace {
 // A frame that is work, with its words.
 struct Job : Work {
   Frame frame;
-  const char* region;  // a kernel's name, which stays valid
-  SeenKernel seen;     // used for a kernel
+  const char* region;     // a kernel's name, which stays valid
+  KernelStatistics seen;  // used for a kernel
   uint64_t words[];
 };
 
@@ -209,7 +209,7 @@ void run_job(Work* work) {
   std::free(job);
 }
 
-void hand_over(const Frame& frame, const uint64_t* words, const char* region = nullptr) {
+void submit_ready(const Frame& frame, const uint64_t* words, const char* region = nullptr) {
   size_t bytes = frame.words * sizeof *words;
   auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
   if (job == nullptr) fatal("worker %d: no memory for a command", g_job->number);
@@ -283,11 +283,11 @@ void welcome(const Frame& frame, const uint64_t* words) {
   for (int i = 0; asks_who && i < all.count; ++i, count += kWords) {
     std::memcpy(told + count, &all.devices[i].facts, sizeof(DeviceFacts));
   }
-  Frame back = frame_of(NodeFrame::kWelcome, frame.operation, now());
+  Frame back = frame_of(NodeFrame::kAccepted, frame.operation, now());
   back.flags = flags_of_device(device);
   back.b = static_cast<uint64_t>(started.memory_file);
   back.words = static_cast<uint16_t>(count);
-  send_door(g_job->kind, g_job->wire, 0);
+  send_inspection_port(g_job->kind, g_job->wire, 0);
   g_job->send(0, back, told);
 }
 
@@ -353,7 +353,7 @@ bool may_send(int peer, const Frame& frame) {
 
 // Whether the program may send frames of this kind before the device is started.
 bool is_early(NodeFrame kind) {
-  return kind == NodeFrame::kHello || kind == NodeFrame::kDoor || kind == NodeFrame::kEnd;
+  return kind == NodeFrame::kHello || kind == NodeFrame::kInspectionPort || kind == NodeFrame::kEnd;
 }
 
 // The worker's number of the device that a frame is about.
@@ -364,7 +364,7 @@ int device_of(int peer, const Frame& frame) {
 }
 
 void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
-  if (is_guest(frame)) return place_guest(peer, frame, words);
+  if (is_extension(frame)) return place_newcomer(peer, frame, words);
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite)
     refuse(peer, frame, "has data");
   if (int device = device_of(peer, frame); gpu_of(device) >= 0) {
@@ -378,7 +378,7 @@ void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
 }
 
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
-  if (is_guest(frame)) return deliver_guest(peer, frame, words);
+  if (is_extension(frame)) return deliver_extension(peer, frame, words);
   if (!may_send(peer, frame)) refuse(peer, frame, "is the program's to send");
   auto kind = static_cast<NodeFrame>(frame.kind);
   if (kind == NodeFrame::kEnd) {
@@ -408,19 +408,19 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
     case NodeFrame::kLaunch: {
       const char* region = name_of_code(frame.a & ~kByPointers);
       if (region == nullptr || frame.words > kMostArguments) refuse(peer, frame, "launches no target region");
-      return hand_over(frame, words, region);
+      return submit_ready(frame, words, region);
     }
     case NodeFrame::kLoad:
       if (!may_access(frame.a, frame.b)) refuse(peer, frame, "loads what is not the device's");
-      return hand_over(frame, words);
+      return submit_ready(frame, words);
     case NodeFrame::kUnload:
     case NodeFrame::kFind:
     case NodeFrame::kJump:
       if (!is_loaded_image(reinterpret_cast<void*>(frame.a))) refuse(peer, frame, "names no image");
-      return hand_over(frame, words);
-    case NodeFrame::kLocate: return hand_over(frame, words);
-    case NodeFrame::kDoor:
-      if (!take_door(peer, frame, words)) refuse(peer, frame, "tells no port");
+      return submit_ready(frame, words);
+    case NodeFrame::kLocate: return submit_ready(frame, words);
+    case NodeFrame::kInspectionPort:
+      if (!take_inspection_port(peer, frame, words)) refuse(peer, frame, "tells no port");
       return;
     default: refuse(peer, frame, "is not understood");
   }
@@ -459,7 +459,7 @@ void tell(const EndInKernel& end) {
   uint64_t place = end.kernel_place & kPlaceMask;
   int number = end.entry != 0 ? g_started[end.kernel_place >> kPlaceBits].number : only_device();
   ProcessEnd told = end;
-  if (!tell_worker_gpu(number, told.name, told.place)) {
+  if (!notify_worker_gpu(number, told.name, told.place)) {
     told.name = reinterpret_cast<const char*>(end.entry);
     told.place = place != 0 ? text_in_program(place) : nullptr;
   }
@@ -499,7 +499,7 @@ void serve_node() {
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
   note_workers_before(workers_before());
-  open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
+  open_inspection_port(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kInspectionPort));
   begin_watch(*g_job);
   show_work(only_device);
   bool is_only = worker_devices().count == 1;

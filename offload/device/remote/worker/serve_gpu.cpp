@@ -57,7 +57,7 @@ Array<Incoming, 8> g_incoming;
 
 // A frame, with its words.
 struct GpuJob : Work {
-  SeenKernel seen;  // used for a kernel
+  KernelStatistics seen;  // used for a kernel
   GpuFrame of;
   Frame frame;
   const void* from;  // what a kWrite writes
@@ -183,7 +183,7 @@ void run_gpu_kernel(const GpuKernel& kernel) {
   arguments.dynamic_memory = static_cast<uint32_t>(words[4]);
   set_sizes(arguments.teams, teams, words[5]);
   set_sizes(arguments.threads, kernel.threads, words[6]);
-  ToldScope scope(ConstructKind::kTarget, false, kernel.number, nullptr);
+  ReportScope scope(ConstructKind::kTarget, false, kernel.number, nullptr);
   auto* id = reinterpret_cast<void*>(kernel.code);
   struct {
     int32_t unused[4];
@@ -290,7 +290,7 @@ GpuJob* make_job(const GpuFrame& of, const Frame& frame, const uint64_t* words) 
   return job;
 }
 
-void hand_over(GpuJob* job) {
+void submit_ready(GpuJob* job) {
   WorkList list;
   list.append(job);
   add_work(list);
@@ -366,7 +366,7 @@ int open_worker_gpus(const char* asked) {
 
 void number_worker_gpu(int gpu, int number) { g_gpus[gpu].device.number = number; }
 
-bool tell_worker_gpu(int& number, const char*& name, const char*& place) {
+bool notify_worker_gpu(int& number, const char*& name, const char*& place) {
   const Doing* doing = LibraryCall::here();
   if (doing == nullptr) return false;
   const Entry* entry = doing->region != nullptr ? find_entry(doing->region) : nullptr;
@@ -410,7 +410,7 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
   if (static_cast<NodeFrame>(frame.kind) == NodeFrame::kLaunch) {
     see_arrival(&job->seen, find_entry(reinterpret_cast<const void*>(frame.a))->name, frame.c);
   }
-  hand_over(job);
+  submit_ready(job);
   return nullptr;
 }
 
@@ -421,7 +421,7 @@ const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint6
   if (target >= 0 && !is_gpus(g_gpus[target], frame.a, frame.c)) return kWritesElsewhere;
   GpuJob* job = make_job(of, frame, words);
   job->target = target;
-  hand_over(job);
+  submit_ready(job);
   return nullptr;
 }
 
@@ -434,7 +434,7 @@ const char* forward_to_gpu(const GpuFrame& of, const Frame& frame) {
   write.words = 0;
   GpuJob* job = make_job(of, write, nullptr);
   job->from = reinterpret_cast<const void*>(frame.b);
-  hand_over(job);
+  submit_ready(job);
   return nullptr;
 }
 

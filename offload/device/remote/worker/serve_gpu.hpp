@@ -70,7 +70,7 @@ void read_from_gpu_now(int gpu, void* to, uint64_t from, uint64_t bytes);
 
 // If the calling thread is in libomptarget, says in which region and for which device; else returns false. For signal
 // handlers.
-[[nodiscard]] bool tell_worker_gpu(int& number, const char*& name, const char*& place);
+[[nodiscard]] bool notify_worker_gpu(int& number, const char*& name, const char*& place);
 
 // What is wrong with a copy from or to memory that the device does not have.
 inline constexpr const char* kReadsElsewhere = "reads where its device has no memory";

@@ -16,7 +16,7 @@ using namespace image;
 
 namespace {
 
-constexpr int kMostTold = 256;  // kernels in a report, in the order of their arrival; the others are only counted
+constexpr int kMostReported = 256;  // kernels in a report, in the order of their arrival; the others are only counted
 
 struct Copies {
   std::atomic<int64_t> count{0}, bytes{0};
@@ -37,19 +37,19 @@ struct Line {
 struct Snapshot {
   int count = 0, left_out = 0;
   uint64_t idle_since = 0;
-  Line lines[kMostTold];
+  Line lines[kMostReported];
 };
 
-Lock g_lock;                                                 // guards the next two
-SeenKernel g_list = {&g_list, &g_list, nullptr, 0, 0, {0}};  // the list's head, which is no kernel
-uint64_t g_idle_since = 0;                                   // when the last kernel has ended
+Lock g_lock;                                                       // guards the next two
+KernelStatistics g_list = {&g_list, &g_list, nullptr, 0, 0, {0}};  // the list's head, which is no kernel
+uint64_t g_idle_since = 0;                                         // when the last kernel has ended
 Copies g_sending, g_arriving;
 int (*g_device)();
 
 bool take_snapshot(Snapshot& to) {
   if (!take_soon(g_lock)) return false;
-  for (SeenKernel* one = g_list.next; one != &g_list; one = one->next) {
-    if (to.count == kMostTold) {
+  for (KernelStatistics* one = g_list.next; one != &g_list; one = one->next) {
+    if (to.count == kMostReported) {
       ++to.left_out;
       continue;
     }
@@ -91,7 +91,7 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
 
 }  // namespace
 
-void see_arrival(SeenKernel* kernel, const char* region, uint64_t place) {
+void see_arrival(KernelStatistics* kernel, const char* region, uint64_t place) {
   kernel->region = region;
   kernel->place = place;
   kernel->arrived = now();
@@ -103,9 +103,9 @@ void see_arrival(SeenKernel* kernel, const char* region, uint64_t place) {
   g_list.previous = kernel;
 }
 
-void see_begin(SeenKernel* kernel) { kernel->begun.store(now(), std::memory_order_relaxed); }
+void see_begin(KernelStatistics* kernel) { kernel->begun.store(now(), std::memory_order_relaxed); }
 
-void see_end(SeenKernel* kernel) {
+void see_end(KernelStatistics* kernel) {
   Guard guard(g_lock);
   kernel->previous->next = kernel->next;
   kernel->next->previous = kernel->previous;

@@ -10,9 +10,9 @@
 
 namespace marline::offload::device {
 
-struct SeenKernel {
-  SeenKernel* next;
-  SeenKernel* previous;
+struct KernelStatistics {
+  KernelStatistics* next;
+  KernelStatistics* previous;
   const char* region;           // static storage
   uint64_t place;               // an offset in the program's file (image/program.hpp); 0: not known
   uint64_t arrived;             // tell.hpp, now
@@ -20,9 +20,9 @@ struct SeenKernel {
 };
 
 // A kernel has arrived, begins, has ended.
-void see_arrival(SeenKernel* kernel, const char* region, uint64_t place);
-void see_begin(SeenKernel* kernel);
-void see_end(SeenKernel* kernel);
+void see_arrival(KernelStatistics* kernel, const char* region, uint64_t place);
+void see_begin(KernelStatistics* kernel);
+void see_end(KernelStatistics* kernel);
 
 // Whether a copy takes so long that it is counted. Counting shorter copies would take a tenth of their time.
 [[nodiscard]] inline bool is_seen(uint64_t bytes) { return bytes > 4096; }

@@ -126,7 +126,7 @@ void watch_wire() {
     }
     g_waits_long.store(true);  // before the next two calls: work that is added after them ends the wait
     run_all(take_other_work());
-    bool is_to_look = look_guest();
+    bool is_to_look = look_newcomer();
     if (is_to_look) g_waits_long.store(false);
     g_watch.store(0);  // before the next line: an announcement after that is seen at the top of the loop
     may_nap = dispatcher_sleeps();

@@ -64,7 +64,7 @@ void run(const CapturedTask& task) {
   if (task.kind == ConstructKind::kExitData) return device->mapping->end(task.items);
   if (task.kind == ConstructKind::kUpdate) return device->mapping->update(task.items);
   if (!has_kernel(device, task.kernel)) std::abort();
-  ToldScope scope(ConstructKind::kTarget, false, device->number, task.code);
+  ReportScope scope(ConstructKind::kTarget, false, device->number, task.code);
   Region region = region_of(task);
   region.scope = &scope;
   run_region(device, region);
