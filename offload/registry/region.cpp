@@ -83,20 +83,10 @@ PendingRegion* make_pending(Device* device, const Items& items, marline_task_t* 
 }  // namespace
 
 Region region_of(const CapturedTask& task) {
-  Region region = {};
-  region.kernel = task.kernel;
+  Region region = {task};
   region.items = task.items;
   region.items.source = {task.kernel->name, task.place};
-  region.thread_limit = task.thread_limit;
-  region.leading_null = task.leading_null;
-  region.in_memory = task.in_memory;
-  region.place = task.place;
   region.teams = reported_teams(task.passed_teams);
-  region.passed_teams = task.passed_teams;
-  region.trip_count = task.trip_count;
-  region.grid = task.grid;
-  region.node = task.node;
-  region.number = task.region_number;
   region.task = task.handle;
   return region;
 }
@@ -177,27 +167,17 @@ void make_region_arguments(Device* device, const Region& region, Arguments& to) 
 }
 
 Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
-  Launch launch = {region.kernel,
-                   region.kernel->code.get(device->number),
-                   arguments.words.begin(),
-                   arguments.words.count(),
-                   region.thread_limit,
-                   region.place,
-                   region.items.reported,
-                   region.teams,
-                   region.leading_null,
-                   region.passed_teams,
-                   region.trip_count,
-                   region.grid,
-                   device->asks_for_spans && region.in_memory,
-                   arguments.spans.begin(),
-                   arguments.spans.count(),
-                   region.node,
-                   region.number,
-                   nullptr,
-                   0,
-                   {arguments.has_named, arguments.named.begin(), arguments.named.count()},
-                   device->asks_for_spans ? arguments.patches.count() : 0};
+  Launch launch = {region};
+  launch.code = region.kernel->code.get(device->number);
+  launch.arguments = arguments.words.begin();
+  launch.count = arguments.words.count();
+  launch.reported = region.items.reported;
+  launch.teams = region.teams;
+  launch.in_memory = device->asks_for_spans && region.in_memory;
+  launch.spans = arguments.spans.begin();
+  launch.span_count = arguments.spans.count();
+  launch.named = {arguments.has_named, arguments.named.begin(), arguments.named.count()};
+  launch.patches = device->asks_for_spans ? arguments.patches.count() : 0;
   launch.is_deferred = region.nowait;
   return launch;
 }

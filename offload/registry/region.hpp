@@ -16,20 +16,11 @@ using namespace data;
 using namespace device;
 using namespace items;
 
-struct Region {
-  const Entry* kernel;
-  Items items;
-  int32_t thread_limit;  // 0: none
-  bool leading_null;     // the kernel's first parameter is a pointer that is not used here (arguments of version 3)
-  bool in_memory;        // code of GCC: the kernel's one argument is the address of an array of its words
-  bool nowait;           // the calling task's body ends with this call, and the arrays of `items` are gone then
-  const char* place;     // as in Launch
-  unsigned teams;        // as in Launch
-  int32_t passed_teams = -1;  // as in Launch
-  uint64_t trip_count = 0;    // as in Launch
-  GpuGrid grid = {};          // as in Launch
-  int node = 0, number = -1;  // as in Launch
-  ReportScope* scope;         // the construct's scope; items.told is its record
+struct Region : PlacedInvocation {
+  Items items = {};
+  bool nowait = false;           // the calling task's body ends with this call, and the arrays of `items` are gone then
+  unsigned teams = 0;            // as in Launch
+  ReportScope* scope = nullptr;  // the construct's scope; items.reported is its record
   // The claimed task of the region; null: the calling task, if it is the region's.
   const marline_claimed_t* task = nullptr;
 };

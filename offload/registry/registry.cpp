@@ -283,7 +283,7 @@ void run_constructors(Device* device, Module* module, uint64_t handle) {
     Entry& entry = module->entries[i];
     if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
     uint64_t code = device->kind->find(device, handle, entry.name);
-    if (code != 0) run_and_wait(device, {&entry, code, nullptr, 0, 0, nullptr});
+    if (code != 0) run_constructor(device, &entry, code);
   }
 }
 

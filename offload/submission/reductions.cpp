@@ -177,20 +177,20 @@ void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to) {
   }
 }
 
-bool reduced(void* copy) {
+int reduced(void* copy) {
   RegionReduction* one = take(copy);
-  if (one == nullptr) return false;
+  if (one == nullptr) return 0;
   Device* device = one->device;
   marline_reduction_t what = one->what;
   uint64_t address = one->address;
   std::free(one);
-  if (device == nullptr) return false;
+  if (device == nullptr) return 0;
   bool any = device->kind->early->reduce(device, address, what.bytes, what.combine, copy);
   bool is_unused = device->mapping->disassociate(copy);  // all regions of the group have ended
   assert(is_unused);
   (void)is_unused;
   device->kind->release(device, address);
-  return any;
+  return any ? 1 : 0;
 }
 
 void forget_reductions() { g_open.clear(); }

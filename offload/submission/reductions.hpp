@@ -29,7 +29,7 @@ using namespace device;
 void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to);
 
 // Implements CaptureSink::reduced.
-[[nodiscard]] bool reduced(void* copy);
+[[nodiscard]] int reduced(void* copy);
 
 // Called in a fork's child.
 void forget_reductions();

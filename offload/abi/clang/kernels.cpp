@@ -50,7 +50,7 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   region.trip_count = given.trip_count;
   region.grid = grid_of(given);
   region.node = to.node;
-  region.number = to.number;
+  region.device_number = to.number;
   region.scope = &scope;
   run_region(device, region);
   return true;

@@ -212,7 +212,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.thread_limit = thread_limit;
   region.in_memory = true;
   region.node = to.node != 0 ? to.node : maps->node;
-  region.number = to.number;
+  region.device_number = to.number;
   run_region(device, region);
   return 1;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/facts.hpp"
+#include "device/contract/kernel_invocation.hpp"
 #include "marline/devices.h"
 
 #include <atomic>
@@ -53,15 +54,6 @@ struct Operation {
   uint64_t number = 0;
 };
 
-// What a region asks of a GPU besides teams and threads. It is passed on to libomptarget.
-struct GpuGrid {
-  uint64_t flags = 0;                       // without the flag for nowait
-  uint32_t dynamic_memory = 0;              // bytes for each team, ompx_dyn_cgroup_mem
-  uint32_t teams[2] = {}, threads[2] = {};  // in the second and third dimension
-
-  bool operator==(const GpuGrid&) const = default;
-};
-
 // Memory of the device that a kernel may use.
 struct Span {
   uint64_t address, bytes;     // 0 bytes: the whole allocation with this address, if the device has such an allocation
@@ -86,29 +78,15 @@ struct ReducedArgument {
 };
 
 // A kernel and its arguments, one word each, as the host's calling convention passes them.
-struct Launch {
-  const Entry* kernel;
-  uint64_t code;  // the kernel's address on the device
-  const uint64_t* arguments;
-  uint32_t count;
-  int32_t thread_limit;                   // 0: none
-  const char* place;                      // the ident's text, ";file;function;line;column;;", or null; static storage
+struct Launch : PlacedInvocation {
+  uint64_t code = 0;  // the kernel's address on the device
+  const uint64_t* arguments = nullptr;
+  uint32_t count = 0;
   ReportedConstruct* reported = nullptr;  // the construct, if a tool listens
   unsigned teams = 0;                     // the number of teams that the program asks for; for tools
-  // For GPUs: whether the first argument is the null pointer that Clang's convention requires (arguments of version 3),
-  // the teams as the compiler passes them, the number of iterations of the region's loop, and the rest.
-  bool leading_null = false;
-  int32_t passed_teams = -1;
-  uint64_t trip_count = 0;
-  GpuGrid grid = {};
   // For devices that ask for it (Device::asks_for_spans): all memory that the construct names.
-  bool in_memory = false;  // the arguments are words of an array, and the kernel's only argument is the array's address
   const Span* spans = nullptr;
   uint32_t span_count = 0;
-  // For a cluster: the node that runs the kernel, from 1 on (0: any node), and the device number that the region sees
-  // (-1: the cluster's own).
-  int node = 0;
-  int number = -1;
   // For devices that accept early submission: the predecessors of the kernel (Operation::number). They may have ended.
   const uint64_t* after = nullptr;
   uint32_t predecessor_count = 0;

@@ -95,4 +95,11 @@ void SuspendingLock::release() {
   if (next != nullptr) marline_event_fulfill(&next->event);
 }
 
+void run_constructor(Device* device, const Entry* kernel, uint64_t code) {
+  Launch launch = {};
+  launch.kernel = kernel;
+  launch.code = code;
+  run_and_wait(device, launch);
+}
+
 }  // namespace marline::offload::device

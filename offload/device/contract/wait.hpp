@@ -29,6 +29,8 @@ class Blocked {
 
 // Runs a kernel to its end. Its address on the device is known.
 void run_and_wait(Device* device, const Launch& launch);
+// Runs a kernel without arguments that constructs device objects, and waits for its end.
+void run_constructor(Device* device, const Entry* kernel, uint64_t code);
 
 // An operation that the creating thread or task waits for.
 struct Awaited : Operation {

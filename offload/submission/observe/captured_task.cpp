@@ -127,6 +127,7 @@ CapturedTask* capture_maps(const marline_target_task_t& reported) {
       task->kernel = entry_of_function(reinterpret_cast<const void*>(reported.function));
       task->thread_limit = reported.thread_limit;
       task->in_memory = true;
+      task->passed_teams = 0;  // GCC does not pass it here
   }
   return task;
 }

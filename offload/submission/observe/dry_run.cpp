@@ -85,15 +85,20 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
   const Entry* kernel = find_entry(id);
   if (!is_first(recording) || kernel == nullptr) return;
   Items items = items_of(given);
-  RegionForm form = {
-      kernel,           device,        threads > 0 ? threads : 0, teams, note_convention(kernel, given.version), false,
-      given.trip_count, grid_of(given)};
-  if (recording.comparison != nullptr) return recording.comparison->compare(form, items);
+  KernelInvocation invocation;
+  invocation.kernel = kernel;
+  invocation.thread_limit = threads > 0 ? threads : 0;
+  invocation.leading_null = note_convention(kernel, given.version);
+  invocation.passed_teams = teams;
+  invocation.trip_count = given.trip_count;
+  invocation.grid = grid_of(given);
+  if (recording.comparison != nullptr) return recording.comparison->compare(invocation, device, items);
   items.of_region = true;
   CapturedTask* task = make_captured(recording.reported, items, frames_of(recording));
   if (task == nullptr) return;
   task->kind = ConstructKind::kTarget;
-  form.give_to(*task);
+  static_cast<KernelInvocation&>(*task) = invocation;
+  task->device = device;
   task->place = place_of(call.ident);
   task->code = call.code;
   if (recording.reductions.is_empty() || name_reductions(recording.reductions, *task)) {

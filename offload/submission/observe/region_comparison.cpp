@@ -11,8 +11,8 @@ using namespace map_type;
 
 // Changed values are reported if they are arguments. A changed value that is not an argument would not reach the
 // kernel, so the region counts as another one.
-void RegionComparison::compare(const RegionForm& form, const Items& now) {
-  is_same = form == known.form && static_cast<size_t>(now.count) == known.count;
+void RegionComparison::compare(const KernelInvocation& invocation, int64_t device, const Items& now) {
+  is_same = invocation == known.invocation && device == known.device && static_cast<size_t>(now.count) == known.count;
   uint32_t word = 0;
   for (size_t i = 0; i < known.count && is_same; ++i) {
     KnownItem& item = items[i];

@@ -15,28 +15,6 @@ using namespace data;
 using namespace device;
 using namespace items;
 
-// What a construct says of a region besides its items.
-struct RegionForm {
-  const Entry* kernel;
-  int64_t device;
-  int32_t thread_limit, passed_teams;
-  bool leading_null, in_memory;
-  uint64_t trip_count;
-  GpuGrid grid;
-
-  bool operator==(const RegionForm&) const = default;
-  void give_to(CapturedTask& task) const {
-    task.kernel = kernel;
-    task.device = device;
-    task.thread_limit = thread_limit;
-    task.passed_teams = passed_teams;
-    task.leading_null = leading_null;
-    task.in_memory = in_memory;
-    task.trip_count = trip_count;
-    task.grid = grid;
-  }
-};
-
 struct KnownItem {
   void *base, *begin;
   int64_t size;
@@ -47,7 +25,8 @@ struct KnownItem {
 struct KnownRegion {
   const void* entry;
   int32_t node;
-  RegionForm form;
+  KernelInvocation invocation;
+  int64_t device;       // as the construct gives it
   size_t first, count;  // range of the region's items in the list of known items
 };
 
@@ -60,7 +39,7 @@ struct RegionComparison {
   List<ChangedWord>& changed;      // changed arguments, counted without a leading null
   bool is_same = false;            // the region is the same but for `changed`
 
-  void compare(const RegionForm& form, const Items& now);
+  void compare(const KernelInvocation& invocation, int64_t device, const Items& now);
 };
 
 }  // namespace marline::offload::submission

@@ -12,7 +12,7 @@ using namespace image;
 
 // Called with the lock, for a task that is awaited.
 void note_to_report(SubmittedTask* one, List<uint64_t>& tell) {
-  if (one->state != SubmittedTask::State::kSubmitted || one->is_reported || one->has_ended) return;
+  if (!one->is_on_device() || one->is_reported) return;
   one->is_reported = true;
   tell.push(one->number);
 }
@@ -26,7 +26,7 @@ void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
   while (!left.is_empty()) {
     SubmittedTask* one = find_claimed(left.back());
     left.pop();
-    if (one == nullptr || one->is_awaited || one->state == SubmittedTask::State::kLeftToRuntime) continue;
+    if (one == nullptr || one->is_awaited || one->is_left_to_runtime()) continue;
     one->is_awaited = true;
     if (one->task->kernel != nullptr)
       const_cast<Entry*>(one->task->kernel)->is_awaited.store(true, std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Asks devices where they have the kernels of claimed tasks (submitted_tasks.cpp). The tasks wait for the answer.
-#include "submission/queue/submitted_tasks.hpp"
+#include "submission/queue/submission_state.hpp"
 
 #include "registry/registry.hpp"
 
@@ -11,13 +11,13 @@ using namespace device;
 
 namespace {
 
-SoughtKernel* g_sought = nullptr;  // guarded by submission_lock()
+SoughtKernel* g_sought = nullptr;  // guarded by g_submission.lock
 
 // Called when the device has answered.
 bool kernel_found(Operation* operation) {
   auto* sought = static_cast<SoughtKernel*>(operation);
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     for (SubmittedTask* one : sought->waiting) {
       one->seeks_kernel = false;
       count_down(one);

@@ -3,7 +3,7 @@
 // Finds deferred constructs that use each other's data without an order, when one of them is submitted, for a device
 // that checks programs.
 #include "device/contract/unordered.hpp"
-#include "submission/queue/submitted_tasks.hpp"
+#include "submission/queue/submission_state.hpp"
 #include "data/data_environment.hpp"
 #include "data/order/submission_order.hpp"
 
@@ -26,7 +26,7 @@ void check_order(const SubmittedTask* one, const SubmissionOrder& order) {
   for (const Unordered& found : all) {
     UnorderedPair pair = {found.use, construct_of(*one->task), {}, found.begin, found.bytes};
     {
-      Guard guard(submission_lock());
+      Guard guard(g_submission.lock);
       const SubmittedTask* other = find_claimed(found.task);
       if (other == nullptr) continue;  // it has ended meanwhile
       pair.other = construct_of(*other->task);

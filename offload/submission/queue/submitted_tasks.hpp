@@ -14,6 +14,7 @@
 #include "image/images.hpp"
 #include "data/plan.hpp"
 
+#include <cassert>
 #include <cstdlib>
 #include <new>
 
@@ -33,8 +34,40 @@ struct Ending {
 
 // A claimed task, from its creation to its end. The operation is its kernel, or the copies of a data construct, and
 // `ended` is called when that has ended.
+//
+//                 missing is 0             the device has taken it
+//   kWaiting ----------------> kQueued ----------------------------> kSubmitted
+//   (for tasks that must be        |
+//   submitted first, for others    | it has not, or may not
+//   to end, for its kernel)        +----------------------------> kLeftToRuntime
+//
+// Two events are independent of that: the runtime finds all predecessors ended (`is_ready`), and the device ends the
+// operation (`has_ended`), which may be before the task is marked as submitted. The task is queued to be ended when it
+// is ready, and has ended or is left to the runtime. All are guarded by the lock.
 struct SubmittedTask : Operation {
   enum class State : uint8_t { kWaiting, kQueued, kSubmitted, kLeftToRuntime };
+
+  void transition_to_queued() {
+    assert(state == State::kWaiting);
+    state = State::kQueued;
+  }
+  // A task that is submitted at once, ahead of the queue, has been neither counted down nor queued.
+  void transition_to_submitted() {
+    assert(state == State::kWaiting || state == State::kQueued);
+    state = State::kSubmitted;
+  }
+  void transition_to_left_to_runtime() {
+    assert(state == State::kWaiting || state == State::kQueued);
+    state = State::kLeftToRuntime;
+  }
+  [[nodiscard]] bool is_waiting() const { return state == State::kWaiting; }
+  [[nodiscard]] bool is_submitted() const { return state == State::kSubmitted; }
+  [[nodiscard]] bool is_left_to_runtime() const { return state == State::kLeftToRuntime; }
+  // The device has it, and has not ended its operation.
+  [[nodiscard]] bool is_on_device() const { return is_submitted() && !has_ended; }
+  // Nothing keeps its end back: end_tasks may take it.
+  [[nodiscard]] bool may_end() const { return is_ready && (is_left_to_runtime() || (is_submitted() && has_ended)); }
+
   CapturedTask* task = nullptr;
   Device* device = nullptr;
   State state = State::kWaiting;
@@ -106,7 +139,7 @@ void destroy(T* one) {
   std::free(one);
 }
 
-// Submits the task, which is next, to its device, ordered after the operations in `behind`. False: nothing has been
+// Submits the task, which is next, to its device, ordered after the operations in `after`. False: nothing has been
 // done, and the task is to be left to the runtime. Called by one thread at a time, without the lock.
 [[nodiscard]] bool launch(SubmittedTask* one, List<uint64_t>& after);
 
@@ -119,8 +152,7 @@ void destroy(T* one) {
 // Finds the operation on the device of a task that has been submitted. False: the task has ended.
 [[nodiscard]] bool find_operation(uint64_t task, uint64_t& operation);
 
-// The lock that guards all records. The functions from here on to lets_others_go are called with it.
-[[nodiscard]] Lock& submission_lock();
+// The functions from here on to lets_others_go are called with the lock (SubmissionState).
 [[nodiscard]] SubmittedTask* find_claimed(uint64_t task);
 // Adds a claimed task, so that find_claimed finds it.
 void add_claimed(SubmittedTask* one, uint64_t number);
@@ -150,17 +182,17 @@ void submit_ready();
 // without the lock.
 [[nodiscard]] bool submit_now(SubmittedTask* one, List<uint64_t>& after);
 
-// Implements CaptureSink::ready.
+// As marline_target_observer_t::ready.
 void ready(void* taken);
 
-// Implement the functions of CaptureSink for iterations of persistent graphs and for a thread's waits
-// (graph_iterations.cpp).
-void iterates(uint64_t graph, bool has_barrier);
+// In graph_iterations.cpp: the functions of marline_target_observer_t for iterations of persistent graphs and for a
+// thread's waits.
+void iterates(uint64_t graph, int has_barrier);
 void iterated(uint64_t graph);
 void graph_ends(uint64_t graph);
-[[nodiscard]] bool repeats(uint64_t graph, marline_claimed_t* all, uint64_t number);
-[[nodiscard]] bool replays_with_arguments(uint64_t graph, marline_claimed_t* all, uint64_t number);
-[[nodiscard]] bool replay_next(const marline_target_task_t& task);
+[[nodiscard]] int repeats(uint64_t graph, marline_claimed_t* all, uint64_t number);
+[[nodiscard]] int replays_with_arguments(uint64_t graph, marline_claimed_t* all, uint64_t number);
+[[nodiscard]] int replay_next(const marline_target_task_t* task);
 void waits(marline_wait_kind_t kind);
 // Submits a region as a part of an iteration that is like the previous one; the region's only predecessors are these
 // claimed tasks. True: it has been submitted, or left to the runtime. False: it is to be submitted as any other task.

@@ -10,7 +10,7 @@
 // device forgets the graph before the next iteration: the device's record lacks this task, so its order is no longer
 // complete.
 #include "base/chained.hpp"
-#include "submission/queue/submitted_tasks.hpp"
+#include "submission/queue/submission_state.hpp"
 #include "submission/observe/captured_task.hpp"
 #include "submission/replay/known_regions.hpp"
 #include "data/used_data.hpp"
@@ -110,7 +110,7 @@ bool list_open_predecessors(const SubmittedGraph& graph, SubmittedTask* one, con
 // Ends the iteration for the device, as the region is not a part of it.
 void leave_iteration(uint64_t number) {
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     g_graphs.find(number)->is_broken = true;
   }
   iterated(number);
@@ -139,11 +139,11 @@ Turn take_turn(SubmittedGraph& graph, SubmittedTask* one, const uint64_t* number
 
 }  // namespace
 
-void iterates(uint64_t number, bool has_barrier) {
-  Guard guard(submission_lock());
+void iterates(uint64_t number, int has_barrier) {
+  Guard guard(g_submission.lock);
   SubmittedGraph* graph = g_graphs.find(number);
   if (graph == nullptr) g_graphs.add(number, graph = make<SubmittedGraph>());
-  graph->has_barrier = has_barrier;
+  graph->has_barrier = has_barrier != 0;
   graph->is_open = true;
   graph->is_reported = false;
   graph->producer = pthread_self();
@@ -156,7 +156,7 @@ void iterated(uint64_t number) {
   if (t_renewed != nullptr && t_renewed->key == number) t_renewed = nullptr;
   Device* reported = nullptr;
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return;  // null in a fork's child
     if (graph->is_reported) reported = graph->device;
@@ -168,7 +168,7 @@ void iterated(uint64_t number) {
 void graph_ends(uint64_t number) {
   Device* device = nullptr;
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return;
     device = graph->device;
@@ -183,7 +183,7 @@ void graph_ends(uint64_t number) {
 void waits(marline_wait_kind_t) {
   List<uint64_t> numbers;
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     g_graphs.for_each([&](const SubmittedGraph& graph) {
       if (graph.is_open && pthread_equal(graph.producer, pthread_self())) numbers.push(graph.key);
     });
@@ -196,7 +196,7 @@ bool submit_in_turn(SubmittedTask* one, const uint64_t* numbers, size_t count) {
   List<uint64_t> after;
   Turn turn;
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return false;
     // The producer has waited. If it did so before the first region, the device has not heard of the iteration.
@@ -215,7 +215,7 @@ bool submit_in_turn(SubmittedTask* one, const uint64_t* numbers, size_t count) {
   }
   SubmittedGraph* graph;
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     graph = g_graphs.find(number);
     graph->now.push({reported_as, one->number});
   }
@@ -253,13 +253,13 @@ SubmittedTask* make_iteration(SubmittedGraph& graph, marline_claimed_t* all, uin
 // iteration that the device would refuse is not submitted.
 bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     graph.is_reported = true;
   }
   if (!graph.device->kind->early->begin_iteration(graph.device, graph.key, true)) return false;
   SubmittedTask* one = make_iteration(graph, all, number);
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     add_claimed(one, number);
   }
   List<uint64_t> after;
@@ -271,7 +271,7 @@ bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, 
     return true;
   }
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     remove_claimed(one);
   }
   free_captured(one->task);
@@ -294,7 +294,7 @@ bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool replays
   SubmittedGraph* graph;
   bool is_whole = false, is_given = false;
   {
-    Guard guard(submission_lock());
+    Guard guard(g_submission.lock);
     graph = g_graphs.find(number);  // null in a fork's child
     is_whole = graph != nullptr && !graph->is_broken && graph->has_new_arguments == replays_with_arguments;
   }
@@ -313,18 +313,20 @@ bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool replays
 
 }  // namespace
 
-bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) { return repeat(number, all, task, false); }
+int repeats(uint64_t number, marline_claimed_t* all, uint64_t task) { return repeat(number, all, task, false) ? 1 : 0; }
 
-bool replays_with_arguments(uint64_t number, marline_claimed_t* all, uint64_t task) {
-  if (!repeat(number, all, task, true)) return false;
-  Guard guard(submission_lock());
+int replays_with_arguments(uint64_t number, marline_claimed_t* all, uint64_t task) {
+  if (!repeat(number, all, task, true)) return 0;
+  Guard guard(g_submission.lock);
   t_renewed = g_graphs.find(number);
   t_renewed->renewed = 0;
-  return true;
+  return 1;
 }
 
+namespace {
+
 // Each region is submitted to the device at once: a region that has not been submitted cannot be added later.
-bool replay_next(const marline_target_task_t& task) {
+bool submit_next(const marline_target_task_t& task) {
   SubmittedGraph* graph = t_renewed;
   if (graph == nullptr || task.graph != graph->key || task.step != graph->renewed) return false;
   if (graph->default_device != omp_get_default_device()) return false;
@@ -337,6 +339,10 @@ bool replay_next(const marline_target_task_t& task) {
   ++graph->renewed;
   return true;
 }
+
+}  // namespace
+
+int replay_next(const marline_target_task_t* task) { return submit_next(*task) ? 1 : 0; }
 
 void forget_graphs() {
   t_renewed = nullptr;

@@ -10,19 +10,10 @@ namespace marline::offload::submission {
 
 using namespace items;
 
-namespace {
-
 using namespace map_type;
 
-RegionForm form_of(const CapturedTask& task) {
-  return {task.kernel,       task.device,    task.thread_limit, task.passed_teams,
-          task.leading_null, task.in_memory, task.trip_count,   task.grid};
-}
-
-}  // namespace
-
 bool KnownRegions::add(const CapturedTask& task) {
-  KnownRegion known = {task.entry, task.node, form_of(task), items_.count(), static_cast<size_t>(task.items.count)};
+  KnownRegion known = {task.entry, task.node, task, task.device, items_.count(), static_cast<size_t>(task.items.count)};
   for (int32_t i = 0; i < task.items.count; ++i) {
     uint64_t type = task.items.types[i];
     if ((type & (kPrivate | kOwn)) == kPrivate) return false;
@@ -47,7 +38,7 @@ bool KnownRegions::is_same(uint64_t step, const marline_target_task_t& reported,
   } else if (reported.form == MARLINE_TARGET_REGION) {
     CapturedTask* task = capture_maps(reported);
     if (task == nullptr) return false;
-    comparison.compare(form_of(*task), task->items);
+    comparison.compare(*task, task->device, task->items);
     free_captured(task);
   }
   return comparison.is_same;

@@ -27,7 +27,7 @@ class KnownRegions {
 
   // Whether the task is the known region with number `step`, but for `changed`.
   [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& reported, List<ChangedWord>& changed);
-  [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].form.leading_null; }
+  [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].invocation.leading_null; }
 
  private:
   List<KnownRegion> regions_;

@@ -174,7 +174,7 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
     Entry& entry = module.entries[i];
     if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
     uint64_t code = member->kind->find(member, handle, entry.name);
-    if (code != 0) run_and_wait(member, {&entry, code, nullptr, 0, 0, nullptr});
+    if (code != 0) run_constructor(member, &entry, code);
   }
 }
 

@@ -98,7 +98,7 @@ NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) c
   if (launch.node == 0) return kAnyNode;
   MemberKind kind = kind_of_member(device_->members[launch.node - 1]);
   if ((codes.kinds & bit_of(kind)) != 0) return static_cast<NodeNumber>(launch.node);
-  bool is_hint = launch.number < 0 || launch.number == device_->number;
+  bool is_hint = launch.device_number < 0 || launch.device_number == device_->number;
   if (is_hint) return kAnyNode;
   fatal(
       "%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile "
@@ -129,7 +129,7 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
 }
 
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation) {
-  int number = launch.number >= 0 ? launch.number : device_->number;
+  int number = launch.device_number >= 0 ? launch.device_number : device_->number;
   KernelForm form = {codes.at,
                      {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number, false,
                       is_by_pointers(launch)}};

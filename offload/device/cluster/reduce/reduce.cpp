@@ -134,7 +134,8 @@ RegionCopies g_copies;  // one for the process, which is one node
 
 ReducedWords reduced_of(const KernelStart& kernel, uint32_t i) {
   ReducedWords reduced;
-  std::memcpy(&reduced, kernel.words + kernel.argument_count() + i * kReducedWords, sizeof reduced);
+  uint32_t first = kernel.count - kernel.call.reduced * kReducedWords;  // after the arguments and the patches
+  std::memcpy(&reduced, kernel.words + first + i * kReducedWords, sizeof reduced);
   return reduced;
 }
 

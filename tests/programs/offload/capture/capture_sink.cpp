@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sink for target tasks as they are created (offload/device/contract/capture.hpp), in a libmarline-target of the
-// test's own. It notes what it is shown. In one mode it also takes the tasks and does what they say, from that alone,
-// on a thread of its own when they are ready: so what was captured is all that the task was.
+// An observer of target tasks as they are created (offload/submission/observe/capture.hpp), in a libmarline-target of
+// the test's own. It notes what it is shown. In one mode it also takes the tasks and does what they say, from that
+// alone, on a thread of its own when they are ready: so what was captured is all that the task was.
 #include "capture.h"
-#include "device/contract/capture.hpp"
+#include "submission/observe/capture.hpp"
 #include "registry/registry.hpp"
 #include "data/data_environment.hpp"
 #include "registry/region.hpp"
@@ -93,9 +93,13 @@ void start_thread() {
   g_has_thread = true;
 }
 
-bool wants(int64_t) { return true; }
-
-void* take(CapturedTask* task) {
+void* created(const marline_target_task_t* created_task) {
+  CapturedTask* task = capture_task(*created_task);
+  if (task == nullptr) return nullptr;
+  if (task->reduced_count != 0) {  // a task of a reduction runs as if there were no observer
+    free_captured(task);
+    return nullptr;
+  }
   pthread_mutex_lock(&g_lock);
   note(*task);
   Taken* taken = nullptr;
@@ -105,6 +109,7 @@ void* take(CapturedTask* task) {
     *taken = {task, nullptr};
   }
   pthread_mutex_unlock(&g_lock);
+  if (taken == nullptr) free_captured(task);
   return taken;
 }
 
@@ -117,10 +122,12 @@ void ready(void* data) {
   pthread_mutex_unlock(&g_lock);
 }
 
-const CaptureSink kSink = {wants,   take,    nullptr, nullptr, ready,   nullptr, nullptr, nullptr, nullptr,
-                           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+constexpr marline_target_observer_t kObserver = {
+    .bytes = sizeof(marline_target_observer_t), .created = created, .ready = ready, .reduces = record_reduction};
 
-[[gnu::constructor]] void begin() { capture_to(&kSink); }
+[[gnu::constructor]] void begin() {
+  if (marline_target_tasks_observe(&kObserver) != 0) std::abort();
+}
 
 }  // namespace
 
