@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The check of the library itself, used by tests/e2e/test_taskbench.py; measures nothing.
+ * The check of the library itself, used by tests/e2e/study/test_taskbench.py; measures nothing.
  *   taskbench-check graph [OPTIONS]   prints each task, what it reads and who reads it: `T I < J... > K...`
  *   taskbench-check FAULT [OPTIONS]   runs the graph in order on one thread, but for one fault: the library must end it
  *                                     with status 1 and a line that says what was seen

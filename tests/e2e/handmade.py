@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 from marline.trace.read import events, reader  # noqa: E402
-from marline.trace.read.events import EVENTS  # noqa: E402
+from marline.trace.read.events import CALL_NUMBER, EVENTS  # noqa: E402
 
 COMPLETE, DETACH, EARLY_FULFILL, LATE_FULFILL, SWITCH = 1, 4, 5, 6, 7  # ompt_task_status_t
 EXPLICIT, TASKWAIT, UNDEFERRED, UNTIED = 0x04, 0x10, 0x08 << 8, 0x10 << 8  # ompt_task_flag_t, as packed
@@ -64,3 +64,21 @@ def save(folder: Path, streams: list[Stream], rank: int = 0, **changes: Any) -> 
     for stream in streams:
         (folder / f"rank{rank:04}.thread{stream.thread:04}.mtr").write_bytes(stream.data())
     return folder
+
+
+def suspended_receive() -> list[Stream]:
+    """Task A receives (110 to 160) and is suspended (120 to 150) while B runs on its thread; it resumes on another."""
+    call = {"peer": 1, "tag": 7, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
+    first.add(1010, "task_create", A, parent=IMPLICIT).add(1020, "task_create", B, parent=IMPLICIT)
+    first.add(1100, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    first.add(1110, "mpi_enter", A, **call)
+    first.add(1120, "task_schedule", A, next=B, status=SWITCH)
+    first.add(1140, "task_schedule", B, next=IMPLICIT, status=COMPLETE)
+    first.add(1200, "implicit_end", IMPLICIT)
+    second = Stream(2).add(1005, "implicit_begin", 201, index=1, size=2)
+    second.add(1150, "task_schedule", 201, next=A, status=SWITCH)
+    second.add(1160, "mpi_exit", A, **call)
+    second.add(1170, "task_schedule", A, next=201, status=COMPLETE)
+    second.add(1190, "implicit_end", 201)
+    return [first, second]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What apps/nbody must compute, a second time and as simply as possible: its cluster of bodies, its steps, its ramp.
-For tests/e2e/test_nbody.py; pure functions."""
+For tests/e2e/apps/test_nbody.py; pure functions."""
 
 import itertools
 import math

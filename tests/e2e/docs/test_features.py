@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/features.md is what the test programs say, and they say what they cover (tools/gen_features.py); the check fails
+where it should; `marline info --features` prints the list."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import run
+
+ROOT = Path(__file__).resolve().parents[3]
+TOOL = ROOT / "tools" / "gen_features.py"
+sys.path.insert(0, str(ROOT / "tools"))
+import gen_features  # noqa: E402
+
+COMPILERS = {"gcc12", "clang14", "clang19", "gfortran12"}
+
+FEATURES = """\
+== Loops
+for        11.5.1
+  schedule:static    11.5.3
+  nowait   15.6
+cancel     16.1   not yet: a reason
+omp_get_level      18.2
+OMP_PLACES  21.1.6
+"""
+PROGRAM = """\
+/* A program.
+ *
+ * Covers: for(schedule:static,
+ *  nowait), omp_get_level
+ * Covers (gcc): OMP_PLACES
+ */
+#pragma omp for \\
+    schedule(static) nowait
+int x = omp_get_level();
+"""
+
+
+def test_page(build):
+    programs = json.loads((build / "tests" / "programs" / "programs.json").read_text())
+    missing = COMPILERS - {compiler for program in programs for compiler in program["compilers"]}
+    if missing:
+        pytest.skip(f"configured without {', '.join(sorted(missing))}: the page has a column for each")
+    result = run([sys.executable, TOOL, "--check", build])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_device_tables(build):
+    """docs/device-tables.md counts the programs of each compiler that have been built."""
+    programs = json.loads((build / "tests" / "programs" / "programs.json").read_text())
+    wanted = COMPILERS | {"clang16", "clang22"}
+    runs = {run for program in programs for run in program["runs"]}
+    missing = wanted - {run.split(":")[0] for run in runs}
+    if missing or "clang19:gpu" not in runs:
+        pytest.skip(f"configured without {', '.join(sorted(missing)) or 'GPUs'}: the page has a column for each")
+    result = run([sys.executable, ROOT / "tools" / "gen_device_tables.py", "--check", build])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.fixture
+def check(tmp_path):
+    """check(program=..., features=...) makes a tree of one program and its page, and returns what the check says."""
+
+    def make(program: str = PROGRAM, features: str = FEATURES, suffix: str = ".c",
+             write: bool = True) -> tuple[int, str]:
+        source = tmp_path / "tests" / "programs" / f"program{suffix}"
+        for path, text in ((source, program), (tmp_path / "python" / "marline" / "features.txt", features)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        entry = {"name": "program", "sources": [str(source)], "compilers": ["gcc12", "clang19"],
+                 "environment": ["OMP_PLACES"]}  # fmt: skip
+        (tmp_path / "tests" / "programs" / "programs.json").write_text(json.dumps([entry]))
+        if write:
+            run([sys.executable, TOOL, tmp_path, tmp_path])
+        result = run([sys.executable, TOOL, "--check", tmp_path, tmp_path])
+        return result.returncode, result.stdout + result.stderr
+
+    make.page = tmp_path / "docs" / "features.md"
+    return make
+
+
+def test_the_check_accepts_what_is_in_order(check):
+    assert check() == (0, "")
+    page = check.page.read_text()
+    assert "| **for** | 11.5.1 | C | – | – | C | – | – | `program.c` |" in page
+    assert "| **OMP_PLACES** | 21.1.6 | C | – | – | – | – | – | `program.c` |" in page
+    assert "| **cancel** | 16.1 | – | – | – | – | – | – | not yet: a reason |" in page
+
+
+def test_fortran_is_read(check):
+    program = "! Covers: for(schedule:static, nowait), omp_get_level, OMP_PLACES\n!$OMP DO &\n!$OMP schedule(static)\n"
+    program += "i = omp_get_level()\n!$omp end do nowait\n"
+    assert check(program, suffix=".f90")[0] == 0
+    assert "| **for** | 11.5.1 | Fortran |" in check.page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Covers", "Shows", "program: no Covers line in program.c"),
+        ("omp_get_level\n *", "omp_get_levels\n *", "`omp_get_levels` is not in features.txt"),
+        ("nowait), omp", "reduction), omp", "`for(reduction)` is not in features.txt"),
+        ("nowait), omp", "), omp", "for(nowait): supported, says features.txt, but no program covers it"),
+        (") nowait\n", ")\n", "says that it covers for(nowait), which it does not contain"),
+        ("(static)", "(dynamic)", "says that it covers for(schedule:static), which it does not contain"),
+        ("omp for", "omp parallel", "says that it covers for, which it does not contain"),
+        ("= omp_get_level", "= omp_get_team", "says that it covers omp_get_level, which it does not contain"),
+    ],
+)
+def test_the_check_finds_in_a_program(check, old, new, expected):
+    assert old in PROGRAM
+    status, output = check(PROGRAM.replace(old, new))
+    assert status == 1
+    assert expected in output
+
+
+def test_a_version_means_later_ones_too():
+    claim = gen_features.Claim(Path("program.c"), ["gcc", "clang19"], [])
+    compilers = ["gcc12", "clang14", "clang16", "clang19", "clang22", "gfortran12"]
+    assert [name for name in compilers if claim.holds_for(name)] == ["gcc12", "clang19", "clang22"]
+
+
+def test_what_is_covered_is_not_called_unsupported(check):
+    status, output = check(PROGRAM.replace("OMP_PLACES", "OMP_PLACES, cancel") + "#pragma omp cancel for\n")
+    assert status == 1
+    assert "cancel: `not yet` in features.txt, but program.c covers it" in output
+
+
+@pytest.mark.parametrize("line", ["barrier", "barrier  15.3  broken", "barrier  15.3  not yet:", "for  11.5"])
+def test_lines_that_cannot_be_read(check, line):
+    status, output = check(features=FEATURES + line + "\n")
+    assert status == 1
+    assert "features.txt:8: " in output
+
+
+def test_a_stale_page_is_found(check):
+    check()
+    status, output = check(features=FEATURES.replace("a reason", "another reason"), write=False)
+    assert status == 1
+    assert "is not what the tests say" in output
+
+
+def test_info_prints_the_list(marline):
+    result = marline("info", "--features")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert max(map(len, result.stdout.splitlines())) <= 120
+    words = (ROOT / "python" / "marline" / "features.txt").read_text()
+    directives = re.findall(r"^(?!==|#)(\S.*?) {2,}", words, re.MULTILINE)
+    assert len(directives) > 150
+    assert [name for name in directives if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", result.stdout)] == []

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libmarline exports what the runtimes that it replaces export, or says why not (tools/check_exports.py); the check
+fails where it should; and each entry point that is not provided yet ends the program with a line that names it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import SECONDS, run
+
+ROOT = Path(__file__).resolve().parents[3]
+TOOL = ROOT / "tools" / "check_exports.py"
+FILES = ("libomp.so.5", "libiomp5.so", "libgomp.so.1")
+
+# Calls each entry point of the list in a process of its own; prints the ones that came back, or died without their
+# name.
+CALL_STUBS = """
+import ctypes, os, resource, signal, sys
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+library = ctypes.CDLL(sys.argv[1])
+for name in sys.stdin.read().split():
+    function = getattr(library, name)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(writer, 2)
+        function()
+        os._exit(0)
+    os.close(writer)
+    said = os.fdopen(reader).read()
+    status = os.waitpid(child, 0)[1]
+    if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGABRT or f"marline: fatal: {name} (" not in said:
+        print(name)
+"""
+
+
+def stubs() -> list[str]:
+    lines = (ROOT / "runtime" / "abi" / "not_provided.txt").read_text().splitlines()
+    return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+
+
+def test_exports(build):
+    result = run([sys.executable, TOOL, build, ROOT])
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "libgomp: " in result.stdout and "libomp: " in result.stdout
+
+
+def test_what_is_not_provided_says_so(build):
+    names = stubs()
+    result = subprocess.run([sys.executable, "-c", CALL_STUBS, build / "lib" / "libmarline.so"], input="\n".join(names),
+                            capture_output=True, text=True, timeout=SECONDS)  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+
+
+# Not the default version of its name.
+OTHER = '__attribute__((symver("omp_other@GOMP_9.0"))) void gomp_other'
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A build and its lists, all in order. tree({file: text}) rewrites some of its files and returns what the check
+    says."""
+    if shutil.which("gcc-12") is None:
+        pytest.skip("gcc-12 is not installed")
+    files = {
+        "tests/abi/libomp.names": "omp_a VERSION OMP_1.0\nomp_a_ VERSION\n__kmpc_b VERSION\nkmp_debug -\n",
+        "tests/abi/libgomp.names": "omp_a OMP_1.0\nomp_a_8_ OMP_1.0\nGOMP_c GOMP_1.0\n",
+        "tests/abi/libgomp-9.names": "GOMP_d GOMP_9.0\nomp_other GOMP_9.0\n",
+        "tests/abi/by_version.txt": "omp_other another layout\n",
+        "tests/abi/exceptions.txt": "kmp_deb* internal\nGOACC_* another model\n",
+        "runtime/abi/not_provided.txt": "__kmpc_b a purpose\n",
+        "library.c": "void omp_a(void){} void omp_a_(void){} void omp_a_8_(void){} void __kmpc_b(void){} "
+                     f"void GOMP_c(void){{}} void GOMP_d(void){{}} {OTHER}(void){{}}\n",
+        "library.map": "GOMP_9.0 { local: gomp_*; };\n",
+        "compat.c": "typedef int empty;\n",
+        "compat.map": "VERSION { local: *; };\nOMP_1.0 { };\nGOMP_1.0 { };\nGOMP_9.0 { };\n",
+    }
+    compat = tmp_path / "lib" / "marline" / "compat"
+    compat.mkdir(parents=True)
+
+    def link(name: str, output: Path) -> None:
+        script = f"-Wl,--version-script={tmp_path / (name + '.map')}"
+        words = ["gcc-12", "-shared", "-fPIC", "-nostdlib", script, str(tmp_path / f"{name}.c"), "-o", str(output)]
+        subprocess.run(words, check=True, timeout=SECONDS)
+
+    def check(changes: dict[str, str] | None = None) -> tuple[int, str]:
+        for name, text in (files | (changes or {})).items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        link("library", tmp_path / "lib" / "libmarline.so")
+        link("compat", compat / FILES[0])
+        for other in FILES[1:]:
+            shutil.copy(compat / FILES[0], compat / other)
+        result = run([sys.executable, TOOL, tmp_path, tmp_path])
+        return result.returncode, result.stdout + result.stderr
+
+    check.files = files
+    return check
+
+
+def test_the_check_accepts_what_is_in_order(tree):
+    status, output = tree()
+    assert status == 0, output
+    assert "libomp: 4 names, 2 provided, 1 not yet, 1 on purpose not" in output
+    assert "1 a purpose" in output and "1 internal" in output
+
+
+@pytest.mark.parametrize(
+    ("changed", "old", "new", "expected"),
+    [
+        ("library.c", "void GOMP_c(void){}", "", "GOMP_c: missing, and in neither"),
+        ("library.c", "void __kmpc_b(void){}", "", "__kmpc_b: in not_provided.txt, but not exported"),
+        ("library.c", "void omp_a_(void){}", "", "omp_a_: missing; omp_a, its C name, is there"),
+        ("library.c", "void GOMP_c", "void omp_new(void){} void GOMP_c", "omp_new_: missing; omp_new, its C name"),
+        ("library.c", "void GOMP_c", "void kmp_debug(void){} void GOMP_c", "kmp_debug: exported, and in exceptions"),
+        ("library.c", "void GOMP_c", "void GOACC_x(void){} void GOMP_c", "GOACC_x: exported, and in exceptions"),
+        ("library.map", "local", "global: omp_a; local", "omp_a@@GOMP_9.0: exported with a version"),
+        ("library.c", OTHER, "void omp_other", "omp_other: exported without a version, and in by_version.txt"),
+        ("library.c", "omp_other@", "omp_other@@", "omp_other@@GOMP_9.0: exported with a version"),
+        ("library.c", f"{OTHER}(void){{}}", "", "omp_other@GOMP_9.0: missing; by_version.txt has it"),
+        ("tests/abi/by_version.txt", "omp_other", "omp_typo",
+         "omp_typo: in by_version.txt, but in no list of libgomp's"),
+        ("tests/abi/exceptions.txt", "kmp_deb*", "nothing", "kmp_debug: missing, and in neither"),
+        ("runtime/abi/not_provided.txt", "__kmpc_b", "__kmpc_typo", "__kmpc_typo: in not_provided.txt, but in no list"),
+        ("runtime/abi/not_provided.txt", "\n", "\n__kmpc_b again\n", "there twice"),
+        ("runtime/abi/not_provided.txt", " a purpose", "", "says no reason"),
+        ("compat.map", "GOMP_1.0 { };", "", "libgomp.so.1: does not define the version node GOMP_1.0"),
+        ("compat.map", "GOMP_9.0 { };", "", "libgomp.so.1: does not define the version node GOMP_9.0"),
+        ("compat.map", "GOMP_1.0", "OACC_2.0 { };\nGOMP_1.0", "defines OpenACC's node OACC_2.0"),
+        ("compat.c", "typedef int empty;", "void omp_a(void){}", "libomp.so.5: defines omp_a@@OMP_1.0"),
+    ],
+)
+def test_the_check_finds(tree, changed, old, new, expected):
+    changes = {changed: tree.files[changed].replace(old, new, 1)}
+    if changed == "compat.c":
+        changes["compat.map"] = tree.files["compat.map"].replace("OMP_1.0 { }", "OMP_1.0 { global: omp_a; }", 1)
+    status, output = tree(changes)
+    assert status == 1, output
+    assert expected in output
+
+
+def test_libomptargets_names_are_all_there(build):
+    """By libmarline-target, or, as they are no business of devices, by libmarline; some end with a line."""
+    library = build / "lib" / "marline" / "libmarline-target.so"
+    if not library.exists():
+        pytest.skip("this build has no libmarline-target")
+    names = {line for line in (ROOT / "tests/abi/libomptarget/names").read_text().splitlines() if line[0] != "#"}
+    exported = set()
+    for path in (library, build / "lib" / "libmarline.so"):
+        listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+        exported |= {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
+    assert names - exported == {"ompt_libomptarget_connect"}, "plugins ask whether that is there, and need it not"
+    rows = [line.split()[0] for line in (ROOT / "offload/not_provided.txt").read_text().splitlines()
+            if line[:1] not in "#"]
+    assert set(rows) <= names
