@@ -16,6 +16,7 @@ namespace cluster {
 
 namespace {
 
+using namespace marline::offload;
 using namespace marline::offload::cluster;
 
 enum What : uint32_t { kCreate, kArrive, kHandle, kTaskEnd, kLook };

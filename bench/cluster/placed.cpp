@@ -11,6 +11,7 @@
 
 namespace cluster {
 
+using namespace marline::offload;
 using namespace marline::offload::cluster;
 
 namespace {

@@ -256,6 +256,7 @@ void measure_pipe() {
 }  // namespace marline::offload::wire
 
 int main() {
+  using namespace marline::offload;
   using namespace marline::offload::wire;
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   const char* const same[] = {"a", "a", nullptr};

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 
+using namespace marline::offload;
 using namespace marline::offload::cluster;
 
 namespace {

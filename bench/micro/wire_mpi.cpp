@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+using namespace marline::offload;
 using namespace marline::offload::wire;
 
 namespace {

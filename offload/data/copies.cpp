@@ -13,7 +13,7 @@ namespace {
 
 // Appends a copy, or extends one of the last copies if it ends where this one begins. That joins the members and
 // elements that a mapper names, which alternate with the data that their pointers refer to.
-void copy_run(MapEntry& entry, uintptr_t begin, uintptr_t end, Array<Transfer>& to) {
+void copy_run(MapEntry& entry, uintptr_t begin, uintptr_t end, List<Transfer, 8>& to) {
   if (begin >= end) return;
   constexpr uint32_t kTurns = 4;
   uint64_t device = entry.on_device(begin);
@@ -32,7 +32,7 @@ void copy_run(MapEntry& entry, uintptr_t begin, uintptr_t end, Array<Transfer>& 
 // The innermost dimension is one run. Returns where a run begins that is not inside the map entry; 0: all runs are
 // inside.
 uintptr_t copy_dimensions(MapEntry& entry, uintptr_t begin, const Dimension* list, int64_t dimensions,
-                          Array<Transfer>& to) {
+                          List<Transfer, 8>& to) {
   const Dimension& first = list[0];
   if (dimensions > 1) {
     uintptr_t outside = 0;
@@ -49,7 +49,7 @@ uintptr_t copy_dimensions(MapEntry& entry, uintptr_t begin, const Dimension* lis
 
 }  // namespace
 
-void copy_around(MapEntry& entry, uintptr_t begin, size_t bytes, Array<Transfer>& to) {
+void copy_around(MapEntry& entry, uintptr_t begin, size_t bytes, List<Transfer, 8>& to) {
   uintptr_t end = std::min(begin + bytes, entry.end);
   begin = std::max(begin, entry.begin);
   Attachments::Sweep sweep = entry.attachments.sweep_from(begin);
@@ -60,10 +60,10 @@ void copy_around(MapEntry& entry, uintptr_t begin, size_t bytes, Array<Transfer>
   copy_run(entry, begin, end, to);
 }
 
-void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, ReportedConstruct* reported) {
+void make_copies(Device* device, const List<Transfer, 8>& copies, bool to_device, ReportedConstruct* reported) {
   bool is_heard = is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES);  // each copy is reported to a tool
   bool one_by_one = device->kind->copy_all == nullptr || copies.count() < 2 || is_heard;
-  Array<DeviceCopy> all;
+  List<DeviceCopy, 8> all;
   for (const Transfer& copy : copies) {
     if (!one_by_one) {
       all.push({copy.device, copy.host, copy.bytes, to_device, nullptr, copy.fills});
@@ -76,7 +76,7 @@ void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, 
   if (!one_by_one) device->kind->copy_all(device, all.begin(), all.count());
 }
 
-uintptr_t copy_parts(MapEntry& entry, const Items& items, int32_t i, Array<Transfer>& to) {
+uintptr_t copy_parts(MapEntry& entry, const Items& items, int32_t i, List<Transfer, 8>& to) {
   auto* list = static_cast<const Dimension*>(items.begins[i]);
   return copy_dimensions(entry, begin_of_parts(items, i), list, items.sizes[i], to);
 }

@@ -14,10 +14,10 @@ using namespace device;
 using namespace items;
 
 // Appends the copies of the bytes in [begin, begin + bytes).
-void copy_around(MapEntry& entry, uintptr_t begin, size_t bytes, Array<Transfer>& to);
+void copy_around(MapEntry& entry, uintptr_t begin, size_t bytes, List<Transfer, 8>& to);
 
 // Makes the copies, all in one direction. They are done when this returns. May suspend.
-void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, ReportedConstruct* reported);
+void make_copies(Device* device, const List<Transfer, 8>& copies, bool to_device, ReportedConstruct* reported);
 
 // The address of the first byte of item i, a section that is not contiguous, in a target update (see Dimension).
 [[nodiscard]] inline uintptr_t begin_of_parts(const Items& items, int32_t i) {
@@ -26,6 +26,6 @@ void make_copies(Device* device, const Array<Transfer>& copies, bool to_device, 
 
 // Appends the copies of item i, a section that is not contiguous. Returns where a run begins that is not inside the map
 // entry; 0: all runs are inside.
-[[nodiscard]] uintptr_t copy_parts(MapEntry& entry, const Items& items, int32_t i, Array<Transfer>& to);
+[[nodiscard]] uintptr_t copy_parts(MapEntry& entry, const Items& items, int32_t i, List<Transfer, 8>& to);
 
 }  // namespace marline::offload::data

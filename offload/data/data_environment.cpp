@@ -208,7 +208,7 @@ void Mapping::add(const Items& items, Plan& plan) {
 }
 
 void Mapping::write_slots(Plan& plan, ReportedConstruct* reported) {
-  Array<Transfer> copies;
+  List<Transfer, 8> copies;
   for (Slot& slot : plan.slots) copies.push({slot.device, &slot.value, sizeof slot.value, slot.fills});
   make_copies(device_, copies, true, reported);
 }
@@ -449,7 +449,7 @@ uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
 
 void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& to) {
   if (leading_null) to.words.push(0);
-  Array<uint64_t, 16> of_item;
+  List<uint64_t, 16> of_item;
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i], word = 0;
     uintptr_t begin = address_of(items.begins[i]), base = address_of(items.bases[i]);

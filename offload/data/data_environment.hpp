@@ -13,7 +13,7 @@
 // `delete` does not remove an entry that a region of another task uses: the entry goes when the region ends.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 #include "base/lock.hpp"
 #include "base/told.hpp"
@@ -38,13 +38,13 @@ struct SubmissionOrder;
 
 // What a kernel gets besides the map entries: its arguments, and private copies that go with it.
 struct Arguments {
-  Array<uint64_t, 16> words;            // the arguments; after them the kernel's own memory, if it has any
-  Array<OwnPatch, 4> patches;           // pointers in `words` that get addresses later
-  Array<uint64_t, 4> copies;            // device addresses of private copies
-  Array<Span, 4> spans;                 // memory that the kernel may use, for devices that ask for it
-  Array<Span, 4> named;                 // memory that depend clauses name, for devices that ask for it
-  bool has_named = false;               // `named` is all memory that the kernel writes
-  Array<Transfer, 4>* later = nullptr;  // if not null, the caller makes these copies
+  List<uint64_t, 16> words;            // the arguments; after them the kernel's own memory, if it has any
+  List<OwnPatch, 4> patches;           // pointers in `words` that get addresses later
+  List<uint64_t, 4> copies;            // device addresses of private copies
+  List<Span, 4> spans;                 // memory that the kernel may use, for devices that ask for it
+  List<Span, 4> named;                 // memory that depend clauses name, for devices that ask for it
+  bool has_named = false;              // `named` is all memory that the kernel writes
+  List<Transfer, 4>* later = nullptr;  // if not null, the caller makes these copies
 };
 
 class Mapping {
@@ -63,7 +63,7 @@ class Mapping {
   [[nodiscard]] bool try_end(const Items& items);
 
   // The functions from here on to begin_update are for early-submitted constructs
-  // (submission/queue/submitted_tasks.cpp), and for items without mappers. `plan` stays at its address until the
+  // (submission/queue/submission.cpp), and for items without mappers. `plan` stays at its address until the
   // construct's end, and the caller makes its copies. False: nothing has been done, since the construct needs more than
   // the function does, or since some of the data is in flight for another construct.
   //
@@ -88,7 +88,7 @@ class Mapping {
   [[nodiscard]] bool begin_update(const Items& items, Plan& plan, const SubmissionOrder& order);
   // Called before one of these functions, for a checking mode (unordered.cpp). Appends at most two records for each
   // item.
-  void list_unordered(const Items& items, bool exits, const SubmissionOrder& order, Array<struct Unordered>& found);
+  void list_unordered(const Items& items, bool exits, const SubmissionOrder& order, List<struct Unordered, 8>& found);
 
   // Reports to a tool what a construct maps; `begin` and `end` call it themselves.
   void report_maps(const Items& items, bool ends);
@@ -103,9 +103,9 @@ class Mapping {
   // Called after `begin`. Makes the words of a kernel's arguments, and the private copies. May suspend.
   void make_arguments(const Items& items, bool leading_null, Arguments& to);
   // Lists the memory that a kernel with these items may use, for Launch::spans.
-  void list_spans(const Items& items, Array<Span, 4>& to);
+  void list_spans(const Items& items, List<Span, 4>& to);
   // Lists the memory that depend clauses name, for Launch::named.
-  void list_named(const Items& items, Names& names, Array<Span, 4>& to);
+  void list_named(const Items& items, Names& names, List<Span, 4>& to);
   void release_arguments(Arguments& arguments, ReportedConstruct* reported);
 
   // The device's address of a host address; 0: the address is not mapped.
@@ -169,18 +169,18 @@ class Mapping {
   void subtract(const Items& items, Plan& plan);
   void end_locked(const Items& items);
   void plan_end(const Items& items, Plan& plan);
-  bool is_there(const Items& items, int32_t i, Array<MapEntry*>& counted) const;
+  bool is_there(const Items& items, int32_t i, List<MapEntry*, 8>& counted) const;
   void attach_new(Plan& plan);
   bool copies_always(const Items& items, int32_t i) const;
   bool is_attached(const Items& items, int32_t i) const;
   bool may_attach(const Items& items, const Plan& plan) const;
   bool is_free(const Items& items) const;
   void wait_for_copies(const Items& items, const SubmissionOrder& order) const;
-  bool may_enter(const Items& items, int32_t i, const SubmissionOrder& order, Array<MapEntry*>& gone,
-                 Array<Absent>& absent) const;
-  bool may_enter_bytes(const Absent& bytes, bool of_region, const SubmissionOrder& order, Array<MapEntry*>& gone,
-                       Array<Absent>& absent) const;
-  bool create_absent(Array<Absent>& absent, Plan& plan);
+  bool may_enter(const Items& items, int32_t i, const SubmissionOrder& order, List<MapEntry*, 8>& gone,
+                 List<Absent, 8>& absent) const;
+  bool may_enter_bytes(const Absent& bytes, bool of_region, const SubmissionOrder& order, List<MapEntry*, 8>& gone,
+                       List<Absent, 8>& absent) const;
+  bool create_absent(List<Absent, 8>& absent, Plan& plan);
   bool make_way(const Items& items, Plan& plan, const SubmissionOrder& order);
   void use_transient(const Items& items, int32_t i, Plan& plan, const SubmissionOrder& order);
   void count_transient(MapEntry* entry, Plan& plan, const SubmissionOrder& order);

@@ -33,9 +33,9 @@ void Mapping::report_maps(const Items& items, bool ends) {
   constexpr int kKinds = 7;  // bits of ompt_target_t, without nowait
   bool is_exit = (items.reported->construct.kind & kKinds) == static_cast<int>(ConstructKind::kExitData);
   if (ends && !is_exit) return;  // they were reported at the construct's begin
-  Array<void*> host, device;
-  Array<size_t> bytes;
-  Array<unsigned> flags;
+  List<void*, 8> host, device;
+  List<size_t, 8> bytes;
+  List<unsigned, 8> flags;
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];
     if (has_no_storage(type) || (type & (kAttach | kNonContiguous)) != 0 || has_mapper(items, i)) continue;

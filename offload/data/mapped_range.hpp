@@ -5,7 +5,7 @@
 // without the lock.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 #include "base/ranges.hpp"
 #include "data/pointers/attachments.hpp"
@@ -46,19 +46,19 @@ struct MapEntry : Range {
   // The block that contains the storage; null: it is an allocation of its own (storage.cpp).
   struct StorageBlock* block;
   uint64_t references;
-  uint64_t regions;          // references of regions in progress, which `delete` keeps: their kernels use the entry
-  uint64_t holds;            // references of maps with the hold modifier
-  bool forever;              // permanent: a declare target variable, or associated; stays without references
-  bool associated;           // permanent by omp_target_associate_ptr
-  bool is_of_members;        // created for members of a structure, so it may not cover the whole structure
-  bool warned_of;            // the program has been warned that the entry is less than a variable which a region names
-  bool empty;                // created by the construct that has it in flight, and not filled yet
-  uint64_t counted_by;       // number of the construct that last changed `references` or `regions`
-  uint64_t held_by;          // the same for `holds`
-  InFlight* in_flight;       // the construct that has the entry in flight; null: none
-  MapEntry* next;            // next entry of the same InFlight
-  Array<uint64_t, 1> users;  // tasks of the early-submitted regions that `regions` counts
-  InFlight own;              // `busy` of a transient map: an entry that exists for early-submitted regions only
+  uint64_t regions;         // references of regions in progress, which `delete` keeps: their kernels use the entry
+  uint64_t holds;           // references of maps with the hold modifier
+  bool forever;             // permanent: a declare target variable, or associated; stays without references
+  bool associated;          // permanent by omp_target_associate_ptr
+  bool is_of_members;       // created for members of a structure, so it may not cover the whole structure
+  bool warned_of;           // the program has been warned that the entry is less than a variable which a region names
+  bool empty;               // created by the construct that has it in flight, and not filled yet
+  uint64_t counted_by;      // number of the construct that last changed `references` or `regions`
+  uint64_t held_by;         // the same for `holds`
+  InFlight* in_flight;      // the construct that has the entry in flight; null: none
+  MapEntry* next;           // next entry of the same InFlight
+  List<uint64_t, 1> users;  // tasks of the early-submitted regions that `regions` counts
+  InFlight own;             // `busy` of a transient map: an entry that exists for early-submitted regions only
   bool is_off_list;         // it is being removed, and a construct ordered after the removal has mapped its memory anew
   Source source;            // the construct that has created the entry
   Attachments attachments;  // attached pointers: copies of the entry do not change them, on either side

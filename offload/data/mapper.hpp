@@ -27,7 +27,7 @@ class Expansion {
 
   Items items_;
   ItemList list_;
-  Array<uint32_t, 16> places_;  // index in `list_` of each of the caller's items
+  List<uint32_t, 16> places_;  // index in `list_` of each of the caller's items
 };
 
 [[nodiscard]] inline bool has_mapper(const Items& items, int32_t i) {

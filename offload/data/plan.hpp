@@ -35,19 +35,19 @@ struct Absent {
 struct Plan {
   InFlight in_flight;
   MapEntry* entries = nullptr;  // the map entries that are in flight for this construct
-  Array<Transfer> copies;
+  List<Transfer, 8> copies;
   // Of target update and of early-submitted regions with transient maps; all other constructs only have `copies`.
-  Array<Transfer> copies_back;
-  Array<AttachLater> attachments;
-  Array<Slot> slots;                     // to be written after `copies`
-  Array<MapEntry*> described;            // entries that existed before, and get changed descriptors
+  List<Transfer, 8> copies_back;
+  List<AttachLater, 8> attachments;
+  List<Slot, 8> slots;                   // to be written after `copies`
+  List<MapEntry*, 8> described;          // entries that existed before, and get changed descriptors
   bool may_share = false;                // small entries lie side by side in blocks (storage.cpp), with:
   struct StorageBlock* block = nullptr;  // the newest block,
   uint64_t block_next = 0;               // and the device address of its free room
   // Of early-submitted constructs:
-  Array<MapEntry*> filled;                 // entries that an enter data or a region creates and fills
-  Array<MapEntry*> shared;                 // entries that concurrent regions also use
-  Array<uint64_t> sharers;                 // the tasks of these regions
+  List<MapEntry*, 8> filled;               // entries that an enter data or a region creates and fills
+  List<MapEntry*, 8> shared;               // entries that concurrent regions also use
+  List<uint64_t, 8> sharers;               // the tasks of these regions
   const SubmissionOrder* order = nullptr;  // set while an early-submitted construct is planned
 };
 

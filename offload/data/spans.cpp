@@ -41,7 +41,7 @@ bool goes_on(const Span& other, const MapEntry& entry, const Span& span) {
 
 // Appends the span, or extends one of the last spans that it continues. That joins the elements that a mapper names,
 // each of which has several spans. Otherwise two map entries have two spans, wherever they lie.
-void push_span(const MapEntry& entry, const Span& span, Array<Span, 4>& to) {
+void push_span(const MapEntry& entry, const Span& span, List<Span, 4>& to) {
   constexpr uint32_t kTurns = 4;
   uint32_t count = to.count();
   for (uint32_t i = count; i > 0 && count - i < kTurns; --i) {
@@ -70,7 +70,7 @@ bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_
 
 }  // namespace
 
-void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
+void Mapping::list_spans(const Items& items, List<Span, 4>& to) {
   Expansion expansion(items);
   const Items& all = expansion.items();
   Guard guard(lock_);
@@ -101,7 +101,7 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
 
 // An address of unknown length stands for the smallest item in which it lies, or else for the whole map entry. A name
 // of memory that is not mapped is a device address, or only orders tasks.
-void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
+void Mapping::list_named(const Items& items, Names& names, List<Span, 4>& to) {
   Expansion expansion(items);
   Guard guard(lock_);
   for (const Name& name : names) {

@@ -27,7 +27,7 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
       refuse_absent("target update", begin, bytes);
     }
     if (entry == nullptr) continue;
-    Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
+    List<Transfer, 8>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
     if (in_parts) {
       entry->descriptors.clear();
       uintptr_t outside = copy_parts(*entry, items, i, copies);

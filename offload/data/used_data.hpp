@@ -6,7 +6,7 @@
 #pragma once
 
 #include "items/item_list.hpp"
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "data/data_environment.hpp"
 
 namespace marline::offload::data {

@@ -7,7 +7,7 @@
 // bytes inside another instruction do not look like a call to such a stub by chance.
 #include "image/direct_calls.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "image/loader.hpp"
 
 #include <elf.h>
@@ -147,7 +147,7 @@ constexpr unsigned kSlotTypes[] = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT};
 constexpr unsigned kSlotTypes[] = {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT};
 #endif
 
-using Addresses = Array<uintptr_t, 32>;
+using Addresses = List<uintptr_t, 32>;
 using Slots = Addresses;
 
 struct Imports {

@@ -5,7 +5,7 @@
 // are never freed. A library that is opened again finds its image among the copies.
 #include "image/foreign.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/report.hpp"
 #include "image/elf.hpp"
 
@@ -16,7 +16,7 @@ namespace marline::offload::image {
 
 namespace {
 
-Array<WireImage> g_copies;
+List<WireImage, 8> g_copies;
 
 void* copy_of(const void* from, size_t bytes) {
   void* copy = std::malloc(bytes + 1);

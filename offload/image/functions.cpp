@@ -6,7 +6,7 @@
 // closed, so a module that was before it in the list and now is after it has been loaded again.
 #include "image/functions.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
@@ -47,7 +47,7 @@ Function* g_buckets[kBuckets];
 Lock g_modules_lock;
 bool g_noted = false;
 uint64_t g_unloads = 0;  // the loader's count of closed modules at the last check
-Array<LoadedModule, 32> g_modules;
+List<LoadedModule, 32> g_modules;
 const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions),
     g_modules_held(g_modules_lock, ForkOrder::kModules);
 

@@ -35,7 +35,7 @@ struct Entry {
   int64_t data;      // of a requires entry: its flags
   Module* module;    // null: a function of the program (functions.hpp)
   DeviceWords code;  // of a kernel, by Device::number; 0: not looked up yet; all threads write the same value
-  // Of a kernel, written by submission/queue/submitted_tasks.cpp under a lock there. has_run: a region that was
+  // Of a kernel, written by submission/queue/submission.cpp under a lock there. has_run: a region that was
   // submitted early has run to its end. is_awaited: the program has awaited the end of a region.
   std::atomic<bool> has_run{false}, is_awaited{false};
   // Of a kernel on processors: its only argument is an array of pointers to words. Each launching thread sets it before

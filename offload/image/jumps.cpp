@@ -6,7 +6,7 @@
 // the lists are searched from one end to the other.
 #include "image/jumps.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "image/load.hpp"
@@ -51,8 +51,8 @@ struct Made {
 
 Lock g_lock;  // protects the variables below
 int g_file = -1;
-Array<Page, 16> g_pages;
-Array<Made, 16> g_made;
+List<Page, 16> g_pages;
+List<Made, 16> g_made;
 
 // Jumps begin where functions begin, and functions are aligned. A jump that would reach into the next page, or overlap
 // another jump, is refused.

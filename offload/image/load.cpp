@@ -5,7 +5,7 @@
 // its own. The file stays open as long as the image is loaded: debuggers and the report of a crash read it by the path.
 #include "image/load.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 std::atomic<uint32_t> g_loaded{0};
 Lock g_lock;
-Array<void*> g_handles;  // of images that are loaded
+List<void*, 8> g_handles;  // of images that are loaded
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
 // Writes a path to the file that encodes the number of the load in slashes and dots.

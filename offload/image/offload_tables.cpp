@@ -81,7 +81,7 @@ struct Section {
 };
 
 int visit_module(dl_phdr_info* info, size_t, void* data) {
-  auto* list = static_cast<Array<OffloadVariable>*>(data);
+  auto* list = static_cast<List<OffloadVariable, 8>*>(data);
   Section<WireVariable> section(info, kVariables);
   for (size_t i = 0; i < section.count; ++i) {
     uint64_t size = section.first[i].size;
@@ -111,10 +111,10 @@ uint64_t loader_changes() {
   return changes;
 }
 
-void list_offload_variables(Array<OffloadVariable>& to) { visit_modules(visit_module, &to); }
+void list_offload_variables(List<OffloadVariable, 8>& to) { visit_modules(visit_module, &to); }
 
 bool is_offload_variable(const void* address, size_t bytes) {
-  Array<OffloadVariable> variables;
+  List<OffloadVariable, 8> variables;
   list_offload_variables(variables);
   for (const OffloadVariable& variable : variables) {
     if (variable.address == address && variable.bytes == bytes) return true;

@@ -4,7 +4,7 @@
 // .gnu.offload_vars of each program and library (GCC, gcc/omp-offload.cc and libgcc/offloadstuff.c). Any thread.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct OffloadVariable {
 [[nodiscard]] uint64_t loader_changes();
 
 // Lists the variables of all loaded modules.
-void list_offload_variables(Array<OffloadVariable>& to);
+void list_offload_variables(List<OffloadVariable, 8>& to);
 
 // Whether `address` is such a variable, with `bytes` bytes.
 [[nodiscard]] bool is_offload_variable(const void* address, size_t bytes);

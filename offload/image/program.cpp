@@ -5,7 +5,7 @@
 // then.
 #include "image/program.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "image/loader.hpp"
@@ -25,7 +25,7 @@ struct Known {
 };
 
 Lock g_lock;
-Array<Known, 32> g_known;
+List<Known, 32> g_known;
 uint64_t g_unloads = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 

@@ -3,7 +3,7 @@
 // A list of map items that this library makes itself. One owner at a time.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace marline::offload::items {
 
 struct ItemList {
-  Array<void*, 16> bases;
-  Array<void*, 16> begins;
-  Array<int64_t, 16> sizes;
-  Array<uint64_t, 16> types;
+  List<void*, 16> bases;
+  List<void*, 16> begins;
+  List<int64_t, 16> sizes;
+  List<uint64_t, 16> types;
 
   void push(void* base, void* begin, int64_t size, uint64_t type) {
     bases.push(base);

@@ -109,7 +109,7 @@ bool has_kernel(Device* device, const Entry* kernel) {
 namespace {
 
 void patch_words(const Device* device, Arguments& arguments, uint64_t array) {
-  Array<OwnPatch, 4>& patches = arguments.patches;
+  List<OwnPatch, 4>& patches = arguments.patches;
   if (patch_words(arguments.words.begin(), arguments.words.count(), array, patches.begin(), patches.count())) return;
   fatal("device %d (%s): a target region's arguments and its own memory do not fit together", device->number,
         device->kind->name);
@@ -176,7 +176,7 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
   launch.in_memory = device->asks_for_spans && region.in_memory;
   launch.spans = arguments.spans.begin();
   launch.span_count = arguments.spans.count();
-  launch.named = {arguments.has_named, arguments.named.begin(), arguments.named.count()};
+  launch.named = {arguments.has_named, arguments.named.begin(), static_cast<uint32_t>(arguments.named.count())};
   launch.patches = device->asks_for_spans ? arguments.patches.count() : 0;
   launch.is_deferred = region.nowait;
   return launch;

@@ -5,7 +5,7 @@
 #include "registry/registry.hpp"
 
 #include "../common/environment.h"
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/forks.hpp"
 #include "base/options.hpp"
 #include "base/report.hpp"
@@ -306,7 +306,7 @@ bool settle(Device* device, const Claim& claim, uint64_t handle, const uint64_t*
 void load_module(Device* device, const Claim& claim) {
   Module* module = claim.module;
   uint64_t handle = device->kind->load(device, module);
-  Array<uint64_t, 16> addresses;
+  List<uint64_t, 16> addresses;
   if (handle != 0) {
     if (device->mapping->is_shared()) set_references(device, module, handle);
     // The members of a cluster have run them.

@@ -169,7 +169,7 @@ bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& 
   return true;
 }
 
-void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to) {
+void list_reduced(const CapturedTask& task, List<ReducedArgument, 4>& to) {
   uint32_t word = task.leading_null ? 1 : 0;
   for (int32_t i = 0; i < task.items.count; ++i) {
     if (const ReducedItem* reduced = find_reduced(task, i)) to.push({word, reduced->reduction->address});

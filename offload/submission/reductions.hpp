@@ -7,8 +7,7 @@
 // reduction's initial value, which regions only read.
 #pragma once
 
-#include "base/array.hpp"
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "device/contract/capture.hpp"
 
 namespace marline::offload::submission {
@@ -26,7 +25,7 @@ using namespace device;
 [[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& after);
 
 // Lists the task's arguments that point into reduction variables.
-void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to);
+void list_reduced(const CapturedTask& task, List<ReducedArgument, 4>& to);
 
 // Implements CaptureSink::reduced.
 [[nodiscard]] int reduced(void* copy);

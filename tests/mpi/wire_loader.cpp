@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+using namespace marline::offload;
 using namespace marline::offload::wire;
 
 namespace {

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
+using namespace marline::offload;
 using namespace marline::offload::wire;
 
 constexpr int kMostRanks = 8;

@@ -256,7 +256,7 @@ class UnevenGraph {
     head_.messages.clear();
     return found;
   }
-  uint64_t imbalance_limit() { return head_.graph_counts().imbalance_limit; }
+  uint64_t uneven() { return head_.graph_counts().uneven; }
 
  private:
   static constexpr uint64_t kTasks = 8, kHeavy = 5;
@@ -292,10 +292,10 @@ TEST(ClusterUnevenGraph, IsRecordedOnceMore) {
   EXPECT_FALSE(graph.iterate(false));
   EXPECT_FALSE(graph.iterate(false));
   EXPECT_TRUE(graph.iterate(false));
-  EXPECT_EQ(graph.imbalance_limit(), 0u);
+  EXPECT_EQ(graph.uneven(), 0u);
   graph.end_all();
   EXPECT_FALSE(graph.iterate(false));
-  EXPECT_EQ(graph.imbalance_limit(), 1u);
+  EXPECT_EQ(graph.uneven(), 1u);
   EXPECT_EQ(graph.beside_heavy(), 0);
   EXPECT_FALSE(graph.iterate(false));
   EXPECT_EQ(graph.beside_heavy(), 0);
@@ -315,7 +315,7 @@ TEST(ClusterUnevenGraph, IsNotKeptAndGivenUpAtOnce) {
     EXPECT_EQ(graph.plans_for_nothing(), 0) << "iteration " << i;
     if (i != 1) graph.end_all();  // the times of the first recorded iteration come with those of the second
   }
-  EXPECT_EQ(graph.imbalance_limit(), 1u);
+  EXPECT_EQ(graph.uneven(), 1u);
 }
 
 // Each iteration ends before the next one begins.
@@ -339,9 +339,9 @@ TEST(ClusterUnevenGraph, BecomesUneven) {
   record(graph, 1, 2);
   replay(graph, 1, 20);
   replay(graph, 12, 12);
-  EXPECT_EQ(graph.imbalance_limit(), 0u) << "the first 16 were even";
+  EXPECT_EQ(graph.uneven(), 0u) << "the first 16 were even";
   EXPECT_FALSE(graph.iterate(true, 12));
-  EXPECT_EQ(graph.imbalance_limit(), 1u);
+  EXPECT_EQ(graph.uneven(), 1u);
   EXPECT_EQ(graph.beside_heavy(), 3) << "the tasks stay";
   graph.end_all();
   EXPECT_FALSE(graph.iterate(true, 12));
@@ -349,7 +349,7 @@ TEST(ClusterUnevenGraph, BecomesUneven) {
   graph.end_all();
   record(graph, 12, 1);
   replay(graph, 12, 200);
-  EXPECT_EQ(graph.imbalance_limit(), 1u) << "nobody can do better";
+  EXPECT_EQ(graph.uneven(), 1u) << "nobody can do better";
 }
 
 TEST(ClusterUnevenGraph, IsLookedAtLessOftenIfItChangesOften) {
@@ -364,8 +364,8 @@ TEST(ClusterUnevenGraph, IsLookedAtLessOftenIfItChangesOften) {
       graph.end_all();
     }
   }
-  EXPECT_GE(graph.imbalance_limit(), 1u);
-  EXPECT_LE(graph.imbalance_limit(), 30u) << "every fortieth iteration would be one";
+  EXPECT_GE(graph.uneven(), 1u);
+  EXPECT_LE(graph.uneven(), 30u) << "every fortieth iteration would be one";
   EXPECT_LE(recorded, 150);
 }
 

@@ -243,7 +243,7 @@ size_t spans_of(Mapping& mapping, void (*mapper)(void*, void*, void*, int64_t, i
   uint64_t type = map_type::kTo | map_type::kFrom | map_type::kParameter;
   Items items = {.count = 1, .bases = &at, .begins = &at, .sizes = &bytes, .types = &type, .mappers = &code};
   items.of_region = true;
-  Array<Span, 4> spans;
+  List<Span, 4> spans;
   g_copies.clear();
   mapping.begin(items);
   mapping.list_spans(items, spans);
@@ -360,7 +360,7 @@ TEST_F(SharedStorage, IsOneSpanWhereItsPiecesLieSideBySide) {
   Items items = arrays.items(0, Arrays::kCount);
   items.of_region = true;
   mapping().begin(items);
-  Array<Span, 4> spans;
+  List<Span, 4> spans;
   mapping().list_spans(items, spans);
   EXPECT_LT(spans.count(), Arrays::kCount / 10u);
   for (const std::vector<char>& one : arrays.data) {

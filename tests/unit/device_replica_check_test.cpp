@@ -10,6 +10,7 @@
 
 namespace {
 
+using namespace marline::offload;
 using namespace marline::offload::device;
 
 class Checked : public testing::Test {

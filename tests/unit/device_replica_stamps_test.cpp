@@ -11,6 +11,7 @@
 
 namespace {
 
+using namespace marline::offload;
 using namespace marline::offload::device;
 
 // Two copies in turn write some bytes of few blocks, and take newer bytes from each other. A block would have more
@@ -129,7 +130,7 @@ TEST(Replica, WhatIsAskedForIsNotPostponedAgain) {
   Copy copy(kBytes);
   Replica::most_at_once = 1;
   ClusterRange whole = {1, 0, kBytes}, inside = {1, 10, kBytes - 10};
-  List<ClusterRange> left, none, replay_next;
+  List<ClusterRange> left, none, again;
   copy.replica.postpone(inside, 1, Replica::version(), kPostponedSink, left);
   ASSERT_EQ(left.count(), 1U);
   bool is_begin = left[0].offset == 10 && left[0].end() == Replica::kChunk;  // the task does not have all of the chunk
@@ -140,8 +141,8 @@ TEST(Replica, WhatIsAskedForIsNotPostponedAgain) {
   copy.replica.postpone(whole, 2, Replica::version(), kPostponedSink, left);
   ASSERT_EQ(left.count(), 1U);
   EXPECT_TRUE(left[0].offset == 2 * Replica::kChunk && left[0].bytes == Replica::kChunk);
-  copy.replica.postpone(whole, 3, Replica::version(), kPostponedSink, replay_next);
-  EXPECT_TRUE(replay_next.is_empty());
+  copy.replica.postpone(whole, 3, Replica::version(), kPostponedSink, again);
+  EXPECT_TRUE(again.is_empty());
 }
 
 }  // namespace

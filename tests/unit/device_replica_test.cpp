@@ -21,6 +21,7 @@
 
 namespace {
 
+using namespace marline::offload;
 using namespace marline::offload::device;
 
 constexpr size_t kNodes = 3;

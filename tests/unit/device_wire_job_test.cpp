@@ -107,8 +107,8 @@ std::string stderr_of(const std::function<void()>& body, int expected) {
 }
 
 // The machine counts as idle.
-void join_alone(const TestJob& job, int number, int count, int report_delay = 300) {
-  g_patience = report_delay;
+void join_alone(const TestJob& job, int number, int count, int patience = 300) {
+  g_patience = patience;
   g_crowding = [] { return 1.0; };
   End end;
   end.join(job.of(number, count));

@@ -74,9 +74,9 @@ TEST_F(MemoryDomain, ThisMachineAnswersOrRefuses) {
   first.add(memory_, bytes_);
   EXPECT_GE(first.most(), -1);
   EXPECT_LT(first.most(), memory_domain_count());
-  DomainTally replay_next;  // from the table
-  replay_next.add(memory_, bytes_);
-  EXPECT_EQ(first.most(), replay_next.most());
+  DomainTally again;  // from the table
+  again.add(memory_, bytes_);
+  EXPECT_EQ(first.most(), again.most());
 }
 
 }  // namespace

@@ -365,14 +365,14 @@ TEST(Options, ShownValuesParseToThemselves) {
                                       {"OMP_STACKSIZE", "20000B"},
                                       {"MARLINE_PROGRESS", "idle"},
                                       {"MARLINE_SPIN", "9"}});
-  std::map<std::string, std::string> replay_next;
+  std::map<std::string, std::string> again;
   for (const Option& option : option_table()) {
     char buffer[256];
     Text text(buffer, sizeof buffer);
     option.show(text, options);
-    replay_next[option.name] = text.c_str();
+    again[option.name] = text.c_str();
   }
-  EXPECT_EQ(shown(parse_good(replay_next), true), shown(options, true));
+  EXPECT_EQ(shown(parse_good(again), true), shown(options, true));
 }
 
 std::string names_warnings(std::initializer_list<const char*> variables) {

@@ -8,7 +8,7 @@
 // before the last one it counts elements.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 
 namespace marline::offload::abi {
@@ -24,8 +24,8 @@ class OlderSections {
 
  private:
   void** given_;
-  Array<void*, 8> begins_;
-  Array<Dimension, 8> dimensions_;
+  List<void*, 8> begins_;
+  List<Dimension, 8> dimensions_;
 };
 
 }  // namespace marline::offload::abi

@@ -5,7 +5,7 @@
 // (docs/guide/devices.md, "What Clang's code gets wrong").
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 
 namespace marline::offload::abi {
@@ -25,9 +25,9 @@ class ExactSections {
   int64_t take_shape(const Dimension* list, int64_t dimensions);
 
   Items items_;
-  Array<void*, 8> bases_, begins_;
-  Array<int64_t, 8> sizes_;
-  Array<Dimension, 8> dimensions_;
+  List<void*, 8> bases_, begins_;
+  List<int64_t, 8> sizes_;
+  List<Dimension, 8> dimensions_;
 };
 
 }  // namespace marline::offload::abi

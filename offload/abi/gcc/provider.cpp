@@ -5,9 +5,6 @@
 // gets an array of addresses. A device in this process runs it on copies of the mapped data. In a forked process the
 // function has the same address, in a worker on another node a different one. For a device in this process, `declare
 // target` variables are the program's own. Any thread.
-#include "abi/gcc/provider.hpp"
-
-#include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/staging/pinned.hpp"
@@ -15,6 +12,7 @@
 #include "data/gcc_map_kinds.hpp"
 #include "image/functions.hpp"
 #include "image/offload_tables.hpp"
+#include "registry/loaded_variables.hpp"
 #include "registry/registry.hpp"
 #include "data/data_environment.hpp"
 #include "registry/region.hpp"
@@ -36,93 +34,10 @@ namespace {
 
 constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if` is false
 
-// A `declare target` variable with its address on a device.
-struct Located : OffloadVariable {
-  uint64_t place;  // address on the device
-};
-// All such variables that a device has mapped.
-struct Known {
-  // The value of loader_changes() when the variables were mapped; stored with release by the thread that mapped them.
-  std::atomic<uint64_t> changes{0};
-  Array<Located> variables;  // under g_tables_lock
-};
-
-Lock g_tables_lock;
-Known g_known[kMostDevices];
-const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
-
 // Whether the device has the function's library. A process lacks a library that was opened after the process was
 // started, or has been closed and opened again.
 bool has_module_of(const Device* device, const void* address) {
   return device->kind != &kProcessKind || was_loaded(address);
-}
-
-void map_variable(Device* device, const Located& variable) {
-  if (variable.link) {
-    device->mapping->add_place(variable.address, variable.bytes, variable.place);
-  } else {
-    device->mapping->add_global(variable.address, variable.bytes, variable.place);
-  }
-}
-
-void unmap_variable(Device* device, const Located& variable) {
-  if (variable.link) {
-    device->mapping->remove_place(variable.address);
-  } else {
-    device->mapping->remove_global(variable.address);
-  }
-}
-
-bool is_among(const Located& variable, Array<Located>& list) {
-  for (const Located& one : list) {
-    if (one.address == variable.address && one.bytes == variable.bytes && one.link == variable.link) return true;
-  }
-  return false;
-}
-
-// Lists the loaded variables that the device has. Called without a lock, as the device may have to be asked.
-void locate_variables(Device* device, Array<Located>& to) {
-  Array<OffloadVariable> loaded;
-  list_offload_variables(loaded);
-  for (const OffloadVariable& variable : loaded) {
-    uint64_t place = device->kind->locate(device, variable.address, variable.bytes);
-    if (place != 0) to.push({variable, place});
-  }
-}
-
-// Unmaps variables that are gone, and maps the current ones. Called with g_tables_lock.
-void follow_loader(Device* device, Array<Located>& known, Array<Located>& now) {
-  for (const Located& variable : known) {
-    if (!is_among(variable, now)) unmap_variable(device, variable);
-  }
-  known.shrink(0);
-  for (const Located& variable : now) {
-    map_variable(device, variable);
-    known.push(variable);
-  }
-}
-
-}  // namespace
-
-bool knows_loaded_variables(const Device* device) {
-  // Pairs with the store in make_ready.
-  return g_known[device->number].changes.load(std::memory_order_acquire) == loader_changes();
-}
-
-namespace {
-
-void make_ready(Device* device) {
-  prepare(device);
-  uint64_t changes = loader_changes();
-  Known& known = g_known[device->number];
-  if (known.changes.load(std::memory_order_acquire) == changes) return;  // pairs with the store below
-  Array<Located> now;
-  locate_variables(device, now);
-  Guard guard(g_tables_lock);
-  // Another thread has mapped these or newer variables.
-  if (known.changes.load(std::memory_order_relaxed) >= changes) return;
-  follow_loader(device, known.variables, now);
-  known.changes.store(changes, std::memory_order_release);  // pairs with the load above
 }
 
 // The device that is ready for use; the host (null) also if the device is of a kind that runs only images.
@@ -140,7 +55,8 @@ Destination ready_destination(int number) {
     }
     return {nullptr};
   }
-  make_ready(device);
+  prepare(device);
+  map_loaded_variables(device);
   return to;
 }
 

@@ -3,7 +3,7 @@
 // Calls the runtime to wait for dependences and to create tasks that have them.
 #include "abi/omp/dependences.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +55,7 @@ void wait_for_dependences(int count, void* list) {
 }
 
 void create_task(void (*body)(void* data), const void* data, size_t bytes, int count, void* const* objects) {
-  Array<Dependence> list;
+  List<Dependence, 8> list;
   for (int i = 0; i < count; ++i) {
     auto* object = static_cast<const Dependence*>(objects[i]);
     for (uintptr_t k = 0; object != nullptr && k < object[-1].address; ++k) list.push(object[k]);

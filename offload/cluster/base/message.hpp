@@ -5,7 +5,7 @@
 // docs/design/cluster.md describes the protocol.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 // owner at a time. Records move when one is added or erased, so keep their numbers, not their addresses.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 
 namespace marline::offload::cluster {
 

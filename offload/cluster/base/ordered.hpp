@@ -5,7 +5,7 @@
 // owner at a time. The heights come from a generator with a fixed seed, so every run is the same.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 
 namespace marline::offload::cluster {
 

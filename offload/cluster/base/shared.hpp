@@ -4,7 +4,7 @@
 // time.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 
 namespace marline::offload::cluster {
 

@@ -10,6 +10,8 @@
 // continue, however few credits and however little memory there are.
 #pragma once
 
+#include "cluster/base/window.hpp"
+
 #include "cluster/coherence/copies.hpp"
 #include "cluster/coherence/directory.hpp"
 #include "cluster/placement/batch.hpp"

@@ -14,6 +14,8 @@
 //   task of any node has the same stamp.
 #pragma once
 
+#include "cluster/base/window.hpp"
+
 #include "cluster/base/numbered.hpp"
 #include "cluster/replay/share.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An early-submitted construct, as the data environment sees it: it is submitted to a device before its predecessors
-// have ended (submission/queue/submitted_tasks.cpp). One thread at a time submits, in an order of creation, and the
+// have ended (submission/queue/submission.cpp). One thread at a time submits, in an order of creation, and the
 // environment counts references in that order: a successor sees the map entries that its predecessors leave, even if
 // their copies have not started.
 #pragma once

@@ -135,7 +135,7 @@ void Mapping::wait_for_copies(const Items& items, const SubmissionOrder& order) 
 
 // Whether a region only has to count references for the item. An entry that is there for other regions alone is not
 // enough: this region may be ordered after them, and must find the host's data then.
-bool Mapping::is_there(const Items& items, int32_t i, Array<MapEntry*>& counted) const {
+bool Mapping::is_there(const Items& items, int32_t i, List<MapEntry*, 8>& counted) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
   if (copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
@@ -161,7 +161,7 @@ uintptr_t Mapping::map_entry_of(const Items& items, int32_t i, bool of_pointer) 
 bool Mapping::begin_present(const Items& items, const SubmissionOrder& order) {
   Guard guard(lock_);
   if (!is_free(items)) return false;
-  Array<MapEntry*> entries;
+  List<MapEntry*, 8> entries;
   for (int32_t i = 0; i < items.count; ++i) {
     if (!is_there(items, i, entries)) return false;
   }
@@ -179,7 +179,7 @@ bool Mapping::begin_present(const Items& items, const SubmissionOrder& order) {
 // ended by the region.
 bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   Guard guard(lock_);
-  Array<MapEntry*> entries;
+  List<MapEntry*, 8> entries;
   for (int32_t i = 0; i < items.count; ++i) {
     MapEntry* of_data = has_data(items.types[i]) ? entry_at_end(items, i) : nullptr;
     for (MapEntry* entry : {of_data, entry_of_slot(items, i)}) {
@@ -207,7 +207,7 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
 // A transient map goes with the last of its regions. Called after note_in_flight, as these entries are in flight by
 // their own InFlight.
 void Mapping::leave_transient(Plan& plan, uint64_t task) {
-  for (Array<MapEntry*>* entries : {&plan.filled, &plan.shared}) {
+  for (List<MapEntry*, 8>* entries : {&plan.filled, &plan.shared}) {
     for (MapEntry* entry : *entries) {
       forget_user(entry, task);
       if (--entry->regions != 0) continue;
@@ -227,8 +227,8 @@ bool Mapping::begin_update(const Items& items, Plan& plan, const SubmissionOrder
 
 // Whether the construct can map the bytes without waiting. Adds to `gone` the entries that overlap the bytes and that
 // are removed by constructs ordered before this one. Adds the bytes to `absent` if they need an entry.
-bool Mapping::may_enter_bytes(const Absent& bytes, bool of_region, const SubmissionOrder& order, Array<MapEntry*>& gone,
-                              Array<Absent>& absent) const {
+bool Mapping::may_enter_bytes(const Absent& bytes, bool of_region, const SubmissionOrder& order,
+                              List<MapEntry*, 8>& gone, List<Absent, 8>& absent) const {
   uintptr_t begin = bytes.begin, end = begin + bytes.bytes, at = begin;
   auto* entry = static_cast<MapEntry*>(entries_.first_overlap(begin, end));
   while (entry != nullptr && leaves(entry)) {
@@ -249,8 +249,8 @@ bool Mapping::may_enter_bytes(const Absent& bytes, bool of_region, const Submiss
 }
 
 // Whether the construct can map the item without waiting.
-bool Mapping::may_enter(const Items& items, int32_t i, const SubmissionOrder& order, Array<MapEntry*>& gone,
-                        Array<Absent>& absent) const {
+bool Mapping::may_enter(const Items& items, int32_t i, const SubmissionOrder& order, List<MapEntry*, 8>& gone,
+                        List<Absent, 8>& absent) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
   if (is_wanted_again(type) || copies_always(items, i) || (type & (kReturn | kHold)) != 0) return false;
@@ -266,7 +266,7 @@ bool Mapping::may_enter(const Items& items, int32_t i, const SubmissionOrder& or
 // Creates the entries that are missing. False: the device has no memory for one of them, or one overlaps another in
 // part; the entries that have been created are in the plan. A member that is not reached through a pointer is a part of
 // a structure that comes before it.
-bool Mapping::create_absent(Array<Absent>& absent, Plan& plan) {
+bool Mapping::create_absent(List<Absent, 8>& absent, Plan& plan) {
   for (const Absent& one : absent) {
     if (Range* other = entries_.first_overlap(one.begin, one.begin + one.bytes)) {  // created for another item
       bool is_known = other->contains(one.begin, one.begin + one.bytes) || (of_region_ && (one.type & kImplicit) != 0);
@@ -305,8 +305,8 @@ void Mapping::attach_new(Plan& plan) {
 
 // True: all data that the construct maps has an entry. False: nothing has changed, but plan.pieces are to be released.
 bool Mapping::make_way(const Items& items, Plan& plan, const SubmissionOrder& order) {
-  Array<MapEntry*> gone;
-  Array<Absent> absent;
+  List<MapEntry*, 8> gone;
+  List<Absent, 8> absent;
   for (int32_t i = 0; i < items.count; ++i) {
     if (!may_enter(items, i, order, gone, absent)) return false;
   }

@@ -30,7 +30,7 @@ bool is_last(const MapEntry* entry, uint64_t type) {
 
 // Transient maps of regions are left out: two regions with transient maps of the same data have the same result in any
 // order.
-void Mapping::list_unordered(const Items& items, bool exits, const SubmissionOrder& order, Array<Unordered>& found) {
+void Mapping::list_unordered(const Items& items, bool exits, const SubmissionOrder& order, List<Unordered, 8>& found) {
   Guard guard(lock_);
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];

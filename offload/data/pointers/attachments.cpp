@@ -10,18 +10,18 @@ namespace marline::offload::data {
 namespace {
 
 // The index of the first attachment that ends after `address`.
-uint32_t first_successor(Array<Attachment, 1>& list, uintptr_t address) {
+uint32_t first_successor(List<Attachment, 1>& list, uintptr_t address) {
   auto* found = std::lower_bound(list.begin(), list.end(), address,
                                  [](const Attachment& one, uintptr_t at) { return one.slot + sizeof(void*) <= at; });
   return static_cast<uint32_t>(found - list.begin());
 }
 
-Attachment* find(Array<Attachment, 1>& list, uintptr_t slot) {
+Attachment* find(List<Attachment, 1>& list, uintptr_t slot) {
   uint32_t at = first_successor(list, slot);
   return at < list.count() && list[at].slot == slot ? &list[at] : nullptr;
 }
 
-uintptr_t slot_at(Array<Attachment, 1>& list, uint32_t at) { return at < list.count() ? list[at].slot : UINTPTR_MAX; }
+uintptr_t slot_at(List<Attachment, 1>& list, uint32_t at) { return at < list.count() ? list[at].slot : UINTPTR_MAX; }
 
 }  // namespace
 
@@ -49,8 +49,8 @@ uint64_t Attachments::value_of(uintptr_t slot) {
 }
 
 void Attachments::add(uintptr_t slot, uint64_t value) {
-  uint32_t count = in_order_.count();
-  if (count == 0 || in_order_[count - 1].slot < slot) return in_order_.push({slot, value});
+  size_t count = in_order_.count();
+  if (count == 0 || in_order_[count - 1].slot < slot) return void(in_order_.push({slot, value}));
   late_.insert(first_successor(late_, slot), {slot, value});
   if (late_.count() > 64 + count / 256) merge();
 }

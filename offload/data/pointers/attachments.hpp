@@ -8,7 +8,7 @@
 // So the order in which pointers are attached does not matter much, and a copy visits them in one sweep.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 
 #include <cstdint>
 
@@ -39,13 +39,11 @@ class Attachments {
   [[nodiscard]] uintptr_t next(Sweep& sweep, uintptr_t end);
 
  private:
-  using List = Array<Attachment, 1>;
-
   void add(uintptr_t slot, uint64_t value);
   void merge();
 
-  List in_order_;
-  List late_;
+  List<Attachment, 1> in_order_;
+  List<Attachment, 1> late_;
 };
 
 }  // namespace marline::offload::data

@@ -37,7 +37,7 @@ void Descriptors::note(uintptr_t begin, size_t bytes) {
     clear();
     at = 0;
   }
-  known_.insert(at, {begin, static_cast<uint32_t>(bytes), copies_.count(), true});
+  known_.insert(at, {begin, static_cast<uint32_t>(bytes), static_cast<uint32_t>(copies_.count()), true});
   for (size_t i = 0; i < bytes; ++i) copies_.push(now[i]);
 }
 

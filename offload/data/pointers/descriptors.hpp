@@ -7,7 +7,7 @@
 // which is the order of a structure's components.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +32,8 @@ class Descriptors {
   };
   [[nodiscard]] uint32_t first_from(uintptr_t begin) const;
 
-  Array<Known, 1> known_;
-  Array<char, 1> copies_;
+  List<Known, 1> known_;
+  List<char, 1> copies_;
 };
 
 }  // namespace marline::offload::data

@@ -30,7 +30,7 @@ struct Block {
   }
 };
 
-using Blocks = Array<Block, 8>;
+using Blocks = List<Block, 8>;
 
 bool is_pointer(uint64_t type) { return (type & (kOwn | kAttach)) == (kOwn | kAttach); }
 

@@ -49,7 +49,7 @@ struct CapturedTask : PlacedInvocation {  // `node`: from device(k), or a hint (
 void free_captured(CapturedTask* task);
 
 // Starts early submission, for a device that is being started and has Device::takes_early: deferred target regions are
-// submitted to it before their predecessors have ended (submission/queue/submitted_tasks.cpp).
+// submitted to it before their predecessors have ended (submission/queue/submission.cpp).
 void start_submission();
 // From now on until the program ends, the names in depend clauses of target tasks are kept (named.hpp). Must be called
 // after start_submission, if that is called at all.

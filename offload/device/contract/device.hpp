@@ -132,7 +132,7 @@ struct OrderedCopies {
 };
 
 // What a kind of devices does that accepts early submission: it gets kernels before their predecessors have ended
-// (submission/queue/submitted_tasks.cpp).
+// (submission/queue/submission.cpp).
 struct EarlySubmission {
   // The kernel need not run, if it has not started. It may have ended.
   void (*cancel)(Device*, uint64_t number);

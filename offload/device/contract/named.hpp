@@ -7,7 +7,7 @@
 // task descriptors.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "marline/devices.h"
 
 namespace marline::offload::device {
@@ -17,7 +17,7 @@ struct Name {
   void* address;
   uint64_t bytes;  // 0: not known
 };
-using Names = Array<Name, 4>;
+using Names = List<Name, 4>;
 
 // Starts to keep names. They are kept until the program ends.
 void keep_names();

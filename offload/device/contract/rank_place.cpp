@@ -4,7 +4,7 @@
 #include "device/contract/rank_place.hpp"
 
 #include "../common/environment.h"
-#include "base/array.hpp"
+#include "base/list.hpp"
 
 #include <sched.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr int kMostDomains = 1024;
 
 // Reads a line such as "0-3,8-11" from a file.
-void read_list(const char* path, Array<int, 256>& to) {
+void read_list(const char* path, List<int, 256>& to) {
   std::FILE* file = std::fopen(path, "re");
   if (file == nullptr) return;
   int first, last;
@@ -43,7 +43,7 @@ cpu_set_t g_own;
 RankPlace read_rank_place() {
   RankPlace place = rank_from(trusted_variable);
   if (place.ranks == 0) return place;
-  Array<int, 256> own, domains;
+  List<int, 256> own, domains;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &g_own)) own.push(cpu);
   }
@@ -52,7 +52,7 @@ RankPlace read_rank_place() {
     if (domain >= kMostDomains) break;
     char path[64];
     std::snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", domain);
-    Array<int, 256> cpus;
+    List<int, 256> cpus;
     read_list(path, cpus);
     const int slot = slot_in(own.begin(), static_cast<int>(own.count()), cpus.begin(), static_cast<int>(cpus.count()));
     if (slot < 0) continue;

@@ -62,7 +62,7 @@ struct Process {
   Lock read_lock;                    // held to read completions
   int vain_polls = 0;                // polls since the last completion; guarded by read_lock
   std::atomic<bool> is_slow{false};  // a hint: the last look_for_ends found no completion
-  Array<Operation*> unfinished;      // `ended` has returned false and is called again; guarded by read_lock
+  List<Operation*, 8> unfinished;    // `ended` has returned false and is called again; guarded by read_lock
 };
 
 // A list. A thread that starts a device adds to it (release), under the lock under which devices are started.

@@ -11,7 +11,7 @@
 // with the number of blocks.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/lock.hpp"
 #include "base/ranges.hpp"
 

@@ -3,7 +3,7 @@
 // Reads from /sys/devices/system/cpu where each CPU is, and divides the CPUs into parts.
 #include "device/processor/cpu_parts.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/report.hpp"
 
 #include <dirent.h>
@@ -125,7 +125,7 @@ int divide_cpus(PartsBy by, int shares, CpuPart (&parts)[kMostCpuParts]) {
     fatal("the CPUs of this process cannot be read (%s), so they cannot be divided: leave MARLINE_NODE_DEVICES unset",
           strerror(errno));
   }
-  Array<CpuPlace, 64> cpus;
+  List<CpuPlace, 64> cpus;
   for (int cpu = 0; cpu < kMostCpus; ++cpu) {
     if (!CPU_ISSET(cpu, &usable)) continue;
     cpus.push({cpu, read_number(cpu, "physical_package_id"), read_domain(cpu), read_number(cpu, "core_id")});

@@ -3,7 +3,7 @@
 // The name of a symbol as it is sent to a device's process: in 8-byte words, filled up with zeros. Has one owner.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -31,7 +31,7 @@ class NameInWords {
   [[nodiscard]] uint32_t count() const { return words_.count(); }
 
  private:
-  Array<uint64_t, 32> words_;
+  List<uint64_t, 32> words_;
 };
 
 }  // namespace marline::offload::device

@@ -12,7 +12,7 @@
 // Used by the thread that creates the task.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "device/contract/capture.hpp"
 #include "device/libomptarget/libomptarget.hpp"
 #include "submission/observe/region_comparison.hpp"

@@ -3,7 +3,7 @@
 // Compares a target region, as a construct describes it, with a known region. One owner.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "cluster/replay/share.hpp"
 #include "device/contract/capture.hpp"
 #include "data/pointers/descriptors.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Notifies the device of claimed tasks (submitted_tasks.cpp) with ends that the host waits for, and of their
+// Notifies the device of claimed tasks (submission.cpp) with ends that the host waits for, and of their
 // predecessors.
-#include "submission/queue/submitted_tasks.hpp"
+#include "submission/queue/submission.hpp"
 
 namespace marline::offload::submission {
 

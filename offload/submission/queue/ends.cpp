@@ -4,7 +4,7 @@
 // the task itself. A task must not end in a call from the runtime.
 #include "base/lock.hpp"
 #include "data/data_environment.hpp"
-#include "submission/queue/submission_state.hpp"
+#include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
 
 namespace marline::offload::submission {

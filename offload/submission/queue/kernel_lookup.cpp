@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks devices where they have the kernels of claimed tasks (submitted_tasks.cpp). The tasks wait for the answer.
-#include "submission/queue/submission_state.hpp"
+// Asks devices where they have the kernels of claimed tasks (submission.cpp). The tasks wait for the answer.
+#include "submission/queue/submission.hpp"
 
 #include "registry/registry.hpp"
 

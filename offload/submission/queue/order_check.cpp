@@ -3,7 +3,7 @@
 // Finds deferred constructs that use each other's data without an order, when one of them is submitted, for a device
 // that checks programs.
 #include "device/contract/unordered.hpp"
-#include "submission/queue/submission_state.hpp"
+#include "submission/queue/submission.hpp"
 #include "data/data_environment.hpp"
 #include "data/order/submission_order.hpp"
 
@@ -21,7 +21,7 @@ UnorderedPair::Construct construct_of(const CapturedTask& task) { return {task.k
 void check_order(const SubmittedTask* one, const SubmissionOrder& order) {
   const EarlySubmission& kind = *one->device->kind->early;
   if (!kind.checks_order(one->device)) return;
-  Array<Unordered> all;
+  List<Unordered, 8> all;
   one->device->mapping->list_unordered(one->task->items, one->task->kind == ConstructKind::kExitData, order, all);
   for (const Unordered& found : all) {
     UnorderedPair pair = {found.use, construct_of(*one->task), {}, found.begin, found.bytes};

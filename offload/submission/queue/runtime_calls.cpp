@@ -2,12 +2,12 @@
 //
 // What the runtime reports of target tasks (marline_target_observer_t in devices.h): claims the tasks that can be
 // submitted early, and keeps their records up to date. Any thread.
-#include "abi/gcc/provider.hpp"
 #include "base/report.hpp"
 #include "device/contract/named.hpp"
+#include "registry/loaded_variables.hpp"
 #include "registry/registry.hpp"
 #include "submission/observe/capture.hpp"
-#include "submission/queue/submission_state.hpp"
+#include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
 #include "submission/reductions.hpp"
 
@@ -16,7 +16,6 @@ extern "C" int omp_get_cancellation();
 
 namespace marline::offload::submission {
 
-using namespace abi;
 using namespace registry;
 
 namespace {
@@ -199,8 +198,12 @@ constexpr marline_target_observer_t kObserver = {
     .reduced = reduced,
 };
 
-constexpr marline_target_observer_t kNamesOnly = {.bytes = sizeof(marline_target_observer_t),
-                                                  .created = created_for_names};
+constexpr marline_target_observer_t kNamesOnly = [] {
+  marline_target_observer_t observer = {};
+  observer.bytes = sizeof observer;
+  observer.created = created_for_names;
+  return observer;
+}();
 
 void observe(const marline_target_observer_t& observer) {
   if (marline_target_tasks_observe(&observer) == 0) return;

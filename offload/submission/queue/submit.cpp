@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Submits a deferred target construct early (submitted_tasks.cpp) to its device: its maps are processed now, so that
+// Submits a deferred target construct early (submission.cpp) to its device: its maps are processed now, so that
 // its effect on the data environment is settled. Its copies become operations of the device.
 #include "base/chained.hpp"
-#include "submission/queue/submitted_tasks.hpp"
+#include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
 #include "submission/reductions.hpp"
 #include "data/data_environment.hpp"
@@ -88,7 +88,7 @@ bool has_run(Operation* operation) {
   return true;
 }
 
-size_t list_copies(Array<Transfer>& from, bool is_to_device, List<DeviceCopy>& to) {
+size_t list_copies(List<Transfer, 8>& from, bool is_to_device, List<DeviceCopy>& to) {
   size_t bytes = 0;
   for (const Transfer& transfer : from) {
     to.push({transfer.device, transfer.host, transfer.bytes, is_to_device});
@@ -115,7 +115,7 @@ uint64_t start(SubmittedTask* one, const List<DeviceCopy>& copies, const List<ui
 }
 
 // Starts an operation also if nothing is to be copied: successors of the construct are ordered after it.
-void start_copies(SubmittedTask* one, Plan* to_device, Array<Transfer>* from_device, const List<uint64_t>& after) {
+void start_copies(SubmittedTask* one, Plan* to_device, List<Transfer, 8>* from_device, const List<uint64_t>& after) {
   List<DeviceCopy> copies;
   size_t bytes = to_device != nullptr ? list_copies_to(*to_device, copies) : 0;
   one->looks_later = !copies.is_empty() && !after.is_empty();
@@ -158,7 +158,7 @@ void start_kernel(SubmittedTask* one, List<uint64_t>& after, Operation* operatio
   ReportedConstruct* reported = task.items.reported;
   Region region = region_of(task);
   Arguments arguments;
-  Array<Transfer, 4> copies;
+  List<Transfer, 4> copies;
   arguments.later = &copies;
   make_region_arguments(one->device, region, arguments);
   for (uint64_t copy : arguments.copies) one->copies.push(copy);
@@ -179,7 +179,7 @@ void start_kernel(SubmittedTask* one, List<uint64_t>& after, Operation* operatio
   launch.predecessor_count = static_cast<uint32_t>(after.count());
   launch.graph = graph;
   launch.has_other_predecessors = others;
-  Array<ReducedArgument, 4> reduced;
+  List<ReducedArgument, 4> reduced;
   if (task.reduced_count != 0) list_reduced(task, reduced);
   launch.reduced = reduced.begin();
   launch.reduced_count = reduced.count();

@@ -6,7 +6,7 @@
 // at a time for a task, without a lock. Without a tool, each call costs a load and a branch.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "device/contract/capture.hpp"
 #include "device/contract/tell.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the claimed tasks (submitted_tasks.cpp) the program waits for, by numbers in the order of their creation,
+// Which of the claimed tasks (submission.cpp) the program waits for, by numbers in the order of their creation,
 // from 1 on. A wait is for all tasks created before it. If other threads create tasks meanwhile, a wait for these
-// follows. All functions but `has_told` are called with the lock of submitted_tasks.cpp.
+// follows. All functions but `has_told` are called with the lock of submission.cpp.
 #pragma once
 
 #include "marline/devices.h"

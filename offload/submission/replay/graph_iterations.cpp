@@ -2,7 +2,7 @@
 //
 // Iterations of persistent graphs that consist of target regions (`iterates` in devices.h). What is known of an
 // iteration is kept, so that the regions of the next one are submitted one by one as they are created, in the same
-// order. The device may then replay what it did for the previous iteration. The lock of submitted_tasks.cpp guards the
+// order. The device may then replay what it did for the previous iteration. The lock of submission.cpp guards the
 // records.
 //
 // Invariant: for an iteration that the device knows of, `now` has the regions that were submitted as parts of it, in
@@ -10,7 +10,7 @@
 // device forgets the graph before the next iteration: the device's record lacks this task, so its order is no longer
 // complete.
 #include "base/chained.hpp"
-#include "submission/queue/submission_state.hpp"
+#include "submission/queue/submission.hpp"
 #include "submission/observe/captured_task.hpp"
 #include "submission/replay/known_regions.hpp"
 #include "data/used_data.hpp"

@@ -96,8 +96,8 @@ bool Machine::is_replayed_again(const Construct& construct, size_t position) {
     return head_.replay_next(graph, construct.words.data(), construct.words.size());
   std::vector<ChangedWord> changed;
   for (size_t i = 0; i < before.size(); ++i) {
-    bool is_reported = before[i] != construct.words[i] || draw(4) == 0;
-    if (is_reported) changed.push_back({static_cast<uint32_t>(i), construct.words[i]});
+    bool is_changed = before[i] != construct.words[i] || draw(4) == 0;
+    if (is_changed) changed.push_back({static_cast<uint32_t>(i), construct.words[i]});
   }
   return head_.replay_next_with(graph, changed.data(), changed.size());
 }
@@ -110,9 +110,9 @@ TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
   bool is_again = is_repeated(number, position, loop.now, loop.before);
   loop.now.push_back(number);
   auto replayed = [&] {
-    TaskNumber replay_next = head_.number_of(graph, position);
-    positions_[replay_next] = position;
-    return replay_next;
+    TaskNumber again = head_.number_of(graph, position);
+    positions_[again] = position;
+    return again;
   };
   if (loop.is_whole) return replayed();
   if (loop.is_replay && (!is_again || draw(60) == 0)) head_.cut_iteration();

@@ -270,7 +270,7 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 // Called when a kernel has stored a new pointer. What a kernel uses is decided when it is created. So from now on, the
 // successors of such a kernel are created only after it has ended. Successors that have been created, also as a part of
 // a graph's iteration that nodes repeat by themselves, are replaced (late_pointers.cpp). The first run of each kernel
-// is ordered after nothing that runs (submission/queue/submitted_tasks.cpp), so in most programs there is no such
+// is ordered after nothing that runs (submission/queue/submission.cpp), so in most programs there is no such
 // successor.
 void ClusterHead::note_new_pointer() {
   device_->takes_early.store(false, std::memory_order_relaxed);  // a hint: other tasks may be created meanwhile

@@ -5,6 +5,8 @@
 // allows. Any thread. The lock is node 0's.
 #pragma once
 
+#include "cluster/base/window.hpp"
+
 #include "cluster/dataflow/head.hpp"
 #include "device/contract/wait.hpp"
 #include "device/cluster/head/check.hpp"

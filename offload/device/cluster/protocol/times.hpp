@@ -6,7 +6,7 @@
 // end of tasks. Under the node's lock.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "device/contract/tell.hpp"
 
 #include <cstdint>

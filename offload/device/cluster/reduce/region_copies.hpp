@@ -8,13 +8,11 @@
 #pragma once
 
 #include "base/lock.hpp"
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 
 #include <cstdint>
 
 namespace marline::offload::device {
-
-using namespace cluster;
 
 using Combine = void (*)(void* into, void* from);
 

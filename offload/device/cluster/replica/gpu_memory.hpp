@@ -4,7 +4,7 @@
 // function ends the process if it fails, unless it says otherwise.
 #pragma once
 
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "device/contract/byte_runs.hpp"
 
 #include <cstdint>

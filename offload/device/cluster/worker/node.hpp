@@ -8,6 +8,8 @@
 // suspends, though packing bytes to send takes time, too.
 #pragma once
 
+#include "cluster/base/window.hpp"
+
 #include "base/lock.hpp"
 #include "cluster/base/shared.hpp"
 #include "cluster/dataflow/worker.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
-#include "cluster/base/list.hpp"
+#include "base/list.hpp"
 #include "device/contract/place.hpp"
 #include "device/remote/worker/memory.hpp"
 #include "image/load.hpp"
@@ -25,7 +25,6 @@
 
 namespace marline::offload::device {
 
-using namespace cluster;
 using namespace image;
 
 namespace {

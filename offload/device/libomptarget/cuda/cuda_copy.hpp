@@ -9,7 +9,7 @@
 // map entry of libomptarget for a range of the program would change what the program's own constructs find there.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "device/contract/device.hpp"
 
 namespace marline::offload::device {
@@ -56,7 +56,7 @@ class CudaCopy {
     CudaStream* stream = nullptr;
     char* block = nullptr;
     size_t used = 0;
-    Array<Back> back;
+    List<Back, 8> back;
   };
   static constexpr int kLanes = 2;
 

@@ -4,7 +4,7 @@
 // ISA 6.0, which all drivers since 2017 compile for the GPU in use.
 #include "device/libomptarget/cuda/cuda_find.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/libomptarget/cuda/cuda_driver.hpp"
@@ -132,11 +132,11 @@ struct Finder {
   void* function = nullptr;  // null: the kernel cannot be compiled
   void* stream = nullptr;
   Room found, copies;
-  Array<Kept> kept;
+  List<Kept, 8> kept;
 };
 
 Lock g_lock;  // protects the list; a finder itself has only one user at a time
-Array<Finder*, 4> g_finders;
+List<Finder*, 4> g_finders;
 
 void open(Finder& finder) {
   constexpr unsigned kNonBlocking = 1;

@@ -260,14 +260,14 @@ void StagedConstruct::take_up(int item) {
   bool back = (items_.types[item] & map_type::kFrom) != 0;
   if (auto* shared = static_cast<StagedRange*>(all.staged.first_overlap(begin, end))) {
     ++shared->users;
-    return staged_.push({shared, item, false, back});
+    return void(staged_.push({shared, item, false, back}));
   }
   bool has_parts = all.entered.first_overlap(begin, end) != nullptr;  // parts of a variable that is mapped implicitly
   bool elsewhere = has_parts || is_mapped(device_, begin) || is_mapped(device_, end - 1);
   for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
     elsewhere = elsewhere || call->maps_directly(begin, end);
   }
-  if (elsewhere) return direct_.push({begin, end});
+  if (elsewhere) return void(direct_.push({begin, end}));
   make_range(item, (items_.types[item] & map_type::kTo) != 0);
 }
 
@@ -303,17 +303,17 @@ void StagedConstruct::take_up_data(int item) {
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
   if (staging_ == Staging::kEnter) {
     bool elsewhere = is_mapped(device_, begin) || is_mapped(device_, end - 1) || is_under_way(begin, end);
-    return elsewhere ? direct_.push({begin, end}) : make_range(item, false);
+    return elsewhere ? void(direct_.push({begin, end})) : make_range(item, false);
   }
   uintptr_t address = mapped_whole(device_, begin, end);
   bool attached = all.attached_unknown || all.attached.first_overlap(begin, end) != nullptr;
   if (address == 0 || attached || !is_cuda_memory(reinterpret_cast<const void*>(address))) {
-    return direct_.push({begin, end});
+    return void(direct_.push({begin, end}));
   }
-  if (staging_ == Staging::kUpdate) return staged_.push({nullptr, item, true, false});
+  if (staging_ == Staging::kUpdate) return void(staged_.push({nullptr, item, true, false}));
   auto* entered = static_cast<Entered*>(all.entered.first_overlap(begin, end));
   bool is_last = entered != nullptr && entered->count == 1;
-  return !is_last || is_under_way(begin, end) ? direct_.push({begin, end}) : make_range(item, false);
+  return !is_last || is_under_way(begin, end) ? void(direct_.push({begin, end})) : make_range(item, false);
 }
 
 // Updates the counts for a data construct that is about to enter libomptarget. The caller holds the lock.

@@ -24,7 +24,7 @@
 //   libomptarget.
 #pragma once
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 #include "device/contract/device.hpp"
 
@@ -105,12 +105,12 @@ class StagedConstruct {
   Device* device_;
   Items items_;
   Staging staging_;
-  Array<int> candidates_;
-  Array<Bytes> direct_;         // the bytes that the construct maps without staging
+  List<int, 8> candidates_;
+  List<Bytes, 8> direct_;       // the bytes that the construct maps without staging
   bool maps_anything_ = false;  // it has mappers, which may map anything
-  Array<Piece> staged_;
-  Array<void*> bases_, begins_;
-  Array<uint64_t> types_;
+  List<Piece, 8> staged_;
+  List<void*, 8> bases_, begins_;
+  List<uint64_t, 8> types_;
   size_t bytes_back_ = 0;
   StagedConstruct* next_ = nullptr;   // the next construct that is in libomptarget
   bool has_moved_ = false;            // another object calls finish()

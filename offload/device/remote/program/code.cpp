@@ -45,7 +45,7 @@ void make_jumps(Device* device, const Module& module, uint64_t handle) {
     const Entry& entry = module.entries[i];
     if (!is_indirect_function(entry)) continue;
     ProgramPlace place = place_of_address(entry.host);
-    Array<uint64_t, 32> words;
+    List<uint64_t, 32> words;
     words.push(place.module);
     NameInWords name(entry.name);
     for (uint32_t k = 0; k < name.count(); ++k) words.push(name.begin()[k]);

@@ -69,10 +69,10 @@ Lock g_start_lock;  // held to join the job
 marline_hook_t* g_hook = nullptr;
 std::atomic<int> g_under_way{0};  // operations that the hook counts
 OperationTable g_operations;
-Lock g_poll_lock;                // guards the next three; also held to wait on the wire
-Array<Operation*> g_unfinished;  // `ended` has returned false and is called again; none has a poller
-int g_ended = 0;                 // operations that have ended in this poll
-int g_ended_uncounted = 0;       // how many of them have a poller
+Lock g_poll_lock;                  // guards the next three; also held to wait on the wire
+List<Operation*, 8> g_unfinished;  // `ended` has returned false and is called again; none has a poller
+int g_ended = 0;                   // operations that have ended in this poll
+int g_ended_uncounted = 0;         // how many of them have a poller
 const HeldAcrossForks g_held(g_operations.lock(), ForkOrder::kNodes);
 
 }  // namespace

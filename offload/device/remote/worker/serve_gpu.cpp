@@ -5,7 +5,7 @@
 // libomptarget's operations suspend a task as they do in a program with GPUs of its own.
 #include "device/remote/worker/serve_gpu.hpp"
 
-#include "base/array.hpp"
+#include "base/list.hpp"
 #include "items/items.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
@@ -42,7 +42,7 @@ struct Gpu {
   Device device;                  // for the functions of kLlvmKind
   uint64_t begin = 0, bytes = 0;  // the program's block; 0: not allocated yet
   Lock lock;                      // guards `variables`
-  Array<Variable, 8> variables;
+  List<Variable, 8> variables;
 };
 
 Gpu* g_gpus = nullptr;  // constant once open_worker_gpus has returned
@@ -53,7 +53,7 @@ struct Incoming {
   uint64_t operation;  // the program's handle: only the program asks for such frames
   void* data;
 };
-Array<Incoming, 8> g_incoming;
+List<Incoming, 8> g_incoming;
 
 // A frame, with its words.
 struct GpuJob : Work {

@@ -122,8 +122,14 @@ void ready(void* data) {
   pthread_mutex_unlock(&g_lock);
 }
 
-constexpr marline_target_observer_t kObserver = {
-    .bytes = sizeof(marline_target_observer_t), .created = created, .ready = ready, .reduces = record_reduction};
+constexpr marline_target_observer_t kObserver = [] {
+  marline_target_observer_t observer = {};
+  observer.bytes = sizeof observer;
+  observer.created = created;
+  observer.ready = ready;
+  observer.reduces = record_reduction;
+  return observer;
+}();
 
 [[gnu::constructor]] void begin() {
   if (marline_target_tasks_observe(&kObserver) != 0) std::abort();

@@ -11,11 +11,10 @@
 // Any thread. One lock guards all records. No function of a device or of a data environment is called with the lock,
 // and no function of the runtime but queries (omp_get_level, marline_claimed_is_cancelled). One thread at a time
 // submits: tasks in the order of the queue, or regions of a graph (graph_iterations.cpp).
-#include "submission/queue/submitted_tasks.hpp"
+#include "submission/queue/submission.hpp"
 
 #include "base/forks.hpp"
 #include "image/images.hpp"
-#include "submission/queue/submission_state.hpp"
 
 #include <sched.h>
 
