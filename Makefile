@@ -55,6 +55,7 @@ check:
 	$(MAKE) --no-print-directory tsan
 	$(MAKE) --no-print-directory asan
 	ctest --preset release
+	python3 tools/slowest.py
 
 bench: build
 	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro

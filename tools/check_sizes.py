@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that no source file is longer than 600 lines and no function longer than 60.
+"""Checks that no source file is longer than 600 lines, no function longer than 60 and no line wider than 120 columns, and
+that no folder of a library has more than 16 modules (a source file and its header are one).
 
 C and C++ functions are found by counting braces: a brace after a parenthesis, outside any function, opens a body.
 Python's are found by its own parser.
@@ -18,9 +19,14 @@ from typing import Iterator
 
 FILE_LIMIT = 600
 FUNCTION_LIMIT = 60
+COLUMN_LIMIT = 120
+FOLDER_LIMIT = 16
 FOLDERS = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "python", "apps", "bench",
            "tests", "tools", "examples"]
+# Their modules include one another, so a reader needs walls. Folders of programs that stand alone may be wide.
+LIBRARIES = ["runtime", "common", "include", "mpi", "pmpi", "offload", "trace", "check", "python"]
 C_SUFFIXES = {".c", ".cpp", ".h", ".hpp", ".def", ".inc"}
+WIDTH_SUFFIXES = C_SUFFIXES | {".py", ".S", ".cu", ".f90", ".F90", ".cmake", ".sh"}
 SKIP = {"build", ".venv", "__pycache__"}
 
 # Comments, strings (raw ones too) and characters; blanked so that their braces do not count and lines stay in place.
@@ -108,12 +114,28 @@ def python_functions(text: str) -> Iterator[Function]:
             yield Function(node.name, node.lineno, (node.end_lineno or node.lineno) - node.lineno + 1)
 
 
-def sources(root: Path) -> Iterator[Path]:
+def tracked(root: Path) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            is_source = path.suffix in C_SUFFIXES or path.suffix == ".py"
-            if is_source and path.is_file() and not SKIP & set(path.relative_to(root).parts):
+            if path.is_file() and not SKIP & set(path.relative_to(root).parts):
                 yield path
+
+
+def too_wide(name: Path, text: str) -> Iterator[str]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > COLUMN_LIMIT:
+            yield f"{name}:{number}: {len(line)} columns, limit {COLUMN_LIMIT}"
+
+
+def too_full(root: Path, paths: list[Path]) -> Iterator[str]:
+    modules: dict[Path, set[str]] = {}
+    for path in paths:
+        name = path.relative_to(root)
+        if name.parts[0] in LIBRARIES and name.suffix in C_SUFFIXES | {".py"}:
+            modules.setdefault(name.parent, set()).add(name.stem)
+    for folder, names in sorted(modules.items()):
+        if len(names) > FOLDER_LIMIT:
+            yield f"{folder}: {len(names)} modules, limit {FOLDER_LIMIT}: divide it"
 
 
 def percentile(values: list[int], share: float) -> int:
@@ -126,9 +148,15 @@ def main() -> int:
     problems: list[str] = []
     files: list[int] = []
     functions: list[int] = []
-    for path in sources(root):
-        text = path.read_text(errors="replace")
+    paths = list(tracked(root))
+    for path in paths:
         name = path.relative_to(root)
+        if path.suffix not in WIDTH_SUFFIXES and path.name != "CMakeLists.txt":
+            continue
+        text = path.read_text(errors="replace")
+        problems += too_wide(name, text)
+        if path.suffix not in C_SUFFIXES | {".py"}:
+            continue
         files.append(text.count("\n"))
         if files[-1] > FILE_LIMIT:
             problems.append(f"{name}: {files[-1]} lines, limit {FILE_LIMIT}")
@@ -137,9 +165,10 @@ def main() -> int:
             if function.length > FUNCTION_LIMIT:
                 problems.append(
                     f"{name}:{function.line}: {function.name} has {function.length} lines, limit {FUNCTION_LIMIT}")
+    problems += too_full(root, paths)
     for problem in problems:
         print(problem)
-    print(f"check_sizes: {len(files)} files, {len(functions)} functions, {len(problems)} too long")
+    print(f"check_sizes: {len(files)} files, {len(functions)} functions, {len(problems)} too large")
     if "--statistics" in sys.argv:
         for what, values in (("file", files), ("function", functions)):
             shares = ", ".join(f"p{int(share * 100)} {percentile(values, share)}" for share in (0.5, 0.9))

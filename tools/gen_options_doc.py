@@ -14,7 +14,7 @@ from pathlib import Path
 
 LITERAL = r'"(?:\\.|[^"\\])*"'
 FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
-ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
+ENTRY = re.compile(rf'^    \{{\s*({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
 <!-- Made by tools/gen_options_doc.py from runtime/config/option_table.cpp, foreign_table.cpp, \
@@ -51,7 +51,7 @@ A value that cannot be used is reported in one line, and the options that the va
 NOT_OBEYED = """\
 A line says so, unless the variable has one of the values in the second column (`*`: any), which change nothing.
 """
-NAME_ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD})\}}', re.MULTILINE)
+NAME_ENTRY = re.compile(rf'^    \{{\s*({LITERAL}),\s*({FIELD}),\s*({FIELD})\}}', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def join(field: str) -> str:
 def read_table(path: Path) -> list[Option]:
     text = path.read_text()
     options = [Option(*(join(field) for field in match.groups())) for match in ENTRY.finditer(text)]
-    entries = len(re.findall(r'^    \{"(?:OMP|MARLINE|KMP|GOMP)_', text, re.MULTILINE))
+    entries = len(re.findall(r'^    \{\s*"(?:OMP|MARLINE|KMP|GOMP)_', text, re.MULTILINE))
     if not options or entries != len(options):
         sys.exit(f"{path}: {entries} entries, {len(options)} understood: see ENTRY in {Path(__file__).name}")
     return options
@@ -79,7 +79,7 @@ def read_table(path: Path) -> list[Option]:
 def read_names(path: Path) -> list[tuple[str, str, str]]:
     text = path.read_text()
     names = [(join(entry[1]), join(entry[2]), join(entry[3])) for entry in NAME_ENTRY.finditer(text)]
-    entries = len(re.findall(r'^    \{"', text, re.MULTILINE))
+    entries = len(re.findall(r'^    \{\s*"', text, re.MULTILINE))
     if not names or entries != len(names):
         sys.exit(f"{path}: {entries} entries, {len(names)} understood: see NAME_ENTRY in {Path(__file__).name}")
     return names

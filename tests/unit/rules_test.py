@@ -208,6 +208,33 @@ class Sizes(Tree):
         self.expect("check_sizes.py", "python/marline/x.py:1: f has 61 lines")
 
 
+    def test_column(self) -> None:
+        self.write("runtime/base/wide.hpp", "// " + 117 * "x" + "\n")
+        self.write("cmake/x.cmake", "")
+        self.expect("check_sizes.py")
+        self.write("tests/CMakeLists.txt", "\n# " + 119 * "x" + "\n")
+        self.expect("check_sizes.py", "tests/CMakeLists.txt:2: 121 columns")
+
+    def test_folder(self) -> None:
+        for number in range(15):
+            self.write(f"runtime/base/m{number}.hpp", "")
+            self.write(f"runtime/base/m{number}.cpp", "")
+            self.write(f"tests/programs/p{number}.c", "")
+            self.write(f"tests/programs/q{number}.c", "")
+        self.expect("check_sizes.py")
+        self.write("runtime/base/one_more.cpp", "")
+        self.expect("check_sizes.py", "runtime/base: 17 modules")
+
+
+class Format(Tree):
+    def test_clean(self) -> None:
+        shutil.copy(TOOLS.parent / ".clang-format", self.root)
+        self.write("runtime/base/f.cpp", "int f(int* x) { return *x; }\n")
+        self.expect("check_format.py")
+        self.write("tests/f.c", "int f(int *x)\n{ return *x; }\n")
+        self.expect("check_format.py", "tests/f.c: not formatted")
+
+
 class OptionsPage(Tree):
     ENTRY = '    {"OMP_X", "1", "a number "\n     "or two", "What | it is.",\n     read, show},\n'
     MPI_ENTRY = '    {"MARLINE_MPI_X", "off", "on or off", "What that is.", read_x},\n'
