@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that no source file is longer than 600 lines, no function longer than 60 and no line wider than 120 columns, and
-that no folder of a library has more than 16 modules (a source file and its header are one).
+"""Checks that no source file is longer than 600 lines, no function longer than 60 and no line wider than 120 columns,
+and that no folder of a library has more than 16 modules (a source file and its header are one).
 
 C and C++ functions are found by counting braces: a brace after a parenthesis, outside any function, opens a body.
 Python's are found by its own parser.

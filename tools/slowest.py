@@ -14,8 +14,8 @@ Times = list[tuple[float, str]]  # seconds, what
 
 
 def steps(log: Path) -> Times:
-    """Of ninja's log (version 5: start, end in ms, time stamp, output, hash of the command): the last run of each command,
-    by its first output."""
+    """The steps in ninja's log (version 5: start, end in ms, time stamp, output, hash of the command): the last run of
+    each command, by its first output."""
     times: dict[str, tuple[float, str]] = {}
     for line in log.read_text().splitlines()[1:]:
         start, end, _, output, command = line.split("\t")

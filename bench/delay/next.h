@@ -11,10 +11,10 @@
 
 // clang-format off
 #define DELAY_BASE(X)                                                                                                  \
-  X(Init) X(Init_thread) X(Pcontrol) X(Finalize) X(Abort) X(Comm_create_keyval) X(Comm_free_keyval) X(Comm_set_attr)               \
+  X(Init) X(Init_thread) X(Pcontrol) X(Finalize) X(Abort) X(Comm_create_keyval) X(Comm_free_keyval) X(Comm_set_attr)   \
   X(Comm_get_attr) X(Comm_group) X(Group_translate_ranks) X(Group_size) X(Group_free) X(Comm_test_inter)               \
-  X(Comm_split_type) X(Type_size) X(Comm_free) X(Comm_rank) X(Comm_size) X(Win_allocate_shared) X(Win_shared_query) X(Win_free)     \
-  X(Barrier) X(Comm_dup) X(Comm_split) X(Comm_create) X(Cart_create) X(Win_create) X(Win_allocate)                     \
+  X(Comm_split_type) X(Type_size) X(Comm_free) X(Comm_rank) X(Comm_size) X(Win_allocate_shared) X(Win_shared_query)    \
+  X(Win_free) X(Barrier) X(Comm_dup) X(Comm_split) X(Comm_create) X(Cart_create) X(Win_create) X(Win_allocate)         \
   X(Win_create_dynamic) X(Send_init)
 #define DELAY_POINT_TO_POINT(X)                                                                                        \
   X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend) X(Issend) X(Ibsend) X(Irsend) X(Recv) X(Irecv) X(Mrecv) X(Imrecv)        \
