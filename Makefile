@@ -13,7 +13,7 @@ space := $(subst ,, )
 PYTHON  = .venv/bin/python3
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
-.PHONY: all deps build tsan asan aarch64 demo check bench format install clean
+.PHONY: all deps build tsan asan aarch64 debug demo quick check bench format install clean
 all: build
 
 deps:
@@ -45,6 +45,19 @@ aarch64: deps
 
 demo: build
 	PYTHONPATH=python $(PYTHON) -m marline.demo $(BUILD)
+
+# Ten minutes' worth of tests in five, after `make build`; with ROOM=graph and the like, those of one room in one.
+ROOM ?= all
+quick:
+	cmake --build --preset release -j $(JOBS) --target $(shell python3 tools/quick.py targets $(ROOM))
+	ctest --preset release -j 3 -R "$(shell python3 tools/quick.py tests $(ROOM))"
+
+# Without optimisation the compiler keeps every function, and without precompiled headers it sees which include a file has
+# forgotten. Now and then: it takes as long as the other builds, and is no part of `check`.
+debug: deps
+	@test -f build/debug/build.ninja || cmake --preset debug
+	cmake --build --preset debug -j $(JOBS) --target runtime/all offload/all mpi/all trace/all check/all tests/unit/all
+	ctest --preset debug -R '^unit\.'
 
 # What takes a second comes first.
 check:
