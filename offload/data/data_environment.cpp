@@ -5,6 +5,7 @@
 // name an attached pointer before the object that it lies in.
 #include "data/data_environment.hpp"
 
+#include "base/make.hpp"
 #include "base/forks.hpp"
 #include "device/contract/tell.hpp"
 #include "device/contract/users_memory.hpp"
@@ -91,9 +92,7 @@ MapEntry* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& pl
 
 // Returns null if the device has no memory for the entry.
 MapEntry* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
-  void* memory = std::malloc(sizeof(MapEntry));
-  if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* entry = new (memory) MapEntry{};
+  auto* entry = make<MapEntry>("the list of mapped data");
   entry->begin = begin;
   entry->end = begin + bytes;
   if (!locate(entry, plan)) {
@@ -498,9 +497,7 @@ bool Mapping::is_permanent(const void* host) {
 }
 
 void Mapping::add_permanent(const void* host, size_t bytes, uint64_t address, bool associated) {
-  void* memory = std::malloc(sizeof(MapEntry));
-  if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* entry = new (memory) MapEntry{};
+  auto* entry = make<MapEntry>("the list of mapped data");
   entry->begin = address_of(host);
   entry->end = entry->begin + bytes;
   entry->address = address;
@@ -536,9 +533,7 @@ void Mapping::add_place(const void* host, size_t bytes, uint64_t address) {
   Guard guard(lock_);
   uintptr_t begin = address_of(host);
   if (bytes == 0 || places_.first_overlap(begin, begin + bytes) != nullptr) return;
-  void* memory = std::malloc(sizeof(Place));
-  if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* place = new (memory) Place{};
+  auto* place = make<Place>("the list of mapped data");
   place->begin = begin;
   place->end = begin + bytes;
   place->address = address;

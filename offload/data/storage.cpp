@@ -6,6 +6,7 @@
 // until its last entry goes.
 #include "data/storage.hpp"
 
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "data/data_environment.hpp"
 #include "data/plan.hpp"
@@ -32,9 +33,7 @@ uint64_t fitting_address(uint64_t from, uintptr_t host) { return from + (host - 
 StorageBlock* make_block(Device* device, size_t bytes) {
   uint64_t allocation = device->kind->allocate(device, bytes);
   if (allocation == 0) return nullptr;
-  void* memory = std::malloc(sizeof(StorageBlock));
-  if (memory == nullptr) fatal("no memory for the list of mapped data");
-  return new (memory) StorageBlock{allocation, allocation + bytes, 0};
+  return make<StorageBlock>("the list of mapped data", allocation, allocation + bytes, 0);
 }
 
 }  // namespace

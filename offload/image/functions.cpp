@@ -6,6 +6,7 @@
 // closed, so a module that was before it in the list and now is after it has been loaded again.
 #include "image/functions.hpp"
 
+#include "base/make.hpp"
 #include "base/list.hpp"
 #include "base/forks.hpp"
 #include "base/lock.hpp"
@@ -70,8 +71,7 @@ void name_function(Function* function, const void* code) {
 }
 
 Function* make_function(const void* code) {
-  auto* function = static_cast<Function*>(std::calloc(1, sizeof(Function)));
-  if (function == nullptr) fatal("no memory for the list of target regions");
+  auto* function = make_array<Function>("the list of target regions", 1);
   name_function(function, code);
   function->entry.host = code;
   function->entry.name = function->name;

@@ -4,6 +4,7 @@
 // its kernels on this processor has no foreign runtime: its object only knows the device, and is always ready, as every
 // construct on the device has ended when its task has. For devices of libomptarget, the objects and the answers about
 // them are libomptarget's.
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -73,8 +74,7 @@ void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type
     return llvm(__tgt_interop_init, "__tgt_interop_init")(ident, thread, object, type, llvm_number(device), 0, nullptr,
                                                           nowait);
   }
-  auto* made = static_cast<Object*>(std::malloc(sizeof(Object)));
-  if (made == nullptr) fatal("no memory for an interoperability object");
+  auto* made = make<Object>("an interoperability object");
   *made = {kMark, to.number};
   *object = made;
 }

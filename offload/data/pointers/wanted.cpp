@@ -4,6 +4,7 @@
 // pointer, and it goes together with the section, so there are no more records than pointers to mapped data.
 #include "data/pointers/wanted.hpp"
 
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "data/data_environment.hpp"
 #include "data/plan.hpp"
@@ -46,9 +47,7 @@ void Mapping::want(const AttachLater& one) {
     take_from_entry(other);
     std::free(other);
   }
-  void* memory = std::malloc(sizeof(Wanted));
-  if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* wanted = new (memory) Wanted{};
+  auto* wanted = make<Wanted>("the list of mapped data");
   wanted->begin = one.slot;
   wanted->end = one.slot + sizeof(void*);
   wanted->of = of_pointee;

@@ -3,6 +3,7 @@
 // Keeps one tree of blocks for each device, because two devices may have memory at the same address.
 #include "device/contract/users_memory.hpp"
 
+#include "base/make.hpp"
 #include "base/forks.hpp"
 #include "base/ranges.hpp"
 #include "base/report.hpp"
@@ -30,8 +31,7 @@ Block* block_around(Device* device, uint64_t address) {
 }  // namespace
 
 void note_users_block(Device* device, uint64_t address, size_t bytes) {
-  auto* block = static_cast<Block*>(std::malloc(sizeof(Block)));
-  if (block == nullptr) fatal("no memory for the list of omp_target_alloc's blocks");
+  auto* block = make<Block>("the list of omp_target_alloc's blocks");
   block->begin = address;
   block->end = address + bytes;
   block->associations = 0;

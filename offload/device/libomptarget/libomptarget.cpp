@@ -5,6 +5,7 @@
 // most 64 operations, the oldest first, so that thousands of them do not delay other hooks.
 #include "device/libomptarget/libomptarget.hpp"
 
+#include "base/make.hpp"
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
@@ -222,9 +223,7 @@ struct Held {
 
 // Allocates the record of a construct whose task is held. The construct is shown as pending until it ends.
 Started* put_aside(const Doing& doing, const Held& held, ReportScope& scope) {
-  void* memory = std::malloc(sizeof(Started));
-  if (memory == nullptr) fatal("no memory for a deferred target construct");
-  auto* started = new (memory) Started{};
+  auto* started = make<Started>("a deferred target construct");
   started->task = held.task;
   started->staged = held.staged;
   started->reported = scope.leave();

@@ -2,6 +2,7 @@
 //
 // Ends claimed tasks in the progress hook: what a region or data construct has mapped, the copies back to the host, and
 // the task itself. A task must not end in a call from the runtime.
+#include "base/make.hpp"
 #include "base/lock.hpp"
 #include "data/data_environment.hpp"
 #include "submission/queue/submission.hpp"
@@ -55,7 +56,7 @@ void start_copies(SubmittedTask* one) {
     Transfer transfer = ending.plan.copies[i];
     DeviceCopy made = {transfer.device, transfer.host, transfer.bytes, false};
     report_copies(one->task->items.reported, one->device, &made, 1, one->reported_copies);
-    auto* copy = make<CopyHome>();
+    auto* copy = make<CopyHome>("a deferred target region");
     copy->ended = copy_ended;
     copy->of = one;  // `one` may be gone after the last of these calls
     count_in_parts(1);
@@ -105,7 +106,7 @@ Step end_task(SubmittedTask* one) {
   for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
   one->copies.clear();
   if (one->ending == nullptr || !one->ending->has_begun) {
-    if (g_spare == nullptr) g_spare = make<Ending>();
+    if (g_spare == nullptr) g_spare = make<Ending>("a deferred target region");
     Ending* ending = one->ending != nullptr ? one->ending : g_spare;
     // Some of the data is in flight for another construct.
     if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;

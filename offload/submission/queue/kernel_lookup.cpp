@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Asks devices where they have the kernels of claimed tasks (submission.cpp). The tasks wait for the answer.
+#include "base/make.hpp"
 #include "submission/queue/submission.hpp"
 
 #include "registry/registry.hpp"
@@ -42,7 +43,7 @@ bool wait_for_kernel(SubmittedTask* one, SoughtKernel*& fresh) {
   while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))
     sought = sought->next;
   if (sought == nullptr) {
-    fresh = sought = make<SoughtKernel>();
+    fresh = sought = make<SoughtKernel>("a deferred target region");
     sought->ended = kernel_found;
     sought->kernel = one->task->kernel;
     sought->device = one->device;

@@ -2,6 +2,7 @@
 //
 // What the runtime reports of target tasks (marline_target_observer_t in devices.h): claims the tasks that can be
 // submitted early, and keeps their records up to date. Any thread.
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/named.hpp"
 #include "registry/loaded_variables.hpp"
@@ -42,7 +43,7 @@ void* take(CapturedTask* task) {
   if (task->graph != 0 && is_plain && is_reported(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
-  auto* one = make<SubmittedTask>();
+  auto* one = make<SubmittedTask>("a deferred target region");
   one->task = task;
   one->device = device;
   one->task->items.of_region = is_region;

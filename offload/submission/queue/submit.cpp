@@ -2,6 +2,7 @@
 //
 // Submits a deferred target construct early (submission.cpp) to its device: its maps are processed now, so that
 // its effect on the data environment is settled. Its copies become operations of the device.
+#include "base/make.hpp"
 #include "base/chained.hpp"
 #include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
@@ -42,7 +43,7 @@ void also_after(const void* of, uint64_t operation) { static_cast<const Place*>(
 SubmissionOrder order_at(const Place& place) { return {place.one->key, is_ordered_after, &place, also_after}; }
 
 void show(SubmittedTask* one, const char* what) {
-  one->shown = make<PendingConstruct>();
+  one->shown = make<PendingConstruct>("a deferred target region");
   one->shown->device = one->device;
   one->shown->kernel = one->task->kernel;
   one->shown->place = one->task->place;
@@ -64,7 +65,7 @@ bool brought(Operation* operation) {
 }
 
 TransientCopy* make_transient_copy(bool in_parts) {
-  auto* operation = make<TransientCopy>();
+  auto* operation = make<TransientCopy>("a deferred target region");
   operation->ended = brought;
   operation->in_parts = in_parts;
   return operation;
@@ -197,7 +198,7 @@ void check_place(SubmittedTask* one, List<uint64_t>& after) {
 bool launch_transient(SubmittedTask* one, List<uint64_t>& after) {
   if (is_reported(MARLINE_ON_ANYTHING)) return false;
   Mapping& mapping = *one->device->mapping;
-  auto* ending = make<Ending>();
+  auto* ending = make<Ending>("a deferred target region");
   Place at = {one, &after};
   if (omp_get_cancellation() != 0 || !mapping.begin_transient(one->task->items, ending->plan, order_at(at))) {
     destroy(ending);
@@ -210,7 +211,7 @@ bool launch_transient(SubmittedTask* one, List<uint64_t>& after) {
     start_kernel(one, after, one, 0, false);
     return true;
   }
-  auto* run = make<Run>();
+  auto* run = make<Run>("a deferred target region");
   run->ended = has_run;
   run->kernel = one->task->kernel;
   start_kernel(one, after, run, 0, false);
@@ -273,7 +274,7 @@ void report_filled(Plan& plan, Device* device, ReportedConstruct* reported) {
 
 // Launches an enter data or exit data.
 bool launch_mapping(SubmittedTask* one, List<uint64_t>& after) {
-  auto* ending = make<Ending>();
+  auto* ending = make<Ending>("a deferred target region");
   Plan& plan = ending->plan;
   Mapping& mapping = *one->device->mapping;
   bool enters = one->task->kind == ConstructKind::kEnterData;

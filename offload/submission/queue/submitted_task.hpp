@@ -4,7 +4,9 @@
 // early, and the records that belong to it. All are guarded by the lock of submission.hpp.
 #pragma once
 
+#include "base/make.hpp"
 #include "base/lock.hpp"
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "base/list.hpp"
 #include "device/contract/capture.hpp"
@@ -123,18 +125,5 @@ struct Queue {
     return one;
   }
 };
-
-template <class T>
-T* make() {
-  void* memory = std::malloc(sizeof(T));
-  if (memory == nullptr) fatal("no memory for a deferred target region");
-  return new (memory) T{};
-}
-
-template <class T>
-void destroy(T* one) {
-  one->~T();
-  std::free(one);
-}
 
 }  // namespace marline::offload::submission

@@ -9,6 +9,7 @@
 // order and without a gap. If a region is submitted in another way, the iteration is over for the device, and the
 // device forgets the graph before the next iteration: the device's record lacks this task, so its order is no longer
 // complete.
+#include "base/make.hpp"
 #include "base/chained.hpp"
 #include "submission/queue/submission.hpp"
 #include "submission/observe/captured_task.hpp"
@@ -142,7 +143,7 @@ Turn take_turn(SubmittedGraph& graph, SubmittedTask* one, const uint64_t* number
 void iterates(uint64_t number, int has_barrier) {
   Guard guard(g_submission.lock);
   SubmittedGraph* graph = g_graphs.find(number);
-  if (graph == nullptr) g_graphs.add(number, graph = make<SubmittedGraph>());
+  if (graph == nullptr) g_graphs.add(number, graph = make<SubmittedGraph>("a deferred target region"));
   graph->has_barrier = has_barrier != 0;
   graph->is_open = true;
   graph->is_reported = false;
@@ -239,7 +240,7 @@ SubmittedTask* make_iteration(SubmittedGraph& graph, marline_claimed_t* all, uin
   reported.handle = all;
   reported.number = number;
   reported.graph = graph.key;
-  auto* one = make<SubmittedTask>();
+  auto* one = make<SubmittedTask>("a deferred target region");
   one->task = make_captured(reported, items, {});
   one->task->kind = ConstructKind::kTarget;
   one->device = graph.device;

@@ -4,6 +4,7 @@
 // address on each node, and that every kernel may use.
 #include "device/cluster/head/code.hpp"
 
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/cluster/head/members.hpp"
@@ -44,8 +45,7 @@ List<Variable> g_variables;
 
 template <class T>
 T* make_zero() {
-  auto* made = static_cast<T*>(std::calloc(1, sizeof(T)));
-  if (made == nullptr) fatal("no memory for what a cluster knows of a program's code");
+  auto* made = make_array<T>("what a cluster knows of a program's code", 1);
   return made;
 }
 

@@ -3,6 +3,7 @@
 // Allocates the cluster's memory, tracks pointers in it, and finds what a kernel may use.
 #include "device/cluster/head/memory.hpp"
 
+#include "base/make.hpp"
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -33,9 +34,7 @@ ClusterBuffer* ClusterMemory::allocate_in(Arena& arena, uint64_t bytes) {
   // One byte more, as a pointer to the address after the buffer's end must not point into another buffer.
   uint64_t address = arena.allocate(bytes + 1);
   if (address == 0) return nullptr;
-  void* memory = std::malloc(sizeof(ClusterBuffer));
-  if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
-  auto* buffer = new (memory) ClusterBuffer{};
+  auto* buffer = make<ClusterBuffer>("the list of a cluster's buffers");
   buffer->begin = address;
   buffer->end = address + bytes;
   buffer->number = next_++;

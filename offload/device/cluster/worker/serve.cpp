@@ -2,6 +2,7 @@
 //
 // The cluster in a worker: joins the cluster at the program's first frame about it, and runs its tasks with the
 // worker's dispatcher, as remote/worker/serve.cpp runs kernels. The thread that polls the wire delivers the frames.
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
 #include "device/cluster/head/cluster.hpp"
@@ -202,8 +203,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   if (region == nullptr) {
     fatal("task %lu of node %d of the cluster is no target region", index, g_job->number);
   }
-  auto* work = static_cast<ClusterWork*>(std::malloc(sizeof(ClusterWork)));
-  if (work == nullptr) fatal("no memory for a task of the cluster");
+  auto* work = make<ClusterWork>("a task of the cluster");
   work->is_kernel = true;
   work->run = run_work;
   work->kernel = kernel;

@@ -4,6 +4,7 @@
 // ISA 6.0, which all drivers since 2017 compile for the GPU in use.
 #include "device/libomptarget/cuda/cuda_find.hpp"
 
+#include "base/make.hpp"
 #include "base/list.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
@@ -153,9 +154,7 @@ Finder& finder_of(void* context) {
   for (Finder* finder : g_finders) {
     if (finder->context == context) return *finder;
   }
-  void* memory = std::malloc(sizeof(Finder));
-  if (memory == nullptr) fatal("no memory for what is found on a GPU");
-  auto* finder = new (memory) Finder;
+  auto* finder = make<Finder>("what is found on a GPU");
   finder->context = context;
   open(*finder);
   g_finders.push(finder);

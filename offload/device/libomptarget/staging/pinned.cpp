@@ -4,6 +4,7 @@
 // mapped variable.
 #include "device/libomptarget/staging/pinned.hpp"
 
+#include "base/make.hpp"
 #include "base/lock.hpp"
 #include "base/ranges.hpp"
 #include "base/report.hpp"
@@ -29,8 +30,7 @@ void* allocate_pinned(Device* device, size_t bytes) {
   if (bytes == 0) return nullptr;
   void* memory = reinterpret_cast<Allocate>(llvm_routine("llvm_omp_target_alloc_host"))(bytes, llvm_number(device));
   if (memory == nullptr) return nullptr;
-  auto* block = static_cast<Block*>(std::malloc(sizeof(Block)));
-  if (block == nullptr) fatal("no memory for the list of pinned blocks");
+  auto* block = make<Block>("the list of pinned blocks");
   block->begin = reinterpret_cast<uintptr_t>(memory);
   block->end = block->begin + bytes;
   block->device = device;

@@ -7,6 +7,7 @@
 // existed before its own; then for pinned memory, whose holders wait only for their device.
 #include "device/libomptarget/staging/staged_construct.hpp"
 
+#include "base/make.hpp"
 #include "base/ranges.hpp"
 #include "base/report.hpp"
 #include "base/streamed.hpp"
@@ -272,9 +273,7 @@ void StagedConstruct::take_up(int item) {
 }
 
 void StagedConstruct::make_range(int item, bool filled) {
-  void* memory = std::malloc(sizeof(StagedRange));
-  if (memory == nullptr) fatal("no memory for the list of staged data");
-  auto* made = new (memory) StagedRange{};
+  auto* made = make<StagedRange>("the list of staged data");
   made->begin = begin_of(items_, item);
   made->end = end_of(items_, item);
   made->users = 1;
