@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entries off the diagonal lie in [-1, 1), those on it in [n, n + 1): strictly diagonally dominant with a positive
+ * Entries off the diagonal lie in [-1, 1), entries on it in [n, n + 1): strictly diagonally dominant with a positive
  * diagonal, hence positive definite (Gershgorin). No state: see entry().
  */
 #include "generate.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Who owns which tile, and who needs it. A symmetric n x n matrix is cut into tiles of tile x tile (the last row and
- * column of tiles may be smaller) and only those on and below the diagonal are kept. Tile (m, k) lives on the process
- * at (m mod grid_rows, k mod grid_cols) of the process grid: ScaLAPACK's 2D block-cyclic distribution. A Layout is
- * filled in once before any thread starts and only read after that; every function here is pure.
+ * column of tiles may be smaller) and only the tiles on and below the diagonal are kept. Tile (m, k) lives on the
+ * process at (m mod grid_rows, k mod grid_cols) of the process grid: ScaLAPACK's 2D block-cyclic distribution. A Layout
+ * is filled in once before any thread starts and only read after that; every function here is pure.
  */
 #ifndef CHOLESKY_LAYOUT_H
 #define CHOLESKY_LAYOUT_H
@@ -34,9 +34,9 @@ int layout_next(int first, int period, int residue);
 int layout_owner(const Layout* layout, int m, int k);
 bool layout_owns(const Layout* layout, int m, int k);
 
-/* Whether the process at (row, col) of the grid reads tile (m, k) of L in step k: as an operand of an update in
- * tile row m, whose columns are k+1..m, or in tile column m, whose rows are m..tiles-1. For the diagonal tile, m
- * == k, the second case is the processes that hold the column below it. The owner may be among them. */
+/* Whether the process at (row, col) of the grid reads tile (m, k) of L in step k: as an operand of an update in tile
+ * row m (columns k+1..m), or in tile column m (rows m..tiles-1). For the diagonal tile, m == k, the second case is the
+ * processes that hold the column below it. The owner may be among them. */
 bool layout_needs(const Layout* layout, int row, int col, int m, int k);
 
 #endif

@@ -26,7 +26,7 @@ double* tile_status(Tile tile) { return tile.data + (size_t)tile.rows * (size_t)
 
 int tile_message_count(Tile tile) { return tile.rows * tile.cols + 1; }
 
-/* First local row whose tile in local column c lies on or below the diagonal. */
+/* The first local row that has its tile of local column c on or below the diagonal. */
 static int first_local_row(const Layout* layout, int c) {
   int k = c * layout->grid_cols + layout->my_col;
   int above = k - layout->my_row;

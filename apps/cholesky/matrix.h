@@ -27,7 +27,7 @@ typedef struct {
   int local_rows; /* tile rows and columns of this process */
   int local_cols;
   size_t count;   /* tiles of this process */
-  double* slab;   /* all tiles, one behind the other; NULL if this process holds none */
+  double* slab;   /* all tiles, one after the other; NULL if this process holds none */
   double** tiles; /* local_rows x local_cols, NULL above the diagonal */
 } Matrix;
 

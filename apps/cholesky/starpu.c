@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The same factorisation by StarPU, in place of factorise.c, for comparison: one rank, whose tiles are registered
- * variables. Each kernel is a task that names its tiles' handles, and StarPU finds the graph from the order of
+ * The same factorisation by StarPU, in place of factorise.c, for comparison: one rank, and each tile is a registered
+ * variable. Each kernel is a task that names its tiles' handles, and StarPU finds the graph from the order of
  * submission (sequential consistency), as OpenMP does from depend clauses. The main thread submits and is none of the
- * CPU workers, of which there are OMP_NUM_THREADS. StarPU starts before main, so that its start is in no time; to
- * register the tiles is in it, as the creation of OpenMP's threads is.
+ * CPU workers, of which there are OMP_NUM_THREADS. StarPU starts before main, so its start is not in the measured time.
+ * The registration of the tiles is, as is the creation of OpenMP's threads in the other programs.
  */
 #include <starpu.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static struct starpu_codelet gemm = {
     .cpu_funcs = {run_gemm}, .nbuffers = 3, .modes = {STARPU_R, STARPU_R, STARPU_RW}, .name = "gemm"};
 
 static const Matrix* the_matrix;
-static starpu_data_handle_t* handles; /* tiles x tiles; of those on and below the diagonal */
+static starpu_data_handle_t* handles; /* tiles x tiles; set for the tiles on and below the diagonal */
 
 static starpu_data_handle_t* handle_of(int m, int k) { return &handles[(size_t)m * the_matrix->layout.tiles + k]; }
 

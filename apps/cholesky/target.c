@@ -83,7 +83,7 @@ static void visit_tiles(const Matrix* a, void (*visit)(Tile tile)) {
   }
 }
 
-/* Column k of L, and what it changes in the columns behind it: column k+1, which the next step waits for, comes first.
+/* Column k of L, and its updates of all later columns. Column k+1 comes first, as the next step waits for it.
  */
 static void create_step(const Matrix* a, int k) {
   const int tiles = a->layout.tiles;

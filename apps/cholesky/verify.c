@@ -50,7 +50,7 @@ static void create_norm_tasks(const Matrix* a, double* norms) {
   }
 }
 
-/* Frobenius norm of the symmetric matrix whose lower triangle is in a. */
+/* Frobenius norm of the symmetric matrix that has its lower triangle in a. */
 static double matrix_norm(const Matrix* a, double* norms) {
 #pragma omp parallel default(none) shared(a, norms)
 #pragma omp single

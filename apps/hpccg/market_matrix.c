@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See market_matrix.h. Entries of this process' rows are collected as they come, and with them, of a general file,
- * those of its columns; both are sorted, and must then be equal.
+ * See market_matrix.h. Entries of this process' rows are collected in the order of the file. Of a general file, the
+ * entries of this process' columns are collected, too. Rows and columns are sorted, and must then be equal.
  */
 #include "market_matrix.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * This process' rows of a sparse matrix, by rows (CSR), and where rows live: each process has one contiguous block of
- * them, in the order of the ranks. A vector that the matrix is multiplied with has the process' own elements first and
- * the halo behind them: those elements of other processes that its rows refer to, in ascending order.
+ * them, in the order of the ranks. A vector that the matrix is multiplied with has the process' own elements first, and
+ * then the halo: the elements of other processes that its rows refer to, in ascending order.
  *
  * Filled by the main thread (stencil.h, market_matrix.h), with column numbers of the whole matrix; matrix_localise
  * turns them into places of such a vector. Only read after that.
@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Which rows are whose. */
+/* Which process has which rows. */
 typedef struct {
   int ranks;
   int rank;
-  long long* first; /* of each rank, and the order of the matrix behind them */
+  long long* first; /* of each rank; the last element is the order of the matrix */
 } Rows;
 
 typedef struct {

@@ -96,7 +96,7 @@ static const struct option kOptions[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* True if the option was one of those that shape the task graph. */
+/* True if the option is one that shapes the task graph. */
 static bool apply_task_option(Options* options, int option, Failure* failure) {
   Tiling* tiling = &options->tiling;
   switch (option) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See speculate.h. Two kinds of task are added to those of an iteration:
+ * See speculate.h. Adds two kinds of task to each iteration:
  *
  *   copy(t)    x(t), and the largest element of r(t)       in x(t) r(t)               out copy(k, t)
  *   verdict    maximum over all processes                  in copy(k, all t)          inout judged

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conjugate gradients whose iterations do not wait for the verdict: whether the largest element of r is small enough is
- * a maximum over all processes that no iteration needs for itself, so it is found beside the next ones. When it says
- * that iteration K was the last, later ones are under way on all processes, each somewhere else;
- * marline_mpi_speculation_stop ends them. The result is x of iteration K, whatever ran too much.
+ * Conjugate gradients in which no iteration waits for the verdict. The verdict is whether the largest element of r is
+ * small enough: a maximum over all processes, which no iteration needs for itself, so it is computed beside the next
+ * iterations. When it says that iteration K was the last, later ones are under way on all processes, each somewhere
+ * else; marline_mpi_speculation_stop ends them. The result is x of iteration K, whatever ran too much.
  *
- * x goes on changing, so an iteration whose verdict is not known keeps a copy of it. There are `ahead` copies:
+ * x goes on changing, so each iteration keeps a copy of it until its verdict is known. There are `ahead` copies:
  * iteration k + ahead makes its copy where k's is, so it waits for the verdict on k; with it, sooner or later, all that
  * follows.
  */

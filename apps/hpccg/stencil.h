@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The 27-point problem: each process has a box of nx x ny x nz points, the boxes lie on each other in z in the order of
- * the ranks. A point is coupled to its neighbours, those across edges and corners too, by -1; the diagonal is 27. That
- * is symmetric, and strictly dominant by at least 1, hence positive definite.
+ * the ranks. A point is coupled by -1 to its neighbours, also across edges and corners; the diagonal is 27. That is
+ * symmetric, and strictly dominant by at least 1, hence positive definite.
  */
 #ifndef HPCCG_STENCIL_H
 #define HPCCG_STENCIL_H

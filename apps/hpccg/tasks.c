@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See tasks.h. Each kind of task has a function of its own that is not inlined, so that the code address which a tool
- * sees at its creation names it. Tasks carry their place in the plan and nothing else, least of all the number of the
- * iteration: those of a repeated graph are the same in all of them.
+ * sees at its creation names it. Tasks carry their place in the plan and nothing else. They do not carry the number of
+ * the iteration, as the tasks of a repeated graph are the same in all iterations.
  *
  * Tasks that call MPI are untied and keep nothing in thread-local storage across the call.
  */

@@ -10,14 +10,14 @@
 #include "failure.h"
 #include "plan.h"
 
-/* A loop whose iterations create the same tasks: the modes of marline_graph_begin. */
+/* How to run a loop that creates the same tasks in each iteration: the modes of marline_graph_begin. */
 typedef enum { kGraphBarrier = 0, kGraphNowait = 1, kGraphReplay = 2 } GraphMode;
 
 typedef struct {
   bool persistent;
   GraphMode mode; /* if persistent */
   int lag;        /* with a tolerance: iterations that are created ahead of knowing whether to stop */
-  bool cancel;    /* those among them that have not started are dropped rather than run for nothing */
+  bool cancel;    /* such iterations that have not started are dropped rather than run for nothing */
   int ahead; /* iterations that may run, not only exist, before it is known whether to stop: see speculate.h; or 0 */
 } TaskForm;
 

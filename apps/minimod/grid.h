@@ -42,7 +42,7 @@ typedef struct {
 bool grid_create(Grid* grid, const Options* options, int first, int planes, int slabs);
 void grid_destroy(Grid* grid);
 
-/* The first plane of slab i of `slabs`, and of slabs behind the last one: the number of all. */
+/* The first plane of slab i of `slabs`. For i >= slabs, the number of all planes. */
 int grid_cut(const Options* options, int slabs, int i);
 
 /* Fewest planes of each slab, so that its parts reach into its neighbours only. */

@@ -53,7 +53,7 @@ static inline void kernel_images(const Shape* shape, float* next, int x, int y, 
 }
 
 /* Points [first, last) of row (x, y). `factors`: k of each point of the slab. `damping`: the parts of d by x (of the
- * whole grid), y and z, one behind the other; their sum is d. `source`: s at this time. */
+ * whole grid), y and z, one after the other; their sum is d. `source`: s at this time. */
 static inline void kernel_chunk(const Shape* shape, float* restrict next, const float* restrict now,
                                 const float* restrict factors, const float* restrict damping, int x, int y, int first,
                                 int last, float source) {

@@ -6,7 +6,7 @@
  *   part p, step k     in  regions p - 1, p, p + 1 of the field that step k reads      out  region p of the other one
  *   exchange           in  a part of the field that step k has written                 out  the neighbour's halo there
  *
- * So the exchange of a step overlaps with its inner parts, and a slab whose halos are there need not wait for others.
+ * So the exchange of a step overlaps with its inner parts, and a slab that has its halos need not wait for other slabs.
  */
 #include "tasks.h"
 
@@ -50,7 +50,7 @@ __attribute__((noinline)) static void task_rest(const Grid* grid, Slab* slab, in
   rest_sleep(time, device);
 }
 
-/* In a kernel's place, so that the halos of a step wait for those before. */
+/* Stands for a kernel, so that the halos of a step wait for the halos of the step before. */
 __attribute__((noinline)) static void task_nothing(Slab* slab, int step, int part) {
   char *before = grid_token(slab, step, part - 1), *here = grid_token(slab, step, part);
   char *behind = grid_token(slab, step, part + 1), *made = grid_token(slab, step + 1, part);

@@ -34,8 +34,8 @@ double wave_damping(const Options* options, int points, int place) {
 
 enum { kPointsPerWave = 16 };
 
-/* From one point to the place-th one behind it, where `points` lie between two zeros. Whole turns are left out in
- * integers, as the rounding of large angles is large. */
+/* The angle from a zero of the wave to the place-th point after it, where `points` points lie between two zeros. Whole
+ * turns are left out in integers, as the rounding of large angles is large. */
 static double angle(int points, int place) {
   const long long half_waves = 1 + 2 * points / kPointsPerWave;
   return kPi * (double)(half_waves * place % (2 * (points + 1LL))) / (points + 1);

@@ -9,7 +9,7 @@
 
 #include "options.h"
 
-/* Ricker's wavelet: the second derivative of a Gaussian, whose strongest frequency belongs to --wavelength. Its peak is
+/* Ricker's wavelet: the second derivative of a Gaussian. Its strongest frequency belongs to --wavelength. Its peak is
  * at 1.5 * wavelength; it begins and ends, at 0 and 3 * wavelength, near zero. */
 double wave_source(const Options* options, double time);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Storage of blocks of bodies. A block is a few quantities of its bodies, one array per quantity, one behind the other:
+ * Storage of blocks of bodies. A block is a few quantities of its bodies, one array per quantity, one after the other:
  * positions are x, y, z and the mass, velocities x, y, z, forces the acceleration x, y, z and the potential. Each array
  * starts on a cache line and is filled up to whole cache lines with bodies of mass 0 at the origin, so that loops over
  * the sources of a force are made of whole, aligned vectors.
@@ -41,7 +41,7 @@ static inline double* block_quantity(Block block, int q) { return block.data + (
 /* What a message carries. */
 static inline int block_message_count(Block block) { return kQuantities * block.stride; }
 
-/* All numbers, those that fill up included, become 0. */
+/* All numbers, including the padding, become 0. */
 void block_clear(Block block);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
   double checksum; /* of all coordinates and velocities, each body weighted by its number */
 } Totals;
 
-/* The state's sums; its forces must be those of its positions. softening is a length. */
+/* The state's sums. The caller must have computed the forces from the current positions. softening is a length. */
 Totals check_totals(const Bodies* bodies, double softening);
 
 /* How far the momentum is from where it was, and how far rounding can bring it: the sum of n forces on a body has a

@@ -13,8 +13,9 @@
  * acceleration. A square root and a division count as one each, as usual for such figures. */
 enum { kFlopsPerInteraction = 21 };
 
-/* Adds what the bodies of `sources` do to those of `targets`, their accelerations and potentials, to `force`. softening
- * is the square of the length that is added to distances; it must be positive, as a body meets itself here. */
+/* Adds to `force` the accelerations and potentials that the bodies of `sources` cause at the bodies of `targets`.
+ * softening is the square of the length that is added to distances; it must be positive, as a body meets itself here.
+ */
 void kernel_forces(Block targets, Block sources, Block force, double softening);
 
 /* The first half of a step: velocities by half a step, positions by a step; and force becomes 0. */

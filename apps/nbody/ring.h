@@ -8,8 +8,9 @@
  * `depend(out)` on its buffer it waits for the readers of hop h - 2, among them the task that sent it on.
  *
  * That cannot deadlock. The messages of one hop are created along one total order that all ranks share: by block; for
- * one block, first those of senders with an even rank, then the others. Hence the order of creation itself is a valid
- * sequential execution, even if every send waits for its receive: README.md has the argument in full.
+ * one block, first the messages of senders with an even rank, then the messages of the others. Hence the order of
+ * creation itself is a valid sequential execution, even if every send waits for its receive: README.md has the argument
+ * in full.
  *
  * A Ring is created by the main thread; ring_exchange is called by one thread per phase.
  */
@@ -32,14 +33,14 @@ void ring_destroy(Ring* ring);
 /* The largest message tag that is used. May exceed what MPI's MPI_TAG_UB holds: check first. */
 long long ring_largest_tag(const Layout* layout);
 
-/* Whose blocks this rank sees at a hop. */
+/* The rank that owns the blocks which this rank sees at a hop. */
 int ring_owner(const Layout* layout, int hop);
 
 /* Positions of block b of that owner: this process' own, or the receive buffer. */
 Block ring_block(const Ring* ring, int hop, int b);
 
-/* Creates the tasks that bring the blocks of a hop, 1 <= hop < ranks, and those that send on what the right neighbour
- * sees at that hop. */
+/* Creates the tasks that receive the blocks of a hop, 1 <= hop < ranks, and the tasks that send on the blocks that the
+ * right neighbour sees at that hop. */
 void ring_exchange(const Ring* ring, int hop);
 
 #endif

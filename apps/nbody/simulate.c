@@ -41,7 +41,7 @@ static void create_hop_tasks(const Simulation* simulation, int hop) {
   }
 }
 
-/* The blocks of a hop are on their way while those of the hop before are at work. */
+/* The blocks of a hop are on their way while the blocks of the hop before are in use. */
 static void create_force_tasks(const Simulation* simulation) {
   int hops = simulation->bodies->layout->ranks;
   for (int hop = 0; hop < hops; ++hop) {

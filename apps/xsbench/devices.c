@@ -25,7 +25,7 @@ typedef struct {
   unsigned long long* sums; /* of each kernel: mapped while it runs */
 } Run;
 
-/* Kernel k of all: the lookups from here to those of kernel k + 1. */
+/* The first lookup of kernel k, counted over all devices. Its lookups end where kernel k + 1 begins. */
 static long long first_lookup(const Work* work, long long kernel) {
   const long long kernels = (long long)work->devices * work->kernels;
   return work->lookups / kernels * kernel + work->lookups % kernels * kernel / kernels;
@@ -45,7 +45,8 @@ static void sleep_instead(const Work* work, int device, long long lookups, Chain
 /* What a device has of the tables, by the names of local variables. */
 #define TABLE_ARRAYS points [0:point_count], energies [0:energy_count], index [0:index_count], materials [0:1]
 
-/* Data may still be on its way when the construct that sends it has ended. The empty region runs behind it. */
+/* Data may still be on its way when the construct that sends it has ended. The empty region runs after the data has
+ * come. */
 static void enter(const Run* run, int device) {
   const Tables* tables = run->tables;
   const Lengths lengths = tables_lengths(tables->grid, tables->nuclides, tables->gridpoints);

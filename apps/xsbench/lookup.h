@@ -14,7 +14,7 @@ enum { kLookupSeed = 1070, kNumbersPerLookup = 2 };
 
 #pragma omp declare target
 
-/* The last of the places from low to high - 1 whose energy is not above e; low if there is none. */
+/* The last of the places from low to high - 1 with an energy not above e; low if there is none. */
 static inline long long lookup_search(const double* energies, int stride, long long low, long long high, double e) {
   while (high - low > 1) {
     const long long middle = low + (high - low) / 2;

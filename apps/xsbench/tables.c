@@ -51,7 +51,7 @@ typedef struct {
   int nuclide;
 } Step;
 
-/* From row to row, one nuclide is at its next point: that whose energy the row has. */
+/* From row to row, one nuclide moves to its next point: the point that has the row's energy. */
 static bool index_union(const Point* points, int nuclides, int gridpoints, double* energies, int* index) {
   const size_t count = (size_t)nuclides * (size_t)gridpoints;
   Step* steps = malloc(count * sizeof *steps);

@@ -3,7 +3,7 @@
  * The making of what lookups read (data.h): created by the host, read only after that, mapped to each device as a
  * whole: four arrays, none of which is empty or holds a pointer.
  *
- * All numbers are drawn at random, energies too, from 0 to 1. Only their amount and their use are those of a reactor.
+ * All numbers are drawn at random, energies too, from 0 to 1. Only their amount and their use are as for a reactor.
  */
 #ifndef XSBENCH_TABLES_H
 #define XSBENCH_TABLES_H

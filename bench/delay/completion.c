@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that complete requests. Those that are held back are taken out of what MPI is asked for: where all must be
- * complete the answer is no, where one will do MPI is asked for the others. Waiting is asking again. Any thread.
+ * Calls that complete requests. MPI is not asked about requests that are held back. A call that needs all requests
+ * complete says no while one is held back; a call that needs one asks MPI about the others. A wait asks again and
+ * again. Any thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum { kOnStack = 64 };
 
-/* The requests of a call without those that are held back. */
+/* The requests of a call, with MPI_REQUEST_NULL for each that is held back. */
 typedef struct Others {
   MPI_Request* requests;
   int held;

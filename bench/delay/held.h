@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests whose completion is held back. A request of a receive or a collective is noted when it is made. held() asks
- * MPI whether it has completed by a call that leaves it alone (MPI_Request_get_status), and says yes until it has and
- * its time has come; from then on it is a request as any other, which MPI's own calls complete. So handles, statuses
- * and errors are MPI's, and a request is never completed before its time.
+ * Requests with a completion that is held back. A request of a receive or a collective is noted when it is made. held()
+ * asks MPI whether it has completed by a call that leaves it alone (MPI_Request_get_status), and says yes until it has
+ * and its time has come; from then on MPI's own calls complete it, as any other request. So handles, statuses and
+ * errors are MPI's, and a request is never completed before its time.
  *
  * The table is guarded by one lock; an entry belongs to the thread that asks for its request, as MPI allows one only.
  */

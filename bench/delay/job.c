@@ -48,7 +48,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return started(next.Init_thread(argc, argv, required, provided));
 }
 
-/* Level 0 switches tools off, others on (MPI 4.0, 15.2.4); negative ones mean something to nobody here. */
+/* Level 0 switches tools off, positive levels switch them on (MPI 4.0, 15.2.4). Negative levels do nothing here. */
 int MPI_Pcontrol(const int level, ...) {
   if (level >= 0) delay_switch(level > 0);
   return next.Pcontrol(level);

@@ -21,7 +21,7 @@ static int ranks;
 static int rank;
 static int* node_of; /* by rank: the lowest rank on its node */
 static Link* links;  /* by node and node */
-static Busy* busy;   /* likewise; of all processes */
+static Busy* busy;   /* by node and node; shared by all processes */
 static int64_t latency;
 static MPI_Win window = MPI_WIN_NULL;
 static char* names;

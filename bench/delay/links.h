@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Links between made-up nodes, by MPI_LINK and MPI_NODES_AS: the model, the list and the arithmetic are those of
+ * Links between made-up nodes, by MPI_LINK and MPI_NODES_AS: the model, the list and the arithmetic are the same as for
  * MARLINE_LINK (offload/wire/model/link_speed.hpp, which is compiled into this library, too). The sender takes the link
  * of the two nodes before it calls MPI, and so knows when the message will have arrived. All processes are on one
  * machine. Any thread after links_start().
@@ -25,7 +25,7 @@ void links_switch(bool on);
  */
 int64_t links_send(int from, int to, int64_t bytes);
 
-/* When all that has been sent to this process' node has arrived: for a message whose own time has been lost. */
+/* When all that has been sent to this process' node has arrived: for a message with no known time of its own. */
 int64_t links_last(void);
 
 /* The largest latency of all links: what a collective takes, whatever its bytes. */

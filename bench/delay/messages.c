@@ -80,7 +80,7 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destina
   return error;
 }
 
-/* Receives whose place in their sequence is not known -------------------------------------------------------------- */
+/* Receives at an unknown place of their sequence ------------------------------------------------------------------- */
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   stamps_distrust("a matched probe");

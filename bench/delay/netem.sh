@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs a command (an MPI launcher, with ranks on this machine) in a network namespace of its own, whose loopback device
-# delays every packet: real latency in a real network stack, where the shim beside this file is a model of it. Needs the
-# right to make namespaces, iproute2, and the kernel's netem. Both MPIs are told to use TCP instead of shared memory.
+# Runs a command (an MPI launcher, with ranks on this machine) in a network namespace of its own, where the loopback
+# device delays every packet: real latency in a real network stack, where the shim beside this file is a model of it.
+# Needs the right to make namespaces, iproute2, and the kernel's netem. Both MPIs are told to use TCP instead of shared
+# memory.
 #
 #   netem.sh MICROSECONDS COMMAND [ARGUMENT]...
 #

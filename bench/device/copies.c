@@ -7,9 +7,9 @@
  * median over the rounds, so that what slows a round down counts on both sides; `memcpy_1k`, `to_1k` and `from_1k`, the
  * time of a copy of 1 KiB.
  *
- * All blocks begin with a page, as those of devices do. Large ones of malloc begin 16 bytes behind it; and where
- * addresses differ modulo 32, the kernel's copy, which MPI uses within a machine, is slower by a third to a half on
- * some processors.
+ * All blocks begin with a page, as the blocks of devices do. Large blocks of malloc begin 16 bytes after a page begins;
+ * and where addresses differ modulo 32, the kernel's copy, which MPI uses within a machine, is slower by a third to a
+ * half on some processors.
  */
 #include "device.h"
 

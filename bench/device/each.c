@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The shortest program whose ranks are each other's devices: `region` has each rank run one on every device, `nothing`
- * uses none. For start_end.py, which times its life.
+ * The shortest program in which the ranks are each other's devices: `region` has each rank run one on every device,
+ * `nothing` uses none. For start_end.py, which times its life.
  */
 #include <mpi.h>
 #include <omp.h>

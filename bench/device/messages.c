@@ -53,7 +53,7 @@ static double transfer(int from, char* block, int bytes) {
 
 static void blocks(int bytes) {
   double times[2][kRounds];
-  char* block = aligned_alloc(kPage, (size_t)bytes); /* as those of copies.c */
+  char* block = aligned_alloc(kPage, (size_t)bytes); /* as in copies.c */
   if (!block) bench_fail("messages: not enough memory");
   for (int round = -1; round < kRounds; ++round) { /* one to begin with: every page is touched */
     for (int from = 0; from < 2; ++from) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# minimod with a slab per device on a node of its own, or the program by hand with a slab per MPI rank; both behind the
+# minimod with a slab per device on a node of its own, or the program by hand with a slab per MPI rank; both over the
 # links that MARLINE_LINK describes. For studies/nodes.yaml.
 #
 #   minimod.sh PREFIX devices COUNT COMPILER [ARGUMENT]...

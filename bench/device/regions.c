@@ -2,12 +2,12 @@
  *
  * Many constructs at a time: one thread creates N deferred ones and waits for all.
  * `regions N`: a target region that adds one to a number in the device's memory, so that the regions can be counted; it
- * maps nothing. `chains N`: one that adds to a mapped number, in 64 chains, each behind a region of 20 ms: on a
- * device that takes regions ahead, all are under way at a time. `behind N`: the same on a device of another process,
- * behind one region per thread of the device that waits until all are created, so that all are under way at a time.
- * `updates N`: a `target update` of one number. A device that is this processor runs a region when a thread comes to
- * it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are under
- * way at a time; regions are not, as a GPU runs few kernels at a time.
+ * maps nothing. `chains N`: one that adds to a mapped number, in 64 chains, each ordered after a region of 20 ms: on a
+ * device that takes regions early, all are under way at a time. `behind N`: the same on a device of another process.
+ * There each thread of the device first runs a region that waits until all are created, so that all are under way at a
+ * time. `updates N`: a `target update` of one number. A device that is this processor runs a region when a thread comes
+ * to it. On emulated GPUs with copies that take longer than the creation of all updates (MARLINE_EMULATOR_LATENCY), all
+ * updates are under way at a time; regions are not, as a GPU runs few kernels at a time.
  *
  * Figures: `each`, wall time of one; `cpu`, the program's CPU time; `create`, the thread's time to create one, which
  * grows with N if creation or polling gets dearer with what is under way; `memory`, the memory of the host that the

@@ -4,8 +4,8 @@
  * data construct around nothing, and an empty region.
  *
  * Figures in us: `map_8`, the construct with 8 bytes to and from the device, with their allocation; `region`; both as
- * the median, and as `_p99`, which 99 of 100 do not exceed; and `_idle`, the median of those that come when the device
- * has had nothing to do for 5 ms.
+ * the median, and as `_p99`, which 99 of 100 do not exceed; and `_idle`, the median of the constructs that come when
+ * the device has had nothing to do for 5 ms.
  */
 #include "device.h"
 

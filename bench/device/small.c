@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a step of many small regions takes: arrays of some kilobytes that stay on the device, two of them brought up
- * to date for each step, three regions that the program waits for, one of them with teams whose threads meet at a
- * barrier, and two arrays brought back, which the program reads and from which it makes what comes next. Programs
- * that were written for a GPU that is near look like that (k-median, iterative refinement).
+ * to date for each step, three regions that the program waits for, one of them with teams that meet at a barrier, and
+ * two arrays brought back, which the program reads and from which it makes what comes next. Programs that were written
+ * for a GPU that is near look like that (k-median, iterative refinement).
  *
  *     device-small-cpu [steps] [points]
  *

@@ -5,8 +5,8 @@
  *
  *     spread REGIONS KIB SWEEPS     each region goes that often over its block, 16 operations for a number
  *
- * Figures in ms: `first`, the first time, when nobody knows how long a region takes where; `spread`, the median of the
- * next ones.
+ * Figures in ms: `first`, the first time, when the runtime does not know how long a region takes on which device;
+ * `spread`, the median of the next ones.
  */
 #include "device.h"
 

@@ -180,7 +180,7 @@ void measure_words(const char* name, Hand hand, Hand take, unsigned pause, int c
   std::printf("%s %.0f ns\n", name, pause != 0 ? trip : trip / 2);
 }
 
-// Two ends of TCP on loopback, whose readers sleep. False: there are none.
+// Makes a TCP connection on loopback; the readers of both ends sleep. Returns false if it fails.
 bool connect_sockets(int (&ends)[2]) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;

@@ -59,7 +59,7 @@ struct EventState {
   Nanoseconds time = 0;           // lock: when
   int waiters = 0;                // lock
   std::condition_variable moved;  // with the lock
-  std::vector<Stream*> waiting;   // engine: streams whose first operation waits for it
+  std::vector<Stream*> waiting;   // engine: streams with a first operation that waits for it
 };
 
 struct Event {
@@ -100,7 +100,7 @@ struct Device {
   bool gone = false;            // engine: its process is, or counts as, ended
   Lane to_device, to_host;      // engine
   std::vector<Slot> slots;      // engine
-  std::deque<Stream*> waiting;  // engine: streams whose first operation waits for a slot
+  std::deque<Stream*> waiting;  // engine: streams with a first operation that waits for a slot
   Stream default_stream;
   std::vector<Stream*> streams;  // lock: all but the default one
 };

@@ -6,8 +6,8 @@
 // The first thread answers the control socket and ends the process when the driver's process is gone; KERNELS more
 // threads run kernels. The process detaches itself from its parent, so that a program which waits for its children
 // never meets it. It stays in the program's session: Linux schedules each session as a group (sched_autogroup), and a
-// session of two or three short-running threads starved for seconds beside one whose threads spin with sched_yield
-// (seen on Linux 6.18).
+// session of two or three short-running threads starved for seconds beside a session with threads that spin with
+// sched_yield (seen on Linux 6.18).
 //
 //     emulated_device INDEX DEVICES MEMORY SHARED_MEMORY KERNELS LIBOMP
 #include <dlfcn.h>

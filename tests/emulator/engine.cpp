@@ -149,7 +149,7 @@ void Engine::destroy(Stream* stream) {
   std::unique_lock lock(mutex_);
   await(lock, *stream, stream->submitted);
   std::erase(stream->device.streams, stream);
-  // A thread that synchronizes with it, or the engine behind its last operation, may still hold it.
+  // A thread that synchronizes with the stream may still hold it, or the engine after the stream's last operation.
   stream->moved.wait(lock, [&] { return stream->waiters == 0 && !stream->active; });
   lock.unlock();
   delete stream;

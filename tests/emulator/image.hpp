@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading what a program was built with: the GPU image that libomptarget loads (a cubin) and its twin for x86-64, whose
-// functions stand in for the kernels. Both are ELF files that lie in the program's memory and are never written, so
-// every function here may run on any thread.
+// Reading what a program was built with: the GPU image that libomptarget loads (a cubin) and its twin for x86-64, which
+// has the functions that run as the kernels. Both are ELF files that lie in the program's memory and are never written,
+// so every function here may run on any thread.
 #pragma once
 
 #include <elf.h>

@@ -4,7 +4,7 @@
 // A Memory is a file without a name (memfd) and one range of addresses. The file is mapped at that range where the
 // range's owner runs: in the device's process for a device, everywhere for shared memory. In the program's process a
 // device's range is reserved without access, so that a host access to it faults as it would with a real device; the
-// driver itself reaches the bytes through a second mapping (`host_view`), which it gives to nobody.
+// driver itself reaches the bytes through a second mapping (`host_view`), which it keeps to itself.
 //
 // Any thread may call any function; one lock per Memory. Invariant: used and free blocks alternate without overlap and
 // neighbouring free blocks are joined.
@@ -19,7 +19,7 @@
 
 namespace emulator {
 
-// Device d has the addresses from kDeviceBase + d * kDeviceStride; shared memory those from kSharedBase.
+// Device d has the addresses from kDeviceBase + d * kDeviceStride; shared memory has the addresses from kSharedBase.
 constexpr DevicePointer kDeviceBase = 0x3000'0000'0000;
 constexpr DevicePointer kDeviceStride = 0x100'0000'0000;
 constexpr DevicePointer kSharedBase = 0x2f00'0000'0000;

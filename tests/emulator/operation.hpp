@@ -22,7 +22,7 @@ struct Copy {
   std::byte* to;
   const std::byte* from;
   std::size_t bytes;
-  Device* peer;                         // kToPeer: whose memory is written
+  Device* peer;                         // kToPeer: the device that the copy writes to
   std::unique_ptr<std::byte[]> staged;  // `from` if the source may change before the copy is made
 };
 

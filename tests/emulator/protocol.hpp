@@ -31,7 +31,7 @@ struct ImageSegment {
 
 struct ControlRequest {
   enum class Kind : std::uint32_t { kLoad, kOpenPeer, kMap } kind;
-  std::uint32_t peer;           // kOpenPeer: whose memory
+  std::uint32_t peer;           // kOpenPeer: the device that has the memory
   std::uint64_t address, size;  // kMap: where the file that comes with the message is to be
   std::uint32_t segment_count;  // kLoad; the image's file comes with the message
   ImageSegment segments[kMaxSegments];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the settings of the emulated devices. The table below is the only place that knows a variable's name; its
-// lines are those of README.md, in the same order. The first caller fills the settings, under the lock of a static.
+// Reads the settings of the emulated devices. The table below is the only place that knows a variable's name; its lines
+// are the same as in README.md, in the same order. The first caller fills the settings, under the lock of a static.
 #include "settings.hpp"
 
 #include <algorithm>

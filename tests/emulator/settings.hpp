@@ -31,7 +31,7 @@ struct Settings {
   bool peers = true;
   bool addresses = true;                   // cuMemAddressReserve follows a wish
   std::uint64_t cpu = kAnyCpu;             // where the engine's thread runs
-  std::vector<int> domains;                // NUMA domain of each device; behind the last one: 0
+  std::vector<int> domains;                // NUMA domain of each device; 0 for devices after the last one
   std::uint64_t model_above = UINT64_MAX;  // copies of more bytes take their time but move nothing
   std::vector<InjectedError> errors;
   std::string log;  // a file name, "-" for standard error, empty for none

@@ -10,8 +10,8 @@
 //   saved   the task's context has been saved by the switch to the worker's other fiber
 //   queued  how often the task has been pushed to a queue of ready tasks
 //
-// Invariants: the task is enqueued at most once, never before its context is saved, and goes on exactly once; nobody
-// touches the event's word after the task has gone on; nothing is left waiting in the end (no lost fulfilment).
+// Invariants: the task is enqueued at most once, never before its context is saved, and goes on exactly once; no
+// process touches the event's word after the task has gone on; nothing is left waiting in the end (no lost fulfilment).
 //
 // Mutants, each of which must be found: 1 the waiter is published before the context is saved; 2 the fulfilment is a
 // load and a store instead of an exchange; 3 a refused publication is ignored; 4 the fulfiller looks at the word again.
@@ -103,7 +103,7 @@ end_idle:
   go_on()
 }
 
-// When nobody can move any more the task has gone on.
+// When no process can move any more, the task has gone on.
 active proctype judge() {
   timeout;
   assert(resumed == 1)

@@ -14,7 +14,7 @@
 //
 // A worker's first RESTS sleeps may end by themselves (Parker::park_for), whatever a waker is about to do.
 //
-// Invariant: when nobody can move any more, every task has been run (no lost wake-up).
+// Invariant: when no process can move any more, every task has been run (no lost wake-up).
 //
 // Mutants, each of which must be found: 1 no second look after the announcement; 2 the pusher's store is not ordered
 // before its load of the mask; 3 park sleeps although it was notified; 4 the announcement is not ordered before the

@@ -4,14 +4,14 @@
 // runtime/exec/worker/schedule_loop.cpp, wait_for_job; runtime/exec/worker/worker.cpp, run_job; runtime/exec/team/barrier.cpp).
 //
 // The opener runs leagues one after the other with the same team. For each it writes the team's fields, posts a job to
-// each member, takes its part of the league, takes back the jobs that nobody has begun and arrives for their members,
-// and arrives itself. Every step of a process is one access to shared memory; a d_step stands for one hardware
+// each member, takes its part of the league, takes back the jobs that no member has begun and arrives for their
+// members, and arrives itself. Every step of a process is one access to shared memory; a d_step stands for one hardware
 // read-modify-write. Sleep is not modelled: sleep.pml has it, and a job that is taken back is a wake-up for nothing.
 //
 //   job[m]       Worker::job of member m
 //   in_region[m] Worker::in_region, of which the next use of the team waits for zero where it changes its members
 //   arrived      Team::arrived, and `epoch` Team::epoch
-//   league       what the team's members read: its number, 0 where nobody may read it
+//   league       what the team's members read: its number, 0 where no member may read it
 //
 // Invariants: a member runs in the league that it was called for, and not after the opener has left it; the barrier is
 // complete once per league; all members are out when the opener dismisses them.

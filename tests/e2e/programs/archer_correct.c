@@ -286,7 +286,7 @@ static void detached(void) {
   expect("detach", sum, 45);
 }
 
-/* Each iteration is ordered behind the one before. */
+/* Each iteration is ordered after the one before. */
 static void doacross(void) {
   static int a[200], grid[40][40];
 #pragma omp parallel for ordered(1) schedule(static, 1)
@@ -307,8 +307,8 @@ static void doacross(void) {
   expect("doacross in two dimensions", grid[39][39], 77);
 }
 
-/* Nobody but the graph waits for these tasks. An iteration begins when the last but one has ended: what that one's
- * tasks have read, their private data included, may be written. */
+/* Only the graph waits for these tasks. An iteration begins when the last but one has ended, so it may write what the
+ * tasks of that iteration have read, their private data included. */
 static void graph_without_barrier(void) {
   enum { kIterations = 12, kReaders = 20 };
   static int input[2][kReaders];

@@ -108,7 +108,7 @@ static void nowait(void) {
   }
 }
 
-/* The variable's first value may come behind the sum. */
+/* The variable's first value may be written after the sum. */
 static void reduction(void) {
 #pragma omp parallel num_threads(2)
   {

@@ -237,7 +237,7 @@ static void early(int milliseconds) {
 #pragma omp target enter data map(to : cells)
 #pragma omp parallel num_threads(1)
   {
-    create_maker(made); /* the kernel's first run, behind which others are sent */
+    create_maker(made); /* the kernel's first run: later runs are sent early */
 #pragma omp taskwait
     for (int way = 0; way < kWays; way++) {
       unlink(file);
@@ -297,7 +297,7 @@ static void create_blocker(int* late, int process) {
 /* A node with one thread has run a region and is busy with another one, which ends when the program has heard of the
  * first one's end. */
 static void ends(void) {
-  static int a, b, c, d, late; /* each on one node alone: a region that fetched data would start behind the blocker */
+  static int a, b, c, d, late; /* each on one node alone: a region that fetched data would start after the blocker */
   int *late_cell = &late, process = (int)getpid();
   char name[64];
   name_go(name, sizeof name, process);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Usage: cluster_atomic [ordered]. Regions without an order raise one counter by `atomic`, which does not reach other
- * nodes; with `ordered`, one behind the other. Each writes a cell of its own beside it, as all race-free programs may.
+ * nodes; with `ordered`, one runs after the other. Each writes a cell of its own beside it, as all race-free programs
+ * may.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_groups FILE. One thread creates regions with a megabyte of data each, in chains, one right behind the
- * other, so that they are placed together; then some that nothing follows, the first of which takes 4 s, which is known
- * of its kind, and the others of which make the file, and computes without a call of the runtime's until the file is
- * there, or for 3 s. Prints whether all results are right, and whether the file came. */
+ * Usage: cluster_groups FILE. One thread creates regions with a megabyte of data each, in chains, each region right
+ * after the other, so that they are placed together. Then it creates regions without successors: the first takes 4 s,
+ * which the runtime knows of its kernel, and the others make the file. Then the thread computes without a call of the
+ * runtime's until the file is there, or for 3 s. Prints whether all results are right, and whether the file came. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void add(int chain, int microseconds, int makes) {
   }
 }
 
-/* Longer than others are thought to take, so that these are not placed behind it. */
+/* Takes longer than the runtime expects of other regions, so that they are not placed after this one. */
 static void rest(int chain, int microseconds) {
   long* at = cells[chain];
 #pragma omp target nowait depend(inout : at[0]) map(tofrom : at[0 : kCells]) firstprivate(chain, microseconds)

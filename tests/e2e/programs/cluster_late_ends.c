@@ -3,7 +3,7 @@
  * Usage: cluster_late_ends FILE MICROSECONDS. Three threads and one node of one thread. A thread waits for a group in
  * which another one, later, creates a region of so many microseconds. The third creates a region that lasts for
  * seconds, and then makes the file; the node has it when the first region ends. Prints whether the group has ended
- * before that: nobody has told the node that somebody waits. */
+ * before that: no message has told the node that a thread waits. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

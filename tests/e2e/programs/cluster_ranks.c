@@ -2,8 +2,8 @@
 //
 // test_cluster_ranks.py: a ring of cells that is cut among the ranks of an MPI program, each of which is the head of a
 // cluster of its own. All steps are created at once: regions for the blocks of a rank's cells, updates of the cells at
-// the ends, and host tasks that exchange these by MPI. Prints, for each rank, whether its cells are those that one
-// thread computes, and the processes that have run its regions.
+// the ends, and host tasks that exchange these by MPI. Prints, for each rank, whether its cells equal what one thread
+// computes, and the processes that have run its regions.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

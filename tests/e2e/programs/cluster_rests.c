@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How often the first thread of a node's process is woken while a region sleeps for half a second, and nobody has
- * anything to tell the node. */
+ * How often the first thread of a node's process is woken while a region sleeps for half a second, and no other process
+ * has a message for the node. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

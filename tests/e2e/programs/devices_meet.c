@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A region on each device that waits until those of all devices have begun. All see that only if devices work at the
- * same time. Each leaves a file in the folder that is the only argument; after half a minute it waits no longer. Prints
- * how many saw all others. */
+ * A region on each device that waits until the regions of all devices have begun. All regions see that only if the
+ * devices work at the same time. Each leaves a file in the folder that is the only argument; after half a minute it
+ * waits no longer. Prints how many saw all others. */
 #include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>

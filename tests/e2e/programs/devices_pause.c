@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels before, in and behind a pause of the recording, which the argument names: eleven, twenty in the pause, two.
- * By omp_control_tool or, with "level", by marline/trace.h. */
+ * Kernels before, in and after a pause of the recording: eleven, twenty in the pause, two. The argument names the way
+ * to pause: omp_control_tool or, with "level", marline/trace.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <marline/trace.h>

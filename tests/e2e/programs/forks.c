@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A process whose threads have come and gone, and its child with two of its own: both say their numbers, and wait to be
- * killed.
+ * A process in which threads have started and ended, and its child process with two threads of its own: both print
+ * their process numbers, and wait to be killed.
  */
 #include <omp.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * is as it will stay.
  *
  *   hangs MODE
- *     recv        rank 0 receives what nobody sends
- *     bound       likewise, by a request that is bound to a task
+ *     recv        rank 0 receives what no rank sends
+ *     bound       as recv, by a request that is bound to a task
  *     requests    two tasks exchange by MPI_Waitall, and each sends with another tag than the other receives with
  *     persistent  rank 0 waits outside of tasks for a persistent receive
  *     tag         rank 1 sends with another tag than rank 0 receives with
@@ -14,7 +14,7 @@
  *     taskwait    a task of rank 0 waits for its child, which hangs
  *     lock        a task hangs and holds a lock that another one wants
  *     collective  rank 1 does not come to the barrier: it receives
- *     helper      likewise, of a call that a helper thread makes: MPI_Comm_dup
+ *     helper      as collective, in a call that a helper thread makes: MPI_Comm_dup
  *     blocked     rank 1 blocks in MPI outside of tasks
  *     stuck       MPI itself hangs, in an operation of the program's that it calls
  *     compute     rank 1 computes until it is killed, rank 0 waits for it

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * left_frames CASE: deferred target regions that map variables of functions. In the first cases the function has
- * returned, or the task has ended, when the region is not complete: it waits for a task whose event is fulfilled later.
- * The others wait in time.
+ * returned, or the task has ended, when the region is not complete: it waits for a task that has a detach event, which
+ * is fulfilled later. The other cases wait in time.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static omp_event_handle_t event;
 static char order, done;
 static long sum;
 
-/* What comes behind it in `order` is not complete before `fulfil`. */
+/* Makes a task that completes only by `fulfil`. Successors by `order` are not complete before that. */
 static void hold(void) {
   omp_event_handle_t made = 0;
 #pragma omp task detach(made) depend(out : order)
@@ -40,7 +40,7 @@ static void region(long* x, int held) {
   }
 }
 
-/* So deep that nobody's frame lies there when the region writes. */
+/* Called so deep in the stack that no live frame lies there when the region writes. */
 static __attribute__((noinline)) void forgets(int held) {
   long x[kLong] = {0}, y[kLong] = {0};
 #pragma omp target nowait map(tofrom : x) map(to : y) depend(inout : order) /* here: region */
@@ -80,7 +80,7 @@ static void ends(void) {
   omp_fulfill_event(event);
 }
 
-/* The barrier at its end is behind its block. */
+/* The barrier at the parallel region's end comes after the end of its block. */
 static void region_ends(void) {
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 0) {
@@ -165,7 +165,7 @@ static void of_heap(void) {
   free(x);
 }
 
-/* Functions of random depth map variables of those that called them, which wait for that. */
+/* Functions of random depth map variables of their callers, which wait for that. */
 static unsigned seed = 1;
 
 static int draw(int below) {
@@ -187,7 +187,7 @@ static __attribute__((noinline)) void nest(int depth, long** outer) {
   sum += x[1];
 }
 
-/* A stack of the program's own is another one: what lies between the two is nobody's frame. */
+/* The program switches to a stack of its own: no frame lies in the memory between the two stacks. */
 static ucontext_t main_context, own_context;
 
 static void on_own_stack(void) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks that leave their threads while they hold a lock, or just do not: `mutex_tasks CASE [STATUS]`. Each case but
-// "hang" ends well, as nobody else wants the lock meanwhile; what is wrong is for `marline check` to find. Lines that
-// the test looks for carry a comment "here: NAME".
+// "hang" ends well, as no other task wants the lock meanwhile. `marline check` must find the mistake. Lines that the
+// test looks for carry a comment "here: NAME".
 #include <marline/marline.h>
 #include <omp.h>
 #include <pthread.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_nodes_seen.py: regions on device 1 that wait for a semaphore that nobody posts. With as many threads as regions
- * or fewer, one at least runs; the others wait for a thread. Prints the process numbers of the program and its workers.
- */
+ * test_nodes_seen.py: regions on device 1 that wait for a semaphore which is never posted. With no more threads than
+ * regions, at least one runs; the others wait for a thread. Prints the program's and its workers' process numbers. */
 #include <omp.h>
 #include <semaphore.h>
 #include <stdio.h>

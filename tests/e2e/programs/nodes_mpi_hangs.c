@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_nodes_seen.py: two ranks with a worker each. The region of rank 1 waits for a semaphore that nobody posts, rank
- * 0 for rank 1. Rank 0 prints the process numbers of both ranks, and of rank 1's worker. */
+ * test_nodes_seen.py: two ranks with a worker each. The region of rank 1 waits for a semaphore that is never posted,
+ * rank 0 for rank 1. Rank 0 prints the process numbers of both ranks, and of rank 1's worker. */
 #include <mpi.h>
 #include <semaphore.h>
 #include <stdio.h>

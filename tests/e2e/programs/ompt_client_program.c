@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What ompt_client.c watches: a region of two threads, 20 tasks, and three calls of omp_control_tool, whose results it
- * prints first.
+ * What ompt_client.c watches: a region of two threads, 20 tasks, and three calls of omp_control_tool. Prints their
+ * results first.
  */
 #include <omp.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * An OMPT tool that prints one line per callback: the event's name, then words `key=value`. Tasks, regions and threads
  * get small numbers of their own in the order in which they are first seen. `at` is a code pointer, counted from where
  * its binary is loaded; `by` the number that the kernel gave the thread. `REFUSE` or `DECLINE_LATE` in the environment
- * make it decline; `WITHOUT` names one event that it does not ask for. Built with clang, whose omp-tools.h declares the
- * interface. */
+ * make it decline; `WITHOUT` names one event that it does not ask for. Built with clang, as clang's omp-tools.h
+ * declares the interface. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp-tools.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An attribute of MPI_COMM_WORLD whose copy function counts: the program duplicates the communicator once, and what the
-// recorder does with it when MPI ends must not be a second time.
+// An attribute of MPI_COMM_WORLD with a copy function that counts its calls. The program duplicates the communicator
+// once; what the recorder does with the communicator when MPI ends must not call the copy function again.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Duplicates of duplicates, each freed when the next one is there. Prints by how many KiB the process has grown while
- * the last kDups were made; those before have made MPI's and the recorder's pools grow to their size.
+ * the last kDups were made; the earlier duplicates have made MPI's and the recorder's pools grow to their size.
  */
 #include <mpi.h>
 #include <stdio.h>

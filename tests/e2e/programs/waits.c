@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints its process number when a task waits for an event that nobody fulfils. */
+ * Prints its process number when a task waits for an event that is never fulfilled. */
 #include <marline/marline.h>
 #include <stdio.h>
 #include <unistd.h>

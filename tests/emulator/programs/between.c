@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies between all pairs of devices, from a device to itself as well: one after the other, and those to different
+ * Copies between all pairs of devices, from a device to itself as well: one after the other, and copies to different
  * devices at the same time. Sizes are of one piece and of several, with a rest; addresses lie within a block. Says how
  * many KiB this process has sent by TCP while data went between devices alone, and when one block went to all of them,
  * and how large that was.
@@ -26,8 +26,8 @@ static void fill(int device, size_t bytes) {
   CHECK_EQ(omp_target_memcpy(memory[device], in, bytes, 0, 0, device, host), 0);
 }
 
-/* A block of `bytes` from one device's beginning is behind the other's first kOffset bytes, and what lies around it is
- * as it was. */
+/* Checks that the first `bytes` bytes of device `from` lie after the first kOffset bytes of device `to`, and that the
+ * bytes around them are unchanged. */
 static void check(int to, int from, size_t bytes) {
   size_t wrong = 0, all = kOffset + bytes + kRest;
   CHECK_EQ(omp_target_memcpy(out[to], memory[to], all, 0, 0, host, to), 0);

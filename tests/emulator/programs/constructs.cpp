@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constructs whose way to a device differs: reductions over teams, mapped structures with pointers, mappers, addresses
-// that the program handles itself, parts of arrays, templates and classes.
+// Constructs that reach a device in different ways: reductions over teams, mapped structures with pointers, mappers,
+// addresses that the program handles itself, parts of arrays, templates and classes.
 #include "emulated.h"
 
 #include <vector>

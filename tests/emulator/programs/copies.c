@@ -93,7 +93,7 @@ static void routines(int judged) {
     for (int j = 0; j < N; j++) CHECK_EQ(out[i][j], i * 0x01010101);
 }
 
-/* Behind a task by a dependence object; the calls return before any of the copies has ended. */
+/* Copies that are ordered after a task by a dependence object. The calls return before any of the copies has ended. */
 static void deferred(int judged) {
   memset(out, 0, sizeof out);
 #pragma omp parallel

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A rank of a job, as the launcher's variables in the environment say: regions without a device clause run on its share
- * of the devices, whose number is the argument. LLVM's runtime knows no ranks, and has device 0.
+ * of the devices. The argument is the number of devices. LLVM's runtime knows no ranks, and has device 0.
  */
 #include "emulated.h"
 

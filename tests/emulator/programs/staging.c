@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions whose data is in memory that is not pinned, under a driver that waits for copies of such memory
+ * Regions with data in memory that is not pinned, under a driver that waits for copies of such memory
  * (MARLINE_EMULATOR_PAGEABLE=wait): the results are right whatever maps the same data at the same time, and with
  * `overlap` regions overlap all the same. Run it with kernels of 20 ms for that.
  *
@@ -47,7 +47,7 @@ static void chain(void) {
   free(table);
 }
 
-/* Tasks whose regions read the same table and write results of their own. */
+/* Tasks with regions that read the same table and write results of their own. */
 static void readers(void) {
   int *table = malloc(N * sizeof *table), *results = calloc(REGIONS * N, sizeof *results);
   for (int j = 0; j < N; j++) table[j] = 3 * j;
@@ -87,8 +87,8 @@ static void mapped(void) {
   free(data);
 }
 
-/* Constructs of all kinds on one array, in no order but that of each task: increments must not get lost. Their maps do
- * not overlap in time with those of others unless they are the same. */
+/* Constructs of all kinds on one array, in no order but that of each task: increments must not get lost. Maps of
+ * different tasks overlap in time only if they are the same. */
 static void mixture(void) {
   int *data = calloc(N, sizeof *data), sum = 0;
 #pragma omp parallel

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Waits within worksharing constructs for threads that a cancelled region will not see there: for a turn, for an
- * iteration of a doacross loop, for loops that are long behind. Those who wait must hear of it, also if they wait
- * already; a wait that does not end is a timeout. The rounds between are ordinary regions.
+ * iteration of a doacross loop, for loops far back in the sequence. A waiting thread must be notified of the
+ * cancellation, also if it waits already; a wait that does not end is a timeout. The rounds between are ordinary
+ * regions.
  *
  * Covers: cancel(parallel), ordered(depend:source/sink), for(ordered, nowait), single(copyprivate)
  */
@@ -19,7 +20,7 @@ static void leave_late(int round) {
   if (round % 3 == 0) usleep(200);
 }
 
-/* The iterations of the thread that leaves are done by nobody, if the schedule says whose they are. */
+/* If the schedule fixes which thread has which iterations, no thread runs the iterations of the thread that leaves. */
 #define DOACROSS(NAME, SCHEDULE)                                            \
   static void NAME(int round) {                                             \
     int line[kLine] = {0}, done = 0;                                        \

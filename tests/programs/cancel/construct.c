@@ -17,7 +17,7 @@ enum { kRounds = 400 };
 
 static int chosen(int round) { return round % threads; }
 
-/* Uses what a region leaves behind in a team: barriers, singles, loops with shared state. */
+/* Uses what remains in a team after a region: barriers, singles, loops with shared state. */
 static void check_team(void) {
   enum { kPhases = 3, kIterations = 64 };
   int phase[kPhases] = {0}, singles = 0, iterations = 0, tasks = 0;
@@ -340,7 +340,7 @@ static void taskgroup_chain(void) {
     CHECK_EQ(ran, on ? 0 : 2 * kTasks);
     CHECK_EQ(chain[0], on ? 0 : -1);
 #pragma omp taskgroup
-    for (int i = 0; i < kTasks; i++) { /* another group, behind the discarded tasks in the chain */
+    for (int i = 0; i < kTasks; i++) { /* another group, ordered after the discarded tasks of the chain */
 #pragma omp task depend(inout : chain[0]) shared(behind)
       behind++;
     }

@@ -2,8 +2,8 @@
  *
  * A thread that has left a cancelled region is missing in the constructs that the others still go through on their way
  * to a cancellation point (OpenMP 5.2, section 1.3: all threads encounter a worksharing region or none, unless
- * cancellation has been requested). Nobody waits for it: not at the end of the region, not where loops are far ahead of
- * it, not for its turn in an ordered loop. What it would have to say in a single is said by another.
+ * cancellation has been requested). No thread waits for it: not at the end of the region, not where loops are far ahead
+ * of it, not for its turn in an ordered loop. Another thread runs the single construct that would have been its own.
  *
  * Covers: cancel(parallel, taskgroup), for(nowait), ordered, single(copyprivate)
  */

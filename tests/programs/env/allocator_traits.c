@@ -48,7 +48,7 @@ static void pool_is_exact(void) {
     for (int i = 0; i < count; i++) omp_free(blocks[me][i], pool);
   }
   CHECK_EQ(together, alone);
-  /* Requests that do not fit take nothing from those that do. */
+  /* Requests that do not fit take no memory from requests that do. */
 #pragma omp parallel
   for (int i = 0; i < 2000; i++) {
     void* block = omp_alloc(omp_get_thread_num() == 0 ? kBlock : 2 * kPool, pool);
@@ -198,7 +198,7 @@ static void partitions(void) {
   }
 }
 
-/* def-allocator-var is of the task that sets it, and of those it makes. */
+/* def-allocator-var holds for the task that sets it, and for the tasks which that task creates. */
 static void default_of_a_task(void) {
 #pragma omp parallel
   {

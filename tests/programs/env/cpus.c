@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A process that is bound to some CPUs (taskset, a batch system, `mpirun --bind-to core`) has as many threads as those,
- * and places among those, unless more are asked for. The program runs itself again on more and more CPUs.
+ * A process that is bound to some CPUs (taskset, a batch system, `mpirun --bind-to core`) has as many threads as CPUs,
+ * and places among these CPUs, unless more are asked for. The program runs itself again on more and more CPUs.
  *
  * Covers: omp_get_num_procs, omp_get_num_places, omp_get_place_num_procs, omp_get_place_proc_ids,
  *  OMP_NUM_THREADS, OMP_PLACES

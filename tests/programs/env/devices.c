@@ -25,7 +25,7 @@ static void numbers(void) {
   omp_set_default_device(before);
 }
 
-#ifndef __clang__ /* whose programs get these from libomptarget */
+#ifndef __clang__ /* Clang's programs get these from libomptarget */
 static void memory(void) {
   int host = omp_get_initial_device();
   double from[12], *to = omp_target_alloc(sizeof from, host);

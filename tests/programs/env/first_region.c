@@ -2,8 +2,8 @@
  *
  * Whether the machine's description is read, and how. A program that does not bind its threads reads nothing of it. One
  * that does reads what Linux shows in /sys. hwloc, which takes milliseconds, is asked only where its own variables are
- * set (and where /sys says too little). The program's openat and hwloc_topology_init come before those of the
- * libraries, and count. hwloc then seems to fail, which the runtime survives.
+ * set (and where /sys says too little). The program's openat and hwloc_topology_init replace the functions of the
+ * libraries, and count the calls. hwloc then seems to fail, which the runtime survives.
  *
  * Arguments: `nothing`, `sys` or `hwloc`, what is to be read.
  *

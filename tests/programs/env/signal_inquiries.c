@@ -30,7 +30,7 @@ static _Atomic long handled, stop;
 static int starts; /* of regions' threads of all kinds */
 
 static void in_range(const char* what, long value, long low, long high) {
-  if (value < low || value > high) { /* not CHECK, whose printf is not for handlers */
+  if (value < low || value > high) { /* not CHECK, as its printf is not allowed in handlers */
     static const char kText[] = ": an inquiry in a signal handler is out of range\n";
     (void)!write(2, what, strlen(what));
     (void)!write(2, kText, sizeof kText - 1);

@@ -3,8 +3,8 @@
  * Example: a progress hook, for operations that somebody has to ask about.
  *
  * Timers stand for any asynchronous library with a test function. Starting one tells the scheduler that one operation
- * is pending; the scheduler calls `poll` at task switches and from idle threads; `poll` fulfils the events of those
- * that ended and takes them off the count. While nothing is pending it is not called.
+ * is pending; the scheduler calls `poll` at task switches and from idle threads; `poll` fulfils the events of the
+ * timers that have ended and takes them off the count. While nothing is pending it is not called.
  *
  * Covers: marline progress hooks, marline events
  */

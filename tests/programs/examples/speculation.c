@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The program of docs/guide/speculation.md: Jacobi's method for a row of points, whose producer creates iterations
+ * The program of docs/guide/speculation.md: Jacobi's method for a row of points. The producer creates iterations
  * without waiting to hear whether the last one has converged.
  *
  * Covers: marline later cancellation

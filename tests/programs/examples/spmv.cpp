@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Example: spmv.c in C++, with marline/depend.hpp. An object for each tile of rows, made from the matrix's pattern;
-// then a taskloop whose tasks take the objects of their tiles.
+// then a taskloop with tasks that take the objects of their tiles.
 //
 // Covers: marline dependence calls
 #include "../check.h"

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Fortran's reductions: arrays, allocatables, every intrinsic operator, complex and derived types, `declare reduction`
-! of a module's operator, `inscan`, and those of tasks.
+! of a module's operator, `inscan`, and task reductions.
 !
 ! Covers: parallel(reduction, reduction:task), for(reduction, reduction:task, reduction:inscan, schedule:dynamic),
 !  scan(inclusive, exclusive), declare reduction(initializer), sections(reduction), scope(reduction),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Task affinity on a described machine of two NUMA domains (its pages are dealt out in turn): one thread that runs all
- * tasks runs those of its own domain first, and no successor of the other domain in between; and with all threads at
- * work, every task runs once. Clang's clause with -DCLAUSE, else marline_task_affinity.
+ * tasks runs the tasks of its own domain first, and no successor of the other domain in between; and with all threads
+ * at work, every task runs once. Clang's clause with -DCLAUSE, else marline_task_affinity.
  *
  * Covers: marline locality
  * Covers (clang): task(affinity)

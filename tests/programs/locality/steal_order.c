@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A thief empties the queues of the others in the order of the topology. Every thread queues tasks of its own; then one
- * thread runs them all while the others hold still. Arguments: the thief, then whose tasks it is to run, in this order.
+ * thread runs them all while the others hold still. Arguments: the thief, then the threads that have the tasks which it
+ * is to run, in this order.
  *
  * Covers: marline locality
  */

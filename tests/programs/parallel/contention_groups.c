@@ -83,7 +83,7 @@ static void league(void) {
 
 int main(void) {
   unsigned seed = 1;
-  initial_thread(&seed); /* whose team waits for its next region from now on */
+  initial_thread(&seed); /* its team waits for its next region from now on */
   for (int i = 0; i < kAlone; i++) side_by_side(1, 100u * (unsigned)i);
   side_by_side(kThreads, 1000);
   league();

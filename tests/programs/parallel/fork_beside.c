@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork() while other threads of the program open regions, tasks in them, and end: whatever the runtime was at in those,
- * a child can open regions of its own. And in a critical section for which another thread waits, which the child has
- * not.
+ * fork() while other threads of the program open regions, tasks in them, and end: whatever the runtime was doing in
+ * these threads, a child can open regions of its own. And in a critical section for which another thread waits, which
+ * the child has not.
  *
  * Covers: marline process, parallel(num_threads), task
  */

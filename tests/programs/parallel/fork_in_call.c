@@ -97,7 +97,7 @@ static void one_way(int way) {
   end_child();
 }
 
-/* In a process of its own, whose first thread ends with pthread_exit(). */
+/* In a process of its own; the first thread of that process ends with pthread_exit(). */
 int main(void) {
   alarm(kSeconds);
   omp_set_dynamic(0);

@@ -2,7 +2,7 @@
  *
  * Threads that have nothing to do use no CPU, once the time that they wait for more work is over: after regions, after
  * nested ones, and after the thread that opened them has ended. With OMP_WAIT_POLICY=active as well where there are
- * more threads than cores and no team that would use them: nobody has asked these to wait.
+ * more threads than cores and no team that would use them: the program has not asked these threads to wait actively.
  *
  * Covers: OMP_WAIT_POLICY
  */

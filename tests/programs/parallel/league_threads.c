@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Leagues whose teams have one thread each, by turns with parallel regions: the threads of the regions run them, as
+ * Leagues with teams of one thread each, by turns with parallel regions: the threads of the regions run them, as
  * further ones would be more than there are cores. (A league of another size than the regions has threads of its own.)
  * All teams run, and so do regions and tasks inside of them.
  *

@@ -34,7 +34,7 @@ static void barriers(void) {
         blocks++;
         __kmpc_end_barrier_master(&kmp_here, id);
       }
-      CHECK_EQ(done[r], 1); /* nobody goes on before the block has ended */
+      CHECK_EQ(done[r], 1); /* no thread goes on before the block has ended */
     }
   }
   CHECK_EQ(blocks, kRounds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With OMP_THREAD_LIMIT=4: the threads that a region of four leaves behind are there for the regions inside of a
- * smaller one.
+ * With OMP_THREAD_LIMIT=4: the threads that remain after a region of four are there for the regions inside of a smaller
+ * one.
  *
  * Covers: OMP_THREAD_LIMIT, parallel(num_threads), omp_set_max_active_levels
  */

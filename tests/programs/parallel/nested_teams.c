@@ -171,7 +171,7 @@ static void regions_in_tasks(void) {
   CHECK_EQ(plain, 2 * kRegions);
 }
 
-/* A taskwait and a taskgroup of the outer team whose tasks are in inner regions. */
+/* A taskwait and a taskgroup of the outer team wait for tasks that are in inner regions. */
 static void waits_around_regions(void) {
   int value = 0, sum = 0;
 #pragma omp parallel num_threads(n)
@@ -240,7 +240,7 @@ static void many_in_a_row(void) {
   long expected = 0;
   for (int round = 0; round < kRounds; round++) expected += (2 + round % 3) * (1 + round % 3) / 2;
   CHECK_EQ(sum, n * expected);
-  CHECK_RANGE(most, n, 120); /* those before had up to 8 * 3 * 2 open, four program threads with 3 * 2 each */
+  CHECK_RANGE(most, n, 120); /* the cases before had up to 8 * 3 * 2 open, four program threads with 3 * 2 each */
 }
 
 static void* user_thread(void* arg) {

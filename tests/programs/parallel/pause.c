@@ -2,7 +2,7 @@
  *
  * omp_pause_resource_all ends the threads that wait for the next region: what a thread's end calls back is called.
  * Regions after that have all their threads. Also while other threads of the program open and close regions, and after
- * threads of the program have ended, whose places the new ones take.
+ * threads of the program have ended: the new threads take their places.
  *
  * Covers: omp_pause_resource, omp_pause_resource_all, threadprivate
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As thread_exit_main, of a program whose operations have had the watchdog started: it ends with the program's threads,
+ * As thread_exit_main, of a program in which operations have started the watchdog: it ends with the program's threads,
  * also out of a long nap ("nap": MARLINE_WATCHDOG is half an hour), but not while an operation is pending, as a thread
  * that the runtime does not know may wait for it.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pthread_exit() in main, as in programs whose other threads go on: the process ends, with its exit handlers, when the
- * last of the program's own threads has ended. The runtime's threads do not keep it alive. While a thread of the
- * program's is left, whether the runtime knows it or not, the process goes on and regions have their threads.
+ * pthread_exit() in main, as in programs that go on in their other threads: the process ends, with its exit handlers,
+ * when the last of the program's own threads has ended. The runtime's threads do not keep it alive. While a thread of
+ * the program's is left, whether the runtime knows it or not, the process goes on and regions have their threads.
  *
  * Covers: marline process, parallel, task(detach), teams, omp_fulfill_event
  */

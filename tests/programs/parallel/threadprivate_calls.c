@@ -96,7 +96,7 @@ int main(void) {
   if (!on_stock_runtime()) /* libomp 19 stops if there is a copy constructor */
     __kmpc_threadprivate_register(&kmp_here, &copied, NULL, copy, NULL);
   __kmpc_threadprivate_register_vec(&kmp_here, vector, construct_vector, NULL, destroy_vector, 3);
-  /* The main thread has the originals, whose first values are what counts. */
+  /* The main thread has the originals; their first values are what counts. */
   CHECK(mine(&plain, sizeof plain) == &plain);
   CHECK(mine(&constructed, sizeof constructed) == &constructed);
   CHECK(mine(&copied, sizeof copied) == &copied);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Persistent graphs whose tasks have many mutexinoutset locators, in both orders, or one of them twice: in every
+ * Persistent graphs of tasks that have many mutexinoutset locators, in both orders, or one of them twice: in every
  * iteration they exclude each other, and all of them run.
  *
  * Covers: marline persistent graphs, task(depend:mutexinoutset/iterator)

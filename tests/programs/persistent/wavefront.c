@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A persistent wavefront in each mode: the values are those of the serial sweeps if and only if each task ran once per
+ * A persistent wavefront in each mode: the values equal the serial sweeps' values if and only if each task ran once per
  * iteration, in the right order, with the firstprivate data of its iteration.
  *
  * Covers: marline persistent graphs

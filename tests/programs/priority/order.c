@@ -50,8 +50,8 @@ static void few(void) {
   expect_falling(201);
 }
 
-/* OMP_MAX_TASK_PRIORITY=2147483647: exact at both ends; in between no task comes before one whose priority is higher by
- * a part in 32 of the distance from the nearer end. */
+/* OMP_MAX_TASK_PRIORITY=2147483647: exact at both ends; in between no task comes before one with a priority that is
+ * higher by a part in 32 of the distance from the nearer end. */
 static void ends(void) {
   int values[200];
   for (int i = 0; i < 100; i++) {
@@ -83,7 +83,7 @@ static void clamped(int fifo) {
   for (int i = 0; i < 7; i++) CHECK_EQ(order[i], fifo ? oldest_first[i] : newest_first[i]);
 }
 
-/* The tasks that one completion makes ready, and those that were ready before. */
+/* The tasks that one completion makes ready, and the tasks that were ready before. */
 static void successors(void) {
   const int values[] = {2, 8, 5, 1, 9};
   static char data[1];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every meaning of a priority (MARLINE_PRIORITY) on random graphs: the graph is created behind a gate that opens when
- * it is complete, one thread runs it, and at each step the task that runs must have the highest priority of those that
- * are ready. Which priorities they have is computed here from the definition: a task's own value (the clause's, or 0,
- * or INT_MAX), or what its successors pass on (the same, or one less), whichever is higher. Usage: propagation VALUE
- * PROPAGATION, as in MARLINE_PRIORITY; `sends`: tasks that were seen to send have INT_MAX.
+ * Every meaning of a priority (MARLINE_PRIORITY) on random graphs: all tasks of the graph are ordered after a gate,
+ * which opens when the graph is complete, one thread runs it, and at each step the task that runs must have the highest
+ * priority of the ready tasks. Which priorities they have is computed here from the definition: a task's own value (the
+ * clause's, or 0, or INT_MAX), or what its successors pass on (the same, or one less), whichever is higher. Usage:
+ * propagation VALUE PROPAGATION, as in MARLINE_PRIORITY; `sends`: tasks that were seen to send have INT_MAX.
  *
  * Covers: marline priorities, task(priority)
  */

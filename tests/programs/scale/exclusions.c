@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks with more mutexinoutset locators than 16 bits can count exclude each other, and tasks with one of those
+ * Tasks with more mutexinoutset locators than 16 bits can count exclude each other, and tasks with one of these
  * locators.
  *
  * Covers: task(firstprivate, depend:mutexinoutset/iterator), taskgroup
@@ -31,7 +31,7 @@ static void run_small(void) {
   __atomic_sub_fetch(&small_inside, 1, __ATOMIC_RELAXED);
 }
 
-/* The cells of the small tasks are spread over those of the large ones, the last one included. */
+/* The cells of the small tasks are spread over the cells of the large tasks, the last cell included. */
 static void create(int locators, int backwards) {
   (void)cells; /* GCC does not count a depend clause as a use */
   if (backwards) {

@@ -37,7 +37,7 @@ static void in_sequence(long groups) {
   }
 }
 
-/* Each level's group ends after those inside it: then its own task and theirs have run. */
+/* Each level's group ends after the groups inside it: then its own task and theirs have run. */
 static void nested(long levels) {
   if (levels == 0) return;
   long before = ran_now();

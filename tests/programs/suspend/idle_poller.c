@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * While an operation is pending some idle thread polls, whichever did before: thread 2 polls for the first one and then
- * sleeps with nothing to do; for the second, thread 0 waits while thread 1 sleeps. Nobody else polls
+ * sleeps with nothing to do; for the second, thread 0 waits while thread 1 sleeps. No other thread polls
  * (MARLINE_PROGRESS=idle), so a sleeper that keeps the poller's role is a hang, which the alarm ends.
  *
  * Covers: marline events

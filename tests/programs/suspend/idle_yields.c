@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tasks that yield until another task has gone on, which waits for an operation: where only idle threads poll
- * (MARLINE_PROGRESS=idle), a thread that has nothing but yielded tasks is idle. Else nobody would ever poll, which the
- * alarm ends. From one yielding task, which finds no other, to several per thread.
+ * (MARLINE_PROGRESS=idle), a thread that has nothing but yielded tasks is idle. Otherwise no thread would ever poll;
+ * then the alarm ends the program. From one yielding task, which finds no other, to several per thread.
  *
  * Covers: marline progress hooks, marline events, taskyield
  */
@@ -51,7 +51,7 @@ static void in_region(int yielding) {
   {
 #pragma omp single nowait
     create(yielding);
-    /* Every thread has something to do: nobody waits at the barrier. */
+    /* Every thread has something to do: no thread waits at the barrier. */
     yield_until_gone_on();
   }
   CHECK_EQ(gone_on, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inner teams whose threads all wait for what a task of the outer team does later: it holds the lock that they want and
- * is itself suspended, until yet another task lets it go, which has not begun when all threads of the outer team are in
- * inner regions. And tasks of an inner team, and its implicit tasks, that suspend.
+ * Inner teams in which all threads wait for a task of the outer team: it holds the lock that they want and is itself
+ * suspended until a third task resumes it. The third task has not begun when all threads of the outer team are in inner
+ * regions. And tasks of an inner team, and its implicit tasks, that suspend.
  *
  * Covers: marline suspension, parallel(num_threads)
  */

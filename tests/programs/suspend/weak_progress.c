@@ -42,7 +42,8 @@ static void wait_for(marline_event_t* event) {
   marline_event_wait(event);
 }
 
-/* The thread whose poll makes `first` ready computes until the other task has resumed, which takes another poller. */
+/* The thread that makes `first` ready by its poll computes until the other task has resumed, which takes another
+ * poller. */
 static void poller_goes_back_to_work(void) {
   int resumed = 0;
   start = omp_get_wtime();

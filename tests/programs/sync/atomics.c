@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * atomic on types that the processor can update in one instruction and on those that it cannot (long double, complex),
- * where the compilers turn to the runtime or to libatomic: update, capture, read, write.
+ * atomic on types that the processor can update in one instruction and on types that it cannot (long double, complex),
+ * where the compilers call the runtime or libatomic: update, capture, read, write.
  *
  * Covers: parallel(num_threads), atomic(read, write, update, capture, seq_cst), flush
  */

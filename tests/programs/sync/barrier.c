@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Barriers: nobody passes before all have come, what was written before is seen after, tasks created before a barrier
- * have ended after it (also those that tasks create), and team sizes may change from region to region.
+ * Barriers: no thread passes before all have come, what was written before is seen after, tasks created before a
+ * barrier have ended after it (also tasks that tasks create), and team sizes may change from region to region.
  *
  * Covers: parallel(num_threads), task(firstprivate), barrier
  */

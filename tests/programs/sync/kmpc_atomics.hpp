@@ -67,7 +67,7 @@ Key key(T value) {
     return {static_cast<long double>(value), 0};
 }
 
-// Operands whose results are exact in every type, however a complex number is divided.
+// Operands with results that are exact in every type, however a complex number is divided.
 template <class T>
 std::vector<T> samples() {
   if constexpr (kInteger<T>) {

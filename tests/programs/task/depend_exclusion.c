@@ -9,7 +9,7 @@
 
 static int shared_address, gate; /* named in dependences only */
 
-/* A member of a set whose other predecessor is late must not hold up the rest of the set. */
+/* A member of a set that waits for another predecessor, which is late, must not hold up the rest of the set. */
 static void exclusion_orders_nobody(void) {
   int others = 0;
 #pragma omp parallel

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_depend_share: several producers, which are tasks, discover one graph. A stencil whose blocks are made by
- * different producers gives the serial result; waits and undeferred tasks in a producer see the others' tasks; a
- * producer never stands before its descendants; a table outlives the task that shares it.
+ * marline_depend_share: several producers, which are tasks, discover one graph. A stencil with blocks by different
+ * producers gives the serial result; waits and undeferred tasks in a producer see the others' tasks; a producer never
+ * stands before its descendants; a table outlives the task that shares it.
  *
  * Covers: marline dependence calls, task(if, untied, firstprivate, depend:in/out/inout), taskgroup,
  *  taskwait(depend:in)
@@ -56,7 +56,8 @@ static void check_grid(void) {
   for (int i = 0; i < kCells; i++) CHECK_EQ(grid[kSteps % 2][i], expected[kSteps % 2][i]);
 }
 
-/* A producer comes after those of the step before whose tasks are its tasks' neighbours: dependences of its own. */
+/* A producer has dependences of its own: it comes after the producers of the step before that create neighbours of its
+ * tasks. */
 static void stencil_by_dependences(int nested) {
   static char made[2][kBlocks] __attribute__((unused)); /* GCC does not count depend clauses as a use */
   for (int step = 0; step < kSteps; step++)

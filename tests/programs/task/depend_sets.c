@@ -38,7 +38,7 @@ static void sets(void) {
   }
 }
 
-/* The first of a set to start waits until the last has run: only possible if the set orders nobody. */
+/* The first of a set to start waits until the last has run: only possible if the set does not order its members. */
 static void a_set_orders_nobody(void) {
   int x = 0, y = 0;
 #pragma omp parallel

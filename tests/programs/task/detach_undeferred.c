@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An undeferred task with a detach clause holds its creator until its block has ended, not until its event is fulfilled
- * (OpenMP 5.2, section 1.2.5: undeferred task): the creator may be the one that fulfils it. What is ordered behind the
- * task waits for the event all the same (sections 12.5.2 and 15.9.5), and so does what waits for its completion.
+ * (OpenMP 5.2, section 1.2.5: undeferred task): the creator may be the one that fulfils it. Successors of the task wait
+ * for the event all the same (sections 12.5.2 and 15.9.5), and so does a construct that waits for the task's
+ * completion.
  *
  * Covers: task(if, final, detach, depend:in/out/inout/mutexinoutset), taskwait(depend:inout), taskgroup,
  * omp_fulfill_event
@@ -86,7 +87,7 @@ static void fulfilled_by_creator(void) {
   CHECK_EQ(get(&value), 3);
 }
 
-/* All tasks of a final one are undeferred: each holds its creator until those before it have completed. */
+/* All tasks of a final task are undeferred: each holds its creator until its predecessors have completed. */
 static void included(void) {
   omp_event_handle_t event = (omp_event_handle_t)0;
   int ran = 0;
@@ -99,7 +100,7 @@ static void included(void) {
   CHECK_EQ(ran, 2);
 }
 
-/* Nothing is ordered behind it, or its event is fulfilled before its block ends. */
+/* The task has no successor, or its event is fulfilled before its block ends. */
 static void completes_early_or_alone(void) {
   omp_event_handle_t event = (omp_event_handle_t)0;
   int ran = 0;

@@ -112,7 +112,7 @@ static void check_table(void) {
   CHECK_RANGE(now.rebuilds - before.rebuilds, 1, 10);
   /* Where the array lies decides how many; linear probing in a table three quarters full takes 8.5 on average. */
   CHECK_RANGE(now.probes - before.probes, 1, 10000);
-  /* All have completed: the same chain again, on a first address, has nobody to wait for. */
+  /* All have completed: the same chain again, on a first address, has no task to wait for. */
   task(&many[0], MARLINE_OUT, NULL, 0);
 #pragma omp taskwait
   value = 0;

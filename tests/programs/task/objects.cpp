@@ -24,7 +24,7 @@ class Counted {
   }
   Counted& operator=(const Counted&) = delete;
   ~Counted() {
-    CHECK(self_ == this);  // destroyed where it was built: nobody moved it by memcpy
+    CHECK(self_ == this);  // destroyed where it was built: it was not moved by memcpy
     self_ = nullptr;
     live--;
   }

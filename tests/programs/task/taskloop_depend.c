@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_taskloop_depend: a taskloop whose tasks have dependences, each on its own iterations (marline.h). Stages of
+ * marline_taskloop_depend: a taskloop of tasks with dependences, each for its own iterations (marline.h). Stages of
  * loops over one array follow each other without a wait in between, with every clause that makes tasks, and mix with
  * ordinary tasks. Misuse ends in one line.
  *

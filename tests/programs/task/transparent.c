@@ -26,7 +26,7 @@ void* __kmpc_omp_task_alloc(void* ident, int32_t thread, int32_t flags, size_t b
 
 static int load(int* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
-/* Grandchildren by way of two tasks on the same data, and a reader behind both. */
+/* Grandchildren by way of two tasks on the same data, and a reader after both. */
 static void grandchildren(void) {
   for (int round = 0; round < 20; round++) {
     int x = 0, seen = 0, last = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who waits for whom: taskwait for children only, taskgroup for all descendants, nested groups, taskwait with
- * dependences for those alone (OpenMP 5.1, 2.19.5, 2.19.6).
+ * Which tasks a construct waits for: taskwait for children only, taskgroup for all descendants, nested groups, taskwait
+ * with dependences for predecessors alone (OpenMP 5.1, 2.19.5, 2.19.6).
  *
  * Covers: task(firstprivate, depend:in/out/inout), taskgroup, taskwait(depend:in/out/inout)
  */

@@ -47,7 +47,8 @@ static void flags_set_later(void) {
 #pragma omp taskwait
 }
 
-/* Tasks whose bodies have ended, but which complete only when later ones fulfil their events; and tasks after them. */
+/* Tasks with bodies that have ended, but which complete only when later tasks fulfil their events; and tasks after
+ * them. */
 static void detached(void) {
   static omp_event_handle_t handles[kWaiters];
   static char links[kWaiters];

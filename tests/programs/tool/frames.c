@@ -67,7 +67,7 @@ static void check_running(const struct level* l, const void* local) {
   if (!(l->flags & ompt_task_initial)) CHECK((const char*)l->frame->exit_frame.ptr > (const char*)local);
 }
 
-/* Whatever lies on top of a task began behind the place where the task entered the runtime. */
+/* The code on top of a task began at or below the stack address where the task entered the runtime. */
 static void check_beneath(const struct level* l, const struct level* above) {
   CHECK(l->frame->enter_frame.ptr != NULL);
   CHECK((const char*)above->frame->exit_frame.ptr <= (const char*)l->frame->enter_frame.ptr);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a tool hears of a league: one parallel region, an initial task for each team, one after the other on the thread
- * that encounters it, and no other regions than those that the program opens (docs/design/ompt.md: where Marline
- * differs).
+ * that encounters it, and no regions but the ones that the program opens (docs/design/ompt.md: where Marline differs).
  *
  * Covers: teams(num_teams), parallel
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Data-sharing clauses and the allocate clause on every construct that takes them: a private copy is nobody else's, a
- * firstprivate one begins with the original's value, and the original stays as it was.
+ * Data-sharing clauses and the allocate clause on every construct that takes them: a private copy is not shared with
+ * any other thread, a firstprivate one begins with the original's value, and the original stays as it was.
  *
  * Covers: parallel(default, private, firstprivate, allocate), for(private, firstprivate, allocate), task(default,
  *  private, allocate), taskloop(default, private, firstprivate, allocate), sections(private, firstprivate),

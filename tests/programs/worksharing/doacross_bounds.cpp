@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doacross loops whose bounds hurt: 32 and 64 bits, signed and unsigned, downwards, next to the limits of the type,
+// Doacross loops with difficult bounds: 32 and 64 bits, signed and unsigned, downwards, next to the limits of the type,
 // strides that leave a remainder; sinks outside of the nest, also beyond the end of an inner loop; nests without
 // iterations.
 //

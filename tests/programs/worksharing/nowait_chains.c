@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Chains of worksharing constructs without barriers, much longer than any runtime's ring of construct descriptors: a
- * thread that is far behind must still find every construct that the others have left.
+ * slow thread must still find every construct that the others have left.
  *
  * Covers: for(schedule:static/dynamic/guided/runtime, nowait), sections(nowait), section, single(nowait),
  *  omp_set_schedule
@@ -77,7 +77,7 @@ static void singles_and_sections(void) {
   }
 }
 
-/* A team that ends right after a nowait construct must leave nothing behind for the next team. */
+/* A team that ends right after a nowait construct must leave no state for the next team. */
 static void short_regions(void) {
   int total = 0;
   for (int round = 0; round < 200; round++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sections by LLVM's entry points for it: each section once, with and without a barrier behind the construct.
+ * sections by LLVM's entry points for it: each section once, with and without a barrier after the construct.
  *
  * Covers: entry points of other compilers
  */

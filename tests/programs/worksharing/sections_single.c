@@ -85,7 +85,7 @@ static void masters(void) {
       filtered++;
     }
 #pragma omp masked filter(n)
-    filtered += 100; /* no such thread: nobody runs it */
+    filtered += 100; /* no such thread: the block does not run */
 #else
     if (omp_get_thread_num() == n - 1) filtered++;
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simd alone and with other loops: the results are those of the plain loop, and what a clause leaves in a variable
- * after the loop is what the last iteration has.
+ * simd alone and with other loops: the results equal the plain loop's, and what a clause leaves in a variable after the
+ * loop is what the last iteration has.
  *
  * Covers: simd(aligned, collapse, if, lastprivate, linear, nontemporal, private, reduction, safelen, simdlen),
  *   for simd, parallel for simd, taskloop simd, declare simd, ordered(simd, threads), for(schedule:simd, ordered)

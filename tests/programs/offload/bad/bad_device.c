@@ -27,7 +27,7 @@ static void invalid(void) {
   ;
 }
 
-static void next(void) { /* the first number behind the host's */
+static void next(void) { /* the first number after the host's */
   number = omp_get_num_devices() + 1;
 #pragma omp target device(number)
   ;

@@ -106,7 +106,7 @@ static void backward_image(void) {
   __tgt_register_lib(&descriptor);
 }
 
-/* The wrapping that Clang 16 puts around an image, with a place behind its end. */
+/* The wrapping that Clang 16 puts around an image, with an entry offset past the wrapping's end. */
 static void torn_wrapping(void) {
   static OffloadBinary binary = {{0x10, 0xff, 0x10, 0xad}, 1, sizeof binary, 1 << 20, 56};
   make_image(EM_X86_64);

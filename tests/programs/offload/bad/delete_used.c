@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Data is taken away by `delete` while a deferred region uses it, whose task the construct does not depend on. The data
- * stays until the region has ended, and its results come back. What is mapped again meanwhile stays mapped.
+ * Data is taken away by `delete` while a deferred region uses it. The construct does not depend on the region's task.
+ * The data stays until the region has ended, and its results come back. What is mapped again meanwhile stays mapped.
  *
  * Covers: target(nowait, map:tofrom, is_device_ptr), target exit data(map:delete), target enter data(map:to)
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Updates of sections that are not contiguous, of which the compiler's code does not say where they lie: with Clang
- * before 22 those of members, and those in one construct with members. With Clang 22 one between two members, and two
- * of one structure. A line says so, instead of data that is copied elsewhere or not at all.
+ * before 22 sections of members, and sections in one construct with members; with Clang 22 one section between two
+ * members, and two of one structure. A line says so, instead of data that is copied elsewhere or not at all.
  *
  * Covers: target update(from), target enter data(map:to)
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a device has memory of its own, its addresses are nobody's on the host: reading and writing there gives the
- * signal at just that address, at the begin of what is mapped, in its midst, behind it, and when it is gone. The
- * device's data is as before.
+ * Where a device has memory of its own, its addresses belong to no memory of the host. A read or write there gives the
+ * signal at just that address: at the begin of mapped data, in its midst, after its end, and when it is no longer
+ * mapped. The device's data is as before.
  *
  * Covers: target data(use_device_ptr), omp_target_alloc
  */

@@ -23,7 +23,7 @@ typedef struct wide {
   int values[60];
 } wide_t;
 
-/* The task that all others of a construct come behind. */
+/* Creates the task that all tasks of a construct are ordered after. */
 static void hold_back(void) {
   __atomic_store_n(&may_go, false, __ATOMIC_RELEASE);
 #pragma omp task depend(out : a[0])

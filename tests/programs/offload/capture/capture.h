@@ -26,7 +26,7 @@ enum { CAPTURE_LOOK, CAPTURE_TAKE }; /* the tasks run as ever; or the sink runs 
 extern "C" {
 #endif
 void marline_device_capture_mode(int mode);
-/* Those that have been captured so far; and number `index` of them. */
+/* Returns how many tasks have been captured so far, and fills in `captured` with number `index` of them. */
 int marline_device_captured(int index, captured_t* captured);
 int marline_device_capture_taken(void); /* tasks that the sink has run */
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a library that has claimed target tasks hears of a persistent graph in which tasks and threads of the host wait
-// for these: each iteration, repeated ones too, names the regions whose ends the host waits for, and no other.
+// What a library that has claimed target tasks is notified of in a persistent graph, when tasks and threads of the host
+// wait for the target tasks. Each iteration, also a repeated one, names the regions that the host waits for, and no
+// other.
 //
 // Covers: marline target tasks
 #include "../../check.h"
@@ -45,8 +46,8 @@ void end_when(const std::atomic<bool>& may_end, const Claim* claim) {
 
 constexpr int kRegions = 5;
 
-// Five regions, of which a host task stands behind the first, one behind the set that the second and the third are, the
-// waiting thread behind the fourth, and nothing behind the last.
+// Five regions. A host task is ordered after the first one; another host task is ordered after the second and the third
+// one, which are a set (inoutset). The thread waits for the fourth region. The last one has no successor.
 void iterate(int* cells, int* host) {
   size_t before = g_claims.size();
 #pragma omp target nowait map(tofrom : cells[0 : 1]) depend(out : cells[0])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of target tasks that a library has claimed (devices.h). A task whose private object is being destroyed, by
-// code that suspends, is named with its number to a task that comes behind it. A task that is ended before its
-// predecessor ends the program.
+// The end of target tasks that a library has claimed (devices.h). While a task's private object is being destroyed, by
+// code that suspends, the task is named with its number to a successor. A task that is ended before its predecessor
+// ends the program.
 //
 // Covers: marline target tasks
 #include "../../child.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private objects of target tasks that a library has claimed (devices.h) and whose bodies do not run: each copy is
-// destroyed once, by a thread of the team, before a taskwait behind the tasks ends.
+// Private objects of target tasks that a library has claimed (devices.h) without running their bodies. Each copy is
+// destroyed once, by a thread of the team, before a taskwait after the tasks ends.
 //
 // Covers: marline target tasks
 #include "../../check.h"

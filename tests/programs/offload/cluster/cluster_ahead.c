@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A region is at its node before the one that it depends on has ended: the first one stops the program's process, and
- * the second one, which has to be somewhere by then, finds it stopped and lets it go on. In between nobody can send
- * anything. Each node is another one (round robin), so the second region's data comes from the first one's node.
+ * the second one, which has to be somewhere by then, finds it stopped and lets it go on. In between no process can send
+ * a message. Each node is another one (round robin), so the second region's data comes from the first one's node.
  *
  * `pointers`: a region stores a pointer, which its kernel has not done before, and the next one is on its way already.
  * It finds what is there all the same.

@@ -6,8 +6,8 @@
  *
  *   [KIBIBYTES [FORM]]      of each array: 4
  *
- * alone: the regions bring the data and take it home themselves. members, members_alone: the arrays are behind pointers
- * in structures, which are mapped with them. present: likewise, and all has been mapped before.
+ * alone: the regions bring the data and take it home themselves. members, members_alone: pointers in structures lead to
+ * the arrays, and the structures are mapped with them. present: as members, and all data has been mapped before.
  *
  * Covers: target enter data(map:to, nowait, depend), target exit data(map:from, nowait, depend),
  *   target(nowait, depend, map:tofrom), declare target

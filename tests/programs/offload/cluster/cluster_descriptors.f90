@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Fortran arrays with descriptors in regions that a cluster is sent ahead: pointers whose bounds change between them,
-! arrays that come and go, components, and persistent graphs of such regions; against the same on the host.
+! Fortran arrays with descriptors in regions that a cluster is sent ahead: pointers that change their bounds between
+! regions, arrays that come and go, components, and persistent graphs of such regions; against the same on the host.
 !
 ! Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to, nowait),
 !   target exit data(map:from, nowait)

@@ -5,7 +5,7 @@
  *   chain REGIONS BYTES       on one array; prints the time from the first region to the end of the last
  *   apart REGIONS BYTES       the regions of a chain in turn on the first and the second node
  *   pointers                  a region stores the first pointer late, when the array lies on the GPU alone
- *   parts                     regions without order write parts of an array that are no whole blocks, behind a chain
+ *   parts                     regions without order write parts of an array that are no whole blocks, after a chain
  *
  * Covers: target(nowait, depend, map:tofrom, device), target enter data(map:to), target exit data(map:from),
  *   target update(from), omp_target_alloc, omp_target_free

@@ -2,7 +2,7 @@
  *
  * Task reductions of regions on GPUs that are one device, each with a copy there: sums, a structure with an operation
  * of its own, groups one after the other and in each other, and regions that depend on each other by data of their own.
- * Each region takes part in one reduction, as Clang 19 compiles those with two to nothing.
+ * Each region takes part in one reduction, as Clang 19 compiles a region with two to nothing.
  *
  * Arguments: GROUPS [alone]. alone: one group of sums and nothing else.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Persistent graphs that nodes repeat by themselves, and whose regions store pointers into mapped data in a later
- * iteration: when those behind them, which follow these pointers, are at their nodes already. Random families of blocks
- * as in cluster_late_pointers.c; a region counts its runs, and links two blocks, or cuts a link, in one of them. Some
+ * Persistent graphs that nodes repeat by themselves. Their regions store pointers into mapped data in a later
+ * iteration, when the successors that follow these pointers are at their nodes already. Random families of blocks as in
+ * cluster_late_pointers.c; a region counts its runs, and links two blocks, or cuts a link, in one of them. Some
  * families do not wait for the others of an iteration. The host does the same one by one.
  *
  * Arguments: SEED.
@@ -30,7 +30,7 @@ typedef struct {
 
 #include <marline/marline.h>
 
-/* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
+/* `spin`: how long the region takes, so that its successors are sent before it ends. */
 static void link_to(int f, Block* from, Block* to, int s, int when, int cuts, int spin, long add) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(tofrom : from[0 : 1], to[0 : 1]) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Persistent graphs whose iterations sum up what regions find: a task reduction in each iteration, in all modes. Beside
- * it regions that every iteration has, before the reduction and behind it.
+ * Persistent graphs that sum up in each iteration what regions find: a task reduction in each iteration, in all modes.
+ * Beside it regions that every iteration has, before the reduction and after it.
  *
  * Covers: target(in_reduction, nowait, depend, map:tofrom, map:to), taskgroup(task_reduction), taskwait
  */

@@ -50,7 +50,7 @@ static void stencil(int mode) {
 /* What the program does between iterations, all of which are the same: the nodes repeat them as a whole, until the data
  * is changed, looked at, or taken away and mapped anew. */
 static void use_between(int kind, long* data, long* expected) {
-  if (kind == 3) { /* and nobody waits */
+  if (kind == 3) { /* and no task waits for the region */
     long* last = data + kBlocks * kBlock;
 #pragma omp target nowait map(tofrom : data[0 : kAll]) depend(inout : last[0])
     for (int i = 0; i < kAll; i++) data[i] += 3;
@@ -137,7 +137,7 @@ static void do_step(long* data, int to, int from, int more, long add) {
 }
 #pragma omp end declare target
 
-/* All regions map all cells, so those without an order write beside each other. */
+/* All regions map all cells, so regions without an order write beside each other. */
 static void create(rand_program_t* p, rand_step_t step, long add) {
   long* data = p->data;
   int to = step.to, from = step.from, more = step.more;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deferred regions that store pointers into mapped data when others behind them, which follow these pointers, have been
- * sent ahead. Random families of blocks: a family's regions come one behind the other, and link its blocks, cut
- * links, and change all blocks that they reach from the one that they map; families run beside each other. The
- * kernels have run before, without a pointer in any block. The host does the same one by one.
+ * Deferred regions that store pointers into mapped data when successors that follow these pointers have been submitted
+ * early. Random families of blocks: a family's regions are ordered one after the other, and link its blocks, cut links,
+ * and change all blocks that they reach from the one that they map; families run beside each other. The kernels have
+ * run before, without a pointer in any block. The host does the same one by one.
  *
  * Covers: target(nowait, depend, map:tofrom, firstprivate), target enter data(map:to), target exit data(map:release),
  *   target update(nowait, depend, from)
@@ -24,7 +24,7 @@ typedef struct {
   long visits[kLength], expected_visits[kLength];
 #include "../pointers/pointer_families.h"
 
-/* `spin`: how long it takes, so that what comes behind it is sent before it ends. */
+/* `spin`: how long the region takes, so that its successors are sent before it ends. */
 static void link_to(int f, Block* from, Block* to, int is_cut, int spin) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(tofrom : from[0 : 1], to[0 : 1]) firstprivate(is_cut, spin)
@@ -59,7 +59,8 @@ static void count_visits(int f, Block* first, long* visits) {
 #pragma omp target exit data nowait depend(inout : g_order[f]) map(from : visits[0 : kLength])
 }
 
-/* A pointer goes home, and comes back with the region behind that: when this one is sent, its data is not known yet. */
+/* A pointer is copied to the host, and back to the device with the next region. When the next region is sent, its data
+ * is not known yet. */
 static void carry(int f, Block* block, Holder* holder, int is_null) {
   (void)f;
 #pragma omp target nowait depend(inout : g_order[f]) map(from : holder[0 : 1]) map(tofrom : block[0 : 1]) \

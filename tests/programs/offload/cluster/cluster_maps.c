@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A random sequence of deferred constructs that map arrays, and map them again, and take them away, with regions and
- * host tasks in between. Whatever uses an array is ordered by it: those that change it behind all before them, and
- * readers behind the last of those. So the counts are those of the order of creation, in which a model takes them.
+ * host tasks in between. Constructs that use an array are ordered by it: a construct that changes the array comes after
+ * all earlier uses, and a reader comes after the last change. So the reference counts are the same as in the order of
+ * creation, in which a model computes them.
  *
  *   SEED [TASKS [BYTES]]     arrays have less than that many bytes: 3000
  *

@@ -72,7 +72,7 @@ static void by_target_tasks(int* values, int* elsewhere) {
       if (p == 1) {
 #pragma omp task depend(inout : part[0]) firstprivate(part, k, p)
         for (int i = 0; i < kPart; i++) part[i] = step(part[i], k + p * kPart + i);
-#pragma omp taskwait /* for Clang's code, whose target constructs do not wait */
+#pragma omp taskwait /* for Clang's code, as its target constructs do not wait */
         continue;
       }
 #pragma omp target nowait depend(inout : part[0]) map(tofrom : part[0 : kPart], others) firstprivate(k, p, process)
@@ -105,8 +105,8 @@ static void on_devices(int* values, int* copies) {
   }
 }
 
-/* Two levels more, each of which maps what the one above has got. (A function whose target construct calls it again is
- * too much for Clang.) */
+/* Two levels more, each of which maps what the one above has got. (Clang cannot compile a function that calls itself in
+ * its target construct.) */
 static void quarter(int* values, int first, int k) {
 #pragma omp target map(tofrom : values[0 : N / 4]) firstprivate(first, k)
   for (int i = 0; i < N / 4; i++) values[i] = step(values[i], k + first + i);

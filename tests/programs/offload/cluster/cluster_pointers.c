@@ -55,7 +55,7 @@ static void table(void) {
   omp_target_free(there, g_device);
 }
 
-/* Regions put the addresses together; only the first one is known to those that follow the list. */
+/* Regions put the addresses together; the regions that follow the list know only the first one. */
 static void list(void) {
   Block *first = NULL, *blocks[kBlocks];
   for (int b = 0; b < kBlocks; b++) {

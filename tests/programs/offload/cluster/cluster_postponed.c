@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that waits for each of its regions, and whose data one node alone has: a cluster's node does not look at
- * once at what they have written, pointers among that. Random regions store pointers to blocks into large arrays,
- * follow them without a map of the block, copy them, and cut them; the host changes blocks and reads parts of the
- * arrays meanwhile. At some step comes what the node has to look for: regions on other nodes, deferred ones, several
- * threads, or large data of the host's. The host does the same one by one.
+ * A program that waits for each of its regions, with data on one node alone. Then the cluster's node does not look at
+ * once for pointers in what the regions have written. Random regions store pointers to blocks into large arrays, follow
+ * them without a map of the block, copy them, and cut them; the host changes blocks and reads parts of the arrays
+ * meanwhile. At some step comes what the node has to look for: regions on other nodes, deferred ones, several threads,
+ * or large data of the host's. The host does the same one by one.
  *
  *     cluster_postponed [seed]
  *

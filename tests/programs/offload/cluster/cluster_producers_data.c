@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Several threads create chains at the same time that bring an array, use it and take it home. All regions read an
- * array that they bring themselves: those of different threads share it, or have it one after the other. Half of the
- * threads cancel their taskgroup on the way: then a begin of the chain has run, and nothing has come home that was not
- * computed.
+ * array that they map themselves: regions of different threads share it, or have it one after the other. Half of the
+ * threads cancel their taskgroup on the way. Then only a beginning of the chain has run, and no value has come back to
+ * the host that was not computed.
  *
  * Covers: target enter data(map:to, nowait, depend), target exit data(map:from, nowait, depend),
  *   target(nowait, depend, map:to, map:tofrom), taskgroup, cancel(taskgroup)

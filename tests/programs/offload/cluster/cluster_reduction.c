@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Task reductions whose regions run at the same time: each has a copy of the variable on its device, and nodes of a
+ * Task reductions in regions that run at the same time: each has a copy of the variable on its device, and nodes of a
  * cluster combine theirs before the result comes home. Sums, a maximum and a structure with an operation of its own;
- * groups in groups; many groups one after the other, whose copies lie in the same place; groups whose tasks are created
- * by several tasks; some regions and tasks on the host; large structures; groups that are cancelled; and what nodes
+ * groups in groups; many groups one after the other, with copies in the same place; groups in which several tasks
+ * create the tasks; some regions and tasks on the host; large structures; groups that are cancelled; and what nodes
  * cannot combine, so that the regions run one after the other: arrays of variable length, operations that read
  * variables of the program, and variables that are mapped. Below undeferred and included tasks, too.
  *
@@ -179,7 +179,7 @@ static void by_variable(void) {
   }
 }
 
-/* GCC's code combines on the host, whose value the end of the outer construct overwrites. */
+/* Not with GCC: its code combines on the host, and the end of the outer construct overwrites the host's value. */
 static void mapped(void) {
 #ifdef __clang__
   long sum = 5;
@@ -195,7 +195,7 @@ static void mapped(void) {
 #endif
 }
 
-/* A region inside that takes no part must not hold up those that do. */
+/* A region in the group that takes no part must not hold up the regions that do. */
 static void below_others(void) {
   long sum = 0, other = 0;
 #pragma omp taskgroup task_reduction(+ : sum)

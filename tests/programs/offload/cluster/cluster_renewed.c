@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Iterations of a persistent graph whose regions are not created any more when the device knows them, and what may come
- * between these: a taskgroup that has to wait for its regions, data that is mapped anew, values that are addresses of
- * the device, other maps. What comes in the midst of iteration `when` is in no other one.
+ * Iterations of a persistent graph in which regions are not created any more once the device knows them, and what may
+ * come between the regions: a taskgroup that has to wait for its regions, data that is mapped anew, values that are
+ * addresses of the device, other maps. What comes in the midst of iteration `when` is in no other one.
  *
  * Covers: target(nowait, depend, firstprivate, is_device_ptr), taskgroup, target enter data(map:to),
  *   target exit data(map:delete, map:from)
@@ -36,7 +36,7 @@ static void end(long in_x, long in_y) {
   }
 }
 
-/* The group's regions have ended behind it: the host gets what they have written. */
+/* After the group its regions have ended: the host gets what they have written. */
 static void group(int when) {
   begin();
 #pragma omp parallel
@@ -81,7 +81,7 @@ static void mapped_anew(int when) {
   end(kIterations, sum);
 }
 
-/* Two iterations of another form. The device is not asked for some iterations behind them; then values come that it had
+/* Two iterations of another form. For some iterations after them the device is not asked; then values come that it had
  * before. */
 static void differs_twice(int when, int period) {
   enum { kMany = 60 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An OMPT tool for the programs beside it: what it hears of their tasks and constructs makes sense, also of tasks that
- * are sent to the device ahead of time, which no thread runs. Each task begins behind the ends of its predecessors and
- * ends once; on each thread one task follows the other; a construct lies within the life of its task, and its
- * operations within it; each kernel has a record, behind those of its predecessors. With CLUSTER_TOLD=plain the tool
- * has the callbacks of OpenMP 5.0, which do not say of which target task a construct is: then all constructs are told
- * by their tasks.
+ * An OMPT tool for the programs beside it: the events of their tasks and constructs make sense, also for tasks that are
+ * submitted early to the device, which no thread runs. Each task begins after the ends of its predecessors and ends
+ * once; on each thread one task follows the other; a construct lies within the life of its task, and its operations
+ * within it; each kernel has a record, which follows the records of its predecessors. With CLUSTER_TOLD=plain the tool
+ * has the callbacks of OpenMP 5.0, which do not say of which target task a construct is: then each construct is
+ * reported by its task.
  *
  * Covers: ompt_callback_target, ompt_start_trace
  */

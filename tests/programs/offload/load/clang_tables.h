@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables that Clang's code passes to its library for devices, for programs that write them by hand: as Clang 22 and
- * 23 have them (LLVM, offload/include/Shared/APITypes.h). Included behind check.h.
+ * 23 have them (LLVM, offload/include/Shared/APITypes.h). Included after check.h.
  */
 #ifndef PROGRAMS_TARGET_CLANG_TABLES_H
 #define PROGRAMS_TARGET_CLANG_TABLES_H

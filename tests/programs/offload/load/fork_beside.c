@@ -2,7 +2,7 @@
  *
  * A thread forks while others use the device, with data of their own and with an array that all of them map. Whatever
  * the others were doing at that moment, a child leaves by `exit`, with the destructors of libraries; asks routines; and
- * runs a region on data that nobody else maps, or ends with the line that it has no such device. Data that another
+ * runs a region on data that no other thread maps, or ends with the line that it has no such device. Data that another
  * thread was just mapping can be mapped by the child.
  *
  * Covers: target(map), target enter data(map:to), target exit data(map:from)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a device must not have of the program that starts it: a pipe whose reader waits for its end, signals that a
- * terminal sends to all processes. And the start waits for no thread that reads from a file.
+ * What a device must not have of the program that starts it: a pipe with a reader that waits for the pipe's end,
+ * signals that a terminal sends to all processes. And the start waits for no thread that reads from a file.
  *
  * Covers: target(map)
  */

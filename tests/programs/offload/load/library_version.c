@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A region with arguments of Clang 23 on a device of a libomptarget whose file name says its version, or does not. The
+ * A region with arguments of Clang 23 on a device of a libomptarget with or without its version in the file name. The
  * library is a stand-in (library_version_library.c), and the tables are written by hand.
  *
  * Covers: entry points of other compilers

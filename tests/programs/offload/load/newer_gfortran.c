@@ -2,7 +2,7 @@
  *
  * Components that are pointers as code of gfortran 14 to 16 maps them, called as that code calls the runtime: the
  * component's descriptor is a member of the structure, but of the kind of one that comes along with an array, and the
- * pointer in it is attached behind everything else. (12 and 13 have other kinds for both.) And temporaries, which code
+ * pointer in it is attached after everything else. (12 and 13 have other kinds for both.) And temporaries, which code
  * of all of them maps by their address.
  *
  * Covers: entry points of other compilers, target enter data, target exit data

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Variables that exist on the device all the time, those that are linked (mapped before use), and functions for
+ * Variables that exist on the device all the time, variables that are linked (mapped before use), and functions for
  * devices.
  *
  * Covers: declare target(to, link, device_type), target update(to, from), target(map:always),

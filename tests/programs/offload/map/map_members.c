@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Members of structures: only the members that are named move, also when other members lie between them; array members
- * by sections, members of members, and members behind a pointer with what they point to.
+ * by sections, members of members, and members that a pointer leads to, with what they point to.
  *
  * Covers: target(map:to/from/tofrom/alloc), target enter data(map:to), target exit data(map:from),
  *  target update(to, from)

@@ -151,7 +151,7 @@ static void together(void) {
 #pragma omp target defaultmap(tofrom)
   scalar = array[2] = 8;
   CHECK_EQ(scalar + array[2], 16);
-#if defined(__clang__) && __clang_major__ >= 22 /* those before make scalars firstprivate */
+#if defined(__clang__) && __clang_major__ >= 22 /* Clang before 22 makes scalars firstprivate */
 #pragma omp target enter data map(to : scalar, array)
 #pragma omp target defaultmap(present : scalar) defaultmap(present : aggregate)
   scalar = array[2] = 9;

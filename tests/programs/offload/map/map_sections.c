@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Array sections: with a lower bound, of pointers and of arrays of more dimensions, behind pointers to pointers, and
+ * Array sections: with a lower bound, of pointers and of arrays of more dimensions, through pointers to pointers, and
  * with no element at all.
  *
  * Covers: target(map), target enter data(map:to), target exit data(map:from), target update(to, from)

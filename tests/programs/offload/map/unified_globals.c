@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `declare target` variables in a program that requires unified shared memory: a region uses the host's own, whose
- * address Clang's code looks up in a pointer of the image's. Of every kind: numbers, arrays, structures, pointers,
- * static and thread-safe ones, of the clause link, and those of another file and of a library.
+ * `declare target` variables in a program that requires unified shared memory: a region uses the host's variable.
+ * Clang's code looks up its address in a pointer of the image's. Of every kind: numbers, arrays, structures, pointers,
+ * static and thread-safe ones, of the clause link, and variables of another file and of a library.
  *
  * Covers: requires(unified_shared_memory), declare target(to, link)
  */

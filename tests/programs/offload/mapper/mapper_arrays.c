@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A mapper over many elements with an array behind each, of a few bytes or of some pages. The elements are mapped
+ * A mapper over many elements, each with a pointer to an array of a few bytes or of some pages. The elements are mapped
  * together, and leave one by one and in another order, are mapped anew and brought up to date; deferred regions use
  * some of them, each its own.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A mapper is code of the program: its list items may call routines, also those that ask about mapped data.
+ * A mapper is code of the program: its list items may call routines, also routines that ask about mapped data.
  *
  * Covers: declare mapper, target(map), target data(map), target update(to), omp_target_is_present
  */

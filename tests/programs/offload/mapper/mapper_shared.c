@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays behind the pointers of elements that one mapper has mapped, which may share memory on the device: regions that
- * name the elements alone follow the pointers, also pointers that a region stores from one of the arrays to another;
- * and updates of two arrays leave what a region writes meanwhile into the one between them. The same between two runs
- * of one update of a section that is not contiguous.
+ * Arrays that the pointers of elements lead to. One mapper has mapped the arrays, so they may share memory on the
+ * device: regions that name the elements alone follow the pointers, also pointers that a region stores from one of the
+ * arrays to another; and updates of two arrays leave what a region writes meanwhile into the one between them. The same
+ * between two runs of one update of a section that is not contiguous.
  *
  * Covers: declare mapper, target(map, nowait), target enter data(map:to), target update(to, from), taskwait
  */
@@ -21,7 +21,7 @@ typedef struct {
 #pragma omp declare mapper(deep : Vector v) map(v, v.data[0 : v.length])
 
 static Vector vectors[kElements];
-static double* pool; /* of all arrays, one behind another */
+static double* pool; /* of all arrays, one after another */
 static double table[4][8 * kLength];
 
 static void make(void) {

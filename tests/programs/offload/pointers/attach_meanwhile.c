@@ -14,7 +14,8 @@ typedef struct {
   int* data;
 } Object;
 
-/* The host's elements change once the device has its own: so a region tells by a value whose they are. */
+/* The host's elements change once the device has its own: so a value tells a region whether it reads the host's
+ * elements or the device's. */
 static void meet(char* large, Object* object, int* data) {
   int device = omp_get_default_device(), first = 0, second = 0;
   data[0] = 7;

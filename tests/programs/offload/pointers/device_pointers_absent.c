@@ -16,7 +16,7 @@ int main(void) {
   }
 #pragma omp target enter data map(to : data[4 : 2])
 #pragma omp target data map(to : other) use_device_ptr(p)
-  CHECK(p == data); /* mapped is only what lies behind it */
+  CHECK(p == data); /* only elements 4 and 5 are mapped */
 #pragma omp target exit data map(delete : data[4 : 2])
   return 0;
 }

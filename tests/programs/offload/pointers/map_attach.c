@@ -127,7 +127,7 @@ static void other_data(void) {
 }
 
 #ifdef __clang__ /* GCC 12 does not tell the runtime that rows[r] is to be attached */
-/* An array of pointers, one attached after the other; and the same behind a pointer to pointers. */
+/* An array of pointers, one attached after the other; and the same through a pointer to pointers. */
 static void pointers_to_pointers(void) {
   double data[4][N], *rows[4], **matrix = rows, sum = 0;
   for (int r = 0; r < 4; r++) {

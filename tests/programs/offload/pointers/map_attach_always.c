@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `always` copies an object whose pointers are attached: the pointers on both sides stay as they are, the rest is
- * copied. LLVM 19 overwrites the device's pointers with the host's.
+ * `always` copies an object with attached pointers: the pointers on both sides stay as they are, the rest is copied.
+ * LLVM 19 overwrites the device's pointers with the host's.
  *
  * Covers: target(map:always), target enter data(map:always), target exit data(map:always)
  */

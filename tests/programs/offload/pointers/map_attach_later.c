@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sections behind the pointers of a structure are mapped first, and the structure later: by regions that name it
+ * Sections that the pointers of a structure lead to are mapped first, and the structure later: by regions that name it
  * without a map clause, or by a data construct. GCC and Clang 22 do not map the pointers with the sections, Clang
- * before 22 does: then only they are there. The pointers lead to the sections in any case, unless these are gone or
- * the pointer has another value by then.
+ * before 22 does: then only they are there. The pointers lead to the sections in any case, unless these are gone or the
+ * pointer has another value by then.
  *
  * Covers: target(nowait), target enter data(map:to), target exit data(map:from/release)
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many pointers into one array, which data constructs name with the sections behind them before their structures are
- * mapped; then all of them lead into another array. What each of them costs must not grow with their number: this takes
- * a second of CPU time, and more than a minute if it does.
+ * Many pointers into one array, which data constructs name with their sections before their structures are mapped; then
+ * all pointers lead into another array. The cost of each pointer must not grow with their number: this takes a second
+ * of CPU time, and more than a minute if it does.
  *
  * Covers: target enter data(map:to), target exit data(map:from/release), target(map)
  */

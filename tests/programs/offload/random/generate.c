@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Draws the steps of one object. What the standard forbids is not drawn: a section that is partly in a range, a map
- * with `present` of what is absent, an end of a data region whose data has been deleted. Nor is what it leaves open: a
- * pointer that is mapped with its section when both are there and not attached to each other.
+ * with `present` of what is absent, an end of a data region after its data has been deleted. Nor is what it leaves
+ * open: a pointer that is mapped with its section when both are there and not attached to each other.
  */
 #include "maps.h"
 
@@ -233,7 +233,7 @@ static int draw_use(Draw* draw, Step* step) {
   return 1;
 }
 
-/* A section at or behind the element that the structure's pointer is the address of. */
+/* A section that begins at or after the element that the structure's pointer is the address of. */
 static int draw_behind(Draw* draw, Step* step) {
   if (!draw_section(draw, step->device, &step->lo, &step->n)) return 0;
   int base = draw->state->base;

@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
   int lo, hi;
   int id;         /* no two ranges of a program have the same */
-  int references; /* without those of ompx_hold */
+  int references; /* without the references of ompx_hold */
   int holds;
   int pinned;     /* references that enclosing data regions will take away */
   int associated; /* by omp_target_associate_ptr: stays when nothing refers to it */
@@ -40,7 +40,7 @@ typedef struct {
   Range range[kRanges];
   int* value;
   int holders; /* references of the structure; 0: it is not there */
-  int through; /* those that came with a section behind its pointer */
+  int through; /* the references that came with a section through its pointer */
   int field[kFields];
   int attached;      /* the range that the pointer is attached to, 0: none. The range may be gone. */
   int attached_base; /* which element the pointer is the address of */
@@ -71,14 +71,14 @@ typedef enum {
   kHolderExit,
   kHolderUpdate,
   kHolderUse,    /* a region that follows the attached pointer */
-  kSectionEnter, /* behind the structure's pointer */
+  kSectionEnter, /* the section through the structure's pointer */
   kSectionExit,
-  kBothEnter, /* the structure and the section behind its pointer */
+  kBothEnter, /* the structure and the section through its pointer */
   kBothRegion,
   kKinds
 } Kind;
 
-/* How the step is written. The names are those of the clauses. */
+/* How the step is written. The names are the clauses' names. */
 typedef enum { kTo, kAlloc, kAlwaysTo, kPresentTo, kPresentAlloc, kTwoTo, kEnterForms } EnterForm;
 typedef enum { kFrom, kRelease, kDelete, kAlwaysFrom, kPresentFrom, kExitForms } ExitForm;
 typedef enum {

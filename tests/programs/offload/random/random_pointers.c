@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random programs on the pointers of a structure: the sections behind them and the structure are mapped and taken away
- * in any order, by data constructs and by regions that name the structure without a map clause. Where both are there,
- * the pointer leads to the section. The reference is a plain copy of what the host and the device have. SEED ROUNDS.
+ * Random programs on the pointers of a structure: the sections that they lead to and the structure are mapped and taken
+ * away in any order, by data constructs and by regions that name the structure without a map clause. Where both are
+ * there, the pointer leads to the section. The reference is a plain copy of what the host and the device have. SEED
+ * ROUNDS.
  *
  * Clang before 22 maps a pointer with its section. Then the structure cannot be mapped afterwards, and a region finds
  * the first of the pointers alone.

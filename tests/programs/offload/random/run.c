@@ -274,7 +274,7 @@ static void holder(Step* step, int deferred) {
   }
 }
 
-/* Steps whose lists name a section behind the structure's pointer. */
+/* Steps with a list that names a section through the structure's pointer. */
 static void behind_holder(Step* step, int deferred) {
   LOCALS(step);
   int base = step->kind == kHolderUse ? step->lo2 : (int)(h->data - p), at = lo - base;
@@ -341,7 +341,7 @@ static int can_be_deferred(const Step* step) {
 }
 
 void run_step(Step* step, int deferred) {
-  /* Lists that name what is behind the pointer read it when the construct is met. */
+  /* A list that names a section through the pointer reads the pointer when the construct is encountered. */
   if (deferred && step->kind == kHolderPoint) {
 #pragma omp taskwait
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Regions whose names have thousands of characters, as those in templates have.
+ * Regions with names of thousands of characters, as in templates.
  *
  * Covers: target
  */

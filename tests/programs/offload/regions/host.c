@@ -68,7 +68,7 @@ static void data_constructs(void) {
   CHECK_EQ(array[0], 5);
 }
 
-/* The region's copies are those of the moment when the construct was encountered, aligned as the variables are. */
+/* The region's copies have the values of the moment when the construct is encountered, and the variables' alignment. */
 typedef struct {
   _Alignas(64) char bytes[70];
 } Aligned;

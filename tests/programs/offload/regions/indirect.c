@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `declare target indirect`: kernels call functions by the pointers that the program has. The pointers are in mapped
- * tables and structures and in private variables; there are many functions side by side, and those of a library that is
- * opened again and again (Clang takes no static ones). In a worker the program's addresses are nobody's, and lead to
- * the image's functions.
+ * tables and structures and in private variables; there are many functions side by side, and functions of a library
+ * that is opened again and again (Clang takes no static ones). In a worker the program's addresses are not mapped, and
+ * lead to the image's functions.
  *
  * Covers: declare target(indirect), begin declare target
  */

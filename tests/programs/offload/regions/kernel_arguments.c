@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How kernels are called, for each version of the arguments that Clang's code passes: 2 (Clang 16) the words; 3 (17 to
- * 22) a null pointer before them; 4 the null pointer behind them; 5 (23) one array of pointers to words and null
+ * 22) a null pointer before them; 4 the null pointer after them; 5 (23) one array of pointers to words and null
  * pointer. The tables are written by hand, and the image is this file, built with IMAGE.
  *
  * Covers: entry points of other compilers

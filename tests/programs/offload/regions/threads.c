@@ -79,7 +79,8 @@ static void parts(void) {
   CHECK_PRESENT(shared, 0);
 }
 
-/* Deferred regions of all threads on one counter, which is mapped by nobody else: the last one brings it back. */
+/* Deferred regions of all threads on one counter, which is mapped by these regions alone: the last region copies it
+ * back. */
 static void deferred(void) {
   int counter = 0;
 #pragma omp parallel

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Target tasks whose device works on after their body has ended: what LLVM's libomptarget and the host runtime have
- * agreed upon, with this program in libomptarget's place. A body leaves a handle; the runtime asks by
+ * Target tasks with a device that works on after their body has ended. This program takes libomptarget's place in the
+ * protocol between LLVM's libomptarget and the host runtime. A body leaves a handle; the runtime asks by
  * __tgt_target_nowait_query until the handle is null. An operation here ends only when it has been asked for often
  * enough AND the host task beside it has run, so a runtime that keeps a thread in the wait, or that waits before it
  * goes on, never ends.

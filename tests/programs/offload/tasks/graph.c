@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deferred target constructs in a persistent graph: a stencil whose sweeps are target regions and updates, ordered by
+ * Deferred target constructs in a persistent graph: a stencil with sweeps of target regions and updates, ordered by
  * dependences, in all modes. Data is mapped around the loop, or by the regions themselves, or the maps change while the
  * graph is kept. Each result is compared with the same sweeps by one thread.
  *
@@ -59,7 +59,7 @@ static void mapped_around(int mode) {
   CHECK_EQ(sum_of(now), on_host(kSweeps));
 }
 
-/* The regions' own maps overlap, so the whole is held for those of one iteration alone. */
+/* The regions' own maps overlap, so the whole arrays are mapped around the regions of one iteration. */
 static void mapped_in_the_graph(int mode) {
   static long now[kAll], next[kAll];
   start(now, next);

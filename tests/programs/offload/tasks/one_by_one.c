@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Regions that a program waits for one by one run on threads that stay: each parallel region in them has the same
- * ones, as on the host, and nobody is woken from a pool. Regions in between that run beside each other change nothing
- * in that when they are over. All values are right meanwhile.
+ * threads, as on the host, and no thread is woken from a pool. Regions in between that run beside each other change
+ * nothing in that when they are over. All values are right meanwhile.
  *
  * Covers: target(map:tofrom, nowait, depend), target enter data(map:to), target exit data(map:from), parallel
  */

@@ -30,7 +30,7 @@ static void on_create(ompt_data_t* encountering, const ompt_frame_t* frame, ompt
                       int has_dependences, const void* codeptr) {
   (void)frame, (void)has_dependences, (void)codeptr;
   created++;
-  CHECK(flags & ompt_task_explicit); /* section 13.8: the events are those of the task construct */
+  CHECK(flags & ompt_task_explicit); /* section 13.8: the events are the same as of the task construct */
   targets += (flags & ompt_task_target) != 0;
   task->value = kOwn;
   CHECK_EQ(encountering->value, kOwn);

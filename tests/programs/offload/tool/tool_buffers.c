@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffers of a device's trace (OpenMP 5.2, sections 19.5.2.23, 19.5.2.24 and 19.6.2): a tool whose callbacks take a
- * lock that it also holds around calls of the trace's functions; requests that are answered with nothing, or with too
- * little; the trace's functions in a callback; a trace that is started when the tool has ended.
+ * The buffers of a device's trace (OpenMP 5.2, sections 19.5.2.23, 19.5.2.24 and 19.6.2): a tool with callbacks that
+ * take a lock which it also holds around calls of the trace's functions; requests that are answered with nothing, or
+ * with too little; the trace's functions in a callback; a trace that is started when the tool has ended.
  *
  * Covers: target(map), ompt_start_trace
  */

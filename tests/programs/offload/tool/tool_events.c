@@ -412,7 +412,7 @@ static void check_whole_routines(void) {
   free(here);
 }
 
-/* Each operation that was told of has a record, with times between those of the program. */
+/* Each reported operation has a record, with times that lie between the program's times. */
 static void check_records(uint64_t before) {
   ompt_get_device_time_t get_time = (ompt_get_device_time_t)device_lookup("ompt_get_device_time");
   ompt_translate_time_t translate = (ompt_translate_time_t)device_lookup("ompt_translate_time");

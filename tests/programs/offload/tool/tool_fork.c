@@ -97,7 +97,7 @@ static void check_forks(void) {
 }
 
 int main(int count, char** arguments) {
-  atexit(check_child); /* before the tool's end is registered, so that it comes behind it */
+  atexit(check_child); /* registered before the tool's end, so that it runs after the tool's end */
   CHECK(omp_get_max_threads() > 0);
 #pragma omp target device(0)
   {

@@ -30,7 +30,7 @@ static void exit_all(void) {
 #pragma omp target exit data map(delete : array, grid, box, reals)
 }
 
-#if __clang_major__ >= 22 /* those before move the first elements, without a stride */
+#if __clang_major__ >= 22 /* Clang before 22 moves the first elements, without a stride */
 static void strides(void) {
   int wrong = 0;
   enter_all();
