@@ -5,8 +5,8 @@
 #include "base/mpi_library.h"
 #include "comm/comm.h"
 #include "comm/order.h"
-#include "engine/engine.h"
 #include "engine/helpers.h"
+#include "engine/poller.h"
 #include "engine/waiting.h"
 #include "inspect/describe.h"
 
@@ -14,7 +14,7 @@ int MPI_Finalize(void) {
   library_resolve();
   PASS_ON_FROM_TOOL(finalize());
   describe_stop();
-  engine_stop();
+  poller_stop();
   BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});
   order_stop();
   comm_stop();

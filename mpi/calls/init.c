@@ -21,8 +21,8 @@
 #include "base/report.h"
 #include "comm/comm.h"
 #include "comm/order.h"
-#include "engine/engine.h"
 #include "engine/owner.h"
+#include "engine/poller.h"
 #include "inspect/describe.h"
 
 static pthread_t main_thread; /* the thread that has initialised MPI, as the program sees it */
@@ -106,17 +106,17 @@ static void meet(void) {
 static int init(int* argc, char*** argv, bool by_a_tool, int* provided) {
   main_thread = pthread_self();
   if (mpi_options()->one_owner && !owner_exists()) /* MPI itself must refuse a second MPI_Init */
-    engine_take_over();
+    poller_take_over();
   const int error = init_library(argc, argv, by_a_tool, provided);
   if (error == MPI_SUCCESS) {
-    if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED) engine_take_over();
+    if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED) poller_take_over();
     if (owner_exists()) *provided = MPI_THREAD_MULTIPLE;
     warn_of_options();
     initialized_by = getpid();
     next_mpi.comm_rank(library_comm_world(), &own_rank);
     on_exit(warn_of_exit, NULL);
     comm_start();
-    engine_start(*provided);
+    poller_start(*provided);
     describe_start(*provided);
     if (*provided == MPI_THREAD_MULTIPLE) order_start();
     meet();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The requests of MPI_Waitall, MPI_Waitany and MPI_Waitsome that the poller tests in place of the call. See Several in
- * engine.h.
+ * pending.h.
  */
 #ifndef MARLINE_MPI_PARTS_H
 #define MARLINE_MPI_PARTS_H

@@ -3,14 +3,14 @@
  * Polls MPI for the open calls.
  *
  * There are two sets: single requests, by far the most frequent, and calls that test themselves. probes.h has the
- * probes, and Several (engine.h) puts the requests of a call into the first set. So the second set has, mostly, calls
+ * probes, and Several (pending.h) puts the requests of a call into the first set. So the second set has, mostly, calls
  * for too many requests, and probes if too many communicators have probes.
  *
  * The requests are in an array of handles and are tested with MPI_Testany, because one call makes MPI's progress once,
  * costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a call
  * for one request does: MPI_Testsome, otherwise as good, returns MPI_ERR_IN_STATUS in place of the code. The calls are
  * tested one by one, at 50 to 150 ns each, and each tests a bounded number of its requests (kRequestsPerLook in
- * engine.h), except for the first time, when it looks for its open requests among all.
+ * pending.h), except for the first time, when it looks for its open requests among all.
  *
  * A poll tests all of a small set (Limits). Of a larger set it tests two parts: a window that moves round the set, so
  * that each entry is tested in turn; and the neighbours of the entries that completed last, because messages mostly
@@ -307,7 +307,7 @@ static void poll_set(Open* open) {
   poll_in_turn(open, least(open->count, limits->in_turn));
 }
 
-void engine_cancel_receives(const struct marline_mpi_speculation* scope) {
+void open_calls_cancel_receives(const struct marline_mpi_speculation* scope) {
   for (int i = 0; i < open_requests.count; ++i) {
     Pending* owner = open_requests.owners[i];
     if (owner->cancelled || owner->call == NULL || owner->call->scope != scope) continue;

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "engine/engine.h"
+#include "engine/pending.h"
 
 /* From now on, polls test this call: it has a finished(), and its communicator, peer and tag say which message it is
  * for. Returns false if there are too many communicators with probes. */

@@ -9,6 +9,7 @@
 
 #include "comm/comm.h"
 #include "engine/collective.h"
+#include "engine/open_calls.h"
 #pragma GCC visibility push(default)
 #include "marline/marline_mpi.h"
 #pragma GCC visibility pop
@@ -121,7 +122,7 @@ static bool all_quiet(Pending* pending) {
   Speculation* scope = ((Quiet*)pending)->scope;
   /* Acquire: pairs with the release in speculation_leave. */
   if ((atomic_load_explicit(&scope->busy, memory_order_acquire) & ~STOPPED) == 0) return true;
-  engine_cancel_receives(scope);
+  open_calls_cancel_receives(scope);
   return false;
 }
 
