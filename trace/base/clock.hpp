@@ -45,6 +45,13 @@ inline ClockPair read_clock_pair() {
   return best;
 }
 
+// One exchange of clock readings with rank 0: this rank read `local` between rank 0's `sent` and `received`.
+struct ClockSample {
+  uint64_t local;
+  uint64_t sent;
+  uint64_t received;
+};
+
 }  // namespace marline::trace
 
 #endif

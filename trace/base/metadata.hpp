@@ -6,8 +6,9 @@
 #define MARLINE_TRACE_METADATA_HPP
 
 #include "base/clock.hpp"
+#include "base/file_names.hpp"
 #include "base/options.hpp"
-#include "base/recorder.hpp"
+#include "marline/marline.h"
 
 namespace marline::trace {
 

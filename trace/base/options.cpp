@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "../common/environment.h"
-#include "base/recorder.hpp"
+#include "base/kinds.hpp"
 
 namespace marline::trace {
 namespace {

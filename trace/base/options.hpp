@@ -10,7 +10,7 @@
 namespace marline::trace {
 
 struct Options {
-  unsigned events;  // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events; default: all
+  unsigned events;  // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events (kinds.hpp); default: all
   bool begin_off;   // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
   uint64_t limit;   // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
 };

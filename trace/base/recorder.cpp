@@ -20,27 +20,63 @@
 #include "base/clock.hpp"
 #include "base/metadata.hpp"
 #include "base/options.hpp"
-#include "base/stream.hpp"
+#include "base/process.hpp"
 
 namespace marline::trace {
 
 uint64_t switch_count;
+pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+Metadata process;
+bool rank_known;
 
 namespace {
 
-// kEnded: there is a trace, to which nothing is added any more. kNever: there is no trace, or it is the parent
-// process's.
-enum State { kIdle, kRecording, kEnded, kNever };
 constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
-pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;  // never taken to record an event
-State state = kIdle;                                       // written under process_lock, read by any thread
-Metadata process;                                          // under process_lock
+State state = kIdle;  // written under process_lock, read by any thread
 char directory[kPathBytes - 64];
-bool rank_known;
 uint64_t switch_times[2];  // last switch on and off; written before the count; readers need them only roughly
 uint64_t bytes_written;
 void (*hand_over_events)();  // written before there are other threads; or null
+
+State load_state() { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
+
+}  // namespace
+
+void store_state(State value) { __atomic_store_n(&state, value, __ATOMIC_RELAXED); }
+
+void switch_recording(bool off) {
+  uint64_t count = load_switches();
+  while (is_off(count) != off) {
+    __atomic_store_n(&switch_times[off ? 1 : 0], read_cycles(), __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&switch_count, &count, count + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      return;
+    }
+  }
+}
+
+bool write_locked() {
+  char path[kPathBytes];
+  trace_path(path, ".json");
+  process.clock_end = read_clock_pair();
+  const bool written = process.write(path);
+  if (!written) {
+    fprintf(stderr, "marline-trace: cannot write %s: %s\n", path, strerror(errno));
+  }
+  return written;
+}
+
+bool trace_exists() {
+  char path[kPathBytes];
+  trace_path(path, ".json");
+  if (access(path, F_OK) != 0) {
+    return false;
+  }
+  fprintf(stderr, "marline-trace: %s: %s; nothing is recorded: %s\n", path, strerror(EEXIST), kEmptyFolder);
+  return true;
+}
+
+namespace {
 
 // The variables by which launchers say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
 bool rank_from_environment(int& rank) {
@@ -54,23 +90,9 @@ bool rank_from_environment(int& rank) {
   return false;
 }
 
-State load_state() { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
-void store_state(State value) { __atomic_store_n(&state, value, __ATOMIC_RELAXED); }
-
 void forget_after_fork() {
   store_state(kNever);
   pthread_mutex_init(&process_lock, nullptr);
-  Stream::abandon_all();
-}
-
-void switch_recording(bool off) {
-  uint64_t count = load_switches();
-  while (is_off(count) != off) {
-    __atomic_store_n(&switch_times[off ? 1 : 0], read_cycles(), __ATOMIC_RELAXED);
-    if (__atomic_compare_exchange_n(&switch_count, &count, count + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-      return;
-    }
-  }
 }
 
 // Whether this process is a device of a program, by its job (offload/wire/base/job.hpp), before it runs anything of the
@@ -111,27 +133,6 @@ bool open_trace() {
   return true;
 }
 
-bool write_locked() {
-  char path[kPathBytes];
-  trace_path(path, ".json");
-  process.clock_end = read_clock_pair();
-  const bool written = process.write(path);
-  if (!written) {
-    fprintf(stderr, "marline-trace: cannot write %s: %s\n", path, strerror(errno));
-  }
-  return written;
-}
-
-bool trace_exists() {
-  char path[kPathBytes];
-  trace_path(path, ".json");
-  if (access(path, F_OK) != 0) {
-    return false;
-  }
-  fprintf(stderr, "marline-trace: %s: %s; nothing is recorded: %s\n", path, strerror(EEXIST), kEmptyFolder);
-  return true;
-}
-
 // Writes the JSON file for the first time: a killed program leaves only this file and its records.
 bool begin_metadata() {
   if (trace_exists()) {
@@ -140,28 +141,6 @@ bool begin_metadata() {
   process.clock_begin = read_clock_pair();
   usleep(2000);  // so that this version of the file, too, gives the counter's frequency
   return write_locked();
-}
-
-// Called when the rank is known: the files that were named after the process get the rank's name. If an older trace has
-// a file of that name, that file stays, and this trace is removed.
-void rename_files(int rank) {
-  char old_path[kPathBytes];
-  char tag[kTagBytes];
-  char old_tag[kTagBytes];
-  trace_path(old_path, ".json");
-  memcpy(old_tag, process.tag, sizeof old_tag);
-  snprintf(tag, sizeof tag, "rank%04d", rank);
-  memcpy(process.tag, tag, sizeof tag);
-  const bool taken = trace_exists();
-  memcpy(process.tag, old_tag, sizeof old_tag);
-  if (taken) {
-    store_state(kNever);
-    switch_recording(true);
-    Stream::unlink_all();
-  } else {
-    Stream::rename_all(process.tag, tag);
-  }
-  unlink(old_path);
 }
 
 }  // namespace
@@ -254,24 +233,6 @@ void set_runtime(const char* version, unsigned omp_version) {
 void set_counters(const marline_counters_t& counters) {
   pthread_mutex_lock(&process_lock);
   process.counters = counters;
-  pthread_mutex_unlock(&process_lock);
-}
-
-void set_mpi(int rank, int size, const char* library) {
-  if (!recording()) {
-    return;
-  }
-  pthread_mutex_lock(&process_lock);
-  process.rank = rank;
-  process.size = size;
-  snprintf(process.mpi, sizeof process.mpi, "%s", library);
-  if (!rank_known) {
-    rename_files(rank);
-    rank_known = true;
-  }
-  if (recording()) {
-    write_locked();
-  }
   pthread_mutex_unlock(&process_lock);
 }
 

@@ -9,27 +9,17 @@
 
 #include <stdint.h>
 
+#include "base/clock.hpp"
+#include "base/file_names.hpp"
+#include "base/kinds.hpp"
 #include "marline/marline.h"
 
 namespace marline::trace {
 
-constexpr int kPathBytes = 4096;
-constexpr int kTagBytes = 32;
-
 // True while there is a trace to record into, even while recording is off. Any thread.
 bool recording();
 
-// Kinds of event that can be left out (MARLINE_TRACE_EVENTS, options.hpp). Constant once recording has started.
-enum Events : unsigned {
-  kTaskEvents = 1 << 0,
-  kDependenceEvents = 1 << 1,
-  kSyncEvents = 1 << 2,
-  kMutexEvents = 1 << 3,
-  kWorkEvents = 1 << 4,
-  kMpiEvents = 1 << 5,
-  kRegionEvents = 1 << 6,
-  kDeviceEvents = 1 << 7,
-};
+// Whether events of this kind are recorded. Constant once recording has started.
 bool wanted(Events events);
 
 // What the program asks for at run time (omp_control_tool, MPI_Pcontrol, marline/trace.h). Off and on may alternate at
@@ -69,18 +59,9 @@ void trace_path(char (&path)[kPathBytes], const char* suffix);
 // Stores what ompt_start_tool learned.
 void set_runtime(const char* version, unsigned omp_version);
 
-// Stores what MPI_Init learned, and renames the files if the environment did not say the rank.
-void set_mpi(int rank, int size, const char* library);
-
 // Stores what the runtime has counted (marline.h), at the end of the run.
 void set_counters(const marline_counters_t& counters);
 
-// One exchange of clock readings with rank 0: this rank read `local` between rank 0's `sent` and `received`.
-struct ClockSample {
-  uint64_t local;
-  uint64_t sent;
-  uint64_t received;
-};
 void add_clock_sample(const ClockSample& sample);
 
 // (Re)writes the JSON file.

@@ -14,8 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/task_words.hpp"
-
 namespace marline::trace {
 namespace {
 
@@ -30,10 +28,13 @@ constexpr u64 kBlocksAhead = u64{1} << 20;
 constexpr unsigned kMostThreads = 0xffff;  // threads of a process, in all; one more ends the recording with a warning
 constexpr u64 kMostIds = 0xffffffff;       // ids of a thread: half of an id's bits
 
+constexpr u64 kExplicit = 0x4;  // ompt_task_explicit
+constexpr uint32_t kImplicit = 0x2;
+
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;  // taken once per thread, and to end or rename all
 Stream* all_streams;                                    // under list_lock
 unsigned last_number;                                   // under list_lock
-pthread_once_t key_once = PTHREAD_ONCE_INIT;
+pthread_once_t prepared = PTHREAD_ONCE_INIT;
 pthread_key_t exit_key;
 
 void stream_path(char (&path)[kPathBytes], unsigned number) {
@@ -69,7 +70,10 @@ bool append_window(int fd, const Record* window, u64 offset) {
 constinit thread_local Stream* Stream::mine_ = nullptr;
 uint32_t Stream::names_kept;
 
-void Stream::create_exit_key() { pthread_key_create(&exit_key, close_at_thread_exit); }
+void Stream::prepare() {
+  pthread_key_create(&exit_key, close_at_thread_exit);
+  pthread_atfork(nullptr, nullptr, abandon_all);
+}
 
 Stream* Stream::open_mine() {
   if (!start_recording()) {
@@ -80,7 +84,7 @@ Stream* Stream::open_mine() {
     stop_recording("no memory for a stream", strerror(ENOMEM), "free some, or record fewer threads");
     return nullptr;
   }
-  pthread_once(&key_once, create_exit_key);
+  pthread_once(&prepared, prepare);
   pthread_mutex_lock(&list_lock);
   stream->number_ = ++last_number;
   const bool open = stream->number_ <= kMostThreads && stream->create_file();
@@ -330,6 +334,21 @@ void Stream::abandon_all() {
   mine_ = nullptr;
   all_streams = nullptr;
   pthread_mutex_init(&list_lock, nullptr);
+}
+
+u64 announce(Stream& stream, u64& word) {
+  if (word == 0 && !wanted(kTaskEvents)) {
+    return stream.current_task();
+  }
+  if (word == 0) {
+    word = stream.new_id();
+    stream.emit(word, event::task_create{.code = 0, .parent = 0, .flags = kExplicit});
+    return word;
+  }
+  const u64 index = saturated(word & ~kUnannouncedImplicit, 16);
+  word = stream.new_id();
+  stream.emit(word, event::implicit_begin{.parallel = 0, .size = 0, .index = index, .flags = kImplicit});
+  return word;
 }
 
 }  // namespace marline::trace

@@ -107,7 +107,7 @@ class Stream {
   void set_current_task(u64 task) { current_task_ = task; }
 
   // While recording is off: the thread now runs the task with this data word (null: no task). The task's id is found
-  // out once recording is on again (task_words.hpp).
+  // out once recording is on again (task_id).
   void follow_off(u64* word) {
     current_word_ = word;
     current_task_ = word == nullptr ? base_id_ : 0;
@@ -142,8 +142,6 @@ class Stream {
   static void rename_all(char (&tag)[kTagBytes], const char* new_tag);
   // Removes the files of the open streams.
   static void unlink_all();
-  // In the child of a fork: forgets the parent's streams, because the child must not write their files.
-  static void abandon_all();
 
  private:
   static constexpr int kTextCache = 64;
@@ -154,7 +152,9 @@ class Stream {
   static Stream* mine_slowly();
   bool follow_switches();
   static void close_at_thread_exit(void* stream);
-  static void create_exit_key();
+  // In the child of a fork: forgets the parent's streams, because the child must not write their files.
+  static void abandon_all();
+  static void prepare();
   bool create_file();
   bool map_window();
   void flush();
@@ -182,6 +182,30 @@ class Stream {
   Stream* next_stream_;
   u64 text_cache_[kTextCache];
 };
+
+// The word that OMPT keeps for the tool in each task: the task's id, or the data of the announcement that must be
+// written before a record may contain the id. A task is announced by the event that begins its life (task_create,
+// implicit_begin). If that event was not recorded, because recording was off or the runtime did not send it, the first
+// event that names the task announces it. So every task in a trace has been announced. The word is written by the
+// thread that creates, begins or first names the task.
+//
+// A word is an id (48 bits, above 0); 0 for an explicit task of which nothing is known; or negative for an implicit
+// task that began unrecorded, with its number in the team. Such a task has no id yet: a program may open any number of
+// regions while recording is off.
+constexpr u64 kUnannouncedImplicit = u64{1} << 63;
+
+inline u64 unannounced_implicit(unsigned index) { return kUnannouncedImplicit | index; }
+
+// Writes the task's late announcement into the stream and its id into the word. If task events are not wanted, what
+// happens in an explicit task belongs to the implicit task that the thread is in: then returns that task's id.
+u64 announce(Stream& stream, u64& word);
+
+inline bool announced(u64 word) { return static_cast<i64>(word) > 0; }
+
+// The id that events on this task carry.
+inline u64 task_id(Stream& stream, u64& word) {
+  return __builtin_expect(announced(word), 1) ? word : announce(stream, word);
+}
 
 }  // namespace marline::trace
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.hpp"
+#include "base/rank.hpp"
 #include "base/recorder.hpp"
 #include "mpi/calls.hpp"
 

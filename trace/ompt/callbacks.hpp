@@ -7,7 +7,7 @@
 
 #include <omp-tools.h>
 
-#include "base/task_words.hpp"
+#include "base/stream.hpp"
 
 namespace marline::trace {
 

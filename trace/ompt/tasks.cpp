@@ -3,7 +3,7 @@
 // OMPT callbacks of threads, regions and tasks. Each thread keeps track of the task that it runs: task_schedule,
 // implicit_task and parallel_end change the stream's current task. While recording is off these three still do so,
 // without records. Tasks that begin while it is off are announced by the first later event that names them
-// (task_words.hpp).
+// (base/stream.hpp).
 #include "ompt/callbacks.hpp"
 
 namespace marline::trace {

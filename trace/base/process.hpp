@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What recorder.cpp shares with rank.cpp: the content of the JSON file, its lock, and the state of recording.
+#ifndef MARLINE_TRACE_PROCESS_HPP
+#define MARLINE_TRACE_PROCESS_HPP
+
+#include <pthread.h>
+
+#include "base/metadata.hpp"
+
+namespace marline::trace {
+
+// kEnded: there is a trace, to which nothing is added any more. kNever: there is no trace, or it is the parent
+// process's.
+enum State { kIdle, kRecording, kEnded, kNever };
+void store_state(State value);
+
+extern pthread_mutex_t process_lock;  // never taken to record an event
+extern Metadata process;              // under process_lock
+extern bool rank_known;               // under process_lock
+
+// Whether the JSON file is there already; says so then.
+bool trace_exists();
+
+// Writes the JSON file, under process_lock. False after a line on stderr.
+bool write_locked();
+
+void switch_recording(bool off);
+
+}  // namespace marline::trace
+
+#endif
