@@ -154,36 +154,10 @@ struct Options {
   bool inspect;   // answer `marline ps`
 };
 
-// The options in force. All zero before options_init.
+// The options in force. All zero before options_init (config/read_options.hpp).
 const Options& options();
 
-// Reads the environment, unless it is the same as at the last call; then returns false. Called when the library is
-// loaded, and again before the runtime has its first thread: a program may set a variable at the beginning of main.
-bool options_init();
-
-// Sets the value of OMP_NUM_THREADS for the case that it is not given. Called right after options_init, by the same
-// thread.
-void options_set_default_threads(int threads);
-
-// A tool has been started: called before the first task.
-void options_note_tool();
-
-// Gives one option another value, as if the environment had it. Only while the runtime has no thread but the caller's
-// (`alone`), and only for options that have had no effect by then; otherwise kTooLate.
-enum class OptionChange { kDone, kTooLate, kMalformed, kUnknown };
-[[nodiscard]] OptionChange options_change(const char* name, const char* value, bool alone);
-
-// Prints the variables that are set and the options in force, on stderr, for KMP_SETTINGS.
-void options_display_settings();
-
-// Prints the block of OMP_DISPLAY_ENV and omp_display_env, on stderr; `verbose` adds Marline's own options.
-void options_display(bool verbose);
-
-// The pure functions used by the ones above, for tests. `lookup` is getenv or a test's function; the result refers to
-// copies of its strings.
-using Lookup = const char* (*)(const char* name);
-void options_parse(Options& result, Lookup lookup);
-size_t options_format(const Options& source, bool verbose, char* buffer, size_t size);
-size_t options_format_settings(const Options& source, const char* const* environment, char* buffer, size_t size);
+// The same, for config/read_options.cpp alone.
+Options& options_to_write();
 
 }  // namespace marline

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/read_options.hpp"
 #include "platform/topology/places.hpp"
 #include "platform/topology/topology_read.hpp"
 

@@ -4,6 +4,7 @@
 // have precedence, and that each bad value gives one line and leaves the default.
 #include "config/foreign_table.hpp"
 
+#include "config/show_options.hpp"
 #include "parsed_options.hpp"
 
 namespace marline {

@@ -11,6 +11,7 @@
 #include <climits>
 
 #include "config/option_table.hpp"
+#include "config/show_options.hpp"
 
 namespace marline {
 namespace {

@@ -3,7 +3,7 @@
 // For tests of config/: options parsed from an environment that the test sets, with the resulting warnings.
 #pragma once
 
-#include "config/options.hpp"
+#include "config/read_options.hpp"
 
 #include <gtest/gtest.h>
 

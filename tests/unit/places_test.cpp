@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "config/read_options.hpp"
 #include "platform/topology/hw_subset.hpp"
 
 namespace marline {

@@ -3,7 +3,7 @@
 // exec/fiber/stack.hpp: a thread's own stack is the one that glibc reports; which stacks keep their memory.
 #include "exec/fiber/stack.hpp"
 
-#include "config/options.hpp"
+#include "config/read_options.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 //
 // omp_display_env (OpenMP 5.1, section 3.15) and resource release (section 3.6). Any thread.
 #include "abi/omp/current.hpp"
-#include "config/options.hpp"
+#include "config/show_options.hpp"
 #include "exec/team/pause.hpp"
 
 extern "C" int omp_get_initial_device();

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "config/names.hpp"
 #include "config/options.hpp"
+#include "config/read_options.hpp"
 #include "exec/worker/runtime.hpp"
 #include "exec/worker/worker.hpp"
 #include "sched/this_worker.hpp"

@@ -8,7 +8,7 @@
 
 namespace marline {
 
-// If only OMP_PLACES is set, the options have a policy all the same (config/options.cpp, resolve).
+// If only OMP_PLACES is set, the options have a policy all the same (config/read_options.cpp, resolve).
 bool binding_wanted();
 
 // place-partition-var: the partition of the innermost enclosing region that gave its threads one; all places if there

@@ -9,6 +9,8 @@
 #include "base/check.hpp"
 #include "base/sanitizer.hpp"
 #include "config/options.hpp"
+#include "config/read_options.hpp"
+#include "config/show_options.hpp"
 #include "exec/view/counters.hpp"
 #include "exec/worker/worker.hpp"
 #include "platform/allocator.hpp"
