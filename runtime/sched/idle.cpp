@@ -3,7 +3,7 @@
 // Sleep and wake: the slow halves of sched/idle.hpp, which states the protocol.
 #include "sched/idle.hpp"
 
-#include "sched/progress.hpp"
+#include "sched/idle_poller.hpp"
 
 #include <bit>
 
@@ -59,7 +59,7 @@ int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
 
 // Whether the worker is awake only because it polls, or because several frames wait in place on it.
 bool only_waits(const Worker* worker) {
-  return progress_has_idle_role(worker) || worker->nesting.polls_in_turn.load(seq_cst) != 0;
+  return has_idle_role(worker) || worker->nesting.polls_in_turn.load(seq_cst) != 0;
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* contex
   // Steps 2 and 3. If the reach has grown since step 1, the worker is not announced there; if it has shrunk, it has not
   // looked everywhere.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
-    if (!progress_has_idle_role(worker)) tell_primaries(worker);  // a worker that takes that role has done so
+    if (!has_idle_role(worker)) tell_primaries(worker);  // a worker that takes that role has done so
     limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);
   }
   withdraw(worker, end);

@@ -24,8 +24,8 @@
 
 namespace marline {
 
-// Whether all members but number 0 sleep, are about to sleep, or are awake without any work (the idle poller of
-// sched/progress.hpp, WorkerNesting::polls_in_turn).
+// Whether all members but number 0 sleep, are about to sleep, or are awake without any work (the idle poller,
+// sched/idle_poller.hpp; WorkerNesting::polls_in_turn).
 bool others_sleep(const Team* team);
 
 // Called when the worker has announced that it sleeps (seq_cst): wakes each member 0 with a reach that grows by that.

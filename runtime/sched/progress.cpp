@@ -12,6 +12,7 @@
 #include "platform/refusal.hpp"
 #include "platform/thread.hpp"
 #include "sched/idle.hpp"
+#include "sched/idle_poller.hpp"
 #include "sched/library_call.hpp"
 
 #include <algorithm>
@@ -49,7 +50,6 @@ uint64_t g_pause = kFirstPause;  // under g_poll_lock
 // Time of the next poll at a scheduling point; 0: poll at once. A hint, relaxed.
 Atomic<uint64_t> g_not_before{0};
 Atomic<uint32_t> g_polls{0};  // incremented by pollers, wraps; tells the watchdog whether any thread has polled
-Atomic<Worker*> g_idle_poller{nullptr};
 Atomic<Worker*> g_idle_heir{nullptr};  // the worker that last went to sleep while another worker polled
 // Futex: 1 from the watchdog's announcement until another thread wakes it.
 Atomic<uint32_t> g_watchdog_asleep{0};
@@ -182,8 +182,6 @@ bool progress_take_idle_role(Worker* worker) {
   if (holder == worker) return true;
   return holder == nullptr && g_idle_poller.compare_exchange_strong(holder, worker, seq_cst, relaxed);
 }
-
-bool progress_has_idle_role(const Worker* worker) { return g_idle_poller.load(seq_cst) == worker; }
 
 bool progress_drop_idle_role(Worker* worker) {
   if (g_idle_poller.load(relaxed) != worker) return false;

@@ -42,15 +42,14 @@ inline void progress_when_all_yield(Worker* worker) {
   }
 }
 
-// The role of the one idle worker that polls while operations are pending. True: the caller has the role (from now on
-// or already) and must not sleep without a time limit.
+// The role of the one idle worker that polls while operations are pending (sched/idle_poller.hpp). True: the caller has
+// the role (from now on or already) and must not sleep without a time limit.
 bool progress_take_idle_role(Worker* worker);
 bool progress_drop_idle_role(Worker* worker);  // whether it had the role
 
 // Whether operations are pending and the role is free, so that the worker could take it: part of the last look before a
 // sleep.
 bool progress_wants_poller(Worker* worker);
-bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking the role: for others_sleep (sched/idle.hpp)
 
 // `keep`: whether the runtime knows a thread of the program. Without one, the watchdog must not keep the process alive:
 // it ends as soon as nothing is pending, and the next operation starts another watchdog.

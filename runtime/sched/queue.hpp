@@ -5,6 +5,7 @@
 // member, taken last).
 #pragma once
 
+#include "sched/locality.hpp"
 #include "sched/team.hpp"
 
 namespace marline {

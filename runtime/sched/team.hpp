@@ -18,7 +18,6 @@
 #include "platform/topology/cpu_mask.hpp"
 #include "platform/fp_control.hpp"
 #include "sched/deque.hpp"
-#include "sched/locality.hpp"
 #include "sched/parker.hpp"
 #include "sched/priority.hpp"
 #include "sched/this_worker.hpp"
@@ -36,8 +35,10 @@ struct marline_construct;  // devices.h
 namespace marline {
 
 struct Doacross;
+struct Locality;  // sched/locality.hpp
 struct Member;
 struct NextTask;
+struct SharedQueue;          // sched/locality.hpp
 struct ThreadCounts;         // construct/parallel/thread_counts.hpp
 struct ThreadprivateCopies;  // exec/team/threadprivate.hpp
 class LeftFrames;            // sched/constraint.hpp

@@ -7,6 +7,7 @@
 #include "config/options.hpp"
 #include "platform/topology/places.hpp"
 #include "platform/thread.hpp"
+#include "sched/locality.hpp"
 
 #include <cerrno>
 #include <cstdlib>
