@@ -4,41 +4,12 @@
 // any thread may complete a predecessor.
 #include "graph/claims.hpp"
 
-#include "graph/node.hpp"
+#include "graph/descriptor.hpp"
+#include "graph/lineage.hpp"
 #include "graph/successors.hpp"
 #include "tool/target_observer.hpp"
 
 namespace marline {
-
-namespace {
-
-Task* node_before(Worker* worker, Task* task) {
-  Task* node = new_node(worker, 0, task);
-  node->flags |= task_flag::kClaimed;
-  node->predecessors.store(kGuard, relaxed);
-  return node;
-}
-
-}  // namespace
-
-// The edge is in the memory of the claimed task, which is freed after the node.
-bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
-  Claiming& claiming = *linking.claiming;
-  const bool is_claimed = is_of_claimed(predecessor);
-  if (!is_claimed && claiming.node == nullptr) claiming.node = node_before(linking.worker, linking.task);
-  edge->successor = is_claimed ? linking.task : claiming.node;
-  if (!transition_to_waiting_on(predecessor, edge, head)) {
-    ++linking.pruned;
-    return false;
-  }
-  if (is_claimed) {
-    ++linking.edges;
-    claiming.numbers.push(predecessor->number);
-  } else {
-    ++claiming.others;
-  }
-  return true;
-}
 
 // Replaces the guard by the number of edges, plus one for the node if it has edges, plus one for the creator.
 void end_claimed_linking(Linking& linking) {

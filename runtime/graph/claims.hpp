@@ -10,23 +10,9 @@
 // library learns which predecessors the task has before it is notified that any of them has ended.
 #pragma once
 
-#include "base/small_array.hpp"
-#include "graph/dependences.hpp"
 #include "graph/linking.hpp"
 
 namespace marline {
-
-// The predecessors of a claimed task, collected while its creator enters it. On the creator's stack.
-struct Claiming {
-  // The node that has an edge from each predecessor that is not claimed; null: there is no such predecessor.
-  Task* node = nullptr;
-  // The number of predecessors that are not claimed.
-  int32_t others = 0;
-  SmallArray<uint64_t> numbers{"predecessors of a target task"};  // of the claimed predecessors
-};
-
-// Replaces enter_graph for a claimed task. The task cannot run before release_claim.
-void enter_graph_claimed(Worker* worker, Task* task, const Dependence* list, size_t count, Claiming& claiming);
 
 // Called when the library knows the predecessors of the task, which has been entered. Notifies the library if they have
 // ended.
@@ -34,12 +20,6 @@ void release_claim(Worker* worker, Task* task, const Claiming& claiming);
 
 // Notifies the library that a task that it has left to the runtime ends. The task's edges have not been released yet.
 void tell_left_ended(const Task* task);
-
-// Whether a task in a dependence table is claimed, and so has a number.
-inline bool is_of_claimed(const Task* task) { return (task->inline_edges & Task::kOfClaimed) != 0; }
-
-// For graph/linking.cpp: adds the edge. False: the predecessor has completed meanwhile.
-[[nodiscard]] bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head);
 
 // For graph/dependences.cpp. end_claimed_linking replaces end_linking. pass_claimed acts on a claimed task, or on the
 // node before it, that has been reached, and appends a task that is reached thereby to `nodes`.

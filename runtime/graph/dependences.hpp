@@ -3,25 +3,14 @@
 // Task dependences (OpenMP 5.2, section 15.9): makes edges from locators, and ready tasks from completions.
 #pragma once
 
+#include "graph/dependence.hpp"
 #include "sched/team.hpp"
 
 #include <cstddef>
 
 namespace marline {
 
-enum class Access : uint8_t {
-  kIn,
-  kOut,  // out and inout are ordered in the same way
-  kMutexinoutset,
-  kInoutset,
-};
-
-// One locator of a depend clause. A null address with kOut is omp_all_memory.
-struct Dependence {
-  void* address;
-  Access access;
-};
-
+struct Claiming;  // graph/linking.hpp
 struct GraphRecord;
 
 // Enters the task's dependences into its parent's table and makes the edges. The cost is linear in `count`. The caller
@@ -33,6 +22,9 @@ struct GraphRecord;
 // The same for the producer of a persistent graph. It is a function of its own so that enter_graph has one caller, into
 // which the compiler inlines it.
 [[nodiscard]] bool enter_graph_rarely(Worker* worker, Task* task, const Dependence* list, size_t count);
+
+// The same for a target task that a library has claimed (graph/claims.hpp); it cannot run before release_claim.
+void enter_graph_claimed(Worker* worker, Task* task, const Dependence* list, size_t count, Claiming& claiming);
 
 // Enters a task of a persistent graph that this iteration has released already, into a table that is created only now:
 // later tasks are ordered after it, and it waits for no task.
@@ -71,9 +63,6 @@ void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
 // too.
 [[nodiscard]] Task* release_successors_rarely(Worker* worker, Task* task);
 
-// Frees the edges of a task that has ended.
-void drop_edges(Worker* worker, Task* task);
-
 // Drops the table of a task that generates no more children. A task that shares its table with its descendants drops it
 // after their end.
 void drop_table(Worker* worker, Task* parent);
@@ -87,12 +76,5 @@ void inherit_table(Task* task);
 
 // Whether the task's descendants may still use its table.
 bool shares_own_table(const Task* task);
-
-// A descriptor in a table has two holders, its execution and the table; each function drops the reference of one of
-// them, and the last one frees the descriptor. The descriptor of a persistent task stays until its graph calls
-// free_persistent_task.
-void release_task(Worker* worker, Task* task);
-void free_persistent_task(Worker* worker, Task* task);
-void release_task_from_table(Worker* worker, Task* task);
 
 }  // namespace marline

@@ -6,7 +6,7 @@
 // the measurements.
 #pragma once
 
-#include "graph/dependences.hpp"
+#include "graph/dependence.hpp"
 #include "sched/team.hpp"
 
 namespace marline {

@@ -4,7 +4,7 @@
 // workers (asynchronous).
 #include "graph/lineage.hpp"
 
-#include "graph/dependences.hpp"
+#include "graph/descriptor.hpp"
 #include "graph/successors.hpp"
 #include "tool/target_observer.hpp"
 

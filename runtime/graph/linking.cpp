@@ -3,7 +3,7 @@
 // Makes an edge to a task from a predecessor that has not completed.
 #include "graph/linking.hpp"
 
-#include "graph/claims.hpp"
+#include "graph/node.hpp"
 #include "sched/team.hpp"
 #include "tool/target_observer.hpp"
 
@@ -71,6 +71,32 @@ Edge* new_edge(Linking& linking) {
     return false;
   }
   ++linking.edges;
+  return true;
+}
+
+Task* node_before(Worker* worker, Task* task) {
+  Task* node = new_node(worker, 0, task);
+  node->flags |= task_flag::kClaimed;
+  node->predecessors.store(kGuard, relaxed);
+  return node;
+}
+
+// The edge is in the memory of the claimed task, which is freed after the node.
+[[nodiscard]] bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
+  Claiming& claiming = *linking.claiming;
+  const bool is_claimed = is_of_claimed(predecessor);
+  if (!is_claimed && claiming.node == nullptr) claiming.node = node_before(linking.worker, linking.task);
+  edge->successor = is_claimed ? linking.task : claiming.node;
+  if (!transition_to_waiting_on(predecessor, edge, head)) {
+    ++linking.pruned;
+    return false;
+  }
+  if (is_claimed) {
+    ++linking.edges;
+    claiming.numbers.push(predecessor->number);
+  } else {
+    ++claiming.others;
+  }
   return true;
 }
 

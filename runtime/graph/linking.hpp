@@ -6,6 +6,7 @@
 // the one that completes the last predecessor.
 #pragma once
 
+#include "base/small_array.hpp"
 #include "config/options.hpp"
 #include "graph/lineage.hpp"
 #include "graph/recorded_graph.hpp"
@@ -13,12 +14,22 @@
 
 namespace marline {
 
-struct Claiming;  // graph/claims.hpp
-
 // While the creator makes edges, `predecessors` is biased by this value: completions may already count it down, but no
 // thread sees zero before the creator has replaced the bias by the number of edges. A task has fewer edges than this:
 // each is from another task, and the descriptors of that many tasks need 192 GiB.
 inline constexpr int32_t kGuard = 1 << 30;
+
+// The predecessors of a claimed task, collected while its creator enters it. On the creator's stack.
+struct Claiming {
+  // The node that has an edge from each predecessor that is not claimed; null: there is no such predecessor.
+  Task* node = nullptr;
+  // The number of predecessors that are not claimed.
+  int32_t others = 0;
+  SmallArray<uint64_t> numbers{"predecessors of a target task"};  // of the claimed predecessors
+};
+
+// Whether a task in a dependence table is claimed, and so has a number.
+inline bool is_of_claimed(const Task* task) { return (task->inline_edges & Task::kOfClaimed) != 0; }
 
 // The state of making the edges to one task.
 struct Linking {

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "base/array.hpp"
-#include "graph/dependences.hpp"
+#include "graph/dependence.hpp"
 #include "graph/exclusion.hpp"
 
 namespace marline {

@@ -19,7 +19,8 @@
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "graph/address_hash.hpp"
-#include "graph/dependences.hpp"
+#include "graph/dependence.hpp"
+#include "graph/descriptor.hpp"
 #include "graph/exclusion.hpp"
 
 namespace marline {

@@ -9,6 +9,7 @@
 #include "exec/worker/announce.hpp"
 #include "exec/worker/completion.hpp"
 #include "graph/dependences.hpp"
+#include "graph/descriptor.hpp"
 #include "tool/target_observer.hpp"
 #include "tool/tool.hpp"
 

@@ -13,6 +13,7 @@
 #include "exec/worker/frames.hpp"
 #include "exec/worker/hold.hpp"
 #include "graph/dependences.hpp"
+#include "graph/descriptor.hpp"
 #include "graph/footprint.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"

@@ -19,6 +19,7 @@
 #include "config/options.hpp"
 #include "exec/worker/completion.hpp"
 #include "graph/dependences.hpp"
+#include "graph/descriptor.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {

@@ -9,6 +9,7 @@
 #include "construct/task/task.hpp"
 #include "exec/worker/announce.hpp"
 #include "exec/worker/frames.hpp"
+#include "graph/descriptor.hpp"
 
 #include <cstring>
 
