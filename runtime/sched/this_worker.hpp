@@ -32,7 +32,7 @@ inline Worker* this_worker_or_null() {
 
 void set_this_worker(Worker* worker);
 
-// For a thread that the runtime does not know: makes it a root worker (exec/worker/worker.cpp).
+// For a thread that the runtime does not know: makes it a root worker (exec/worker/runtime.cpp).
 Worker* register_root_worker();
 
 inline Worker* this_worker() {

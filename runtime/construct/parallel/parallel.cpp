@@ -9,7 +9,6 @@
 #include "exec/team/barrier.hpp"
 #include "exec/team/team.hpp"
 #include "exec/view/affinity_display.hpp"
-#include "exec/worker/completion.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"

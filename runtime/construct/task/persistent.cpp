@@ -12,6 +12,7 @@
 #include "construct/task/persistent_graph.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/frames.hpp"
+#include "graph/descriptor.hpp"
 #include "tool/tool.hpp"
 
 #include <cstdlib>

@@ -11,7 +11,7 @@
 #include "construct/task/task_events.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/worker/cancellation.hpp"
-#include "exec/worker/completion.hpp"
+#include "exec/worker/run_task.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/hold.hpp"
 #include "exec/worker/suspend.hpp"

@@ -14,6 +14,7 @@
 #include "exec/worker/announce.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/run_task.hpp"
 #include "exec/worker/frames.hpp"
 #include "exec/worker/suspend.hpp"
 #include "sched/constraint.hpp"

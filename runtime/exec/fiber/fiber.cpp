@@ -8,6 +8,7 @@
 #include "base/sanitizer.hpp"
 #include "exec/fiber/context.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/run_task.hpp"
 #include "exec/worker/worker.hpp"
 #include "platform/valgrind.hpp"
 #include "sched/constraint.hpp"

@@ -8,7 +8,6 @@
 #include "exec/team/region_cancellation.hpp"
 #include "exec/worker/announce.hpp"
 #include "exec/worker/completion.hpp"
-#include "graph/dependences.hpp"
 #include "graph/descriptor.hpp"
 #include "tool/target_observer.hpp"
 #include "tool/tool.hpp"

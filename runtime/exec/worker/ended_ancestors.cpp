@@ -16,11 +16,7 @@
 // the number of living tasks, and the steps of all sweeps follow the number of tasks.
 #include "exec/worker/ended_ancestors.hpp"
 
-#include "config/options.hpp"
-#include "exec/worker/completion.hpp"
-#include "graph/dependences.hpp"
 #include "graph/descriptor.hpp"
-#include "tool/tool.hpp"
 
 namespace marline {
 
@@ -77,11 +73,6 @@ void sweep(Worker* worker, Task* task) {
 SpinLock g_sweep_lock;  // taken by try_lock but for fork: a thread that finds it held sweeps another time
 
 void shed_ended_ancestors(Worker* worker, Task* task) {
-  // The strict scheduling constraint asks for ancestors, and a tool may.
-  if (options().strict_constraint || tool::present()) [[unlikely]] {
-    return;
-  }
-  if (worker->reported_parent == task->parent) flush_reports(worker);  // the parent may be waiting for nothing else
   remove_links_above(worker, task);
   if (!has_ended(task->parent)) return;
   if (worker->until_sweep > 0) {

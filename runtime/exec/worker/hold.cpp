@@ -26,7 +26,7 @@ void release_implicit(Task* task) {
   if ((now & kWaitingForSubtree) != 0 && alive(now) == 0) barrier_arrive(static_cast<Member*>(task->block));
 }
 
-// At the end of the body the tool was told that the task is detached (exec/worker/completion.cpp): both sides hold the
+// At the end of the body the tool was told that the task is detached (exec/worker/run_task.cpp): both sides hold the
 // lock. For a task with a detach clause, the event reports the end.
 [[gnu::noinline]] bool give_up_one_announced(Task* task) {
   Guard<SpinLock> guard(g_detach_lock);

@@ -16,6 +16,7 @@
 #include "platform/allocator.hpp"
 #include "platform/topology/hw_subset.hpp"
 #include "platform/thread.hpp"
+#include "sched/library_call.hpp"
 #include "tool/tool.hpp"
 
 #include <pthread.h>
@@ -106,6 +107,12 @@ void runtime_start() {
     std::atexit(at_exit);
     errno = error_number;
   });
+}
+
+Worker* register_root_worker() {
+  if (is_inside_library()) return begin_callback();
+  runtime_start();
+  return make_root_worker();
 }
 
 }  // namespace marline

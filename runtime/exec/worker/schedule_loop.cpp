@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/run_task.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
 #include "graph/lineage.hpp"

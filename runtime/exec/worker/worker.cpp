@@ -21,14 +21,12 @@
 #include "exec/worker/ended_ancestors.hpp"
 #include "exec/worker/forks.hpp"
 #include "exec/worker/parking.hpp"
-#include "exec/worker/runtime.hpp"
 #include "platform/allocator.hpp"
 #include "platform/memory_space.hpp"
 #include "platform/refusal.hpp"
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
-#include "sched/library_call.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -419,10 +417,7 @@ void worker_enter(Worker* worker) {
   exception_state_look_up(worker);
 }
 
-// Makes a root worker for the calling thread, with a fiber for its stack and an implicit team of one thread.
-Worker* register_root_worker() {
-  if (is_inside_library()) return begin_callback();
-  runtime_start();
+Worker* make_root_worker() {
   make_key();
   Worker* worker = worker_create();
   if (worker == nullptr) fatal("no memory for one more thread%s", AddressSpaceText().c_str());
