@@ -26,7 +26,6 @@ class Rules:
     rooms: dict[str, int] = field(default_factory=dict)
     parts: dict[str, int] = field(default_factory=dict)  # by path
     upward: set[tuple[str, str]] = field(default_factory=set)
-    circles: set[str] = field(default_factory=set)
     programs: list[str] = field(default_factory=list)
     clients: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
@@ -47,8 +46,6 @@ def read_rules(path: Path) -> Rules:
                 rules.parts[name] = int(level)
             case ["upward", user, header]:
                 rules.upward.add((user, header))
-            case ["circle", name]:
-                rules.circles.add(name)
             case ["programs", name]:
                 rules.programs.append(name)
             case ["client", name]:
@@ -61,8 +58,7 @@ def read_rules(path: Path) -> Rules:
                 rules.outside.add(name)
             case _:
                 sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'part FOLDER NUMBER', 'upward FILE HEADER', "
-                         f"'circle FOLDER', 'programs FOLDER', 'client NAME', 'shared NAME', 'bottom NAME' or "
-                         f"'outside HEADER': {line}")
+                         f"'programs FOLDER', 'client NAME', 'shared NAME', 'bottom NAME' or 'outside HEADER': {line}")
     return rules
 
 
@@ -175,15 +171,7 @@ def find_circles(root: Path, rules: Rules, files: list[Path]) -> list[str]:
             if user.with_suffix("") != header.with_suffix(""):
                 modules.setdefault(str(user.with_suffix("")), set()).add(str(header.with_suffix("")))
     problems = [f"headers include one another: {', '.join(found)}" for found in circles(headers)]
-    known: set[str] = set()
-    for found in circles(modules):
-        folders = {name.rpartition("/")[0] for name in found}
-        if len(folders) == 1 and folders <= rules.circles:
-            known |= folders
-        else:
-            problems.append(f"modules include one another: {', '.join(found)}")
-    problems += [f"tools/layers.txt: there is no circle in {folder} any more: take the line out"
-                 for folder in sorted(rules.circles - known)]  # fmt: skip
+    problems += [f"modules include one another: {', '.join(found)}" for found in circles(modules)]
     for folder in (root / "python", root / "mpi" / "generator", root / "tools"):
         problems += [f"modules import one another: {', '.join(found)}" for found in circles(import_graph(folder))]
     return problems

@@ -9,9 +9,9 @@
 // (LLVM's Archer) tells ThreadSanitizer at OMPT's events what OpenMP orders, and the functions here tell it what
 // Marline's own calls order. Two orders are in no event. First, tied tasks of one thread run one after the other and
 // may share its threadprivate data. So the worker is a synchronisation object: tied tasks acquire it when they start or
-// are resumed, and release it when they end or are suspended (exec/worker/completion.cpp, exec/fiber/fiber.cpp). Untied
+// are resumed, and release it when they end or are suspended (exec/worker/run_task.cpp, exec/fiber/fiber.cpp). Untied
 // tasks have only the order that OpenMP promises. Second, an iteration of a persistent graph begins when the last one,
-// or the last but one, has ended: its group is a synchronisation object, too (construct/task/persistent.cpp).
+// or the last but one, has ended: its group is a synchronisation object, too (construct/task/persistent_steps.cpp).
 #pragma once
 
 #include "base/build.hpp"

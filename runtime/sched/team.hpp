@@ -154,7 +154,7 @@ struct alignas(kCacheLine) Worker {
   bool in_hook = false, root = false;
   // Works for code that a library has called back (exec/team/callback.cpp): does not poll.
   bool called_back = false;
-  // An observer is examining a target task (construct/task/observed.cpp), and may call the task's code.
+  // An observer is examining a target task (construct/task/offers.cpp), and may call the task's code.
   bool shows_task = false;
   // The current task must not be suspended if it can wait in another way (exec/worker/suspend.cpp).
   bool keeps_task = false;

@@ -31,7 +31,7 @@ struct alignas(kCacheLine) Workshare {
   LoopKind kind = LoopKind::kStatic;
   uint64_t iterations = 0;
   uint64_t chunk = 0;
-  void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/task_reduction.hpp)
+  void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/gcc_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last thread to leave
   alignas(kCacheLine) Atomic<uint64_t> next{0};  // first iteration that no thread has taken
   // The first iteration of the chunk that has the turn for its `ordered` regions.

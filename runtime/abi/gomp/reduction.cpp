@@ -2,6 +2,7 @@
 //
 // Task reductions, as GCC calls them. The compiler combines the threads' copies itself, after the construct's end and
 // before it unregisters them.
+#include "construct/task/gcc_reduction.hpp"
 #include "construct/task/task_reduction.hpp"
 
 #include "abi/gomp/parallel.hpp"

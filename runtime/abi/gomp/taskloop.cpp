@@ -6,6 +6,7 @@
 
 #include "abi/gomp/loop/loop.hpp"
 #include "abi/gomp/task_block.hpp"
+#include "construct/task/gcc_reduction.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/worker/announce.hpp"
 #include "exec/worker/cancellation.hpp"

@@ -8,7 +8,7 @@
 #include "config/options.hpp"
 #include "construct/device/device_wait.hpp"
 #include "construct/task/observed.hpp"
-#include "construct/task/reducing_region.hpp"
+#include "construct/sync/reducing_region.hpp"
 #include "exec/worker/frames.hpp"
 #include "sched/library_call.hpp"
 #include "sched/queue.hpp"

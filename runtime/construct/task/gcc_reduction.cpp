@@ -2,10 +2,9 @@
 //
 // Task reductions for GCC's code: zeroed memory for each thread, and the mapping from an address to the thread's part
 // of it. The construct that registers the words owns them; after that they are only read.
-#include "construct/task/task_reduction.hpp"
+#include "construct/task/gcc_reduction.hpp"
 
 #include "base/check.hpp"
-#include "construct/task/reduction_set.hpp"
 #include "exec/worker/suspend.hpp"
 
 #include <cstdlib>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of persistent graphs share: a graph's state and the steps through its record (persistent.cpp),
-// and the reports to an observer of target tasks (persistent_claims.cpp). Used by the producer's thread.
+// A persistent graph: its state, and the reports to an observer of target tasks. Used by the producer's thread.
 #pragma once
 
+#include "construct/task/allocation.hpp"
 #include "construct/task/observed.hpp"
-#include "construct/task/persistent.hpp"
+#include "graph/recorded_graph.hpp"
 #include "graph/table.hpp"
 
 namespace marline {
+
+enum class GraphMode : int { kBarrier, kNowait, kReplay };
 
 enum class GraphState : uint8_t {
   kUnused,  // before the first iteration
@@ -87,29 +89,32 @@ struct PersistentGraph {
 
 inline PersistentGraph* graph_of(const Task* producer) { return producer->table->graph; }
 
-// persistent.cpp: the step of the producer's next construct; null: there is none.
-GraphStep* next_step(Worker* worker, PersistentGraph* graph);
-// The producer's construct differs from the recorded step.
-void go_on_unrecorded(Worker* worker, PersistentGraph* graph);
-// Makes a descriptor that the graph has given out before that an ordinary task.
-void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task);
-// Records the next step of an iteration.
-void record_task(PersistentGraph* graph, Task* task, const Dependence* list, size_t count);
+// Whether the node is a gather node. It has no step; its predecessors are the members of a set, which are tasks.
+bool is_gather(const GraphRecord* record, const GraphNode* node);
 
-// persistent_claims.cpp: in a replay, a task that is not claimed, or a thread, waits at this node. Notifies the
-// observer of the claimed tasks that the node waits for, also through an inoutset's gather node, but not through
-// dropped tasks.
+// Calls `visit` for each predecessor of the node, until it returns false. For a node with a step, `required` also
+// counts the producer.
+template <class Visit>
+bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const Visit& visit) {
+  GraphNode** predecessors = graph->record.predecessors;
+  if (predecessors == nullptr) return false;  // the observer was registered after the graph was built
+  GraphNode** first = predecessors + node->first_predecessor;
+  GraphNode** end = first + node->required - (is_gather(&graph->record, node) ? 0 : 1);
+  for (GraphNode** at = first; at != end; ++at) {
+    if (!visit(**at)) return false;
+  }
+  return true;
+}
+
+// In a replay, a task that is not claimed, or a thread, waits at this node. Notifies the observer of the claimed
+// tasks that the node waits for, also through an inoutset's gather node, but not through dropped tasks.
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
 
-// persistent_claims.cpp, too. begin_told: the graph has been recorded, and will be repeated. begin_told_iteration: an
-// iteration begins. end_told_iteration: it ends, or differs from the record. end_told: the record is discarded.
+// begin_told: the graph has been recorded, and will be repeated. begin_told_iteration: an iteration
+// begins. end_told_iteration: it ends, or differs from the record. end_told: the record is discarded.
 void begin_told(PersistentGraph* graph);
 void begin_told_iteration(PersistentGraph* graph);
-// The iteration's tasks have the same data as in the one before. True: the observer runs it as a whole.
-[[nodiscard]] bool repeat_told_iteration(PersistentGraph* graph);
-// The producer's code runs, and its tasks may have other data. The observer may still run the iteration
-// (renew_persistent).
-void renew_told_iteration(PersistentGraph* graph);
+// A renewed iteration has differed from the record.
 void pause_renewal(PersistentGraph* graph);
 void end_told_iteration(PersistentGraph* graph);
 void end_told(PersistentGraph* graph);

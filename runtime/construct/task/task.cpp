@@ -6,8 +6,8 @@
 
 #include "config/options.hpp"
 #include "construct/task/next_task.hpp"
-#include "construct/task/observed.hpp"
-#include "construct/task/persistent.hpp"
+#include "construct/task/offers.hpp"
+#include "construct/task/persistent_steps.hpp"
 #include "construct/task/task_events.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/worker/cancellation.hpp"
@@ -27,22 +27,6 @@
 namespace marline {
 
 namespace {
-
-[[gnu::always_inline]] inline void become_child(Worker* worker, Task* task) {
-  Task* parent = worker->task;
-  ++parent->created;
-  if (Taskgroup* group = parent->taskgroup) {
-    if (group->owner == parent) {
-      ++group->created;
-      task->serial = next_serial(group->order);
-    } else {
-      task->serial = parent->serial;
-      // The parent is counted in the group, so the group cannot end meanwhile.
-      group->count.fetch_add(Taskgroup::kOne, relaxed);
-    }
-  }
-  task->taskgroup = parent->taskgroup;
-}
 
 [[gnu::noinline]] void report_created(Worker* worker, Task* task, const Dependence* list, size_t count,
                                       const void* codeptr) {
@@ -285,19 +269,6 @@ void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
   make_run_simply(worker, task);
 }
 
-Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape) {
-  size_t announced = worker->next_task != nullptr ? next_dependences(worker) : 0;
-  Task* task = allocate_with_room(worker, shape, shape.dependences + announced, options().task_tail_bytes);
-  if (tool::present()) *tool_tail(task) = {};
-  if (lineage_bytes() != 0) lineage_begin(task, profile_begin(shape.code, shape.block_bytes, shape.flags), false);
-  return task;
-}
-
-void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) {
-  begin_life(worker, task, shape);
-  if (tool::present()) *tool_tail(task) = {};
-}
-
 namespace {
 
 // The part of a creation after the events for tools.
@@ -347,25 +318,6 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     return spawn_reporting(worker, task, list, count, codeptr);
   }
   spawn(worker, task, list, count, codeptr);
-}
-
-namespace {
-
-TaskShape empty_shape(size_t dependences) {
-  void (*run_nothing)(Task*) = [](Task*) {};
-  return {.invoke = run_nothing,
-          .code = reinterpret_cast<const void*>(run_nothing),
-          .flags = 0,
-          .dependences = dependences};
-}
-
-}  // namespace
-
-Task* create_claimed_task(Worker* worker) {
-  Task* task = allocate_ordinary_task(worker, empty_shape(0));
-  task->flags |= task_flag::kClaimed;
-  become_child(worker, task);
-  return task;
 }
 
 void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {

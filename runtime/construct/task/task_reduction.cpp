@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/memory/shared_pool.hpp"
-#include "construct/task/reduction_set.hpp"
+#include "construct/task/gcc_reduction.hpp"
 #include "construct/task/task.hpp"
 #include "exec/worker/suspend.hpp"
 #include "tool/target_observer.hpp"
@@ -17,6 +17,27 @@
 namespace marline {
 
 namespace {
+
+// The target of Taskgroup::reductions.
+struct ReductionSet {
+  size_t count;
+  int threads;
+  ReductionItem* items;
+  // Indexed [item][thread], plus one copy per item for claimed target tasks (marline_reduction_t in devices.h). Null
+  // until a task on that thread, or the first claimed task, asks. A thread's copy is set on that thread; the claimed
+  // tasks' copy is set by the first thread that asks. Other threads compare addresses with the copies.
+  Atomic<void*>* copies;
+
+  [[nodiscard]] size_t columns() const { return static_cast<size_t>(threads) + 1; }
+  [[nodiscard]] Atomic<void*>& copy(size_t item, int thread) const {
+    return copies[item * columns() + static_cast<size_t>(thread)];
+  }
+  [[nodiscard]] Atomic<void*>& claimed_copy(size_t item) const { return copy(item, threads); }
+};
+
+ReductionSet* clang_reductions(const Taskgroup* group) {
+  return is_gcc(group) ? nullptr : static_cast<ReductionSet*>(group->reductions);
+}
 
 void* make_copy(const ReductionItem& what) {
   size_t bytes = (what.bytes + kCacheLine - 1) & ~(kCacheLine - 1);  // threads do not share lines

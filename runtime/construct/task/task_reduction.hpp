@@ -5,7 +5,7 @@
 // combined when the group has ended. A task that has a copy stays on its thread (task_flag::kPinned).
 //
 // Clang leaves copies, initialisation and combination to the runtime (ReductionItem). GCC allocates one block per
-// thread through the runtime and does the rest itself (GccReduction, marked by a tag in Taskgroup::reductions).
+// thread through the runtime and does the rest itself (construct/task/gcc_reduction.hpp).
 #pragma once
 
 #include "sched/team.hpp"
@@ -39,24 +39,5 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 
 // Ends the innermost taskgroup and combines its reductions.
 void taskgroup_end_reducing(Worker* worker, const void* codeptr);
-
-// GCC's block, an array of words (GCC, libgomp/task.c and gcc/omp-low.c): [0] number of variables, [1] bytes per
-// thread, [2] alignment, then the memory, [4] next block, [6] end of the memory, [7 + 3i] address of variable i,
-// [8 + 3i] its offset in a thread's part.
-using GccReduction = uintptr_t;
-
-void gcc_reduction_allocate(GccReduction* chain, int threads);
-// Uses the memory that another thread allocated.
-void gcc_reduction_adopt(GccReduction* chain, const GccReduction* first);
-void gcc_reduction_free(GccReduction* chain);
-void gcc_reduction_attach(Worker* worker, GccReduction* chain);
-[[nodiscard]] GccReduction* gcc_reduction_attached(Worker* worker);
-
-// Replaces each of the `count` addresses by the current thread's copy; for the first `originals` of them, stores the
-// address of the original after the array.
-void gcc_reduction_remap(Worker* worker, size_t count, size_t originals, void** addresses);
-
-// Whether the address is in a thread's copy, in a taskgroup around the current task.
-[[nodiscard]] bool gcc_reduction_has_copy(const Worker* worker, const void* address);
 
 }  // namespace marline

@@ -5,7 +5,6 @@
 // orders it before their later ones. So it may access the members' data.
 #include "exec/team/region_cancellation.hpp"
 
-#include "exec/worker/cancellation.hpp"
 #include "sched/this_worker.hpp"
 #include "tool/target_observer.hpp"
 

@@ -11,13 +11,12 @@
 // a round all members are at its end. A worksharing region that is cancelled ends with a barrier, which clears the bit.
 #pragma once
 
+#include "exec/worker/cancellation.hpp"
 #include "sched/team.hpp"
 
 namespace marline {
 
-// acquire pairs with cancel_region: what was done before the cancellation is visible to a thread that finds the bit
-// set.
-inline bool is_region_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kRegion) != 0; }
+// acquire: as in is_region_cancelled (exec/worker/cancellation.hpp).
 inline bool is_workshare_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kWorkshare) != 0; }
 
 // By a member, which then goes to the end of the region.

@@ -5,7 +5,6 @@
 #include "exec/worker/cancellation.hpp"
 
 #include "base/check.hpp"
-#include "exec/team/region_cancellation.hpp"
 #include "exec/worker/announce.hpp"
 #include "exec/worker/completion.hpp"
 #include "graph/descriptor.hpp"

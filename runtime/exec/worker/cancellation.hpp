@@ -36,6 +36,10 @@ inline uint32_t next_serial(Taskgroup* order) {
   return order->last_serial;
 }
 
+// acquire pairs with cancel_region (exec/team/region_cancellation.hpp): what was done before the cancellation is
+// visible to a thread that finds the bit set.
+inline bool is_region_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kRegion) != 0; }
+
 bool is_beyond_cancel(const Task* task);
 
 // Whether the task, which has not started, must not run. Relaxed: a task that is ordered after the cancellation is

@@ -32,7 +32,8 @@ void flush_other_reports(Worker* worker, const Task* task) {
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : shown_task(worker);
   if (task->tied()) tsan_release(worker);
-  // Pairs with the wait for a persistent graph's iteration, which no event announces (construct/task/persistent.cpp).
+  // Pairs with the wait for a persistent graph's iteration, which no event announces
+  // (construct/task/persistent_steps.cpp).
   if (task->taskgroup != nullptr && !task->taskgroup->is_construct) tsan_release(task->taskgroup);
   if (task->has(task_flag::kLeft) && status == tool::TaskStatus::kComplete) status = tool::TaskStatus::kCancel;
   tool::task_schedule(&task->tool_data, status, &next->tool_data);

@@ -4,6 +4,7 @@
 #include "abi/gomp/loop/loop.hpp"
 #include "base/check.hpp"
 #include "construct/task/task.hpp"
+#include "construct/task/gcc_reduction.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "construct/workshare/workshare.hpp"
 

@@ -9,6 +9,7 @@
 #include "construct/parallel/teams.hpp"
 #include "construct/task/next_task.hpp"
 #include "construct/task/observed.hpp"
+#include "construct/task/gcc_reduction.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/worker/frames.hpp"
 

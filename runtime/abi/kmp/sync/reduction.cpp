@@ -5,7 +5,7 @@
 
 #include "abi/kmp/target.hpp"
 #include "abi/kmp/types.hpp"
-#include "construct/task/reducing_region.hpp"
+#include "construct/sync/reducing_region.hpp"
 #include "construct/task/task.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/team/barrier.hpp"

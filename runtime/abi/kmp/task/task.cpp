@@ -9,7 +9,7 @@
 
 #include "abi/kmp/task/depend.hpp"
 #include "construct/task/observed.hpp"
-#include "construct/task/reducing_region.hpp"
+#include "construct/sync/reducing_region.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/worker/frames.hpp"
 #include "platform/memory_domain.hpp"

@@ -15,6 +15,7 @@
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
 #include "construct/task/persistent.hpp"
+#include "construct/task/task.hpp"
 
 #include <cstdlib>
 #include <new>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lock that makes Clang's reducing target regions exclude each other.
-#include "construct/task/reducing_region.hpp"
+#include "construct/sync/reducing_region.hpp"
 
 #include "construct/sync/lock.hpp"
 #include "sched/library_call.hpp"
