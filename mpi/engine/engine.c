@@ -16,6 +16,7 @@
 #include "engine/owner.h"
 #include "engine/progress_thread.h"
 #include "engine/waiting.h"
+#include "marline/devices.h"
 
 _Atomic(Pending*) engine_inbox;
 
