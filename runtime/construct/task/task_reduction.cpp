@@ -103,7 +103,8 @@ void combine(const ReductionItem& what, void* copy) {
 // The data of claimed tasks may have to be fetched: the task may suspend.
 void combine_claimed(const ReductionItem& what, void* copy) {
   if (copy == nullptr) return;
-  if (tool::target_observer()->reduced(copy) != 0) return combine(what, copy);
+  auto* reduced = tool::target_observer()->reduced;
+  if (reduced != nullptr && reduced(copy) != 0) return combine(what, copy);
   release_copy(what, copy);
 }
 
