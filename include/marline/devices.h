@@ -57,7 +57,8 @@ int marline_target_region_reduces(void* const* addresses, int count);
 void marline_target_region_ends(void);
 
 /* The calling task is about to change by itself what is mapped. If it is in an iteration that the library does as a
- * whole (`renews`), that ends here: all regions of the iteration so far have ended when this returns. May suspend. */
+ * whole (`repeats`, `replays_with_arguments`), that ends here: all regions of the iteration so far have ended when
+ * this returns. May suspend. */
 void marline_target_data_begins(void);
 
 /* While `handle` is not NULL, LLVM's libomptarget gets this answer when it asks the OpenMP runtime on the calling

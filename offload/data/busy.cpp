@@ -63,7 +63,7 @@ void Mapping::wait(InFlight* in_flight) {
   in_flight->waiters = &self;
   const char* what = in_flight->leaves ? "data on its way from" : "data on its way to";
   size_t bytes = in_flight->bytes;
-  lock_.release();  // from here on `busy` may be gone with its construct's stack
+  lock_.release();  // from here on `in_flight` may be gone with its construct's stack
   wait_for_event(&self.event, device_, what, bytes);
   lock_.take();
 }

@@ -3,10 +3,10 @@
 // The data environment of one device (OpenMP 5.2, chapter 5.8). Its map entries (MapEntry) say which ranges of host
 // memory have storage there, how often they are mapped, and which of their pointers are attached. Any thread.
 //
-// A map entry that a construct has just created is in flight (`busy`) until its data is on the device, and so is an
-// entry in which the construct attaches a pointer. An entry that a construct removes is in flight until its data is
-// back on the host. Other constructs that need an entry in flight wait, suspended where a task can be. Everything else
-// happens under one lock per device, which is never held while data moves.
+// A map entry that a construct has just created is in flight (MapEntry::in_flight) until its data is on the device, and
+// so is an entry in which the construct attaches a pointer. An entry that a construct removes is in flight until its
+// data is back on the host. Other constructs that need an entry in flight wait, suspended where a task can be.
+// Everything else happens under one lock per device, which is never held while data moves.
 //
 // A construct adds one to the reference count of a map entry at its begin, and subtracts one at its end, however many
 // of its items lie in the entry (OpenMP 5.2, 5.8.3). References of target regions are counted separately, so that

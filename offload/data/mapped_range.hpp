@@ -58,7 +58,7 @@ struct MapEntry : Range {
   InFlight* in_flight;      // the construct that has the entry in flight; null: none
   MapEntry* next;           // next entry of the same InFlight
   List<uint64_t, 1> users;  // tasks of the early-submitted regions that `regions` counts
-  InFlight own;             // `busy` of a transient map: an entry that exists for early-submitted regions only
+  InFlight own;             // `in_flight` of a transient map: an entry for early-submitted regions only
   bool is_off_list;         // it is being removed, and a construct ordered after the removal has mapped its memory anew
   Source source;            // the construct that has created the entry
   Attachments attachments;  // attached pointers: copies of the entry do not change them, on either side

@@ -329,8 +329,10 @@ constexpr uintptr_t kStep = 1;
 
 #else
 
-// Whether it is known what the instructions make of a page of code: the address of a function, or of a constant that is
-// in the page or is loaded from it.
+// Called for an `adrp` that makes the address of a page (4 KiB) of the module's code. Whether the next instruction
+// completes the address in a known way: it adds the offset of a function or of a constant in the page, or it loads a
+// constant from the page. A function counts as a callee. False: the page's address may be used in another way, or there
+// are too many callees.
 bool is_known_in_code(const ModuleCode& module, const Range& range, uintptr_t at, uintptr_t page, Callees& callees) {
   auto next = range.has(at, 8) ? read<uint32_t>(at + 4) : 0;
   bool is_load = (next & 0x3b400000) == 0x39400000, is_sum = (next & 0xffc00000) == 0x91000000;
@@ -339,8 +341,8 @@ bool is_known_in_code(const ModuleCode& module, const Range& range, uintptr_t at
   return extent_at(module, target).end == 0 || note_callee(module, range, target, callees);
 }
 
-// Checks the instructions that make an address: pages (adrp) and what is relative to the instruction itself (adr, b,
-// bl). A page may have variables and constants.
+// Checks the instructions that make an address: that of a page (adrp), or one relative to the instruction itself (adr,
+// b, bl). One page may have variables and constants, so a page with variables is refused.
 bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
   if (!range.has(at, 4)) return true;
   auto word = read<uint32_t>(at);

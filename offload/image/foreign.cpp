@@ -36,7 +36,8 @@ WireImage keep_image(const WireImage& image) {
   return kept;
 }
 
-// Copies the entries. They get the names that are never freed, too.
+// Copies the descriptor's entries, each of which names a kernel or a variable. The name of a copied entry points to the
+// registry's own copy of the text (Entry::name), which is never freed, and not into the library, which may be closed.
 void keep_entries(const Module* module, WireDescriptor* descriptor) {
   const char* from = descriptor->entries_begin;
   auto bytes = static_cast<size_t>(descriptor->entries_end - from);

@@ -32,9 +32,10 @@ struct Region : PlacedInvocation {
 // suspend.
 [[nodiscard]] bool has_kernel(Device* device, const Entry* kernel);
 
-// make_region_arguments makes what the kernel gets; the region's data is on the device by then. It may suspend, unless
-// `to` has Arguments::later and the device asks for spans. launch_of makes the launch, which uses `arguments` and the
-// region's arrays.
+// make_region_arguments makes the arguments of the kernel. The caller has mapped the region's data to the device. It
+// may suspend, as it copies private data and argument arrays to the device. It does not suspend if `to.later` is set
+// (then the caller makes the copies of private data) and the device asks for spans (Device::asks_for_spans; then the
+// arguments go with the launch). launch_of makes the launch, which refers to `arguments` and to the region's arrays.
 void make_region_arguments(Device* device, const Region& region, Arguments& to);
 [[nodiscard]] Launch launch_of(const Device* device, const Region& region, Arguments& arguments);
 

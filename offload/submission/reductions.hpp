@@ -20,14 +20,14 @@ using namespace device;
 [[nodiscard]] bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& task);
 
 // Called by the submitting thread before the task's maps are processed. The device has the initial values, or gets them
-// by operations that this function adds to `behind`, the operations that the region is ordered after. False: the region
+// by operations that this function adds to `after`, the operations that the region is ordered after. False: the region
 // is to work on the variable itself, which is mapped, or the device has no memory.
 [[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& after);
 
 // Lists the task's arguments that point into reduction variables.
 void list_reduced(const CapturedTask& task, List<ReducedArgument, 4>& to);
 
-// Implements CaptureSink::reduced.
+// Implements marline_target_observer_t::reduced.
 [[nodiscard]] int reduced(void* copy);
 
 // Called in a fork's child.

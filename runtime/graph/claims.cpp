@@ -11,7 +11,9 @@
 
 namespace marline {
 
-// Replaces the guard by the number of edges, plus one for the node if it has edges, plus one for the creator.
+// The claimed task's `predecessors` has been kGuard, less the predecessors that have completed since. Replaces kGuard
+// by the number of edges from claimed predecessors, plus one for the node that represents all other predecessors
+// (Claiming::node) if there are any, plus one for the creator, which release_claim takes off.
 void end_claimed_linking(Linking& linking) {
   const Claiming& claiming = *linking.claiming;
   if (options().priority.propagates) lineage_of(linking.task)->claimed = true;

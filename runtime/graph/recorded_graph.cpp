@@ -55,15 +55,17 @@ bool iterations_alike(const GraphRecord* record) {
   return true;
 }
 
-// The state of record_build. The template is the last recorded iteration, with its edges from itself and from the
-// iteration before. Earlier iterations also depend on what was in the producer's table; later ones do not.
+// The state of record_build. All instances are built after one template: the nodes of the last recorded iteration, with
+// the edges to them from nodes of the same iteration and of the iteration before. The iterations before the template
+// may also have edges from tasks that were in the producer's dependence table before the graph began. Later iterations
+// have no such edges.
 struct Builder {
   GraphRecord* record;
-  // Of each recorded node: the index of its node in each instance, or kNone.
+  // By recorded node: the index of the node that represents it in each instance; kNone: it is not represented.
   uint32_t* place;
-  // Of each node: the number of its predecessors.
+  // By node of an instance: the number of its predecessors.
   uint32_t* predecessors;
-  // Of each node: how many of them are in the iteration before.
+  // By node of an instance: how many of these predecessors are in the iteration before.
   uint32_t* crossing;
 
   uint8_t last() const { return static_cast<uint8_t>(record->instances - 1); }

@@ -99,16 +99,19 @@ struct WorkerNesting {
 
 // How a waiting worker shares its core with other threads (exec/worker/schedule_loop.cpp, give_way).
 struct WaitingBeside {
-  // So many of the next waits begin without spinning.
+  // How many of the next waits begin without spinning.
   uint32_t waits_asleep = 0;
   // The last value that waits_asleep was set to.
   uint32_t sleep_length = 0;
   // Number of waits begun since then.
   uint32_t undisturbed = 0;
-  // Yields in a row after which another thread has run.
+  // Number of yields in a row after each of which another thread has run.
   uint32_t shared_yields = 0;
   uint64_t keeps_core_until = 0;
-  // Raised by rests between polls that prove too long, lowered by the other rests (schedule_loop.cpp).
+  // Where the worker rests between polls: how often the shortest rest is doubled. A rest begins only when polls have
+  // been in vain so long that it would last at least that time. Raised when the first poll after a rest finds so many
+  // operations ended that the device may have run out of work; lowered by one after any other rest (judge_rest in
+  // schedule_loop.cpp).
   uint32_t rests_later = 0;
 };
 

@@ -198,9 +198,11 @@ struct Taskgroup {
   static constexpr int64_t kWaiting = 1, kOne = 2;
   Taskgroup* outer;
   Task* owner;
-  // kOne per unfinished task, settled by the owner like Task::children; kWaiting: the owner is suspended.
+  // kOne per unfinished task, plus kWaiting while the owner waits for the count. A thread that completes a task
+  // subtracts kOne at once. The owner counts the tasks that it creates in `created`, and adds them here ("settles"
+  // them) only when it waits. So until then the count may be negative.
   Atomic<int64_t> count;
-  int64_t created;   // tasks created by the owner since the last settling
+  int64_t created;   // tasks created by the owner and not yet added to `count`
   void* reductions;  // construct/task/task_reduction.hpp; null: none
   // For cancelling tasks that are created later (exec/worker/cancellation.hpp).
   static constexpr uint32_t kAll = UINT32_MAX, kLastSerial = kAll - 1;

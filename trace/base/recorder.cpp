@@ -95,8 +95,10 @@ void forget_after_fork() {
   pthread_mutex_init(&process_lock, nullptr);
 }
 
-// Whether this process is a device of a program, by its job (offload/wire/base/job.hpp), before it runs anything of the
-// program's main (offload/registry/registry.cpp): the program records what its devices do.
+// Whether this process is a worker process, which is a device of a program and never runs the program's main
+// (offload/registry/registry.cpp). It has a job number other than 0 (offload/wire/base/job.hpp), and MARLINE_JOB_TAKEN
+// is not set, which marks programs that inherit these variables without being part of the job. A worker process writes
+// no trace, because the program's process records what its devices do.
 bool is_worker() {
   const char* number = trusted_variable("MARLINE_JOB_NUMBER");
   return number != nullptr && strcmp(number, "0") != 0 && trusted_variable("MARLINE_JOB_TAKEN") == nullptr;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds where a section that is not contiguous lies. What the compilers pass was examined with Clang 14, 16, 19 and 22.
-// The list of a section's dimensions ends with {0, 1, bytes of an element}.
+// The begin of such a section's item is not an address of data, but points to a list of the section's dimensions
+// (Dimension: offset, count, stride). The list ends with {0, 1, bytes of an element}.
 //
 // Clang 22: for a section in a member of a structure, the base is that of the structure, and the offsets do not include
 // the member's offset in the structure. But the item of the structure, which comes earlier, begins at the first element
 // of its lowest member and ends after the first element of its highest member, so it says where one section lies.
-// Before 22: if a structure has members in the construct, the list of each later section is in the item before the
-// section's own, where it overwrites the begin. Then the section's own item has no list, or the list of the next
-// section.
+// Before 22: if a structure has members in the construct, the pointer to the list of each later section is stored in
+// the item before the section's own item, where it overwrites the begin. Then the section's own item has no list, or
+// the list of the next section.
 #include "abi/clang/sections.hpp"
 
 #include "base/report.hpp"

@@ -12,9 +12,9 @@ namespace marline::offload::abi {
 
 using namespace items;
 
-// The corrected items of an update: the base of each such section is the address of its first element, the offsets of
-// its dimensions are 0, and the innermost dimension is one contiguous run. The object and the caller's arrays must stay
-// while the items are used.
+// The items of a target update, in which each section that is not contiguous is described correctly: its base is the
+// address of its first element, the offsets of its dimensions are 0, and the innermost dimension is one contiguous run.
+// All other items are as given. The object and the caller's arrays must stay while the items are used.
 class ExactSections {
  public:
   explicit ExactSections(const Items& given);

@@ -3,6 +3,12 @@
 // The messages between the nodes of a cluster. Node 0 is the process that runs the program. A task has a number in the
 // order of creation, and an index at the node that runs it, in the order in which node 0 assigns tasks to that node.
 // docs/design/cluster.md describes the protocol.
+//
+// Each node that uses a buffer has a copy of it: memory for all its bytes, of which some may be out of date. Every byte
+// of a copy has a stamp, a number that identifies the write by which the byte got its value (dataflow/worker.hpp). To
+// merge bytes into a copy means to take over the bytes that have a higher stamp there than in the copy. Every range has
+// a home: the node to which tasks of other nodes send what they have written in the range, to be merged
+// (coherence/directory.hpp).
 #pragma once
 
 #include "base/list.hpp"
@@ -34,11 +40,12 @@ inline uint64_t bytes_of_part(uint64_t bytes, uint64_t least) {
 struct TaskAccess {
   ClusterRange range;
   bool may_write = false;
-  // With may_write: the task overwrites the whole range. Its node stamps every byte, even if the value is the same.
+  // With may_write: the task overwrites the whole range. Its node gives every byte the task's stamp, even if the byte's
+  // value is the same as before.
   bool overwrites = false;
 };
 
-// A task at a node.
+// Identifies a task by the node that runs it and its index there.
 struct TaskPlace {
   NodeNumber node = 0;
   uint64_t index = 0;
@@ -58,7 +65,7 @@ struct PlannedAccess {
   // The answer also reports the ends of predecessors, which then send no kEnded.
   bool is_end = false;
   TaskPlace source;
-  // The node that gets what the task has written, unless it is the task's own node.
+  // The home of the range: the node that gets what the task has written, unless it is the task's own node.
   NodeNumber home = 0;
 };
 
@@ -103,9 +110,11 @@ struct Message {
   uint64_t index = 0;
   TaskPlace peer;
   ClusterRange range;
-  // For kFetch and its answer kData: as in PlannedAccess.
+  // For kFetch: PlannedAccess::is_after_end and is_end of the access for which the bytes are fetched. The answer, a
+  // kData, has the same values.
   bool is_after_end = false, is_end = false;
-  // For kFetch: the driver's number of the copy that asks. The kData returns it.
+  // For kFetch: a number by which the driver of the asking node identifies its copy of the buffer. The kData returns
+  // it.
   uint64_t copy = 0;
   // For kAssign; kSpeculativeCopy also uses `accesses` and `is_cancelled`. In a kFetch, `task` is the asking node's own
   // number for these bytes, which the kData returns.
@@ -114,14 +123,16 @@ struct Message {
   uint32_t predecessors = 0;
   List<TaskPlace> waits_for;  // tasks to which the task's node subscribes
   bool is_cancelled = false;
-  bool is_awaited = false;  // as a kAwait for all tasks up to this one
+  bool is_awaited = false;  // the program waits for all tasks up to this one, as with a kAwait
   // Of the tasks that could start, the node starts the one with the highest priority, then the lowest order, then the
   // one that could start first.
   int32_t priority = 0;
   uint64_t order = 0;
   List<PlannedAccess> accesses;
-  uint64_t count = 0;    // kReplay
-  List<uint64_t> words;  // kPlan, kReplay, kForget
+  uint64_t count = 0;  // for kReplay: the number of its tasks
+  // For kPlan and kReplay: numbers in the form that replay/share.cpp describes. For kForget: indices of tasks. For
+  // kAssign that a node makes of a replay for itself: the driver's words of the task (PlanStep).
+  List<uint64_t> words;
   // For kReport.
   List<EndedTask> ended;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts, at node 0, the memory that copies of buffers take on the nodes, and which tasks still need which copy. Only
-// node 0 decides which copy is dropped, so no node drops a copy that another node is about to ask for. A pure state
-// machine.
+// Counts, at node 0, the memory that copies of buffers take on the nodes, and which tasks still need which copy. A node
+// that uses a buffer has one copy of it: memory for all its bytes. Only node 0 decides which copy is dropped, so no
+// node drops a copy that another node is about to ask for. A pure state machine.
 #pragma once
 
 #include "cluster/base/message.hpp"

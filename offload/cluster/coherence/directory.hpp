@@ -4,10 +4,10 @@
 // merges the writes of tasks without an order. A pure state machine of node 0, which asks it once per access, in the
 // order of creation.
 //
-// Every range has a home node. Invariant: what ended tasks have written is in the home's copy, or on its way there
-// ahead of every message that can ask for it. A task moves the home to its own node if it is ordered after all other
-// tasks that may write the range and have not ended. Any other writer leaves the home where it is, and sends it what it
-// has written.
+// Every range has a home node, which merges what tasks of other nodes write there. Invariant: what ended tasks have
+// written is in the home's copy of the buffer, or on its way there and arrives before every message that can ask for
+// it. A task moves the home to its own node if it is ordered after all other tasks that may write the range and have
+// not ended. Any other writer leaves the home where it is, and sends it what it has written.
 #pragma once
 
 #include "cluster/base/message.hpp"
@@ -33,9 +33,9 @@ class Directory {
   // No task will use the buffer any more.
   void remove(uint64_t buffer);
 
-  // Appends what the task has to do for one access: one entry per range with a history of its own. `has_ended(task)`:
-  // node 0 knows that the task has ended. Appends to `covered` the predecessors whose ends the arrival of the bytes
-  // reports; it may name one twice.
+  // Appends what the task has to do for one access: one entry per segment, which is a range of bytes with the same
+  // home, writers and readers (Segment). `has_ended(task)`: node 0 knows that the task has ended. Appends to `covered`
+  // the predecessors whose ends the arrival of the bytes reports; it may name one twice.
   template <class HasEnded>
   void plan(const PlannedTask& task, const TaskAccess& access, const HasEnded& has_ended, List<PlannedAccess>& accesses,
             List<TaskNumber>& covered);
@@ -46,16 +46,16 @@ class Directory {
   [[nodiscard]] uint64_t bytes_missing(const ClusterRange& range, NodeNumber node) {
     return find(range.buffer) == nullptr ? 0 : range.bytes - bytes_at(range, node);
   }
-  // Appends nodes that have some of the bytes, at most three for each range with a history of its own.
+  // Appends nodes that have some of the bytes, at most three for each segment.
   void add_holders(const ClusterRange& range, List<NodeNumber>& holders);
 
-  // The number of ranges with a history of their own.
+  // The number of the buffer's segments.
   [[nodiscard]] size_t count_ranges(uint64_t buffer) { return find(buffer)->segments.count(); }
 
   // How many of the bytes have another home than the node, or none.
   [[nodiscard]] uint64_t bytes_elsewhere(const ClusterRange& range, NodeNumber node);
 
-  // For eviction. Called while no task in flight uses the node's copy.
+  // Used when a node's copy of the buffer is dropped to free memory. Called while no task in flight uses this copy.
   [[nodiscard]] bool is_home(uint64_t buffer, NodeNumber node);
   void forget_holder(uint64_t buffer, NodeNumber node);
 
@@ -66,14 +66,15 @@ class Directory {
     Buffer* found = find(buffer);
     return found != nullptr && found->plans != 0;
   }
-  // Calls rename(place, number) for each place; `number` is null where the task's number is not stored.
+  // Calls rename(place, number) for each task that the buffer's segments refer to, so that it can replace the task by
+  // another one; `number` is null where the task's number is not stored.
   template <class Rename>
   void rename(uint64_t buffer, const Rename& rename);
   // Forgets writers that have ended.
   template <class HasEnded>
   void forget_ended(uint64_t buffer, const HasEnded& has_ended);
-  // Appends the buffer's state to `words`. name_writer(writer, place, words) and name(place, words) append the name of
-  // a task there. False: there is no such buffer.
+  // Appends a description of the buffer's segments to `words`, as a list of numbers. name_writer(writer, place, words)
+  // and name(place, words) append the numbers that describe a task. False: there is no such buffer.
   template <class Name, class NameWriter>
   [[nodiscard]] bool describe(uint64_t buffer, const Name& name, const NameWriter& name_writer, List<uint64_t>& words);
 
@@ -102,7 +103,7 @@ class Directory {
   struct Buffer {
     uint64_t number = 0;
     uint64_t plans = 0;  // the number of kept plans that use the buffer
-    // Segments without gaps between them. Neighbours with the same history are joined when a task uses them.
+    // Segments without gaps between them. Neighbours that differ only in their bounds are joined when a task uses them.
     Ordered<Segment> segments;
   };
 
@@ -197,7 +198,8 @@ void Directory::plan(const PlannedTask& task, const TaskAccess& wanted, const Ha
     size_t covered_before = covered.count();
     bool is_ordered = order(*segment, task, has_ended, covered);
     // Bytes that the task overwrites need not be fetched if all their writers have ended and node 0 knows it. Then the
-    // task's stamp is higher than theirs, and its bytes count as newer in every merge.
+    // stamp of what the task writes (dataflow/worker.hpp) is higher than theirs, and its bytes count as newer in every
+    // merge.
     bool is_needed = !wanted.overwrites || !segment->writers.is_empty();
     if (is_needed) plan_fetch(*segment, task, is_ordered, access);
     access.is_end = access.is_early && covered.count() != covered_before;

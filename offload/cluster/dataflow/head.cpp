@@ -275,7 +275,8 @@ List<uint64_t> Head::buffers_of(const Task& task) const {
   return buffers;
 }
 
-// Chooses a node for the task and drops copies there until the task fits. False: ask again when tasks have ended.
+// Chooses a node for the task and drops copies of buffers there until the task's buffers fit. False: ask again when
+// tasks have ended.
 bool Head::make_room(Task& task) {
   place(task);
   NodeNumber node = task.place.node;
@@ -312,8 +313,8 @@ void Head::drop_copy(uint64_t buffer, NodeNumber node) {
   send(std::move(message));
 }
 
-// Creates a task at node 0 that takes the whole buffer as if it wrote it. When the task has ended, the copy at the old
-// home can be dropped.
+// Moves the home of the whole buffer to node 0, by a task there that counts as a writer of all its bytes. When the task
+// has ended, the old home's copy of the buffer can be dropped.
 void Head::move_home(uint64_t buffer) {
   ++counts.moves;
   TaskNumber number = tasks_.end();

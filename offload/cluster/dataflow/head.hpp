@@ -38,7 +38,7 @@ struct NewTask {
   // Buffers that are removed when this task has ended. All other tasks that use them are ordered before it.
   List<uint64_t> last_of;
   GraphNumber graph = 0;  // the graph to whose iteration the task belongs
-  List<uint64_t> words;   // in a graph: words of the driver, whose values later iterations may change
+  List<uint64_t> words;   // in a graph: values of the driver that later iterations may change (PlanStep::words)
 };
 
 struct HeadOptions {
@@ -97,15 +97,15 @@ class Head {
   void receive(const Message& message);
 
   // Persistent graphs. An iteration consists of the tasks between begin and end. True: it is replayed. Then the tasks
-  // are not created; instead `again` is called for each, in the order of the iteration before, or `replay_all` for all
-  // of them. False: the tasks are created, with the graph's number and with all their direct predecessors in this
-  // iteration and the one before, even if these have ended. `has_barrier`: the graph has a barrier, so the program
-  // waits for each iteration before the next one.
+  // are not created; instead replay_next or replay_next_with is called for each, in the order of the iteration before,
+  // or replay_all for all of them. False: the tasks are created, with the graph's number and with all their direct
+  // predecessors in this iteration and the one before, even if these have ended. `has_barrier`: the graph has a
+  // barrier, so the program waits for each iteration before the next one.
   [[nodiscard]] bool begin_iteration(GraphNumber graph, bool has_barrier);
-  // Replays the next task. It has the accesses, the kernel and the predecessors that it had in the iteration before,
-  // and no other predecessor that has not ended. False: the iteration is cut, because it has more tasks than the one
-  // before, or because another task was created meanwhile. Then this task and the rest of the iteration must be
-  // created.
+  // Replays the next task, with these driver's words. It has the accesses, the kernel and the predecessors that it had
+  // in the iteration before, and no other predecessor that has not ended. False: the iteration is cut, because it has
+  // more tasks than the one before, or because another task was created meanwhile. Then this task and the rest of the
+  // iteration must be created.
   [[nodiscard]] bool replay_next(GraphNumber graph, const uint64_t* words, size_t count) {
     if (graphs_.replay_next(graph, words, count)) return true;
     send_of_graphs();
@@ -118,12 +118,13 @@ class Head {
   }
   // The plan that is kept of the graph, valid until the next call of this class; null: there is none.
   [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
-  // Replays all tasks, with the words of the iteration before. False: the iteration has been cut, or is not a replay.
+  // Replays all tasks, with the driver's words (NewTask::words) of the iteration before. False: the iteration has been
+  // cut, or is not a replay.
   [[nodiscard]] bool replay_all(GraphNumber graph) { return graphs_.replay_all(graph); }
   // The graph's iteration is replayed, and has not been cut meanwhile.
   [[nodiscard]] bool is_replaying(GraphNumber graph) const { return graphs_.is_replaying(graph); }
-  // Replays the next task with the words of the iteration before, except for these words, which are counted from
-  // `first` on. The same plan must have replayed the iteration before.
+  // Replays the next task with the driver's words of the iteration before, except for these words, which are counted
+  // from `first` on. The same plan must have replayed the iteration before.
   [[nodiscard]] bool replay_next_with(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first = 0) {
     if (graphs_.replay_next_with(graph, changed, count, first)) return true;
     send_of_graphs();
@@ -156,13 +157,13 @@ class Head {
     return is_replayed(task) ? graphs_.place_of(task) : tasks_[task].place;
   }
 
-  // How many bytes of the range have another home than the node, after the planned tasks; bytes without a home count,
-  // too.
+  // How many bytes of the range will have another home (coherence/directory.hpp) than the node when the planned tasks
+  // have ended; bytes without a home count, too.
   [[nodiscard]] uint64_t bytes_elsewhere(const ClusterRange& range, NodeNumber node) {
     return directory_.bytes_elsewhere(range, node);
   }
 
-  // Whether a node may still have a copy of the buffer. Then another buffer must not get its address.
+  // Whether a node may still have a copy of the buffer. Then another buffer must not get this buffer's address.
   [[nodiscard]] bool has_copies(uint64_t buffer) { return copies_.has(buffer); }
 
   List<Message> messages;
@@ -171,7 +172,7 @@ class Head {
       completed_replays;  // completed replays, by the number of their first task; the driver clears the list
   struct Counts {
     uint64_t moves = 0;         // buffers whose home moved to node 0 for lack of memory
-    uint64_t drops = 0;         // copies that were dropped for lack of memory
+    uint64_t drops = 0;         // copies of buffers that were dropped for lack of memory
     uint64_t over_budget = 0;   // tasks that were planned without room for them, because no other copy could be dropped
     uint64_t over_bytes = 0;    // by how many bytes the last of these tasks exceeded the memory
     NodeNumber over_node = 0;   // the node of the last of these tasks
@@ -206,10 +207,10 @@ class Head {
     NodeNumber advice = 0;       // the node that make_due has chosen; 0: none
     double weight = 1;           // its time relative to others of its kernel and size, from earlier iterations
     NodeNumber node_before = 0;  // where it ran in the iteration before; 0: nowhere, or it cannot run there now
-    uint64_t graph_place = Graphs::kNoPlace;  // its place in the iteration that is recorded
+    uint64_t graph_place = Graphs::kNoPlace;  // its number in the iteration that is recorded
     double planned_end = 0;                   // the end that its batch predicts; 0: it was in no batch
     uint32_t batch_number = 0;                // in batch_, while make_due runs
-    uint64_t order = 0;                       // as in Message
+    uint64_t order = 0;                       // Message::order of its assignment
     // With `withdraw`:
     uint64_t open = 0;            // predecessors that have not ended
     List<TaskNumber> successors;  // successors that have been planned

@@ -222,7 +222,7 @@ void Worker::lend(uint64_t index) {
   for (PlannedAccess access : task.accesses) {
     access.is_fetched = true;
     access.is_early = access.is_after_end = access.is_end = false;
-    access.is_sole = false;  // other tasks fetch from this node and may write the same blocks
+    access.is_sole = false;  // other tasks fetch from this node and may write nearby bytes
     access.source = message.peer;
     message.accesses.push(access);
   }
@@ -323,8 +323,8 @@ void Worker::replay(const Message& message) {
   }
 }
 
-// No node has to ask node 0 before such a task is forgotten: a request for a task that is not known here is answered as
-// for an ended task.
+// A task of a replay has ended. It is forgotten without a kForget of node 0: if another node asks for it later, the
+// request is answered as for an ended task. The last task of a batch reports the batch.
 void Worker::leave_batch(uint64_t index) {
   Batch& batch = *batches_.find(tasks_[index].batch);
   batch.time += tasks_[index].time;
@@ -391,7 +391,7 @@ bool Worker::is_there(const Task& task, const ClusterRange& range) {
 }
 
 // Another node gets these bytes before the task's inputs count as complete, so it may have a task that writes the same
-// blocks.
+// or nearby bytes.
 void Worker::send_early(Task& task, const Message& fetch) {
   for (PlannedAccess& access : task.accesses) {
     if (overlap(access.range, fetch.range)) access.is_sole = false;

@@ -5,6 +5,11 @@
 // nodes that wait. A pure state machine: events are calls, commands are left in `commands`. It uses no thread and no
 // clock, and touches no memory of the program.
 //
+// Every byte of a node's copy of a buffer has a stamp, a number that identifies the write by which the byte got its
+// value. Of two values for a byte, the one with the higher stamp is kept. A copy has a twin, which has the bytes as
+// they were when they were last compared or merged: when a task has run, the bytes that differ from their twin are the
+// ones that it has written.
+//
 // Invariants (docs/design/cluster-coherence.md proves what follows from them):
 // - a task fetches the early inputs of its assignment at once, and the rest when all its predecessors have ended. It
 //   starts when all its inputs have come and all its predecessors have ended;
@@ -29,7 +34,7 @@ enum class WorkerAction : uint8_t {
   kReady,  // all inputs of task `index` are there
   // Start task `index`; the driver calls `compare` and `end` when it has run. `task` is its number; for a speculative
   // copy it is the original task's number. For a replayed task, message.index is the plan, message.task the task's
-  // number in the iteration, and message.words are its words.
+  // number in the iteration, and message.words are the driver's words of the task (PlanStep::words).
   kStart,
   // Compare, for task `index`: bytes of `range` that differ from their twin get `stamp`, and are copied to the twin.
   kCompare,
@@ -39,7 +44,7 @@ enum class WorkerAction : uint8_t {
 struct WorkerCommand {
   WorkerAction action{};
   uint64_t index = 0, stamp = 0;
-  bool is_sole = false;  // as in PlannedAccess
+  bool is_sole = false;  // PlannedAccess::is_sole of the access that is compared
   bool is_home = false;  // the node is the range's home
   TaskNumber task = 0;
   ClusterRange range;
@@ -125,8 +130,8 @@ class Worker {
     uint64_t order = 0;
     // For a replayed task:
     uint64_t batch = 0, plan = 0;
-    TaskNumber step = 0;  // its number in the iteration
-    List<uint64_t> words;
+    TaskNumber step = 0;   // its number in the iteration
+    List<uint64_t> words;  // the driver's words
     List<PlannedAccess> accesses;
     List<Input> inputs;  // inputs that have been requested; cleared when all are there
     List<TaskPlace> subscribers;
@@ -191,7 +196,7 @@ class Worker {
 
   size_t slots_, report_at_most_, running_ = 0;
   uint64_t part_;
-  // The lower bits of a stamp; the other 48 bits are the clock, which is enough for years.
+  // The lower bits of a stamp are the node's number; the other 48 bits are the clock, which is enough for years.
   static constexpr unsigned kNodeBits = 16;
   uint64_t clock_ = 0;
   Window<Task> tasks_;

@@ -67,8 +67,9 @@ bool Graphs::begin(GraphNumber number, bool has_barrier, bool all_planned, bool 
   if (!is_steady) {
     bool is_known = all_planned && graph.before && describe(*graph.before, has_ended, state);
     if (!is_known) state.clear();
-    // The state equals the one at the beginning, so the plan is kept: an iteration only changes the names of tasks in
-    // the state.
+    // The directory's state after the last iteration (`describe`) equals the state in which that iteration began. So
+    // the next iteration can begin where this one began, and the plan is kept. Only the tasks to which the state
+    // refers, by node and index or by number, are those of another iteration.
     Iteration* last = is_known && !is_uneven ? &*graph.before : nullptr;
     bool is_same = last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state);
     if (is_same && !awaits_times(graph)) keep(graph);
@@ -123,7 +124,8 @@ bool Graphs::knows_times(const Graph& graph, const Plan& plan) {
   return known != 0 && static_cast<double>(known) >= kMost * static_cast<double>(tasks);
 }
 
-// Called when other tasks will be in the plan's places.
+// Called when the graph may get other tasks or other nodes: the times are stored by place in the iteration, and are not
+// valid any more.
 void Graphs::forget_times(Graph& graph) {
   graph.times.clear();
   graph.timed = 0;
@@ -184,16 +186,17 @@ bool Graphs::sum_replays(GraphNumber number, uint64_t iterations, Times& times) 
 }
 
 // Whether the plan can be replayed: the directory is in the state in which the plan's iteration began. The last
-// iteration may have been recorded, after one that differs. The program repeats its tasks, which ranks name, so the
-// plan must have the same tasks.
+// iteration may have been recorded, after one that differs. A plan names tasks by their ranks, so it can be replayed
+// only if it has the same tasks as that iteration.
 bool Graphs::can_replay(Graph& graph, bool has_ended, List<uint64_t>& state) {
   if (!graph.kept || (graph.kept->has_barrier && !has_ended)) return false;
   bool is_known = graph.before && graph.before->plan->knows_before;
   return is_known && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
 }
 
-// Describes the directory's state after the iteration `last` in words. Two states with the same words differ only in
-// the names of this iteration's tasks, and in which of a node's ended tasks is meant.
+// Describes the directory's state after the iteration `last` as a list of numbers. Tasks of this iteration are
+// described by node and rank, and ended tasks only by their node. So two states with equal lists differ only in the
+// iteration to which their tasks belong, and in which of a node's ended tasks is meant.
 bool Graphs::describe(const Iteration& last, bool has_ended, List<uint64_t>& state) {
   constexpr uint64_t kEnded = uint64_t{1} << 32, kLast = uint64_t{2} << 32, kOther = uint64_t{3} << 32;
   state.push(has_ended);
@@ -214,8 +217,8 @@ bool Graphs::describe(const Iteration& last, bool has_ended, List<uint64_t>& sta
   return true;
 }
 
-// All copies that the plan needs exist, because a drop would have disturbed the plan. They stay as long as the plan is
-// kept.
+// All copies of buffers that the plan needs exist on its nodes, because dropping one would have disturbed the plan.
+// They stay as long as the plan is kept.
 void Graphs::keep(Graph& graph) {
   Plan& plan = *graph.before->plan;
   if (plan.tasks.is_empty()) return;
@@ -242,7 +245,8 @@ void Graphs::keep(Graph& graph) {
   ++counts.kept;
 }
 
-// Gives up the graph's plan. The graph is settled. The plan's copies stay until no replay uses them any more.
+// Gives up the graph's plan. The graph is settled. The copies of buffers that the plan uses stay until no replay uses
+// them any more.
 void Graphs::retire(Graph& graph) {
   if (!graph.kept) return;
   for (uint64_t buffer : graph.kept->buffers) directory_.end_keep(buffer);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Node 0's part of replay. An iteration of a persistent graph is planned as usual and written down (*recorded*). Its
-// plan is kept if the directory at its end is in the same state as at its beginning, except for the number of the
+// Node 0's part of replay. An iteration of a persistent graph is planned as usual, task by task, and written down as a
+// Plan (*recorded*): where each task runs, what it uses, and which messages its node gets. The directory knows for each
+// range of a buffer its home and the tasks that have written and read it; this is the directory's state. A plan is kept
+// if the state at the end of its iteration is the same as at the beginning, except that it refers to tasks of the later
 // iteration. Later iterations that are the same are *replayed*: each node gets one message for all its tasks, or one
 // for each batch, and creates its tasks itself. An iteration that differs is *cut*: the tasks replayed so far stay, and
 // the rest is planned. A pure state machine that only Head uses; the driver calls Head's functions of the same names.
 //
 // Invariant: while a plan is replayed, the directory stays in the state in which the first of these replays began. The
-// last replay began in the same state, except for the names of tasks. Before any other user asks for the buffers,
-// `settle` replaces the names and plans the tasks of the last replay. docs/design/cluster-graphs.md has the proof.
+// last replay began in the same state, but that state would refer to tasks of another iteration. Before any other user
+// asks for the buffers, `settle` makes the directory refer to the tasks of the right iteration, and plans the tasks of
+// the last replay. docs/design/cluster-graphs.md has the proof.
 #pragma once
 
 #include "cluster/coherence/copies.hpp"
@@ -69,12 +72,13 @@ class Graphs {
   // The graph has no further iteration.
   void remove(GraphNumber graph);
 
-  // The next functions concern a recorded iteration, in the order of creation and of planning.
-  // Returns the task's place in the iteration, or kNoPlace if the iteration is not recorded.
+  // The next functions concern a recorded iteration, in the order of creation and of planning. Returns the task's place
+  // in the iteration, which is its number in the order of creation there, from 0 on; or kNoPlace if the iteration is
+  // not recorded.
   uint64_t note_created(GraphNumber graph, TaskNumber task);
   static constexpr uint64_t kNoPlace = ~uint64_t{0};
   [[nodiscard]] bool has_ended(GraphNumber graph, TaskNumber task);
-  // False: the task belongs to none of the known iterations.
+  // Finds the task's node and index. False: the task belongs to none of the known iterations.
   [[nodiscard]] bool find_place(GraphNumber graph, TaskNumber task, TaskPlace& place);
   // The node where the task in that place must stay, because it ran there in the iteration before; or kAnyNode.
   [[nodiscard]] NodeNumber node_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds);
@@ -99,32 +103,34 @@ class Graphs {
   [[nodiscard]] bool is_next(GraphNumber graph, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses);
   // Null: no plan is kept.
   [[nodiscard]] const Plan* kept(GraphNumber graph);
-  // The replays that may be in flight, oldest first, and what their tasks do, by task number. `behind`: gets the task's
-  // predecessors.
+  // The replays that may be in flight, oldest first, and what their tasks do, by task number. list_open_predecessors
+  // appends the task's predecessors to `after`.
   [[nodiscard]] size_t replay_count() const { return replays_.count(); }
   [[nodiscard]] TaskNumber first_of_replay(size_t at) const { return replays_[at].iteration->first_number; }
   [[nodiscard]] uint64_t tasks_of_replay(size_t at) const { return replays_[at].iteration->count; }
   [[nodiscard]] const PlanTask& task_of(TaskNumber replayed);
   void list_open_predecessors(TaskNumber replayed, List<TaskNumber>& after);
-  // The number of the first task, and the plan, of the task's replay; and the words of the task in that replay.
+  // The number of the first task, and of the plan, of the task's replay; and the driver's words (PlanStep::words) that
+  // the task has in that replay.
   [[nodiscard]] TaskNumber first_number_of(TaskNumber replayed) { return find(replayed)->iteration->first_number; }
   [[nodiscard]] uint64_t plan_of(TaskNumber replayed) { return find(replayed)->iteration->plan->number; }
   void list_words(TaskNumber replayed, List<uint64_t>& words);
 
-  // Of a replay. False: it has been cut, so the task must be created.
+  // Replays the next task of the graph's iteration, with these driver's words. False: the replay has been cut, so the
+  // task must be created.
   [[nodiscard]] bool replay_next(GraphNumber graph, const uint64_t* words, size_t count);
   [[nodiscard]] bool replay_all(GraphNumber graph);
-  // Replays the next task with the words that it had in the iteration before, except for these words. The same plan
+  // Replays the next task with the driver's words of the iteration before, except for these words. The same plan
   // must have replayed that iteration.
   [[nodiscard]] bool replay_next_with(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first);
   void confirm();
   [[nodiscard]] bool is_replaying() const { return replaying_ != 0; }
   [[nodiscard]] bool is_replaying(GraphNumber graph) const { return replaying_ == graph; }
   void cut();
-  // Of any replayed task.
+  // Whether the replay of this replayed task has ended.
   [[nodiscard]] bool has_ended(TaskNumber replayed) { return find(replayed) == nullptr; }
   [[nodiscard]] TaskPlace place_of(TaskNumber replayed);
-  // Of the present iteration, or the last one.
+  // The number of the task in that place of the graph's present iteration, or of its last one.
   [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task);
   // The number of the first task of the next replay.
   [[nodiscard]] TaskNumber next_number() const { return next_number_; }
@@ -145,9 +151,10 @@ class Graphs {
 
  private:
   struct OldWord {
-    uint64_t task, word, value;  // `task`: its number in the iteration
+    uint64_t task, word, value;  // the task's number in the iteration, the index of its driver's word, the old value
   };
-  // The old values of words that a replay has changed while other replays were in flight, which may use the same plan.
+  // The old values of driver's words that a replay has changed in its plan while other replays, which may use the same
+  // plan, were in flight.
   struct OldWords {
     Shared<Plan> plan;
     TaskNumber first_number = 0;
@@ -158,12 +165,14 @@ class Graphs {
     Shared<Iteration> iteration, before;
     uint64_t open = 0;
     bool is_complete = false;
-    List<double> ran;  // how long the tasks of a node ran; by place in the plan's list of members
+    List<double> ran;  // how long the tasks of a node ran; by index of the node in Plan::members
     OldWords old;
   };
-  struct Progress {  // of a node in the replay, as ranks; by place in the plan's list of members
+  // How far a node is in the replay. Its tasks with a rank below `reached` have been replayed, and the node has been
+  // sent the tasks below `confirmed`.
+  struct Progress {
     uint64_t reached = 0, confirmed = 0;
-    List<uint64_t> changes;
+    List<uint64_t> changes;  // for the next kReplay: what Share::write_change has written
   };
   struct Timed {
     double time = 0;
@@ -173,13 +182,13 @@ class Graphs {
   struct Graph {
     uint64_t number = 0;
     Shared<Iteration> now, before;  // recorded or replayed; empty: unknown, since it was cut or interrupted
-    // While the graph is not settled: the iteration from which the directory's task names come.
+    // While the graph is not settled: the iteration to which the tasks belong that the directory's state refers to.
     Shared<Iteration> named;
     Shared<Plan> kept;
     bool is_open = false;             // between begin and end
     bool is_disturbed = false;        // the directory's state may differ from the state in which the plan begins
     uint64_t recorded = 0;            // how many iterations in a row were recorded
-    List<Timed> times;                // by task, from recorded iterations
+    List<Timed> times;                // by place in the iteration, from recorded iterations
     uint64_t timed = 0;               // how many of `times` are known
     bool is_judged = false;           // the plan has been judged by `times`
     bool is_placed_by_times = false;  // a known iteration, and all later ones, were placed by these times
@@ -187,7 +196,7 @@ class Graphs {
     bool is_placed_now = false;       // the tasks of the iteration being recorded may change their nodes
     bool is_learned_anew = false;     // the times are being learned anew
     unsigned times_over_limit = 0;    // how often replays were imbalanced, less how often they were not
-    List<Progress> progress;
+    List<Progress> progress;          // by index of the node in Plan::members
   };
 
   Graph& graph_of(GraphNumber number);
@@ -223,7 +232,7 @@ class Graphs {
   List<OldWord> spare_words_;   // memory for OldWords::words, from a completed replay
   List<Shared<Plan>> retired_;  // retired plans with replays in flight
   GraphNumber replaying_ = 0;   // between begin and end of a replay
-  GraphNumber unsettled_ = 0;
+  GraphNumber unsettled_ = 0;   // the graph of which `settle` must plan the last replay; 0: none
   uint64_t next_plan_ = 1;
   TaskNumber next_number_ = kReplayed;
 };

@@ -25,23 +25,24 @@ struct CopyUse {
 
 struct PlanTask {
   NodeNumber node = 0;
-  uint64_t rank = 0;
-  size_t member = 0;  // the node's place in Plan::members
+  uint64_t rank = 0;  // the task's number among its node's tasks of the iteration
+  size_t member = 0;  // the node's index in Plan::members
   uint32_t kernel = 0, kinds = 0;
   List<TaskAccess> accesses;
   // All predecessors that count in a later iteration, even if they have ended in this one.
   List<PlanPlace> predecessors;
-  // Its words are those that the node has, or will have with the next batch.
+  // What the task's node does for it. `step.words` are the driver's words that the node has, or will have with the next
+  // batch.
   PlanStep step;
 };
 
 struct Plan {
   // The tasks of one node, by rank. Lists that are indexed by node end at the last node with a task.
   struct Part {
-    uint64_t first = 0;  // index of rank 0 in the iteration that was written down
-    size_t member = 0;   // the node's place in `members`
-    List<uint64_t> tasks;
-    List<NodeNumber> peers;
+    uint64_t first = 0;      // index of rank 0 in the iteration that was written down
+    size_t member = 0;       // the node's index in `members`
+    List<uint64_t> tasks;    // by rank: the index in Plan::tasks
+    List<NodeNumber> peers;  // the nodes that the node's steps name (Share::write_step)
     double load = 0;
     double planned = 0;  // as `load`, without the time that tasks wait for other tasks
     double ran = 0;      // how long the tasks ran in the replays that Plan::ran counts
@@ -63,21 +64,23 @@ struct Plan {
   Numbered<Used> is_used;  // the same buffers, for look-up
   List<CopyUse> uses;      // without duplicates once the plan is kept
   uint64_t ran = 0;        // completed replays since the load of the nodes was judged last
-  List<uint64_t> start;    // the directory's state when the iteration began; empty: unknown
+  List<uint64_t> start;    // the directory's state when the iteration began (Graphs::describe); empty: unknown
 
   // The plan has as many tasks as `other`, each at the same node.
   [[nodiscard]] bool has_shape_of(const Plan& other) const;
   // The plan has the same shape as `other`, and each task does the same.
   [[nodiscard]] bool has_tasks_of(const Plan& other) const;
-  // The task in that place has this kernel, node and accesses. The caller must compare its predecessors.
+  // The task with this number in the iteration has this kernel, node and accesses. The caller must compare its
+  // predecessors.
   [[nodiscard]] bool has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const;
   [[nodiscard]] bool uses_buffer(uint64_t buffer) { return is_used.find(buffer) != nullptr; }
   void add_buffer(uint64_t buffer);
-  // Sets where the next task is. False: there are other tasks between this node's tasks.
+  // Records the node and index of the next task, and sets the task's node, rank and member. False: the node has got
+  // tasks outside of the plan between its tasks of the plan, so ranks do not give indices.
   [[nodiscard]] bool add_place(const TaskPlace& place, PlanTask& task);
   // Removes duplicates from `uses`.
   void close_uses();
-  // Writes the message that gives a node its share.
+  // Writes the kPlan message that gives a node its share of the plan.
   void write_share(NodeNumber node, Message& message);
 };
 
@@ -85,7 +88,7 @@ struct Plan {
 // replay are.
 struct Iteration {
   Shared<Plan> plan;         // the plan of these tasks; empty: the iteration is unknown
-  List<uint64_t> firsts;     // index of rank 0, by node
+  List<uint64_t> firsts;     // by node: the index of its task with rank 0
   List<TaskNumber> numbers;  // by task, ascending; empty for a replay
   TaskNumber first_number = 0;
   uint64_t count = 0;  // how many of the plan's tasks, from the first on, belong to the iteration
@@ -99,7 +102,8 @@ struct Iteration {
   [[nodiscard]] uint64_t first_of(NodeNumber node) const { return node < firsts.count() ? firsts[node] : 0; }
 };
 
-// Names a place in a plan: by rank if it belongs to one of these iterations, else by index.
+// Converts the node and index of a task to the form of a plan: with the rank if the task belongs to one of these
+// iterations, else with the index.
 PlanPlace name_place(const TaskPlace& place, const Iteration& now, const Iteration& before);
 
 }  // namespace marline::offload::cluster

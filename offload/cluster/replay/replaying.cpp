@@ -67,8 +67,8 @@ void Graphs::list_open_predecessors(TaskNumber replayed, List<TaskNumber>& after
   }
 }
 
-// The plan has the words of its last replay. So the changes of later replays are undone, those of the last replay
-// first.
+// The plan's steps have the driver's words (PlanStep::words) of its last replay. So the changes of the replays after
+// this one are undone, the last replay's first.
 void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
   const Iteration& of = *find(replayed)->iteration;
   const uint64_t task = replayed - of.first_number;
@@ -90,7 +90,7 @@ void Graphs::list_words(TaskNumber replayed, List<uint64_t>& words) {
   }
 }
 
-// Takes the next task of the replay. The words of an iteration do not fit into the nearest cache, so they are
+// Takes the next task of the replay. The driver's words of all tasks do not fit into the nearest cache, so they are
 // prefetched some tasks ahead.
 PlanTask& Graphs::take_next(Graph& graph) {
   constexpr uint64_t kSubmission = 4;
@@ -140,7 +140,7 @@ bool Graphs::replay_all(GraphNumber number) {
   Graph& graph = graph_of(number);
   const Plan& plan = *graph.now->plan;
   assert(graph.now->count == 0);
-  if (!(graph.before->plan == graph.now->plan)) {  // the iteration before was recorded, and may have had other words
+  if (!(graph.before->plan == graph.now->plan)) {  // the iteration before was recorded, and may have other words
     for (const PlanTask& task : graph.before->plan->tasks) {
       if (!replay_next(number, task.step.words.begin(), task.step.words.count())) return false;
     }
@@ -209,9 +209,10 @@ void Graphs::cut() {
   ++counts.cut;
 }
 
-// First gives the directory the state in which the last replay began, with the names of the tasks of the iteration
-// before it; then adds what the last replay's tasks have done. The state after an iteration would not be right: tasks
-// that were in flight there may have ended when the replay began, and would count again.
+// First gives the directory the state in which the last replay began: the present state refers to tasks of the
+// iteration `named`, and is made to refer to the corresponding tasks of the iteration before the last replay. Then adds
+// what the last replay's tasks have done. The state after an iteration would not be right: tasks that were in flight
+// there may have ended when the replay began, and would count again.
 void Graphs::settle() {
   if (unsettled_ == 0) return;
   Graph& graph = graph_of(unsettled_);
@@ -231,7 +232,7 @@ void Graphs::settle() {
   plan_replayed(graph);
 }
 
-// Plans the tasks as usual, with what node 0 knew when the first replay began.
+// Plans the last replay's tasks in the directory as usual, with what node 0 knew when the first replay began.
 void Graphs::plan_replayed(Graph& graph) {
   const Iteration &now = *graph.now, &before = *graph.before;
   auto has_ended = [](TaskNumber) { return false; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes and reads the words of kPlan and kReplay.
+// Writes and reads Message::words of the messages kPlan and kReplay: lists of 64-bit numbers.
 #include "cluster/replay/share.hpp"
 
 #include "base/report.hpp"
@@ -9,12 +9,19 @@ namespace marline::offload::cluster {
 
 namespace {
 
-// kPlan: the steps one after another, to the end of the words; the peers are in `waits_for` of the message. A step is
-// its counts, then its places, accesses and words. kReplay: a batch (3 words; `task` is its first number), two words
-// for each peer, and two for each changed word or task that is left out.
+// kPlan: the node's steps (PlanStep), one after another. A step consists of five numbers (its task, its predecessors,
+// and the counts of its three lists), then two numbers for each task in `waits_for`, six for each access, and the
+// driver's words. kReplay: three numbers for the batch (ReplayBatch; its first_number is Message::task), two for each
+// peer (write_peer), and two for each driver's word that has changed or task that is left out (write_change).
+//
+// A peer is a node that the steps name. Message::waits_for of kPlan lists the peers, and a step names a peer by its
+// index in this list. These are the bits of the number for an access, which also says where its source is; in the
+// number for a task in `waits_for` only the era and the peer are set.
 constexpr uint64_t kMayWrite = 1, kFetched = 2, kSole = 4, kEarly = 8, kAfterEnd = 16, kEnd = 32;
 constexpr unsigned kEraShift = 8, kPeerShift = 16, kRankShift = 24;
-constexpr uint64_t kLeftOut = (uint64_t{1} << kRankShift) - 1;  // stands in the place of a word's number
+// In write_change, the bits from kRankShift on are the task's rank, and the bits below are the index of the driver's
+// word, or kLeftOut: the task is left out.
+constexpr uint64_t kLeftOut = (uint64_t{1} << kRankShift) - 1;
 
 class Reader {
  public:

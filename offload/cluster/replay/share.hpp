@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's share of a kept plan: its tasks of one iteration of a persistent graph, and what each has to do. One message
-// of node 0 per iteration, or per batch of one, makes them tasks of the node, as if each had been assigned. Node 0
-// writes the words of both messages and the node reads them; all formats of this folder are defined here.
+// A node's share of a kept plan: its tasks of one iteration of a persistent graph, and what each has to do. Node 0
+// sends the share once (kPlan). Then one message per iteration, or per batch of an iteration (kReplay), creates the
+// tasks of the share, or some of them, at the node, as if each had been assigned. Share writes the content of both
+// messages (Message::words) at node 0, and reads it at the node.
 //
 // A plan names a task by its rank among its node's tasks of the iteration. In each iteration these tasks have
 // consecutive indices, so a node's first index says where all of its tasks are.
@@ -16,10 +17,11 @@ namespace marline::offload::cluster {
 // one before.
 enum class Era : uint8_t { kFixed, kNow, kBefore };
 
+// A task, as a plan names it.
 struct PlanPlace {
   Era era = Era::kFixed;
   NodeNumber node = 0;
-  uint64_t rank = 0;  // with kFixed: the index
+  uint64_t rank = 0;  // with kFixed: the task's index at the node
 };
 
 struct PlanAccess {
@@ -30,23 +32,25 @@ struct PlanAccess {
 // What a task's node does for the task, in any iteration.
 struct PlanStep {
   uint64_t task = 0;          // its number in the iteration
-  uint32_t predecessors = 0;  // as in Message
+  uint32_t predecessors = 0;  // how many ends it waits for (Message::predecessors)
   List<PlanPlace> waits_for;
   List<PlanAccess> accesses;
-  List<uint64_t> words;  // the driver's words, with the values of the last iteration: firstprivate data
+  // The driver's words: values that may change from iteration to iteration (firstprivate data), as of the last
+  // iteration.
+  List<uint64_t> words;
 };
 
-// A word of a task that differs from the iteration before.
+// One of a task's words (PlanStep::words) that differs from the iteration before.
 struct ChangedWord {
   uint32_t word;  // the index among the task's words
   uint64_t value;
 };
 
-// One batch: tasks [from, to) by rank.
+// A part of a replayed iteration that a node gets with one message: its tasks with the ranks [from, to).
 struct ReplayBatch {
   TaskNumber first_number = 0;  // the number of the iteration's task 0
   uint64_t from = 0, to = 0;
-  uint64_t first_index = 0;  // the index of rank 0
+  uint64_t first_index = 0;  // the index of the node's task with rank 0, in this iteration
 };
 
 class Share {
@@ -74,14 +78,15 @@ class Share {
   Message assignment(const ReplayBatch& batch, uint64_t rank) const;
 
  private:
+  // A node that the steps name.
   struct Peer {
     NodeNumber node = 0;
-    uint64_t now = 0, before = 0;
+    uint64_t now = 0, before = 0;  // the index of its task with rank 0, in this iteration and in the one before
   };
   PlanPlace checked(const PlanPlace& place) const;
   TaskPlace place_of(const PlanPlace& place) const;
 
-  List<PlanStep> steps_;     // by rank; `node` in their places is an index in peers_
+  List<PlanStep> steps_;     // by rank; PlanPlace::node is here an index in peers_
   List<uint64_t> left_out_;  // ranks, of the batch that was read last
   List<Peer> peers_;
 };

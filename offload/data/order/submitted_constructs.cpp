@@ -8,8 +8,10 @@
 // it go on: an entry that it fills is there for them, and their operations are ordered after its copies; an entry that
 // it empties is not there for them, and its record, which is no longer in the list, is released by the construct that
 // empties it. Only one construct takes over an entry in flight, and only from a construct that it is ordered after and
-// that ends before it. A transient map of regions is in flight by its own InFlight (MapEntry::own), since it goes with
-// the last of these regions; only regions with transient maps share it.
+// that ends before it. A transient map is an entry that exists only for early-submitted regions. It is removed at the
+// end of the last region that uses it, and it is not known before which region that is. So it is in flight for none of
+// these regions, but for itself: `in_flight` points to MapEntry::own. Only regions with transient maps may use it at
+// the same time.
 #include "data/copies.hpp"
 #include "data/data_environment.hpp"
 #include "data/plan.hpp"
@@ -204,8 +206,8 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   return true;
 }
 
-// A transient map goes with the last of its regions. Called after note_in_flight, as these entries are in flight by
-// their own InFlight.
+// A transient map is removed with the last of its regions. Called after note_in_flight, as these entries are in flight
+// by their own InFlight.
 void Mapping::leave_transient(Plan& plan, uint64_t task) {
   for (List<MapEntry*, 8>* entries : {&plan.filled, &plan.shared}) {
     for (MapEntry* entry : *entries) {
@@ -303,7 +305,7 @@ void Mapping::attach_new(Plan& plan) {
   }
 }
 
-// True: all data that the construct maps has an entry. False: nothing has changed, but plan.pieces are to be released.
+// True: all data that the construct maps has an entry. False: nothing has changed, but plan.entries are to be released.
 bool Mapping::make_way(const Items& items, Plan& plan, const SubmissionOrder& order) {
   List<MapEntry*, 8> gone;
   List<Absent, 8> absent;

@@ -34,7 +34,8 @@ using Blocks = List<Block, 8>;
 
 bool is_pointer(uint64_t type) { return (type & (kOwn | kAttach)) == (kOwn | kAttach); }
 
-// The last block that has the address: it is the nearest one to its pointers.
+// The block that has this host address; null: there is none. If several items name the same memory, the block of the
+// last of these items counts.
 const Block* find(const Blocks& blocks, uintptr_t address) {
   for (uint32_t i = blocks.count(); i-- > 0;) {
     if (blocks.begin()[i].has(address)) return &blocks.begin()[i];

@@ -49,7 +49,7 @@ struct Operation {
   bool has_poller = false;      // a thread polls for this operation; do not wake another
   uint64_t begin = 0, end = 0;  // when the device ran the operation (tell.hpp, now)
   const Device* by = nullptr;   // of a cluster: the member that ran the operation, if its times are known
-  // The number of a kernel on a device that accepts early submission, by which Launch::behind names the kernel. Set by
+  // The number of a kernel on a device that accepts early submission, by which Launch::after names the kernel. Set by
   // `launch`.
   uint64_t number = 0;
 };
@@ -93,7 +93,7 @@ struct Launch : PlacedInvocation {
   NamedSpans named = {};  // for devices that ask for it (device/contract/named.hpp)
   // The number of patches that follow the arguments (own_words.hpp); for devices that ask for spans.
   uint32_t patches = 0;
-  // Not 0: the kernel is the next one of the open iteration of this persistent graph (EarlySubmission). `behind` then
+  // Not 0: the kernel is the next one of the open iteration of this persistent graph (EarlySubmission). `after` then
   // names all its predecessors in this iteration and in the one before, even if they have ended. With
   // `has_other_predecessors` it also names predecessors outside of these iterations, of which some may not have ended.
   uint64_t graph = 0;
@@ -193,18 +193,18 @@ struct DeviceKind {
   uint64_t (*allocate)(Device*, size_t bytes);
   void (*release)(Device*, uint64_t address);
 
-  // Copies, which are complete when the call returns. May suspend.
+  // Copy bytes from the host to the device, and back. The copy is complete when the call returns. May suspend.
   void (*write)(Device*, uint64_t to, const void* from, size_t bytes);
   void (*read)(Device*, void* to, uint64_t from, size_t bytes);
 
-  // Loads a copy of the module's image for this device, and returns its handle. 0: the module has no such image, or is
-  // unloaded. May suspend.
+  // Loads the module's image for this device into the device, and returns a handle for the loaded image. 0: the module
+  // has no image for this device, or is unloaded. May suspend.
   uint64_t (*load)(Device*, Module*);
 
-  // Unloads the copy. May suspend.
+  // Unloads the image that `load` has loaded. May suspend.
   void (*unload)(Device*, uint64_t handle);
 
-  // The address of a variable or function in a copy; 0: the copy does not have it. May suspend.
+  // The device's address of a variable or function in a loaded image; 0: the image does not have it. May suspend.
   uint64_t (*find)(Device*, uint64_t handle, const char* name);
 
   // The device's address of a function of the program itself (0 bytes), or of a variable; 0: the device does not have
@@ -248,8 +248,8 @@ struct Device {
   bool asks_for_spans = false;  // the device needs Launch::spans; set when the device starts
   // Small map entries share an allocation if possible (data/storage.cpp). Set when the device starts.
   bool shares_storage = false;
-  // The device uses DeviceKind::ahead. Set when the device starts. The device may clear it later, and then takes ready
-  // kernels only.
+  // The device accepts early submission (DeviceKind::early). Set when the device starts. The device may clear it later,
+  // and then takes ready kernels only.
   std::atomic<bool> takes_early{false};
   // How many kernels that have not run the device gets at a time. Set when the device starts.
   int most_submitted = 0;

@@ -438,7 +438,7 @@ void refuse_if_lost(const Device* device) {
 void forget_processes() {
   for_all_processes([](Process* process) {
     process->device->lost = true;
-    process->device->started.store(false, std::memory_order_relaxed);  // so that `prepare` looks whether it is lost
+    process->device->started.store(false, std::memory_order_relaxed);  // so that registry::prepare checks `lost`
     if (process->socket >= 0) close(process->socket);
     process->socket = -1;
     if (process->peer >= 0 && process != t_becoming) close(process->peer);

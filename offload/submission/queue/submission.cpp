@@ -226,8 +226,9 @@ void submit_ready() {
   notify_hook(pushed);
 }
 
-// Waits for another submitting thread, which takes some microseconds. All ends of an iteration are awaited, as the
-// program may wait for them to begin the next one.
+// Used for the regions of a persistent graph's iteration, and for whole iterations. If another thread is submitting,
+// waits until it is done, which takes some microseconds. The task is launched as one that the program waits for
+// (`is_reported`): the program may wait for all tasks of an iteration before it begins the next iteration.
 bool submit_now(SubmittedTask* one, List<uint64_t>& after) {
   List<uint64_t> tell;
   int pushed = 0;

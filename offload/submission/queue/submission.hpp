@@ -60,7 +60,8 @@ void report_detached(const SubmittedTask* one);
 // Adds a claimed task, so that find_claimed finds it.
 void add_claimed(SubmittedTask* one, uint64_t number);
 void remove_claimed(SubmittedTask* one);
-// Called when one of the tasks or events has come that are counted in `missing`.
+// Called when one of the tasks or events that SubmittedTask::missing counts has come. When none is left, queues the
+// task for the device.
 void count_down(SubmittedTask* one);
 // In kernel_lookup.cpp. Lets the task wait for its kernel. False: the device does not have the kernel. `fresh`: the
 // caller must ask the device, without the lock.

@@ -49,8 +49,8 @@ struct SubmittedGraph {
   List<GivenTask> now, before;
   // The members from here on are the producer's, which uses them without the lock. The producer also reads `device`
   // without the lock, as no other thread sets it. These members describe the last iteration that was submitted region
-  // by region, and the data that its regions use. The next iteration may be the same in all respects (`repeats`), or
-  // but for firstprivate values (`renews`).
+  // by region, and the data that its regions use. The next iteration may be the same in all respects (`repeats`), or in
+  // all but firstprivate values (`replays_with_arguments`).
   bool lists_used = false, is_listed = false;  // the data is being listed; it has been listed
   // The iteration is, or is to be, replayed with new arguments, so its code runs; then `known` is filled.
   bool has_new_arguments = false;
@@ -290,7 +290,7 @@ bool may_be_whole(SubmittedGraph& graph) {
          graph.default_device == omp_get_default_device() && graph.modules == module_changes();
 }
 
-// `renews`: the iteration is replayed with new arguments, so its code runs.
+// `replays_with_arguments`: the iteration is replayed with new arguments, so its code runs.
 bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool replays_with_arguments) {
   SubmittedGraph* graph;
   bool is_whole = false, is_given = false;

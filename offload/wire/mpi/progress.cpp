@@ -14,15 +14,16 @@ namespace marline::offload::wire {
 
 namespace {
 
-// MPI cannot sleep until a message comes. At first the waiting thread looks without a pause. Then it sleeps in steps,
-// each a fixed part of the time that it has waited so far: so a message is noticed late by a small part of the wait
-// only, and a process that has long been idle takes few looks.
+// MPI cannot sleep until a message comes. At first the waiting thread polls MPI without a pause. Then it sleeps between
+// polls, each time for a fixed part of the time that it has waited so far. So a message is noticed late by only a small
+// part of the wait, and a process that has long been idle polls seldom.
 constexpr uint64_t kSpin = 100'000;     // ns
 constexpr uint64_t kSpinAlone = 5'000;  // ns of kSpin without yielding the core to other threads
-constexpr int kLooksPerClock = 16;      // between two reads of the clock: reading it takes about as long as a look
+constexpr int kLooksPerClock = 16;  // polls between two reads of the clock: reading it takes about as long as a poll
 constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;
 constexpr uint64_t kSleepsPerWait = 128;  // 40 us after 5 ms, 200 us after 26 ms
-// A bulk in flight may need this process to progress: then the steps stay short.
+// A bulk transfer in flight may move on only while this process polls. So the thread then polls without a pause for
+// this long, and later each sleep has the shortest length.
 constexpr uint64_t kSpinForBulk = 2'000'000;
 
 // The length of the next sleep, after `passed` ns without a message.

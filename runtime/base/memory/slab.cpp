@@ -79,8 +79,9 @@ uintptr_t map_aligned(size_t bytes) {
   return base;
 }
 
-// Maps `*bytes` bytes, or half of them, and so on down to `least`. If the system has no memory, takes `least` bytes of
-// the last memory.
+// Maps `*bytes` bytes, or half of them, and so on down to `least`. If the system maps none of these sizes, takes
+// `least` bytes from last_memory: memory of malloc, or else the memory that the runtime has reserved. 0: that fails,
+// too.
 uintptr_t find_aligned(size_t* bytes, size_t least) {
   for (; *bytes >= least; *bytes /= 2) {
     if (const uintptr_t base = map_aligned(*bytes)) return base;

@@ -184,10 +184,10 @@ class SlabPool {
     return slab_at(reinterpret_cast<uintptr_t>(block) & ~static_cast<uintptr_t>(kSlabBytes - 1));
   }
 
-  // The next block to be allocated may be in the cache of the core that used it last: a descriptor of four lines, with
-  // arguments or edges of five. Does nothing for null: a prefetch of an address that is not mapped walks the page
-  // tables each time. Does not prefetch lines after the block, which are another task's: few blocks have less than four
-  // lines.
+  // Prefetches the cache lines of the next block to be allocated, which may be in the cache of the core that used it
+  // last. A task descriptor usually takes four lines, and five with arguments or edges. So four lines are always
+  // prefetched, as few blocks are shorter, and a fifth one only if the block has it: otherwise that line belongs to
+  // another task. Does nothing for null: a prefetch of an address that is not mapped walks the page tables each time.
   static void prefetch_block(const FreeBlock* block, unsigned size_class) {
     if (block == nullptr) return;
     const char* line = reinterpret_cast<const char*>(block);

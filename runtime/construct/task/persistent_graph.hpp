@@ -106,15 +106,19 @@ bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const V
   return true;
 }
 
-// In a replay, a task that is not claimed, or a thread, waits at this node. Notifies the observer of the claimed
-// tasks that the node waits for, also through an inoutset's gather node, but not through dropped tasks.
+// Called in a replay when a task that the observer has not claimed, or the producer's thread, waits at this node.
+// Notifies the observer that the ends of the claimed tasks among the node's predecessors are awaited. If a predecessor
+// is the gather node of an inoutset, the predecessors of that node count, too. If a predecessor belongs to a task that
+// the producer no longer creates, its predecessors do not count.
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
 
-// begin_told: the graph has been recorded, and will be repeated. begin_told_iteration: an iteration
-// begins. end_told_iteration: it ends, or differs from the record. end_told: the record is discarded.
+// These notify the observer of target tasks, if it has claimed all tasks of the recorded iteration. begin_told: the
+// graph has been recorded, and will be repeated; gives the record its number for the observer. begin_told_iteration: an
+// iteration begins. end_told_iteration: it ends, or differs from the record. end_told: the record is discarded.
 void begin_told(PersistentGraph* graph);
 void begin_told_iteration(PersistentGraph* graph);
-// A renewed iteration has differed from the record.
+// An iteration that the observer runs (`is_renewed`) has differed from the record: some iterations pass before the next
+// one is offered to the observer.
 void pause_renewal(PersistentGraph* graph);
 void end_told_iteration(PersistentGraph* graph);
 void end_told(PersistentGraph* graph);

@@ -113,7 +113,8 @@ bool wait_at_least(Atomic<uint64_t>& word, uint64_t value, Interruption interrup
 // Raises `word` to `value` and wakes the tasks that wait for that value or less; they see what was written before.
 void advance(Atomic<uint64_t>& word, uint64_t value);
 
-// The same if `word` is `from`; several threads may do so at a time.
+// If `word` is `from`, does the same as advance(word, value); otherwise does nothing. Several threads may call this for
+// one word at a time, but advance only one thread at a time.
 void advance_from(Atomic<uint64_t>& word, uint64_t from, uint64_t value);
 
 // The same for a word of 64 flags: waits until one of `bits` is set, which a `set_bits` must bring about.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program's side of a cluster: drives the core's Head, and node 0 (node.hpp). A task is submitted when each of its
-// predecessors has ended or has been submitted (Launch::behind), which is one of the orders of creation that the core
+// predecessors has ended or has been submitted (Launch::after), which is one of the orders of creation that the core
 // allows. Any thread. The lock is node 0's.
 #pragma once
 

@@ -94,8 +94,8 @@ void ClusterHead::list_open(List<OpenTask>& open) {
   for (OpenTask& one : open) list_open_predecessors(one.number, one.before);
 }
 
-// Marks the tasks that are ordered after `behind`, and among them the tasks that must be replaced. The created tasks
-// and the replayed tasks each come in a legal order, but a task of one kind may be a predecessor of a task of the
+// Marks the tasks that are ordered after the task `after`, and among them the tasks that must be replaced. The created
+// tasks and the replayed tasks each come in a legal order, but a task of one kind may be a predecessor of a task of the
 // other. So the list is passed once more for each change from one kind to the other on a path.
 void ClusterHead::mark(List<OpenTask>& open, TaskNumber after) {
   for (bool is_done = false; !is_done;) {

@@ -8,18 +8,20 @@
 
 namespace marline::offload::device {
 
-// How the process ends, with the two words of the kernel in which it ends (RunningKernel). Both are 0 if no kernel
-// runs, or if it is not known which one of several.
+// How the process ends, and in which kernel. `entry` and `kernel_place` are the values that the caller of RunningKernel
+// has given for that kernel: they identify the kernel's entry and the region's place in the source, and are only passed
+// on here. Both are 0 if no kernel runs, or if several run and it is not known which of them ends the process.
 struct EndInKernel : ProcessEnd {
   uint64_t entry;
   uint64_t kernel_place;
 };
 
-// Called once, before the first kernel. The handler that ends the process calls `tell`, at most once; `tell` may end
-// the process itself.
+// Installs handlers for signals that would end the process, and for exit. Called once, before the first kernel. The
+// handler that ends the process first calls `tell`, the caller's function that reports the end. It is called at most
+// once, and may end the process itself.
 void note_ends(void (*tell)(const EndInKernel& end));
 
-// The scope of a kernel, on the thread that calls it. `tell` gets the two words.
+// The scope in which a thread runs a kernel. If the process ends in this scope, `tell` gets `entry` and `place`.
 class RunningKernel {
  public:
   RunningKernel(uint64_t entry, uint64_t place);

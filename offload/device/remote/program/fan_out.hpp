@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decides how copies of the same bytes to several devices at about the same time share the way. Each copy is made in
-// parts. A copy that begins while another copy of the same source is in progress takes its parts from the device of
-// that copy, as they arrive there. So each byte comes to a node once, and then passes from device to device inside the
-// node. The first devices of the nodes form a chain, and so do the devices of a node. If the parts are small compared
-// with the whole, the last copy of a chain ends soon after the first. A device sends its bytes twice at most, except to
-// copies that begin late.
+// parts. A copy that begins while another copy of the same source is in progress *follows* that copy: it takes its
+// parts from the device of that copy, as they arrive there. So each byte comes to a node once, and then passes from
+// device to device inside the node. The first devices of the nodes form a chain, and so do the devices of a node. If
+// the parts are small compared with the whole, the last copy of a chain ends soon after the first. A device sends its
+// bytes twice at most, except to copies that begin late.
 //
 // FanOut decides only the order: which device takes which part from which device, and when. It sends nothing and knows
 // no threads; the caller holds a lock around all calls (shared_copies.cpp).
@@ -73,9 +73,10 @@ class FanOut {
  public:
   // kMostUnderWay: how many parts of one copy may be sent and not have arrived. It holds for copies that the program
   // sends itself, and for copies from or to a GPU. So a copy lasts about as long as its bytes are on their way, and
-  // others can follow it, however much the wire takes at once. The last parts are an exception: nothing waits for their
-  // arrival. kFirst: the same until the first part has left the program's memory. It is smaller, so that FanOut looks
-  // early at what else is to be copied.
+  // copies of the same source that begin in this time can follow it (take their parts from its device), however much
+  // the wire takes at once. The last parts are an exception: nothing waits for their arrival. kFirst: the same until
+  // the first part has left the program's memory. It is smaller, so that FanOut looks early at what else is to be
+  // copied.
   static constexpr uint32_t kMostUnderWay = 8, kFirst = 2;
   // The bytes of a part. If the program sends 16 MiB or more, there are at least 64 parts: so a chain of k copies takes
   // about k/64 longer than one copy. Parts that a worker sends are larger, as each of them needs a command. Parts of a
