@@ -2,7 +2,6 @@
 """The workers of a job as one device: how it is started, what its options and mistakes say, and how jobs end. Programs
 for its memory are tests/programs/offload/cluster_*.c."""
 
-import functools
 import json
 import os
 import re
@@ -176,27 +175,9 @@ def test_regions_are_placed_together_unless_no_other_follows(jobs, compiled, tmp
 
 # It counted as the others did: its process had 17 of 25 to do. Without a barrier between iterations, times come when
 # there is a plan, which is given up.
-def decides_by_times(test):
-    """The cluster repeats or gives up a plan by the times that it measures. Where other processes take the processors
-    meanwhile, it may decide otherwise, and rightly: such a test has three runs, of which one must be as expected."""
-
-    @functools.wraps(test)
-    def up_to_three_runs(*arguments, **named):
-        for left in (2, 1, 0):
-            try:
-                return test(*arguments, **named)
-            except AssertionError:
-                if left == 0:
-                    raise
-        return None
-
-    return up_to_three_runs
-
-
 @pytest.mark.parametrize("mode, iterations, unit, given_up", [(0, 8, 10000, "0"), (1, 40, 3000, "[12]")],
                          ids=["barrier", "nowait"])
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
-@decides_by_times
 def test_a_region_that_takes_longer_than_its_kind_counts_with_its_time(jobs, compiled, build, kind, mode, iterations,
                                                                        unit, given_up):  # fmt: skip
     result = run_uneven(jobs, compiled, build, kind, mode, iterations, unit, 0)
@@ -207,7 +188,6 @@ def test_a_region_that_takes_longer_than_its_kind_counts_with_its_time(jobs, com
 
 # The nodes tell what repeated iterations take.
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
-@decides_by_times
 def test_a_region_that_takes_longer_from_some_iteration_on_counts_with_its_time(jobs, compiled, build, kind):
     result = run_uneven(jobs, compiled, build, kind, 0, 60, 4000, 12)
     assert repeated(result)[0] >= 46
@@ -234,7 +214,6 @@ def test_descriptors_of_fortran_arrays_are_copied_only_if_they_change(jobs, buil
     assert iterations >= 60 and whole >= 30, "of 120"
 
 
-@decides_by_times
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     iterations, whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))
