@@ -13,17 +13,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from check_sizes import FOLDERS, SKIP
+from check_sizes import tracked
 
 # Versions of clang-format do not agree with each other.
 TOOL = "clang-format-19"
 CPUS = os.cpu_count() or 1
 SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
-
-
-def sources(root: Path) -> list[Path]:
-    paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*"))]
-    return [path for path in paths if path.suffix in SUFFIXES and not SKIP & set(path.relative_to(root).parts)]
 
 
 def unformatted(root: Path, paths: list[Path]) -> set[str]:
@@ -38,7 +33,7 @@ def main() -> int:
     if shutil.which(TOOL) is None:
         print(f"check_format: there is no {TOOL}: install Debian's package of this name", file=sys.stderr)
         return 2
-    paths = sources(root)
+    paths = [path for path in tracked(root) if path.suffix in SUFFIXES]
     shares = [paths[start::CPUS] for start in range(CPUS)]
     with ThreadPoolExecutor(CPUS) as pool:
         wrong = set().union(*pool.map(lambda share: unformatted(root, share), shares))
