@@ -61,8 +61,14 @@ class List {
   }
 
   void insert(size_t at, T item) {
-    push(std::move(item));
-    for (size_t i = count_ - 1; i > at; --i) std::swap(items_[i], items_[i - 1]);
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      push(item);
+      std::memmove(static_cast<void*>(items_ + at + 1), items_ + at, (count_ - 1 - at) * sizeof(T));
+      items_[at] = item;
+    } else {
+      push(std::move(item));
+      for (size_t i = count_ - 1; i > at; --i) std::swap(items_[i], items_[i - 1]);
+    }
   }
 
   void erase(size_t at) {

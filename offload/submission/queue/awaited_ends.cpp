@@ -24,7 +24,7 @@ void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
   List<uint64_t> left;
   for (size_t i = 0; i < count; ++i) left.push(numbers[i]);
   while (!left.is_empty()) {
-    SubmittedTask* one = find_claimed(left.back());
+    SubmittedTask* one = g_submission.claimed.find(left.back());
     left.pop();
     if (one == nullptr || one->is_awaited || one->is_left_to_runtime()) continue;
     one->is_awaited = true;

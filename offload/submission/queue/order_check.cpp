@@ -27,7 +27,7 @@ void check_order(const SubmittedTask* one, const SubmissionOrder& order) {
     UnorderedPair pair = {found.use, construct_of(*one->task), {}, found.begin, found.bytes};
     {
       Guard guard(g_submission.lock);
-      const SubmittedTask* other = find_claimed(found.task);
+      const SubmittedTask* other = g_submission.claimed.find(found.task);
       if (other == nullptr) continue;  // it has ended meanwhile
       pair.other = construct_of(*other->task);
     }

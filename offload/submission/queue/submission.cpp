@@ -48,15 +48,11 @@ void count_down(SubmittedTask* one) {
   g_submission.to_submit.push(one);
 }
 
-SubmittedTask* find_claimed(uint64_t task) { return g_submission.claimed.find(task); }
-
 void add_claimed(SubmittedTask* one, uint64_t number) {
   one->created = g_submission.waits.add(g_submission.claimed.is_empty());
   g_submission.claimed.add(number, one);
   if (g_submission.device.load() == nullptr) g_submission.device = one->device;
 }
-
-void remove_claimed(SubmittedTask* one) { g_submission.claimed.remove(one); }
 
 // Called with the lock. Successors of a kernel's first run are submitted only after that run ends. Only then does the
 // device know what it needs to take successors, such as whether the kernel stores pointers. Successors of copies to the

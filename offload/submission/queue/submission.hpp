@@ -56,10 +56,8 @@ void report_detached(const SubmittedTask* one);
 [[nodiscard]] bool find_operation(uint64_t task, uint64_t& operation);
 
 // The functions from here on to lets_others_go are called with the lock (SubmissionState).
-[[nodiscard]] SubmittedTask* find_claimed(uint64_t task);
-// Adds a claimed task, so that find_claimed finds it.
+// Adds a task to `claimed`, as the last one that has been created.
 void add_claimed(SubmittedTask* one, uint64_t number);
-void remove_claimed(SubmittedTask* one);
 // Called when one of the tasks or events that SubmittedTask::missing counts has come. When none is left, queues the
 // task for the device.
 void count_down(SubmittedTask* one);

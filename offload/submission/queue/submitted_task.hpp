@@ -4,19 +4,16 @@
 // early, and the records that belong to it. All are guarded by the lock of submission.hpp.
 #pragma once
 
-#include "base/make.hpp"
+#include "base/list.hpp"
 #include "base/lock.hpp"
 #include "base/make.hpp"
-#include "base/report.hpp"
-#include "base/list.hpp"
 #include "device/contract/capture.hpp"
 #include "device/contract/pending_constructs.hpp"
 #include "image/images.hpp"
 #include "data/plan.hpp"
 
 #include <cassert>
-#include <cstdlib>
-#include <new>
+#include <cstdint>
 
 namespace marline::offload::submission {
 

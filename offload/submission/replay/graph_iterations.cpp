@@ -91,7 +91,7 @@ bool list_open_predecessors(const SubmittedGraph& graph, SubmittedTask* one, con
                             List<uint64_t>& after) {
   one->has_other_predecessors = false;
   for (size_t i = 0; i < count; ++i) {
-    const SubmittedTask* other = find_claimed(numbers[i]);
+    const SubmittedTask* other = g_submission.claimed.find(numbers[i]);
     if (other != nullptr && !lets_others_go(other)) return false;
     const GivenTask* given = find_in(graph.now, numbers[i]);
     if (given == nullptr) given = find_in(graph.before, numbers[i]);
@@ -103,7 +103,7 @@ bool list_open_predecessors(const SubmittedGraph& graph, SubmittedTask* one, con
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    if (find_claimed(numbers[i]) != nullptr) one->predecessors.push(numbers[i]);
+    if (g_submission.claimed.find(numbers[i]) != nullptr) one->predecessors.push(numbers[i]);
   }
   return true;
 }
@@ -273,7 +273,7 @@ bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, 
   }
   {
     Guard guard(g_submission.lock);
-    remove_claimed(one);
+    g_submission.claimed.remove(one);
   }
   free_captured(one->task);
   destroy(one);
