@@ -19,7 +19,7 @@ constexpr const char* kVariables[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_CO
                                          {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
                                          {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
 
-// The number at the beginning of the text, which goes on at *behind; -1: there is none, or it is too large.
+// Reads the number at the beginning of the text; *after is the rest of the text. -1: no number, or it is too large.
 int number_in(const char* text, const char** after) {
   char* end;
   const long value = std::strtol(text, &end, 10);

@@ -34,8 +34,8 @@ class Directory {
   void remove(uint64_t buffer);
 
   // Appends what the task has to do for one access: one entry per segment, which is a range of bytes with the same
-  // home, writers and readers (Segment). `has_ended(task)`: node 0 knows that the task has ended. Appends to `covered`
-  // the predecessors whose ends the arrival of the bytes reports; it may name one twice.
+  // home, writers and readers (Segment). `has_ended(task)`: node 0 knows that the task has ended. Appends
+  // predecessors to `covered`: the arrival of the bytes also reports that they have ended. One may be appended twice.
   template <class HasEnded>
   void plan(const PlannedTask& task, const TaskAccess& access, const HasEnded& has_ended, List<PlannedAccess>& accesses,
             List<TaskNumber>& covered);
@@ -92,7 +92,7 @@ class Directory {
     List<Writer> writers;
     // Tasks that are ordered after all these writers: at most the tasks in flight. Empty if there are no writers.
     List<Writer> readers;
-    // Tasks whose inputs contain all that these writers have written; one per node.
+    // One task per node. Its inputs contain everything that the writers have written.
     List<TaskPlace> holders;
     // The companions, one per node, are tasks that are ordered after no task that was planned since the home was taken.
     // Their inputs are exactly what the home's task has got. All tasks that were planned since then have the number

@@ -352,7 +352,8 @@ void Worker::subscribe(const Message& message) {
   notify_end(message.peer);
 }
 
-// Answers the fetches that wait for the inputs and, if the task has ended, also those that wait for its end.
+// Answers the fetches that wait for the task's inputs. If the task has ended, answers also the fetches that wait for
+// its end.
 void Worker::answer_fetches(Task& task, bool has_ended) {
   List<Message> left;
   for (Message& fetch : task.fetches) {

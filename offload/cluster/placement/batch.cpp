@@ -80,8 +80,8 @@ bool Batch::Plan::is_like(const Plan& other) const {
          std::equal(positions.begin(), positions.end(), other.positions.begin());
 }
 
-// The ranks are those of HEFT: the longest path from the start of a task to the end of all tasks. Times are those of
-// the fastest kind of member. False: the plan before had the same order and the same rule.
+// Ranks the tasks as HEFT does: a task's rank is the longest path from its start to the end of all tasks, with the
+// times of the fastest kind of member. False: the previous plan had the same order and the same rule.
 bool Batch::set_order(const Placement& placement, Way way) {
   order_.swap(order_before_);
   order_.clear();

@@ -61,10 +61,10 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
   return std::ranges::lower_bound(costs_, key, {}, &Cost::key);  // the first entry that is not less, perhaps the end
 }
 
-// The expected time of a task whose kernel has never run: at least what set_unknown_time says, so that the number of
-// tasks counts. But a program that lets other nodes run its tasks has presumably ten times as much work in each as
-// moving its data takes. Without that assumption the first tasks, which may be all, would stay at the node to which one
-// of them has brought their common data.
+// The expected time of a task if its kernel has never run. It is at least the time that set_unknown_time has set, so
+// that the number of tasks counts. A program that lets other nodes run its tasks presumably has ten times as much work
+// in each task as it takes to move the task's data. Without that assumption the first tasks, which may be all, would
+// stay at the node to which one of them has brought their common data.
 double Placement::unknown_time(const PlacementRequest& request) const {
   constexpr double kWorthIt = 10;
   return std::max(unknown_time_, kWorthIt * wire_time(request.bytes));
