@@ -147,8 +147,8 @@ void show_schedule(Text& out, const Options& from) {
   if (from.schedule_chunk > 0) out.add(",%d", from.schedule_chunk);
 }
 
-// The first thread's stack size, within limits: code that runs on the first thread's stack should run on another
-// thread's.
+// The first thread's stack size, within limits: code whose data fits on the first thread's stack should also fit on
+// another thread's.
 size_t usual_stacksize() {
   constexpr rlim_t kLeast = rlim_t{4} << 20, kMost = rlim_t{64} << 20;
   rlimit stack, memory;

@@ -79,7 +79,7 @@ void link_members_or_writer(Linking& linking, TableEntry* entry) {
   // set.
 }
 
-// Links the tasks that the members are ordered after.
+// Orders the task that is being entered after the tasks that the members are ordered after.
 void link_before_members(Linking& linking, TableEntry* entry) {
   if (entry->writer != nullptr) {
     if (!link(linking, entry->writer)) entry_set_writer(linking.worker, entry, nullptr);
@@ -168,7 +168,7 @@ void access_in_order(Linking& linking, TableEntry* entry, Access access) {
   access_any_entry(linking, entry, access == Access::kMutexinoutset ? Access::kOut : access);
 }
 
-// Links the tasks that a task with this access would wait for, without entering it.
+// Makes edges from the tasks that a task with this access would wait for, but does not add the task to the entry.
 void look_at_entry(Linking& linking, TableEntry* entry, Access access) {
   // mutexinoutset: an undeferred task runs without the exclusion, so it waits for the whole set.
   if (access == Access::kOut || access == Access::kMutexinoutset ||

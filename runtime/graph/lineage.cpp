@@ -125,7 +125,7 @@ Atomic<uint32_t> g_climbing{0};                // 1: a worker is the climber
 Lineage* g_taken = nullptr;                    // only the climber's: oldest first
 
 bool become_climber() { return g_climbing.load(relaxed) == 0 && g_climbing.exchange(1, acquire) == 0; }
-void resign() { g_climbing.store(0, release); }  // pairs with become_climber: `g_taken`
+void resign() { g_climbing.store(0, release); }  // pairs with become_climber: the next climber sees `g_taken`
 
 void forget(Worker* worker, Lineage* source) {
   g_waiting.fetch_sub(1, relaxed);

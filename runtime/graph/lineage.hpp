@@ -26,12 +26,12 @@ struct PredecessorChunk {
 };
 
 struct Lineage {
-  Atomic<uintptr_t> list;  // creator (publish), climbers, completion (close)
+  Atomic<uintptr_t> list;  // written by the creator (publish), by climbers, and by the completion (close)
   Lineage* next;           // link in the list of tasks to climb from
   Task* task;
-  uint64_t construct;  // hash of the construct (graph/profile.hpp); creator
+  uint64_t construct;  // hash of the construct (graph/profile.hpp); written by the creator
   uint64_t profile;    // 0 until the task is spawned
-  // 1: in the list of tasks to climb from; creator and the climber.
+  // 1: the task is in the list of tasks to climb from. Written by the creator and by the climber.
   Atomic<uint32_t> waits;
   bool node;  // a node without a body: `decrement` does not count it as a step
   // The library that has claimed the task is notified of its priority; set by the creator, before other threads know

@@ -165,7 +165,8 @@ void make_successors(Builder& builder) {
   for (int i = 0; i < record->instances; ++i) {
     for (uint32_t n = 0; n < record->node_count; ++n) {
       at += record->instance[i][n].successor_count;
-      record->instance[i][n].successors = at;  // moved to the slice's beginning as it is filled from its end
+      // Points to the slice's end here; filling the slice below moves it to the beginning.
+      record->instance[i][n].successors = at;
     }
   }
   for (const RecordedEdge& edge : record->edges) {
@@ -177,13 +178,14 @@ void make_successors(Builder& builder) {
   }
 }
 
-// For the observer of target tasks: predecessors in the order in which the edges were made.
+// Lists each node's predecessors for the observer of target tasks, in the order in which their edges were made.
 void make_predecessors(Builder& builder) {
   GraphRecord* record = builder.record;
   uint32_t at = 0;
   for (int i = 0; i < record->instances; ++i) {
     for (uint32_t n = 0; n < record->node_count; ++n) {
-      record->instance[i][n].first_predecessor = at;  // moved to the slice's end as it is filled, and back
+      // Filling the slice below counts it up to the slice's end; then it is set back.
+      record->instance[i][n].first_predecessor = at;
       at += builder.predecessors[n];
     }
   }
@@ -202,14 +204,16 @@ void make_predecessors(Builder& builder) {
   }
 }
 
-// The next iteration, of instance 0, follows recorded iterations that have ended: does not wait for their tasks.
+// The next iteration, of instance 0, follows recorded iterations that have ended, so its nodes do not wait for the
+// tasks of these.
 void apply_ended_iterations(Builder& builder) {
   GraphRecord* record = builder.record;
   GraphNode* nodes = record->instance[0];
   for (uint32_t n = 0; n < record->node_count; ++n) {
     nodes[n].waiting.store(nodes[n].required - static_cast<int32_t>(builder.crossing[n]), relaxed);
   }
-  for (uint32_t n = record->steps[0].count; n < record->node_count; ++n) {  // these may have reached a gather node
+  // A gather node whose predecessors have all ended counts as reached.
+  for (uint32_t n = record->steps[0].count; n < record->node_count; ++n) {
     if (builder.predecessors[n] == 0 || nodes[n].waiting.load(relaxed) != 0) continue;
     nodes[n].waiting.store(nodes[n].required, relaxed);
     for (uint32_t i = 0; i < nodes[n].successor_count; ++i) nodes[n].successors[i]->waiting.fetch_sub(1, relaxed);

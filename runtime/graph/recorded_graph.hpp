@@ -37,7 +37,7 @@ struct alignas(kCacheLine) GraphNode {
   GraphNode** successors;
   uint32_t successor_count;
   NodeKind kind;
-  // Passed on by its successors; only where priorities propagate.
+  // The priority that the node's successors have passed on to it; only where priorities propagate.
   int32_t priority;
   // Index in GraphRecord::predecessors; the node has `required` - 1 predecessors there.
   uint32_t first_predecessor;
@@ -132,11 +132,13 @@ void record_free(Worker* worker, GraphRecord* record);
 bool step_matches(const GraphRecord* record, const GraphStep& step, NodeKind kind, const Dependence* list,
                   size_t count);
 
-// The producer has encountered the node's construct. True: the node is reached and re-armed, and the caller acts on it
-// (a task must also have its exclusions). False: the thread that completes the last predecessor does so.
+// Takes the producer's guard off a node whose construct the producer has encountered. True: all predecessors have
+// completed and the node is re-armed, so the caller makes the node's task ready (once the task has its exclusions).
+// False: the thread that completes the last predecessor does so.
 [[nodiscard]] bool release_guard(GraphNode* node);
 
-// A claimed task has been reached. It may end on another thread at once; then it belongs to the graph again.
+// Reports to the library that all predecessors of a claimed task have completed. The task may end on another thread at
+// once; then it belongs to the graph again.
 void report_recorded_ready(Task* task);
 
 // Called for a node for which the producer creates no task.

@@ -31,7 +31,8 @@ struct alignas(kCacheLine) Allocator {
   uintptr_t fallback = kDefaultMemoryFallback;
   AllocatorHandle fallback_allocator = kNullAllocator;
   uintptr_t partition = kEnvironment;
-  // A device's space; without a device, its memory is the host's.
+  // kTargetHostSpace, kTargetSharedSpace or kTargetDeviceSpace; 0: another space. Without a device, such a space has
+  // the host's memory.
   uintptr_t target = 0;
   NodeSet space;        // the nodes, if `placed`
   bool placed = false;  // blocks are placed on the nodes of `space`
@@ -358,7 +359,8 @@ AllocatorHandle memory_allocator_initial() {
 
 uintptr_t memory_allocator_target(AllocatorHandle handle) {
   if (handle > kLastNumber) return reinterpret_cast<const Allocator*>(handle)->target;
-  return handle >= kTargetHostMemory && handle <= kTargetDeviceMemory ? handle : 0;  // the same numbers
+  // These predefined allocators have the numbers of their spaces.
+  return handle >= kTargetHostMemory && handle <= kTargetDeviceMemory ? handle : 0;
 }
 
 void* memory_allocate(AllocatorHandle handle, size_t alignment, size_t bytes, bool zeroed) {

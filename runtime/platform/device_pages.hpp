@@ -17,7 +17,7 @@ struct DevicePages {
 // Called once by that library, when it is loaded. The structure must stay.
 void set_device_pages(const DevicePages* pages);
 
-// Null: there is no such memory, and the caller uses the system's own pages.
+// Null: no device has pinned memory, and the caller pins pages of the system.
 [[nodiscard]] char* device_pages_allocate(size_t bytes, size_t alignment);
 void device_pages_release(void* pages);
 

@@ -37,8 +37,8 @@ struct TiedFrame {
   const Member* member = nullptr;  // of an implicit task; otherwise null
 };
 
-// While it lives, the worker is on another fiber than its current task's. The object is on the stack that the worker
-// has left. Does nothing unless the constraint is strict.
+// The scope in which the worker is on another fiber than its current task's. The object is on the stack that the worker
+// has left. Without MARLINE_TASK_CONSTRAINT=strict it does nothing.
 class LeftFrames {
  public:
   LeftFrames(Worker* worker, int tied_frames) {
@@ -78,9 +78,9 @@ inline bool may_start(const Worker* worker, const Task* task) {
 // constraint is strict.
 bool may_start_child(const Worker* worker, const Task* creator);
 
-// Leaves a ready task that the caller must not start to other workers, or to itself at another time. Also for a
-// suspended task that waits until its thread may start one of its children: a member of the team that may start the
-// child resumes the task.
+// Puts a ready task that the caller must not start on its team's list: another worker takes the task, or the caller
+// does so later. Also for a suspended task that waits until its thread may start one of its children: a member of the
+// team that may start the child resumes the task.
 void defer(Task* task);
 
 // The oldest deferred task of the member's team that the worker may start or resume, or null.

@@ -14,8 +14,8 @@ namespace {
 uint64_t bit_of(const Member* member) { return uint64_t{1} << (member->index % 64); }
 Atomic<uint64_t>& word_of(Member* member) { return member->team->sleepers[member->index / 64]; }
 
-// Step 1. Returns the worker's first place out of its reach, where it does not announce itself; null: all places are
-// within.
+// Step 1 of the protocol in idle.hpp. Returns the worker's first Member out of its reach, where the worker does not
+// announce itself; null: all are within its reach.
 const Member* announce(Worker* worker) {
   worker->announced.store(1, seq_cst);
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
@@ -31,7 +31,8 @@ const Member* first_out_of_reach(const Worker* worker) {
   return m != nullptr ? m->next_membership : nullptr;
 }
 
-// Whether the bit was still set. If not, another thread has claimed it, which means a wake-up.
+// Clears the member's bit. Returns whether it was still set. If not, another thread has claimed the bit to wake this
+// worker.
 bool take_back(Member* m) {
   if ((word_of(m).load(relaxed) & bit_of(m)) == 0) return false;
   return (word_of(m).fetch_and(~bit_of(m), relaxed) & bit_of(m)) != 0;
@@ -49,7 +50,7 @@ void withdraw(Worker* worker, const Member* end) {
 
 // Clears the lowest set bit of `word` among `wanted` and returns its number, or -1 if there is none.
 int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
-  uint64_t mask = word.load(seq_cst);  // step b
+  uint64_t mask = word.load(seq_cst);  // step b of the protocol in idle.hpp
   while ((mask & wanted) != 0) {
     uint64_t bit = mask & wanted & -(mask & wanted);
     if (word.compare_exchange_weak(mask, mask & ~bit, seq_cst)) return std::countr_zero(bit);
@@ -105,8 +106,8 @@ void wake_all(Team* team) {
 
 void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit) {
   const Member* end = announce(worker);
-  // Steps 2 and 3. If the reach has grown since step 1, the worker is not announced there; if it has shrunk, it has not
-  // looked everywhere.
+  // Steps 2 and 3 of the protocol in idle.hpp. If the reach has grown since step 1, the worker is not announced there;
+  // if it has shrunk, it has not looked everywhere.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
     if (!has_idle_role(worker)) tell_primaries(worker);  // a worker that takes that role has done so
     limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);

@@ -31,12 +31,12 @@ bool others_sleep(const Team* team);
 // Called when the worker has announced that it sleeps (seq_cst): wakes each member 0 with a reach that grows by that.
 void tell_primaries(const Worker* worker);
 
-// Whether the worker with this place must not work for teams around the place's team.
+// Whether the worker with this Member must not work for the teams around the Member's team.
 inline bool bounds_reach(const Member* place) {
   return place->index == 0 && place->team->nesting.bounds_reach.load(relaxed) && !others_sleep(place->team);
 }
 
-// The worker's next place outwards within its reach; start with Worker::memberships.
+// The worker's next Member outwards within its reach; start with Worker::memberships.
 inline Member* next_in_reach(const Member* place) { return bounds_reach(place) ? nullptr : place->next_membership; }
 
 // Wakes one sleeping member of a set (bits as in Team::sleepers; null: all members). False: none of them sleeps.

@@ -30,8 +30,8 @@ bool is_inside_library();
 // The worker that has called the library; null: the thread is unknown to the runtime, or in no call.
 Worker* library_caller();
 
-// Whether the thread is inside a library call, or works for code that a library has called back. `worker`: its own, or
-// null.
+// Whether the thread is inside a library call, or works for code that a library has called back. `worker`: the thread's
+// own worker, or null.
 inline bool is_called_back(const Worker* worker) {
   return worker != nullptr ? worker->called_back : is_inside_library();
 }

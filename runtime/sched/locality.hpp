@@ -49,8 +49,9 @@ struct alignas(kCacheLine) SharedQueue {
 
   SpinLock lock;  // guards `tasks`
   Fifo<Task, &Task::next> tasks;
-  Atomic<int32_t> count{0};     // length of `tasks`; changed under the lock, read by any thread
-  uint64_t* members = nullptr;  // of the domain: bits as in Team::sleepers; they are woken first
+  Atomic<int32_t> count{0};  // length of `tasks`; changed under the lock, read by any thread
+  // The members that share the queue, as bits as in Team::sleepers; a push wakes one of them first.
+  uint64_t* members = nullptr;
 };
 
 struct Locality {

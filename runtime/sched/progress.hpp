@@ -51,8 +51,8 @@ bool progress_drop_idle_role(Worker* worker);  // whether it had the role
 // sleep.
 bool progress_wants_poller(Worker* worker);
 
-// `keep`: whether the runtime knows a thread of the program. Without one, the watchdog must not keep the process alive:
-// it ends as soon as nothing is pending, and the next operation starts another watchdog.
+// `keep`: the runtime knows a thread of the program, so the watchdog may stay. False: the watchdog must not keep the
+// process alive. It ends as soon as nothing is pending, and the next operation starts another watchdog.
 void progress_keep_watchdog(bool keep);
 
 // Whether all pending operations belong to hooks that allow their poller to rest (devices.h).

@@ -70,14 +70,14 @@ Task* pop_yielded(Member* victim) {
   return task;
 }
 
-// From the own deque, by the scheduling policy.
+// Takes a task from the member's own deque, by the scheduling policy.
 Task* pop_own_deque(Worker* worker, Member* member) {
   switch (options().schedule.policy) {
     case SchedulePolicy::kLifo: return member->deque.pop();
     case SchedulePolicy::kFifo: return steal_from(member);
     case SchedulePolicy::kRandom: break;
   }
-  // Every second time another thread gets its turn, so that even very short tasks run on several threads.
+  // Half of the draws leave the task to another thread, so that even very short tasks run on several threads.
   uint32_t drawn = next_random(worker) >> 8;
   if ((drawn & 2) != 0 && member->team->size > 1) return nullptr;
   return (drawn & 1) != 0 ? steal_from(member) : member->deque.pop();
@@ -114,7 +114,7 @@ Task* steal(Worker* worker, Member* thief) {
   return nullptr;
 }
 
-// The own urgent tasks, then the other members'.
+// Takes a task with a priority: from the member's own queue, else from another member's.
 Task* take_urgent(Member* member) {
   if (Task* task = member->urgent->pop()) return task;
   for (int i = 0; i + 1 < member->team->size; ++i) {

@@ -39,7 +39,7 @@ inline bool plenty_queued(Member* member, const Task* task, int64_t limit) {
   return plenty_in_deque(member, task, limit);
 }
 
-// Queues a task that yields: after all other tasks of its team.
+// Queues a task that yields, so that all other tasks of its team come first.
 void enqueue_yielded(Worker* worker, Member* member, Task* task);
 
 // The next task by policy, from the worker's teams, innermost first, as far out as its reach goes (sched/idle.hpp).

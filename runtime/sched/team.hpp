@@ -115,7 +115,7 @@ struct WaitingBeside {
   uint32_t rests_later = 0;
 };
 
-// Clauses that the KMP face gets before the construct to which they belong.
+// Clauses that Clang's code passes in a call before the construct to which they belong.
 struct PushedClauses {
   int32_t num_threads = 0;
   int32_t proc_bind = 0;
@@ -140,7 +140,7 @@ struct ThreadBeginning {
 struct alignas(kCacheLine) Worker {
   // Owner only.
   Task* task = nullptr;      // the current task; null only while the thread is between regions
-  Member* member = nullptr;  // the place in the current task's team
+  Member* member = nullptr;  // the thread's Member in the current task's team
   Fiber* fiber = nullptr;    // the fiber that the thread is on
   SlabPool* pool = nullptr;  // task descriptors
   // The properties set for the next task to be created (construct/task/next_task.hpp); mostly null
@@ -295,8 +295,9 @@ struct TeamNesting {
   // Inner teams: the number of pool threads that have not left the last region; the team is not used again before this
   // is zero.
   Atomic<int32_t> inside{0};
-  // For a contention group with a limit (construct/parallel/parallel.cpp): how many of its threads are in regions
-  // within its initial team, and in this team; without the initial thread.
+  // For a contention group with a thread limit (construct/parallel/parallel.cpp). group_threads, in the group's initial
+  // team: how many threads of the group are in regions. of_group: how many of them are in this team. The initial thread
+  // is not counted.
   Atomic<int> group_threads{0};
   int of_group = 0;
 };

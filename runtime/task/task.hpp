@@ -119,7 +119,7 @@ struct alignas(kCacheLine) Task {
 
   // Second cache line: relations to other tasks.
   Atomic<uint64_t> children;  // children_word
-  uint64_t created;           // children created since `children` was last settled
+  uint64_t created;           // children created since this number was last added to `children`
   Atomic<Edge*> successors;   // graph/successors.hpp
   // The last task that was ordered after this one, at first this task itself: finds duplicate edges in O(1).
   const Task* last_successor;

@@ -134,7 +134,8 @@ void DeviceTrace::give_back() {
   hand_over(complete_, full.begin, full.bytes, full.first);
 }
 
-// The callback may stop the trace, and even start another one: then the buffer is not used for it.
+// Asks the tool for a buffer. The tool's callback may stop the trace, and even start another one: then the trace that
+// is running does not use this buffer.
 void DeviceTrace::ask_for_buffer() {
   ompt::BufferRequest request = request_;
   ompt::BufferComplete call = complete_;
@@ -159,7 +160,8 @@ bool DeviceTrace::has_room() const {
   return buffer_.begin != nullptr && buffer_.used + sizeof(Record) <= buffer_.bytes;
 }
 
-// False: the calling thread is in a callback of this trace, which gets no buffer during the callback.
+// Makes room for a record by a new buffer. False: the calling thread is in a callback of this trace, and the trace gets
+// no buffer during a callback.
 bool DeviceTrace::renew() {
   if (!take_turn()) return false;
   if (running_ && !has_room()) {  // another thread may have done it while this thread waited

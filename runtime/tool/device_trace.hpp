@@ -57,11 +57,12 @@ class DeviceTrace {
   // Call all of these with the lock held.
   [[nodiscard]] int number() const;
   void end();
-  // False: the calling thread has the turn, and is in a callback. Releases the lock while it waits.
+  // Waits until no other thread calls the tool, and takes the turn. False: the calling thread has the turn already, and
+  // is in a callback. Releases the lock while it waits.
   [[nodiscard]] bool take_turn();
   void end_turn();
   [[nodiscard]] bool has_room() const;
-  // Called with the turn; they release the lock while they call the tool. But renew takes the turn itself.
+  // The caller has the turn, except for renew, which takes it. Each function releases the lock while it calls the tool.
   void hand_over(ompt::BufferComplete call, char* buffer, size_t bytes, uint64_t first);
   void give_back();
   void ask_for_buffer();

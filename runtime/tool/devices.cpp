@@ -14,7 +14,7 @@ using ompt::Data;
 
 namespace {
 
-// The host's number. Stored by device_begin, read by later operations of that device.
+// The host's device number. Stored by device_begin, read by later operations of devices.
 Atomic<int> g_host{0};
 
 template <class... Parameters>

@@ -13,12 +13,13 @@ namespace marline::tool {
 // A number that no other event has, for ompt_get_unique_id, target ids and operations.
 uint64_t unique_id();
 
-// construct->id is set before the begin is reported.
+// Reports the begin or the end of a device construct. The caller sets construct->id before the begin.
 void target(Endpoint endpoint, marline_construct_t* construct);
 void target_maps(marline_construct_t* construct, unsigned count, void** host, void** device, size_t* bytes,
                  unsigned* flags);
 
-// A copy, an allocation or a kernel, by its kind. operation->id is set before the begin is reported.
+// Reports the begin or the end of a copy, an allocation or a kernel (operation->kind). The caller sets operation->id
+// before the begin.
 void operation(Endpoint endpoint, marline_operation_t* operation);
 // Adds a record of the operation to the device's trace, if one is running.
 void operation_done(const marline_operation_t& operation);
@@ -32,7 +33,7 @@ void device_unload(int device, uint64_t module);
 void device_end(int device);
 // The tool is about to end: reports the end of all devices that have not ended.
 void end_devices();
-// Called in a process that has no tool.
+// Drops the traces of all devices: in a forked child, or when the process gives up its tool.
 void forget_devices();
 
 }  // namespace marline::tool

@@ -24,7 +24,8 @@ namespace marline::tool {
 
 namespace {
 
-// OMP_TOOL_VERBOSE_INIT: disabled, stdout, stderr or a file's name.
+// Writes lines about the search for a tool to what OMP_TOOL_VERBOSE_INIT names: stdout, stderr or a file; or nowhere
+// (disabled).
 class Log {
  public:
   explicit Log(const char* where) {
@@ -63,7 +64,8 @@ class Log {
 };
 
 ompt::StartToolResult* g_tool = nullptr;
-bool g_has_left = false;  // written before the runtime starts, or by the only thread of a forked process
+// The process has given up its tool. Written before the runtime starts, or by the only thread of a forked process.
+bool g_has_left = false;
 
 ompt::StartToolResult* ask(void* handle, Log& log) {
   auto start = reinterpret_cast<ompt::StartTool>(dlsym(handle, "ompt_start_tool"));

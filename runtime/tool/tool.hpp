@@ -151,14 +151,14 @@ void cancel(uint64_t* task_data, int flags, const void* codeptr);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
-// Both events, for a region that only waits: the region's begin comes first and its end last.
+// Emits sync_region and sync_region_wait for a region that only waits: the region's begin comes first and its end last.
 void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
 
 // count: iterations, sections, or 1; 0 at the end of a loop or of sections.
 void work(Work kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, uint64_t count,
           const void* codeptr);
-// `first`: the number of an iteration, counted from 0.
+// Reports a chunk of iterations. `first`: the number of an iteration, counted from 0.
 void dispatch_chunk(Dispatch kind, uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations);
 void dispatch_section(uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void masked(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);

@@ -19,7 +19,7 @@ namespace {
 
 int clamped(unsigned number) { return static_cast<int>(std::min<unsigned>(number, INT_MAX)); }
 
-// GCC passes the length of a Fortran message; a C string's is all ones.
+// GCC passes the length of a Fortran message; for a C string it passes a length with all bits set.
 void say(int severity, const char* message, size_t length, const void* codeptr) {
   if (length == SIZE_MAX) length = message != nullptr ? std::strlen(message) : 0;
   error_directive({.severity = severity, .message = message, .length = length, .codeptr = codeptr});

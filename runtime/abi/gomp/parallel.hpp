@@ -11,8 +11,8 @@ namespace marline::gomp {
 ParallelRequest parallel_request(void (*function)(void*), void* data, unsigned num_threads, unsigned flags,
                                  const void* codeptr);
 
-// The record from malloc of a region that began with a combined start (GOMP_parallel_loop_static_start, ...); null if
-// the region began otherwise.
+// The loop's record, which is on the heap, of a region that began with a combined start
+// (GOMP_parallel_loop_static_start, ...); null if the region began otherwise.
 void* started_loop_of(const Team* team);
 
 }  // namespace marline::gomp

@@ -52,7 +52,7 @@ void GOMP_task_reduction_remap(size_t count, size_t originals, void** addresses)
   gcc_reduction_remap(this_worker(), count, originals, addresses);
 }
 
-// The thread has added up its part of a worksharing construct; the first of the team owns the memory.
+// Called by each thread when the compiler's code has combined its copies. Thread 0 of the team owns the memory.
 void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   Worker* worker = this_worker();
   GccReduction* chain = gcc_reduction_attached(worker);

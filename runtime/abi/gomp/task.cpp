@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // task, taskwait, taskyield and taskgroup, as GCC calls them. GCC's untied tasks are ordinary calls: they suspend like
-// any other, and may resume elsewhere.
+// any other, and may resume on another thread.
 #include "construct/task/task.hpp"
 
 #include "abi/gomp/task_block.hpp"

@@ -19,7 +19,8 @@ namespace marline::kmp {
 
 namespace {
 
-// A claimed task that was left to the runtime keeps the library's pointer (claimed_by) where device_handle is.
+// The library that claimed a task may leave it to the runtime after all. Such a task has no device_handle: its union
+// holds claimed_by, the library's pointer.
 void run_target_task(Task* task) {
   if (task->has(task_flag::kClaimed)) [[unlikely]] {
     run_task(task);
@@ -47,7 +48,7 @@ void describe_entry(Task* task, marline_target_task_t& told) {
 
 void complete_proxy(TaskBlock* block) { fulfil_for_program(acting_worker(), &task_of(block)->event); }
 
-// The calling thread's handle. The thread's task does not suspend while it is set.
+// The word that set_target_handle has set for the calling thread. The thread's task does not suspend meanwhile.
 [[gnu::tls_model("initial-exec")]] thread_local void** t_target_handle = nullptr;
 
 }  // namespace
@@ -106,7 +107,7 @@ int32_t __kmpc_get_target_offload() {
   }
 }
 
-// By a thread of the team, and by any other thread.
+// The first is called by a thread of the team, the second by any other thread.
 void __kmpc_proxy_task_completed(int32_t, TaskBlock* block) { complete_proxy(block); }
 void __kmpc_proxy_task_completed_ooo(TaskBlock* block) { complete_proxy(block); }
 

@@ -11,7 +11,7 @@ namespace marline::kmp {
 // if its creator waits for it in any case.
 Task* current_target_task();
 
-// Whether it is a target task, deferred or not.
+// Whether `task` is a target task, deferred or not.
 [[nodiscard]] bool is_target_task(const Task* task);
 
 // Sets the word that libomptarget gets for its operations on this thread, instead of the task's own word. Null: the

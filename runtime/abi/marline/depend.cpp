@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of include/marline/marline.h for dependences. The thread that runs the generating task; objects are
-// made and destroyed by any thread.
+// The entry points of include/marline/marline.h for dependences. Called by the thread that runs the generating task.
+// Any thread may make and destroy depend objects.
 #include "marline/marline.h"
 
 #include "base/check.hpp"

@@ -24,7 +24,7 @@ static_assert(tool::DeviceTrace::kOverhead == MARLINE_ACTIVITY_OVERHEAD &&
 
 constexpr int kNowait = 8;  // of ompt_target_t
 
-// Whether a tool wants one of these events, also if the runtime has only now looked for a tool.
+// Whether a tool wants one of these events. First starts the runtime, which looks for a tool, if it has not started.
 bool wanted(uint32_t events) {
   (void)this_worker();
   return tool::on(events);
@@ -39,7 +39,7 @@ void report_begin(marline_construct_t* construct) {
   if (tool::on(tool::event::kTarget)) tool::target(tool::Endpoint::kBegin, construct);
 }
 
-// A construct with nowait is the body of a target task, whose parent has created it.
+// A construct with nowait runs as a target task. The task that encountered the construct is that task's parent.
 void note_tasks(marline_construct_t* construct, Task* task) {
   bool has_own = (construct->kind & kNowait) != 0 && !task->has(task_flag::kImplicit) && task->parent != nullptr;
   construct->target_task = has_own ? &task->tool_data : nullptr;
@@ -80,7 +80,7 @@ MARLINE_EXPORT void marline_construct_end(marline_construct_t* construct) {
   marline_construct_leave(construct);
 }
 
-// The task may be in another construct, or be another task, if this construct was put aside.
+// If the construct's task has been suspended, the thread's current task may be another one or be in another construct.
 MARLINE_EXPORT void marline_construct_leave(marline_construct_t* construct) {
   Worker* worker = this_worker_or_null();
   if (worker == nullptr || worker->task == nullptr || !tool::present()) return;

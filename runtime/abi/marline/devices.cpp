@@ -94,7 +94,8 @@ MARLINE_EXPORT void marline_ranks_meet(const marline_ranks_t* ranks) {
 }
 
 MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
-  marline::handle_forks();  // devices' locks are held around calls of the runtime
+  // First: a library that holds locks around calls of the runtime registers its fork handlers later (forks.hpp).
+  marline::handle_forks();
   return marline::provide_devices(provider) ? 0 : -1;
 }
 

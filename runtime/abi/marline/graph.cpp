@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of include/marline/marline.h for persistent graphs. The task that began the graph.
+// The entry points of include/marline/marline.h for persistent graphs. Called by the task that began the graph.
 #include "construct/task/persistent.hpp"
 #include "marline/marline.h"
 

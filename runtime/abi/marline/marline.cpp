@@ -76,7 +76,8 @@ MARLINE_EXPORT void marline_library_leave(marline_library_call_t* call) {
 MARLINE_EXPORT int marline_is_called_back() { return marline::is_called_back(marline::this_worker_or_null()) ? 1 : 0; }
 
 MARLINE_EXPORT marline_hook_t* marline_progress_register(const char* name, marline_poll_fn poll, void* arg) {
-  marline::handle_forks();  // a hook's locks are held around calls of the runtime
+  // First: the hook's library may hold locks around calls of the runtime, and registers its own handlers later.
+  marline::handle_forks();
   return marline::progress_register(name, poll, arg);
 }
 

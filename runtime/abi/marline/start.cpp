@@ -56,7 +56,8 @@ bool is_of_installation(const char* path, const Dl_info& own) {
   return begins_with(path + length, "libmarline") || begins_with(path + length, "marline/");
 }
 
-// Whether the program, or a library of its, refers to such a name. Tools that the user preloads are in shells, too.
+// Whether the program, or a library that belongs to it, refers to such a name. Preloaded libraries do not count: they
+// are also in the shells that start the program.
 template <bool (*is_sought)(const Binding&)>
 bool any_program_code() {
   auto look = [](dl_phdr_info* info, size_t, void* own) {

@@ -41,7 +41,8 @@ int current_active_level();
 // which the regions of a callback will have (exec/team/callback.cpp).
 Icvs outside_icvs();
 
-// read(icvs) of the current task; of the implicit one while the thread looks for a task.
+// Returns read(icvs) for the control variables of the current task or, while the thread looks for a task, of its
+// implicit task.
 template <class Read>
 auto with_current_icvs(Read read) {
   const Worker* worker = this_worker_or_null();

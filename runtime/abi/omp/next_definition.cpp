@@ -43,7 +43,7 @@ void* in_local_libomptarget(const char* name) {
   void* library = dlopen(path.text, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   void* found = dlvsym(library, name, kNode);
-  dlclose(library);  // which leaves it as it was
+  dlclose(library);  // only takes back the reference that dlopen has added
   return found;
 }
 
@@ -61,7 +61,8 @@ static void* find_definition(const char* name) {
   return found != nullptr && library_of(found) != library_of(&own) ? found : nullptr;
 }
 
-// A program without such a library gets Marline's, if it is to have devices.
+// If no library in the process defines `name` and the program is to have devices, loads Marline's library of devices
+// first.
 void* next_definition(const char* name) {
   void* found = find_definition(name);
   return found == nullptr && load_devices() ? find_definition(name) : found;

@@ -22,7 +22,8 @@ PlacePartition current_partition() { return partition_of(current_member()); }
 int proc_bind() {
   const int level = current_member()->team->level;
   ProcBind policy = with_current_icvs([level](const Icvs& icvs) { return bind_var(icvs, level); });
-  return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
+  // OpenMP has no value for kInOrder; close is the most similar one
+  return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);
 }
 
 // A thread that the runtime has not seen is on no place; the program's first thread gets a worker here if it is to be

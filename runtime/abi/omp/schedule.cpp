@@ -31,7 +31,7 @@ uint32_t schedule_kind() {
   });
 }
 
-// Where none is given: one iteration, or for static one block per thread (0). auto: 1, as LLVM says.
+// The chunk size where none is given: one iteration, or for static one block per thread (0). auto: 1, as LLVM says.
 int schedule_chunk() {
   return with_current_icvs([](const Icvs& icvs) {
     bool counted = icvs.run_sched_kind != LoopSchedule::kStatic;

@@ -30,7 +30,7 @@ Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
 // The calling thread's worker, if there is a tool. Inside a library's call: the caller's worker.
 Worker* known_worker() { return options().tool_started ? acting_worker() : nullptr; }
 
-// The same if it runs a task.
+// The same worker if it runs a task, else null.
 Worker* worker_with_task() {
   Worker* worker = known_worker();
   return worker != nullptr && worker->task != nullptr ? worker : nullptr;
@@ -95,7 +95,7 @@ int enumerate_mutex_impls(int current, int* next, const char** name) {
 int get_state(uint64_t* wait_id) {
   if (wait_id != nullptr) *wait_id = 0;
   Worker* worker = known_worker();
-  if (!options().tool_started) return static_cast<int>(State::kWorkSerial);  // a tool that has declined
+  if (!options().tool_started) return static_cast<int>(State::kWorkSerial);  // a tool may ask though it has declined
   if (worker == nullptr) return static_cast<int>(State::kUndefined);
   const ThreadWait& wait = worker->wait;
   if (wait.task != nullptr && (worker->task == nullptr || worker->task == wait.task)) {

@@ -27,9 +27,9 @@ class AddressSpaceText {
 // If there is a limit, reserves 1/64 of it, at most 64 MiB. Called once, as early as possible; later calls do nothing.
 void keep_memory_back();
 
-// Takes reserved memory, for blocks without which the runtime cannot continue, when mmap has failed. At a multiple of
-// kKeptUnit, in multiples of it; zeroed. The caller may unmap it, but it is not reserved again. Null: there is none
-// left.
+// Takes reserved memory, for blocks without which the runtime cannot continue, when mmap has failed. Address and size
+// are multiples of kKeptUnit, and the memory is zeroed. The caller may unmap the memory, but it is not reserved again.
+// Null: there is none left.
 inline constexpr size_t kKeptUnit = 64 * 1024;
 [[nodiscard]] void* kept_memory(size_t bytes);
 

@@ -137,7 +137,7 @@ class SlabPool {
     // kLarge: a mapping of `bytes` bytes for one block.
     uint32_t size_class;
     size_t bytes;
-    // Without an owner: the pool from which the block was allocated.
+    // For a slab without an owner: the pool that allocated the block, and counts it in large_bytes_.
     SlabPool* payer;
   };
 

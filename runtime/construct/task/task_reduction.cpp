@@ -18,7 +18,7 @@ namespace marline {
 
 namespace {
 
-// The target of Taskgroup::reductions.
+// What Taskgroup::reductions points to: the reduction items of the taskgroup, and the threads' copies.
 struct ReductionSet {
   size_t count;
   int threads;

@@ -106,8 +106,8 @@ void fiber_main(void* argument) {
   serve(self);
 }
 
-// The base frame of a spare fiber that is called. After its task has blocked, the fiber is like any other spare fiber:
-// it has no caller's frame to return to any more.
+// The base frame of a spare fiber that run_at_creation enters by a call. Once its task has blocked, the fiber is like
+// any other spare fiber: it can no longer return to its caller's frame.
 void fiber_called(void* argument) {
   auto* self = static_cast<Fiber*>(argument);
   Task* task = self->first;
@@ -126,7 +126,7 @@ Fiber* fiber_create(Worker* worker) {
   const int error_number = *worker->error_number;
   exception_state_look_up(worker);
   Stack stack = stack_allocate();
-  // Frames that were left by a switch and never returned have left their red zones.
+  // Frames that a switch has left for good never returned, so their red zones are still poisoned.
   asan_unpoison(stack.low, stack.size());
   tsan_acquire(stack.low);  // pairs with leave_for_good
   auto* fiber = new (fiber_on_stack(stack)) Fiber;

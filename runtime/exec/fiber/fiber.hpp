@@ -29,7 +29,7 @@ struct Fiber {
   int depth = 0;            // callers that wait, one on another
   bool fp_given = false;    // if fresh: starts with `fp` instead of the thread's FP control
   bool fresh = false;       // taken from the idle fibers and not entered since
-  bool called = false;      // its base frame returns to the caller's: until the task blocks for the first time
+  bool called = false;      // entered by a call (run_at_creation), so its base frame can return; until the task blocks
   // Saved while the fiber is not running. `task` and `member` are apart here. They are neighbours in Worker, so if they
   // were neighbours here, too, one load would copy both; that load would stall on the narrower store that has just set
   // the current task.
@@ -58,8 +58,8 @@ Fiber* fiber_over_stack(Worker* worker, const Stack& stack);
 // An idle fiber, from the worker's own list or new.
 Fiber* fiber_take(Worker* worker);
 
-// Makes a fiber idle after its task has ended. The calling thread must not be on it. Context: the Fiber; an arrival
-// function.
+// Makes a fiber idle after its task has ended. The calling thread must not be on it. An arrival function
+// (fiber_switch), with the Fiber as its context.
 void fiber_release(void* fiber);
 
 // For a worker that is about to sleep: gives back memory of idle fibers, a part at a time. False: little is left.

@@ -8,8 +8,8 @@
 // The initial task has the control variables of the task that has called the library, and counts as being in the same
 // active regions: regions inside are as wide as they would be there.
 //
-// The workers are kept in a list, which gets as long as there were callbacks at a time. A worker belongs to the thread
-// that has taken it, until the library's call ends there.
+// The workers are kept in a list, which has as many as there were callbacks at the same time. A worker belongs to the
+// thread that has taken it, until the library's call ends there.
 #include "sched/library_call.hpp"
 
 #include "base/check.hpp"
@@ -52,7 +52,7 @@ void put_free(Worker* worker) {
   g_free = worker;
 }
 
-// The same that the inquiry routines return before the callback has a worker (abi/omp/current.cpp).
+// Equal to what the inquiry routines return before the callback has a worker (abi/omp/current.cpp).
 Icvs icvs_of(const Worker* caller) {
   return caller->task != nullptr ? *caller->task->icvs : *caller->member->implicit_task.icvs;
 }
@@ -98,7 +98,7 @@ bool has_ended(void* task) { return subtree_has_ended(static_cast<Task*>(task));
 Worker* begin_callback() {
   runtime_start();
   Worker* caller = library_caller();
-  // Before the thread has a worker: a callback's worker is not a root worker.
+  // Noted now, before the thread has a worker: a callback's worker is no root worker, so the thread would not be noted.
   if (caller == nullptr) note_program_thread();
   Worker* worker = take_free();
   if (worker == nullptr) worker = create();

@@ -6,7 +6,7 @@
 
 namespace marline {
 
-// kind: an omp_pause_resource_t, or 0 to resume, which needs nothing. 0: done; 1: refused, inside a region for one.
+// kind: an omp_pause_resource_t, or 0 to resume, which needs nothing. 0: done; 1: refused, for example inside a region.
 int pause_resources(int kind);
 
 }  // namespace marline

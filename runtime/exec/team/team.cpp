@@ -28,9 +28,9 @@ namespace marline {
 
 namespace {
 
-// The most inner regions open on one thread of which none encloses another. The thread has left each of them waiting,
-// with all its threads asleep, and continued with other tasks (sched/idle.hpp). Each keeps its threads, so there must
-// be a bound.
+// The limit on inner regions that are open on one thread and of which none encloses another. The thread has left each
+// region waiting, with all threads of the region asleep, and continued with other tasks (sched/idle.hpp). Each region
+// keeps its threads, so there must be a bound.
 constexpr int kMostUnrelatedRegions = 8;
 
 // Lists of unused teams by capacity, a power of two. Under g_abandoned_teams_lock, which is taken when a thread of the
@@ -175,7 +175,8 @@ void init_implicit_task(Team* team, Member* member) {
 [[gnu::noinline]] void announce_implicit_begin(Team* team, Member* member) {
   member->frame = {};
   member->construct = nullptr;
-  member->frame.exit_frame_flags = ompt::kFrameRuntime | ompt::kFramePointer;  // for what call_microtask writes
+  // The flags of the address that call_microtask will write.
+  member->frame.exit_frame_flags = ompt::kFrameRuntime | ompt::kFramePointer;
   if (!tool::on(tool::event::kImplicitTask) || team->level == 0) return;
   tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &member->implicit_task.tool_data,
                       static_cast<unsigned>(team->size), static_cast<unsigned>(member->index),
@@ -239,7 +240,8 @@ Team* team_serial(Worker* worker) {
     worker->nesting.free_serial = team->next_free;
   } else {
     team = team_create(1);
-    team->size = 1;  // once: a thread of no team that has released the barrier may still read it (wake_all)
+    // Written once: a thread of no team that has released an earlier barrier may still read it (wake_all).
+    team->size = 1;
   }
   team->members[0].worker = worker;
   team->in_use = true;

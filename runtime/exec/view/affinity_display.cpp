@@ -122,7 +122,7 @@ void affinity_display(const char* format) {
 }
 
 void note_affinity_of_region(Team* team) {
-  bool changed = !(team->displayed == team->places_given);  // equal ones give equal places
+  bool changed = !(team->displayed == team->places_given);  // the same conditions give the same places
   team->displayed = team->places_given;
   for (int i = 0; i < team->size; ++i) {
     Worker* worker = team->members[i].worker;

@@ -20,7 +20,7 @@ class AffinityFormat {
   AffinityFormat& operator=(const AffinityFormat&) = delete;
 
   [[nodiscard]] const char* c_str() const { return text_; }
-  // Makes it affinity-format-var.
+  // Makes this string affinity-format-var.
   void install();
   // Copies the first `size` bytes of affinity-format-var, without its null byte; returns its length. Also in a signal
   // handler.

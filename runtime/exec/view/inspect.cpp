@@ -94,7 +94,7 @@ void describe_maps(ReportStream& out) {
     for (char* end; (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
       *end = 0;
       const char* access = std::strchr(line, ' ');
-      const char* path = std::strchr(line, '/');  // the name of an anonymous mapping may have one, too
+      const char* path = std::strchr(line, '/');  // the name of an anonymous mapping may contain a slash, too
       if (access != nullptr && access[3] == 'x' && path != nullptr && path[-1] == ' ') out.string(nullptr, line);
     }
     have = static_cast<size_t>(text + have - line);

@@ -123,7 +123,7 @@ void server_main(void*) {
 
 // The child does not have the server's thread. The child opens a door of its own when it starts threads.
 void after_fork_in_child() {
-  g_lock.unlock();  // a thread that is not there may hold it
+  g_lock.unlock();  // a thread of the parent, which the child does not have, may hold it
   if (g_door >= 0) close(g_door);
   if (g_connection >= 0) close(g_connection);  // else the client would wait for this process's end, too
   g_door = g_connection = -1;

@@ -84,7 +84,8 @@ void complete_inner(Worker* worker, Task* task) {
   if (alive(now) == 0) end_subtree(worker, task);
 }
 
-// A successor with an affinity runs here, depth first, only if its data lies here.
+// A successor with an affinity runs next on this worker only if its data lies in the worker's domain. Returns it, or
+// null if it has been queued.
 [[gnu::noinline]] Task* leave_to_its_domain(Worker* worker, Task* next) {
   if (!belongs_elsewhere(worker, next)) return next;
   enqueue(worker, next);

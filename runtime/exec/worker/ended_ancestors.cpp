@@ -70,7 +70,7 @@ void sweep(Worker* worker, Task* task) {
 
 }  // namespace
 
-SpinLock g_sweep_lock;  // taken by try_lock but for fork: a thread that finds it held sweeps another time
+SpinLock g_sweep_lock;  // taken by try_lock, except for a fork: a thread that finds it held sweeps later
 
 void shed_ended_ancestors(Worker* worker, Task* task) {
   remove_links_above(worker, task);

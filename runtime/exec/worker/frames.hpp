@@ -43,14 +43,14 @@ inline marline_construct*& construct_of(Task* task) {
   return tool_tail(task)->construct;
 }
 
-// The task is a target task, before it is spawned.
+// Notes that the task is a target task. Called before the task is spawned.
 inline void note_target(Task* task) {
   if (tool::present()) [[unlikely]] {
     tool_tail(task)->is_target = true;
   }
 }
 
-// The part of a taskloop that the task is to execute, before it is spawned.
+// Notes the part of a taskloop that the task is to execute. Called before the task is spawned.
 inline void note_chunk(Task* task, uint64_t first, uint64_t iterations) {
   if (tool::present()) [[unlikely]] {
     tool_tail(task)->chunk = {first, iterations};
@@ -77,13 +77,13 @@ class TasksOnStack {
 
 void announce_taskloop_chunk(Task* task);
 
-// The function with the frame at `address` calls the task's code. Null: the code has returned.
+// Notes that the function with the frame at `address` calls the task's code. Null: the code has returned.
 inline void set_exit_frame(ompt::Frame* frame, void* address) {
   frame->exit_frame.ptr = address;
   frame->exit_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFramePointer : 0;
 }
 
-// A function of the program's runs the task's code in line, in its own frame.
+// Notes that a function of the program runs the task's code in line, in the function's own frame.
 inline void set_exit_in_program(ompt::Frame* frame, void* address) {
   frame->exit_frame.ptr = address;
   frame->exit_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;
@@ -94,10 +94,11 @@ inline void set_enter_frame(ompt::Frame* frame, const void* address) {
   frame->enter_frame_flags = address != nullptr ? ompt::kFrameRuntime | ompt::kFrameStackAddress : 0;
 }
 
-// The task has entered the runtime through the calling function, or through a function that this is inlined into.
+// Notes that the task has entered the runtime through the calling function, or through a function that this is inlined
+// into.
 [[gnu::noinline]] void note_entry(Task* task);
 
-// The program runs another task's code in line, in the frame at `address` of a function of its own.
+// Notes that the program runs another task's code in line, in a function of the program with the frame at `address`.
 inline void set_program_frame(ompt::Frame* frame, void* address) {
   frame->enter_frame.ptr = address;
   frame->enter_frame_flags = ompt::kFrameApplication | ompt::kFramePointer;

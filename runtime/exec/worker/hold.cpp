@@ -49,7 +49,7 @@ Hold* hold_current_task() {
   Task* task = worker->task;
   if (task->has(task_flag::kImplicit)) {
     if (task->team->level == 0) return nullptr;
-    task->children.fetch_add(children_word::kAlive, relaxed);  // settled by the barrier, which comes after this
+    task->children.fetch_add(children_word::kAlive, relaxed);  // the next barrier checks the count (children_word)
     return as_hold(task, kOfImplicitTask);
   }
   if (task->has(task_flag::kHolds)) {

@@ -69,7 +69,7 @@ void wake(ParkingBucket& bucket, Take take) {
   }
 }
 
-// The word at `key` is `now`.
+// Wakes the waiters for the word at `key` that its new value `now` satisfies.
 template <Reached kReached>
 void wake_reached(ParkingBucket& bucket, const void* key, uint64_t now) {
   auto is_due = [now](const Parked& parked) { return kReached(now, parked.value); };
@@ -170,7 +170,8 @@ void parking_after_fork() {
 void parking_after_fork_in_child() {
   const int* error_number = &errno;  // identifies this thread's workers: it has several where a library calls back
   auto is_stuck = [error_number](const Parked& parked) {
-    const Task* task = parked.event.waiting_task();  // null: it was about to wait, on a thread that is not there
+    // Null: the task was about to wait, on a thread that the child does not have.
+    const Task* task = parked.event.waiting_task();
     return task == nullptr || (task->home != nullptr && task->home->error_number != error_number);
   };
   for (ParkingBucket& bucket : g_buckets) (void)bucket.waiting.take_due(is_stuck);

@@ -39,8 +39,8 @@ struct Parked {
   uint64_t value = 0;
   Interruption interruption;
   Parked* next = nullptr;  // the next waiter for the same word
-  Parked* last = nullptr;  // of a word's first waiter: the last one
-  Parked* below[2] = {};   // of a word's first waiter: the tree below it
+  Parked* last = nullptr;  // of a word's first waiter: the word's last waiter
+  Parked* below[2] = {};   // of a word's first waiter: its two subtrees
 };
 
 using ParkedList = Fifo<Parked, &Parked::next>;

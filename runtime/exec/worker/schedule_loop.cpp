@@ -47,11 +47,11 @@ struct Idleness {
   bool polled = false;  // has, or had, the idle poller's role
 };
 
-Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that idle; orders nothing
+Atomic<int64_t> g_idle_spin{-1};  // set by any thread, read by idle threads; orders nothing
 
-constexpr uint64_t kCrowdedSpin = 20 * 1000;  // another thread wants the core
+constexpr uint64_t kCrowdedSpin = 20 * 1000;  // nanoseconds, where another thread wants the core
 constexpr uint64_t kSpin = 2 * 1000 * 1000;
-constexpr uint32_t kPollsBetween = 16;  // two rests at least
+constexpr uint32_t kPollsBetween = 16;  // at least so many polls come between two rests
 
 uint64_t spin_nanoseconds(bool crowded) {
   if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {

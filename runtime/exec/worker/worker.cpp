@@ -331,7 +331,7 @@ void know_this_thread(void* what) {
   pthread_setspecific(g_key, what);
 }
 
-// True: it was the last one.
+// True: it was the last thread of the program that the runtime knows.
 [[nodiscard]] bool forget_this_thread() {
   Guard<SpinLock> guard(g_lock);
   if (--g_known > 0) return false;
@@ -481,7 +481,8 @@ void wait_while(Condition condition) {
 void end_pool_threads(Worker* worker) {
   if (!tool::present()) return;
   if (!tool::on(tool::event::kThread))
-    return wait_while([worker] { return somebody_is_leaving(worker); });  // they stay
+    // No tool asks for the end of threads, so they need not end.
+    return wait_while([worker] { return somebody_is_leaving(worker); });
   Worker* list = take_all_idle();
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;

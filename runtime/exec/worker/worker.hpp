@@ -59,7 +59,8 @@ Team* wait_for_job(Worker* worker);
 // wait for an event which nothing in the runtime fulfils.
 void finish_root_tasks(Worker* worker);
 
-// More workers than cores, or more ranks on the node: waiting threads give their core away early.
+// Whether there are more workers than cores, or more ranks on the node: then waiting threads give their core away
+// early.
 bool oversubscribed();
 
 // The same, with the threads that have no team counted: a thread without a team is not worth a core that another thread

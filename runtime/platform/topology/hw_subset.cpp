@@ -21,7 +21,7 @@ constexpr const char* kVariable = "KMP_HW_SUBSET";
 struct Layer {
   Level level;
   const char* words[3];
-  // What a missing layer means. True: all of its objects; false: no such layer.
+  // What the layer is if the text does not name it. True: a level with all of its objects; false: no level at all.
   bool implied;
 };
 constexpr Layer kLayers[] = {{Level::kSockets, {"s", "socket", "sockets"}, true},

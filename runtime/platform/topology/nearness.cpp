@@ -28,9 +28,9 @@ PlaceLocation locate(const Topology& topology, int cpu) {
   return location;
 }
 
-// Appends the members at one distance from the thief. The thief is the rank-th of the nearer members, itself included,
-// and `first` is the lowest index of these members. Each of these members starts at a different victim: its rank counts
-// from the first victim after `first`.
+// Appends the members at one distance from the thief. Of the thief and the members that are nearer to it, `first` is
+// the lowest index and `rank` the thief's position. Each of these members has another rank, and starts so many victims
+// after the first victim above `first`: so each starts at a different one.
 int append_rotated(const int8_t* near, int members, int thief, int at, int16_t* order) {
   int first = -1, rank = 0, before = 0, count = 0;
   for (int i = 0; i < members; ++i) {

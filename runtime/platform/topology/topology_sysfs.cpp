@@ -283,7 +283,7 @@ class Reader {
     return found <= 1 && near >= 0 && with_cpus.test(near) ? object_of_node_[near] : static_cast<int16_t>(-1);
   }
 
-  // -1: several nodes are equally near.
+  // The node nearest to `node`; -1: several nodes are equally near.
   int nearest(int node, const CpuMask& online) {
     int distance[kMostNodes];
     in_.name("node/node%d/distance", node);
@@ -299,10 +299,10 @@ class Reader {
 
   Folder in_;
   TopologyLayers& layers_;
-  int cores_ = -1, packages_ = -1, nodes_ = -1;  // layers
+  int cores_ = -1, packages_ = -1, nodes_ = -1;  // numbers of layers (TopologyLayers); -1: no such layer
   int caches_ = 0;                               // one more than the highest cache number so far
-  int cache_[kCaches];                           // the layer of each cache number
-  int only_node_ = -1;                           // the only memory node's number
+  int cache_[kCaches];  // by the kernel's number of a cache: the layer of the caches with this number
+  int only_node_ = -1;  // the only memory node's number
   int16_t object_of_node_[kMostNodes];
 };
 

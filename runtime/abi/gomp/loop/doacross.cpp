@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Doacross loops, as GCC calls them. `counts` has the number of iterations of the loop that threads share (of all
-// collapsed loops together) and of each loop inside. Iterations are numbered from 0; a chunk is a range of the first
-// number.
+// collapsed loops together) and of each loop inside. Iterations are numbered from 0; a chunk is a range of iterations
+// of the loop that threads share.
 #include "construct/workshare/doacross.hpp"
 
 #include "abi/gomp/loop/loop.hpp"

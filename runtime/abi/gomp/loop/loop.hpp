@@ -54,11 +54,11 @@ inline constexpr Schedule kSections{LoopKind::kDynamic, 1, false, tool::Work::kS
 // The schedule argument of GOMP_loop_start (GCC, libgomp/libgomp.h, enum gomp_schedule_type).
 Schedule schedule_of(long schedule, long chunk, bool ordered);
 
-// codeptr: for tools; by default where the entry point that calls it returns to.
+// codeptr: for tools; by default the return address of the entry point that calls `begin`.
 void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
            const void* codeptr = __builtin_return_address(0));
 
-// From iterations to the program's bounds.
+// Converts a range of iterations to the program's bounds.
 template <class T>
 [[gnu::always_inline]] inline bool give(const LoopPlace& place, const LoopChunk& chunk, T* start, T* end) {
   *start = static_cast<T>(place.lower + chunk.first * place.stride);

@@ -62,7 +62,7 @@ void run_region(const TargetCall& call, const MappedVariables& variables) {
   target_region(this_worker(), {call.function, variables.addresses, call.thread_limit});
 }
 
-// The arguments of a deferred region: this, the addresses, sizes and kinds, the private copies.
+// The task's block for a deferred region: this struct, then the addresses, sizes and kinds, and the private copies.
 struct DeferredRegion {
   TargetCall call;
   size_t count;

@@ -16,7 +16,7 @@ struct MappedVariables {
   void** addresses;
   const size_t* sizes;
   const unsigned short* kinds;  // the kind, and from bit 8 on the logarithm of the alignment
-  void** originals = nullptr;   // of a region that may go to a device: marline_device_maps_t's
+  void** originals = nullptr;   // marline_device_maps_t::originals; set for a region that may run on a device
 };
 
 // The variables in the form that the provider of devices gets. `code`: the call in the program.

@@ -46,8 +46,8 @@ bool is_member(const MappedVariables& variables, size_t i) {
   return false;
 }
 
-// The element of the descriptor that the pointer i lies in; kNone: it lies in none. Only pointers are between the two
-// elements.
+// The number of the element that is the array descriptor in which pointer i lies; kNone: it lies in no descriptor. Only
+// pointers are between the two elements.
 size_t descriptor_of(const MappedVariables& variables, size_t i) {
   unsigned kind = kind_of(variables, i);
   if (kind != kPointer && kind != kAlwaysPointer) return kNone;
@@ -74,7 +74,8 @@ bool has_fortran_library() {
   return found == kYes;
 }
 
-// Also right if gfortran's library is linked into the program: C code passes no pointers.
+// Whether Fortran code may pass the variables. Elements of these two kinds come from Fortran only, so this also finds
+// Fortran code if gfortran's library is linked statically and its symbol is not visible.
 bool is_fortran(const MappedVariables& variables) {
   bool passes_pointer = false;
   for (size_t i = 0; i < variables.count; ++i) {
@@ -123,8 +124,8 @@ Copied copied(const MappedVariables& variables, size_t i, const PrivateRoom& roo
 
 size_t round_up(size_t value, size_t align) { return (value + align - 1) & ~(align - 1); }
 
-// The address of an element that is not copied: its own or, for a pointer in a descriptor that is copied, that in the
-// copy.
+// The address that the region gets for an element that is not copied. A pointer in a descriptor that is copied has its
+// address in the copy.
 void* address_in_copies(const MappedVariables& variables, size_t i, void* const* addresses) {
   auto* address = static_cast<char*>(variables.addresses[i]);
   size_t k = descriptor_of(variables, i);

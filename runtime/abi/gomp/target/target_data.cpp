@@ -35,7 +35,7 @@ void move_data(const DataCall& call, const MappedVariables& variables, bool nowa
   move(call.device, &maps);
 }
 
-// The arguments of a deferred construct: this, then the addresses, sizes and kinds.
+// The task's block for a deferred construct: this struct, then the addresses, sizes and kinds.
 struct DeferredData {
   DataCall call;
   size_t count;

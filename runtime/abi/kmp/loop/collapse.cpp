@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collapsed loops whose iterations the runtime numbers (OpenMP 5.2, section 4.4.3), as LLVM's runtime offers it. GCC
-// and Clang generate inline code for that.
+// Entry points of LLVM's runtime for collapsed loops whose iterations the runtime numbers (OpenMP 5.2, section 4.4.3).
+// GCC and Clang call none of them: they number the iterations in inline code.
 #include "abi/kmp/loop/loop_nest.hpp"
 #include "abi/kmp/loop/static_share.hpp"
 #include "abi/kmp/types.hpp"
@@ -63,7 +63,7 @@ uint64_t __kmpc_process_loop_nest_rectang(Ident*, int32_t, NestLoop* nest, int32
   return total;
 }
 
-// The variables in one of these iterations.
+// Computes the loop variables of one of these iterations.
 void __kmpc_calc_original_ivs_rectang(Ident*, uint64_t iteration, const NestLoop* nest, uint64_t* variables,
                                       int32_t count) {
   nest_variables(nest, count, iteration, variables);

@@ -63,7 +63,7 @@ void dist_dispatch_init(int32_t schedule, int32_t* last, T lower, T upper, S str
   dispatch_init(schedule, lower, upper, stride, chunk, codeptr);
 }
 
-// From iterations to the program's bounds.
+// Converts a range of iterations to the program's bounds.
 template <class T, class S>
 [[gnu::always_inline]] inline int32_t give(const LoopPlace& place, const LoopChunk& chunk, int32_t* last, T* lower,
                                            T* upper, S* stride) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doacross loops, as Clang calls them: around the loop, whatever its schedule. Collapsed loops are dimensions of their
-// own, so one thread need not run an iteration of the first one as a whole.
+// Doacross loops, as Clang calls them: the nest is described before the loop and dropped after it, whatever the loop's
+// schedule. Collapsed loops are dimensions of their own, so one thread need not run an iteration of the first one as a
+// whole.
 #include "construct/workshare/doacross.hpp"
 
 #include "abi/kmp/types.hpp"

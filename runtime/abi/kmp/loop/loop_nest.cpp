@@ -26,7 +26,7 @@ uint64_t extend(LoopType type, uint64_t value) {
 bool is_signed(LoopType type) { return (static_cast<int32_t>(type) & 1) != 0; }
 LoopType signed_of(LoopType type) { return static_cast<LoopType>(static_cast<int32_t>(type) | 1); }
 
-// Compares extended values.
+// Compares two values that are extended to 64 bits by their type.
 bool is_less(LoopType type, uint64_t a, uint64_t b) {
   return is_signed(type) ? static_cast<int64_t>(a) < static_cast<int64_t>(b) : a < b;
 }
@@ -79,8 +79,8 @@ class Rows {
  private:
   enum class Move { kEnter, kAdvance };
 
-  // Enters or advances the loop at `level`, and from there goes in to a row, or out where a loop has no iteration
-  // (left).
+  // Enters or advances the loop at `level`, and from there goes inwards to the next row. Where a loop has no iteration
+  // left, goes outwards and advances the loop around it. False: there is no further row.
   bool find(int level, Move move) {
     while (level >= 0 && (move == Move::kAdvance || level < innermost_)) {
       bool entered = move == Move::kEnter;
@@ -126,7 +126,8 @@ uint64_t make_canonical(NestLoop* loop) {
 }
 
 void nest_variables(const NestLoop* nest, int count, uint64_t iteration, uint64_t* variables) {
-  for (int level = count - 1; level >= 0; --level) {  // first each loop's own iteration,
+  // First the number of each loop's iteration, then, below, the variables.
+  for (int level = count - 1; level >= 0; --level) {
     variables[level] = iteration % nest[level].trips;
     iteration /= nest[level].trips;
   }

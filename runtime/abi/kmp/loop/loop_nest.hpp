@@ -33,20 +33,20 @@ struct NestLoop {
 };
 static_assert(sizeof(NestLoop) == 64 && offsetof(NestLoop, trips) == 56);
 
-inline constexpr int kMostNestedLoops = 64;  // one more ends the program with a line that says so
+inline constexpr int kMostNestedLoops = 64;  // with more, the program ends with a message
 
 int64_t step_of(const NestLoop& loop);
 
 // Makes the comparison <= or >=, and returns the number of iterations that the two constants make.
 uint64_t make_canonical(NestLoop* loop);
 
-// The variables in iteration number `iteration` of a nest in which every loop has `trips` set.
+// Computes the loop variables of iteration number `iteration` of a nest in which every loop has `trips` set.
 void nest_variables(const NestLoop* nest, int count, uint64_t iteration, uint64_t* variables);
 
 // The number of iterations of the nest, whatever its shape.
 uint64_t nest_iterations(const NestLoop* nest, int count);
 
-// The variables in iteration number `iteration`, which is less than nest_iterations().
+// Computes the loop variables of iteration number `iteration`, which is less than nest_iterations().
 void nest_find(const NestLoop* nest, int count, uint64_t iteration, uint64_t* variables);
 
 }  // namespace marline::kmp

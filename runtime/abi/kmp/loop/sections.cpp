@@ -24,7 +24,8 @@ int32_t __kmpc_sections_init(Ident*, int32_t) {
 int32_t __kmpc_next_section(Ident*, int32_t, int32_t count) {
   Worker* worker = this_worker();
   LoopPlace& loop = worker->member->loop;
-  if (loop.shared != nullptr) loop.iterations = static_cast<uint64_t>(count);  // else a cancelled region skips it all
+  // Without `shared` the region is cancelled, and the thread skips all sections.
+  if (loop.shared != nullptr) loop.iterations = static_cast<uint64_t>(count);
   LoopChunk chunk;
   return loop_next(worker, &chunk) ? static_cast<int32_t>(chunk.first) : count;
 }

@@ -65,7 +65,7 @@ struct StaticShare {
 
   bool empty() const { return increment > 0 ? *upper < *lower : *lower < *upper; }
 
-  // There are iterations to divide.
+  // Call only if there are iterations to divide.
   void divide(int32_t schedule, const Division& among) const {
     Unsigned trips = trip_count(*lower, *upper, increment);
     auto index = static_cast<Unsigned>(among.index);

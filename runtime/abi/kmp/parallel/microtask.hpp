@@ -8,7 +8,7 @@
 
 namespace marline::kmp {
 
-// Variables that a region captures. More end the program with a line that says so.
+// The most variables that a region may capture. With more, the program ends with a message.
 inline constexpr int kMaxArguments = 128;
 
 // Calls microtask(&gtid, &bound_tid, arguments[0], ..., arguments[count - 1]). The array has kMaxArguments entries; the

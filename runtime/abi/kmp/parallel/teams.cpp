@@ -67,7 +67,7 @@ void __kmpc_push_num_teams_51(Ident*, int32_t, int32_t lower, int32_t upper, int
   push(lower, upper, thread_limit);
 }
 
-// thread_limit of a target construct that runs on the host: at the beginning of its task.
+// The thread_limit clause of a target construct that runs on the host. Called at the beginning of its task.
 void __kmpc_set_thread_limit(Ident*, int32_t, int32_t limit) {
   if (limit <= 0) return;
   Worker* worker = this_worker();

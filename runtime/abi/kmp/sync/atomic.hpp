@@ -108,7 +108,7 @@ struct Orl {
     return static_cast<T>(x || y);
   }
 };
-// Fortran's .EQV. and .NEQV., of all bits.
+// Fortran's .EQV. and .NEQV., applied to each bit.
 struct Eqv {
   template <class T>
   static T apply(T x, T y) {

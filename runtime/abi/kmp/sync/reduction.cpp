@@ -26,7 +26,7 @@ struct TaskReductionInput {
   void (*initialise)(void* copy, void* original);
   void (*finalise)(void* copy);
   void (*combine)(void* into, void* copy);
-  uint32_t flags;  // whether copies may be made late: ours always are
+  uint32_t flags;  // asks for copies that are made at the first use; Marline always does so
 };
 static_assert(sizeof(TaskReductionInput) == 56);
 
@@ -113,7 +113,8 @@ void* __kmpc_task_reduction_get_th_data(int32_t, Taskgroup* group, void* address
   if (worker->shows_task) [[unlikely]] {
     return reduction_copy_to_claim(worker, group, address);
   }
-  void* copy = reduction_copy(worker, group, address);  // pins the task, for which it may wait
+  // Ties the task to its thread, perhaps after a wait (pin_current_task).
+  void* copy = reduction_copy(worker, group, address);
   if (is_target_task(this_worker()->task)) reducing_region_begin();
   return copy;
 }

@@ -19,7 +19,7 @@ inline Access access_of(uint8_t flags) {
   return kAccesses[flags & (kDependIn | kDependOut | kDependMutexinoutset | kDependInoutset)];
 }
 
-// omp_all_memory: a kind of its own, or every address there is (Intel's compilers).
+// omp_all_memory: a flag of its own, or the address -1 (Intel's compilers).
 inline bool is_all_memory(const DependInfo& info) {
   return (info.flags & kDependAllMemory) || reinterpret_cast<intptr_t>(info.address) == -1;
 }

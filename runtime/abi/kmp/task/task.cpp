@@ -190,7 +190,8 @@ void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) {
   return detach_event(task_of(block));
 }
 
-// Before __kmpc_omp_task or its like. The locators' lengths are in bytes.
+// Called between the task's allocation and its creation (by __kmpc_omp_task or a variant of it). The locators' lengths
+// are in bytes.
 int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int32_t count, AffinityInfo* list) {
   if (!affinity_matters(this_worker())) return 0;
   DomainTally tally;

@@ -11,7 +11,7 @@ namespace marline::omp {
 
 namespace {
 
-// The host's number if there are no others, or omp_initial_device.
+// The host's number is 0 if there are no other devices; -1 is omp_initial_device.
 bool is_host(int device) { return device == 0 || device == -1; }
 
 }  // namespace
