@@ -41,7 +41,8 @@ struct Batch {
   Bound bound[]; /* the requests that were open at the call */
 };
 
-/* Defined by libmarline-trace if that is loaded: a request that its wrappers have seen start is complete. */
+/* Reports to libmarline-trace, which defines this function if it is loaded, that a request is complete. Its wrappers
+ * have recorded the start of the request. */
 __attribute__((weak, visibility("default"))) void marline_trace_request_done(MPI_Request request,
                                                                              const MPI_Status* status);
 
