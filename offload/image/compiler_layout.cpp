@@ -20,8 +20,9 @@ namespace {
       file, what);
 }
 
-// An old entry with a null address has the address of its name where a new entry has version, kind and flags. Such an
-// address sets other bits: programs and libraries are not at so low addresses.
+// Tells a new entry from an old one whose address is null. Where the new entry has version, kind and flags, the old one
+// has the address of its name. Read as these three, that address does not look valid, because programs and libraries
+// are not at such low addresses.
 bool has_new_layout(const NewEntry& entry) {
   constexpr uint16_t kMostKinds = 0x3f;
   constexpr uint32_t kMostFlags = 0x3f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocates the block of words for the later devices.
+// Allocates the block of words for the devices after the first kHere.
 #include "image/device_words.hpp"
 
 #include "base/report.hpp"

@@ -87,8 +87,8 @@ uint64_t read_leb(uintptr_t& at) {
   }
 }
 
-// How the addresses of a frame description are encoded, by the entry that it shares with other descriptions. 0xff: not
-// known.
+// How the addresses of a frame description are encoded, by the entry at `common` that it shares with other descriptions
+// (DWARF's CIE). 0xff: not known.
 uint8_t encoding_in(uintptr_t common) {
   uintptr_t at = common + 8;  // length, id
   auto version = read<uint8_t>(at++);
@@ -128,7 +128,7 @@ Range extent_of(const ModuleCode& module) {
     return {};
   }
   uintptr_t table = header + 12;
-  uint32_t low = 0, high = read<uint32_t>(header + 8);  // the entry has an index from low to high - 1
+  uint32_t low = 0, high = read<uint32_t>(header + 8);  // the index of the entry that is sought is from low to high - 1
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     uintptr_t function = header + static_cast<intptr_t>(read<int32_t>(table + middle * 8));
@@ -158,7 +158,8 @@ struct Imports {
   const char* prefix;
 };
 
-// A slot that the loader has not filled yet leads back into the module; it counts, too.
+// Whether the slot leads to the provider. A slot that the loader has not filled yet leads back into the module; such a
+// slot counts, too.
 bool counts(const Imports& imports, uintptr_t slot) {
   if (imports.provider.end == 0) return true;
   auto function = read<uintptr_t>(slot);
@@ -206,7 +207,8 @@ bool is_among(uintptr_t address, Addresses& addresses) {
 
 #if defined(__x86_64__)
 
-// Whether there is a jump by a slot, after the marks of indirect branch tracking and of bounds, if there are any.
+// Whether a stub is at `at`: a jump by one of the slots. The marks of indirect branch tracking and of bounds checks may
+// come before the jump.
 bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
   if (!module.code.has(at, 16)) return false;
   if (read<uint32_t>(at) == 0xfa1e0ff3) at += 4;
@@ -280,7 +282,8 @@ bool note_callee(const ModuleCode& module, const Range& caller, uintptr_t target
 
 #if defined(__x86_64__)
 
-// Looks for the prefix of thread-local variables, followed by a byte with which instructions that read and write go on.
+// Whether the byte at `at` is the prefix for thread-local variables, followed by a byte that can follow it in an
+// instruction that reads or writes memory.
 bool uses_thread(uintptr_t at) {
   if (read<uint8_t>(at) != 0x64) return false;
   auto next = read<uint8_t>(at + 1);

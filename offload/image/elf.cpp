@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unwraps images, and reads the heads of their ELF files.
+// Unwraps images, and reads the headers of their ELF files.
 #include "image/elf.hpp"
 
 #include <elf.h>

@@ -3,7 +3,7 @@
 // Entries are in a hash table by address, under a lock; there are as many as the program has regions. When the loader's
 // count of closed modules has changed, the closed ones are removed from the list: another module may be at their
 // address then, or the same one, loaded again. The loader's list is in the order of loading, and this library is never
-// closed, so a module that was before it in the list and now is after it has been loaded again.
+// closed, so if a module was before this library in the list and is after it now, the module has been loaded again.
 #include "image/functions.hpp"
 
 #include "base/make.hpp"

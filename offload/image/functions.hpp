@@ -14,7 +14,7 @@ namespace marline::offload::image {
 
 // Records the modules that are loaded now, at the first call: processes that are forked right after it have them.
 void note_loaded_modules();
-// Whether the module of this address was loaded at that time and has been loaded since.
+// Whether the module of this address was loaded at the first call of note_loaded_modules and has not been closed since.
 [[nodiscard]] bool was_loaded(const void* address);
 
 }  // namespace marline::offload::image

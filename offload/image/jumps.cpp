@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes the jumps. Their pages are of one file in memory, which is written through its descriptor: executable memory is
-// never writable, and threads may run in a page while it gets another jump. A page without jumps is unreadable: what
-// the program has there next is not to be found here. There are as many jumps as the program has indirect functions, so
-// the lists are searched from one end to the other.
+// never writable, and threads may run in a page while it gets another jump. A page that has lost all its jumps stays
+// mapped, but unreadable: this process does not have what the program may have there later, so an access must fault.
+// There are as many jumps as the program has indirect functions, so the lists are searched from one end to the other.
 #include "image/jumps.hpp"
 
 #include "base/list.hpp"

@@ -32,7 +32,8 @@ Lock g_lock;
 List<void*, 8> g_handles;  // of images that are loaded
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
-// Writes a path to the file that encodes the number of the load in slashes and dots.
+// Writes a path of the file. Slashes and dots in the path encode the number of the load, so that each load has another
+// path.
 void write_path(char* at, int file) {
   at += std::sprintf(at, "/proc/%d/fd/", static_cast<int>(getpid()));
   for (uint32_t number = g_loaded.fetch_add(1, std::memory_order_relaxed); number != 0; number >>= 1) {

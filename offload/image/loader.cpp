@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds a lock across forks around dl_iterate_phdr.
+// Calls dl_iterate_phdr under a lock that a forking thread takes, too.
 #include "image/loader.hpp"
 
 #include "base/forks.hpp"

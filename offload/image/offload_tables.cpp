@@ -21,7 +21,8 @@ namespace {
 constexpr const char* kVariables = ".gnu.offload_vars";
 constexpr const char* kFunctions = ".gnu.offload_funcs";
 constexpr uint64_t kLinkBit = uint64_t{1} << 63;  // of WireVariable::size
-constexpr size_t kMostBytes = 1 << 20;            // of the headers: a file with more is not of this kind
+// The most bytes of section headers, or of section names, that are read; larger ones are ignored.
+constexpr size_t kMostBytes = 1 << 20;
 
 struct WireVariable {
   const void* address;

@@ -23,7 +23,7 @@ struct ProgramPlace {
 // The offset of an address in the program's own file, found quickly; 0: the address is elsewhere, or null.
 [[nodiscard]] uint64_t offset_in_program(const void* address);
 
-// The text at that offset; null: no text that ends is there.
+// The text at that offset; null: no null-terminated text is there.
 [[nodiscard]] const char* text_in_program(uint64_t offset);
 
 // The identity (ProgramPlace::module) of the program itself.

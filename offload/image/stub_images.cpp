@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the heads of images. A head says machine and architecture; flags of EM_CUDA: LLVM, BinaryFormat/ELF.h,
-// EF_CUDA_SM.
+// Writes the ELF headers of images. A header says machine and architecture. The flags for EM_CUDA are in LLVM,
+// BinaryFormat/ELF.h, EF_CUDA_SM.
 #include "image/stub_images.hpp"
 
 #include "image/images.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Registers images without code, in place of the images of a program that has code for every GPU: libomptarget counts
-// only devices for which there is an image, and reads only an image's head until it loads the image. Used only for
-// lists of devices, in processes that run no target region.
+// only devices for which there is an image, and reads only an image's ELF header until it loads the image. Used only
+// for lists of devices, in processes that run no target region.
 #pragma once
 
 namespace marline::offload::image {

@@ -57,7 +57,8 @@ struct PlannedAccess {
   bool may_write = false;
   // All other writers in flight are ordered before the task, so later tasks fetch the bytes from this one.
   bool is_sole = false;
-  // The bytes are fetched from `source`, once the input that the source task gets of them has come to its node.
+  // The bytes are fetched from `source`. The source's node sends them when the bytes that the source task itself gets
+  // have come there.
   bool is_fetched = false;
   // The fetch is sent when the task is assigned, not only when its predecessors have ended.
   bool is_early = false;

@@ -32,8 +32,8 @@ class Numbered {
     --count_;
     auto hole = static_cast<size_t>(record - places_.begin());
     *record = T();
-    // A search would not get across the hole. So a record after the hole moves into it, unless its own place also lies
-    // after the hole.
+    // A search ends at the first free place, so it would end at the hole. So a record after the hole moves into it,
+    // unless the place at which its own search begins lies after the hole, too.
     for (size_t i = (hole + 1) & mask(); places_[i].number != 0; i = (i + 1) & mask()) {
       size_t own = places_[i].number & mask();
       if (((i - own) & mask()) < ((i - hole) & mask())) continue;

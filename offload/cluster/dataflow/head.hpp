@@ -67,9 +67,10 @@ class Head {
 
   // The driver adds members 1 to options.nodes before the first task.
   Placement placement;
-  // Called before the first task. Sets HeadOptions::window, but only for tasks that may wait, whose data takes a
-  // notable part of their time to move, and which take `least_time` per slot of all nodes or more. A task whose time is
-  // unknown counts as long enough. All other tasks, and the tasks created before them, are planned at once.
+  // Called before the first task. Sets HeadOptions::window, but only for a task that may wait, for which moving its
+  // data takes a notable part of its time, and whose time is at least `least_time` times the number of all nodes'
+  // slots. A task whose time is unknown counts as long enough. All other tasks, and the tasks created before them, are
+  // planned at once.
   void set_groups(uint64_t window, double least_time) { options_.window = window, least_time_ = least_time; }
   // Whether tasks wait to be planned with others that have not been created, or for a barrier.
   [[nodiscard]] bool holds_back() const { return due_ < tasks_.end(); }
@@ -142,11 +143,11 @@ class Head {
   [[nodiscard]] bool has_ended(TaskNumber task);
   // For a driver that examines the replayed tasks that may be in flight.
   [[nodiscard]] Graphs& graphs() { return graphs_; }
-  // Of a task that has not ended.
+  // Whether the task, which has not ended, uses the buffer.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   [[nodiscard]] const List<TaskAccess>& accesses_of(TaskNumber task) { return tasks_[task].made.accesses; }
-  // Of a task that has not ended. Its predecessors are the ones that had not ended when it was planned, and perhaps
-  // others.
+  // What a task that has not ended was created with. Its predecessors are the ones that had not ended when it was
+  // planned, and perhaps others.
   [[nodiscard]] const NewTask& made(TaskNumber task) { return tasks_[task].made; }
   // The original task, if this one is a speculative copy that a node has run; otherwise the task itself.
   [[nodiscard]] TaskNumber original(TaskNumber task) {
@@ -199,7 +200,7 @@ class Head {
     NewTask made;
     TaskPlace place;
     PlacementRequest request;
-    double load = 0, mark = 0;  // the task's part of its node's load
+    double load = 0, mark = 0;  // `load`: the task's part of its node's load; `mark`: Placement::mark
     // The length of the longest chain of known predecessors; kNoLevel unless the program created the task.
     uint64_t level = kNoLevel;
     uint64_t rank = 0;  // among the level's tasks, in the order of creation

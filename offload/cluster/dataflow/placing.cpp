@@ -72,7 +72,8 @@ void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
   }
 }
 
-// A task on the host has its place already, and is planned with the tasks before it.
+// Whether the task may wait to be planned. A task on the host needs no choice of a node, so it is planned with the
+// tasks before it.
 bool Head::may_wait(const Task& task) const {
   if (least_time_ == 0) return true;
   if (!task.made.may_wait) return false;

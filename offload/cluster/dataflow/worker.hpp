@@ -44,7 +44,7 @@ enum class WorkerAction : uint8_t {
 struct WorkerCommand {
   WorkerAction action{};
   uint64_t index = 0, stamp = 0;
-  bool is_sole = false;  // PlannedAccess::is_sole of the access that is compared
+  bool is_sole = false;  // PlannedAccess::is_sole of the access whose bytes are compared
   bool is_home = false;  // the node is the range's home
   TaskNumber task = 0;
   ClusterRange range;
@@ -64,7 +64,7 @@ class Worker {
   }
 
   void receive(Message& message);
-  // The clock of a message that will be received later, but whose bytes are about to be merged.
+  // Takes over the clock of a message whose bytes are about to be merged. The message itself is received later.
   void hear(uint64_t clock) {
     if (clock > clock_) clock_ = clock;
   }

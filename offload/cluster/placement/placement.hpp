@@ -67,7 +67,7 @@ class Placement {
   [[nodiscard]] double time_left(NodeNumber node, double mark) const {
     return mark > done_[node - 1] ? mark - done_[node - 1] : 0;
   }
-  // So few tasks could run at the same time that the chain of predecessors determines the end, not the queues.
+  // Whether so few tasks could run at the same time that the chain of predecessors determines the end, not the queues.
   [[nodiscard]] bool is_latency_bound(const PlacementRequest& request) const {
     return static_cast<double>(request.beside) < 1.5 * slots_;
   }
@@ -122,7 +122,7 @@ class Placement {
   // The time until a task that takes `time` starts at a node with this load, rounded down to a multiple of `rounds`
   // rounds of all slots. While a slot is free, a task starts at once; and a smaller gain is not worth moving data.
   [[nodiscard]] double wait_time(NodeNumber node, double load, double time, double rounds) const;
-  // The bytes move in less than a fiftieth of the time.
+  // Whether moving the bytes takes less than a fiftieth of `time`.
   [[nodiscard]] bool is_little(uint64_t bytes, double time) const { return wire_time(bytes) < kLittle * time; }
   // Whether tasks of this kernel and size have run on a kind of member that may run it.
   [[nodiscard]] bool is_known(const PlacementRequest& request) const;
@@ -172,7 +172,7 @@ class Placement {
   Tournament loads_;           // per node: work that is assigned and has not ended, divided by slots
   List<Cost> costs_;           // by key; at most kernels times sizes (powers of two) times kinds
   Numbered<HasRun> have_run_;  // at most kernels times nodes
-  uint32_t kinds_ = 0;         // the kinds of all members
+  uint32_t kinds_ = 0;         // bit k: there is a member of kind k
   List<NodeNumber> candidates_;
 };
 

@@ -245,8 +245,8 @@ void Graphs::keep(Graph& graph) {
   ++counts.kept;
 }
 
-// Gives up the graph's plan. The graph is settled. The copies of buffers that the plan uses stay until no replay uses
-// them any more.
+// Gives up the graph's plan. Called only while the directory's state needs no `settle` for this graph. The copies of
+// buffers that the plan uses stay until no replay uses them any more.
 void Graphs::retire(Graph& graph) {
   if (!graph.kept) return;
   for (uint64_t buffer : graph.kept->buffers) directory_.end_keep(buffer);

@@ -72,9 +72,9 @@ class Graphs {
   // The graph has no further iteration.
   void remove(GraphNumber graph);
 
-  // The next functions concern a recorded iteration, in the order of creation and of planning. Returns the task's place
-  // in the iteration, which is its number in the order of creation there, from 0 on; or kNoPlace if the iteration is
-  // not recorded.
+  // The next functions are for the tasks of an iteration that is being recorded. note_created is called in the order of
+  // creation. Returns the task's place, which is its number in this order, from 0 on; kNoPlace: the iteration is not
+  // recorded.
   uint64_t note_created(GraphNumber graph, TaskNumber task);
   static constexpr uint64_t kNoPlace = ~uint64_t{0};
   [[nodiscard]] bool has_ended(GraphNumber graph, TaskNumber task);

@@ -66,11 +66,11 @@ struct Plan {
   uint64_t ran = 0;        // completed replays since the load of the nodes was judged last
   List<uint64_t> start;    // the directory's state when the iteration began (Graphs::describe); empty: unknown
 
-  // The plan has as many tasks as `other`, each at the same node.
+  // Whether the plan has as many tasks as `other`, each at the same node.
   [[nodiscard]] bool has_shape_of(const Plan& other) const;
-  // The plan has the same shape as `other`, and each task does the same.
+  // Whether the plan has the same shape as `other`, and its tasks do the same as those of `other`.
   [[nodiscard]] bool has_tasks_of(const Plan& other) const;
-  // The task with this number in the iteration has this kernel, node and accesses. The caller must compare its
+  // Whether the task with this number in the iteration has this kernel, node and accesses. The caller must compare its
   // predecessors.
   [[nodiscard]] bool has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const;
   [[nodiscard]] bool uses_buffer(uint64_t buffer) { return is_used.find(buffer) != nullptr; }

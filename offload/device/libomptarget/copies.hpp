@@ -15,7 +15,7 @@ namespace marline::offload::device {
 [[nodiscard]] int llvm_copy(const CopyEnd& to, const CopyEnd& from, size_t bytes);
 [[nodiscard]] int llvm_copy_rectangle(const CopyEnd& to, const CopyEnd& from, const marline_rectangle_t& rectangle,
                                       size_t bytes);
-// Copies runs, each of which has the same offset from both addresses.
+// Copies runs of bytes, each of which has the same offset from both addresses.
 [[nodiscard]] int llvm_copy_runs(const CopyEnd& to, const CopyEnd& from, const ByteRun* runs, size_t count);
 // Never suspends, so the caller may hold locks.
 [[nodiscard]] int llvm_read_now(void* to, const CopyEnd& from, size_t bytes);

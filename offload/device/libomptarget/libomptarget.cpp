@@ -214,10 +214,11 @@ int call_and_report(const Doing& doing, bool unlocks, ReportedConstruct* reporte
   return result;
 }
 
-// What continues after the call.
+// The task that is held until the operations of a construct have ended.
 struct Held {
-  marline_task_t* task;  // null: nothing continues
-  // Of the task; it is finished and freed at the end. Null: the caller finishes its own construct, if that is staged.
+  marline_task_t* task;  // null: no task is held, and the caller waits
+  // The staged construct of a held task; it is finished and freed at the end. Null: the caller finishes its own
+  // construct, if that is staged.
   StagedConstruct* staged;
 };
 
@@ -307,9 +308,9 @@ StagedConstruct* on_heap(StagedConstruct& construct) {
   return new (memory) StagedConstruct(construct, StagedConstruct::kPieces);
 }
 
-// The driver and libomptarget count the same GPUs in the same order, except if libomptarget has devices of several
-// makers for which the program has images, or leaves some out for which it has none. In these cases the facts stay
-// unknown.
+// The driver and libomptarget count the same GPUs in the same order, with two exceptions: the program has images for
+// devices of several makers, or libomptarget leaves out GPUs for which the program has no image. In these cases the
+// facts stay unknown.
 void describe(int index, DeviceFacts& facts) {
   if (cuda_gpu_count() == g_count && !have_amds_image()) {
     cuda_describe(index, facts);
@@ -442,7 +443,8 @@ uint64_t llvm_variable(Device* device, const void* host) {
   return ask != nullptr ? reinterpret_cast<uint64_t>(ask(host, llvm_number(device))) : 0;
 }
 
-// Otherwise libomptarget would keep the variable, and take other data at the same address for it.
+// Removes the variable from libomptarget's map entries. Else libomptarget would take other data that later comes to the
+// same address for the variable.
 void llvm_remove_global(Device* device, const void* host) {
   if (!g_open.load(std::memory_order_acquire)) return;  // pairs with llvm_device_count
   using Ask = int (*)(const void*, int);
@@ -485,7 +487,8 @@ static void warn_of_unknown_version(uint32_t arguments) {
       arguments);
 }
 
-// Libraries before LLVM 23 read the arguments of newer code as their own, which have another order.
+// Ends the program if the library does not know this version of the arguments: libraries before LLVM 23 would read
+// newer arguments in their own, different order.
 static void must_know(uint32_t arguments) {
   constexpr uint32_t kEveryLibraryKnows = 3;
   constexpr int kFirstThatKnowsMore = 23;

@@ -43,8 +43,8 @@ void give_up_stack(void (*function)()) {
 
 namespace {
 
-constexpr size_t kPage = 4096;  // on a system with larger pages, less is unreadable
-constexpr size_t kRest = 48;    // bytes at the end of a page that are left to the top
+constexpr size_t kPage = 4096;  // a system with larger pages refuses some ranges, so less memory becomes unreadable
+constexpr size_t kRest = 48;    // bytes at the end of a page that stay in malloc's top chunk
 constexpr size_t kLargestKept = 1032;
 constexpr size_t kSmallestChunk = 32, kHeader = 8;
 constexpr size_t kMostFilled = 256 << 10;          // bytes of free blocks to take before the first fork

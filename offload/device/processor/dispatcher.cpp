@@ -237,7 +237,7 @@ void start_held(Dispatcher& own) {
 }
 
 // The crew's dispatching task. The other threads of the parallel region wait for tasks. The task is untied: when its
-// thread runs a kernel, an idle thread goes on with it.
+// thread runs a kernel, an idle thread continues the dispatching task.
 void dispatch(Dispatcher& own) {
   for (;;) {
     Work* work = take_work(own, true);

@@ -119,7 +119,7 @@ struct Inbox {
 };
 
 struct Slot {
-  char* data;  // kMostBytes
+  char* data;  // a block of kMostBytes
   MPI_Request request;
   MPI_Status status;
   bool arrived;  // the receive is complete

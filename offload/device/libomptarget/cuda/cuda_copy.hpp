@@ -71,7 +71,7 @@ class CudaCopy {
   void* to_context_ = nullptr;
   Device* device_ = nullptr;
   const char* what_;
-  size_t bytes_;            // of all runs together
+  size_t bytes_;            // how many bytes all runs of the copy have
   size_t block_bytes_ = 0;  // 0: the copy is not staged, or not any more
   size_t lane_bytes_ = 0;   // the size of each block
   size_t reserved_ = 0;

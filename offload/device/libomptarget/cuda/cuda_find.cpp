@@ -18,9 +18,9 @@ namespace marline::offload::device {
 
 namespace {
 
-// A thread examines every word whose number modulo the number of threads is the thread's own number. With `other`, it
-// searches for words that differ there; otherwise for words in [begin, begin + bytes). `found` is a word that says
-// whether any word is found, followed by a byte for each block.
+// A thread examines every word whose number modulo the number of threads is the thread's own number. If `other` is not
+// null, it searches for words that differ from the copy at `other`; otherwise for words in [begin, begin + bytes).
+// `found` is a word that says whether any word is found, followed by a byte for each block.
 constexpr char kCode[] = R"(.version 6.0
 .target sm_50
 .address_size 64

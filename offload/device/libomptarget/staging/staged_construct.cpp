@@ -253,8 +253,8 @@ bool StagedConstruct::maps_directly(uintptr_t begin, uintptr_t end) {
   return false;
 }
 
-// Decides about a candidate: an existing range is shared; otherwise a range is made, unless libomptarget maps the
-// bytes. The caller holds the lock.
+// Decides about an item that could be staged: shares the range if it is staged already; otherwise makes a range, unless
+// libomptarget maps the bytes. The caller holds the lock.
 void StagedConstruct::take_up(int item) {
   OfDevice& all = of(device_);
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
@@ -296,7 +296,7 @@ bool StagedConstruct::is_under_way(uintptr_t begin, uintptr_t end) {
   return false;
 }
 
-// Decides about a candidate of a data construct. The caller holds the lock.
+// Decides whether an item of a data construct is staged. The caller holds the lock.
 void StagedConstruct::take_up_data(int item) {
   OfDevice& all = of(device_);
   uintptr_t begin = begin_of(items_, item), end = end_of(items_, item);
@@ -360,7 +360,7 @@ void StagedConstruct::note_attachments() {
   }
 }
 
-// Waits for the ranges that are in the way, then decides about all items at once.
+// Waits for the ranges that conflict with this construct, then decides about all items at once.
 void StagedConstruct::enter() {
   OfDevice& all = of(device_);
   for (int i = 0; i < items_.count; ++i) {

@@ -14,7 +14,7 @@ namespace marline::offload::device {
 
 namespace {
 
-constexpr int kLeastShift = 12;  // bytes: a page
+constexpr int kLeastShift = 12;  // the smallest block has 2^12 bytes: a page
 
 struct SizeClass {
   int index;

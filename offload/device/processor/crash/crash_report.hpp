@@ -17,8 +17,8 @@ struct ProcessEnd {
   int running;        // how many kernels ran then; if several, name and place may be null: not known
   bool at_address;    // `value` is the address that a signal is about
   uint64_t value;     // else the status of exit
-  const char* name;   // the region's, or null
-  const char* place;  // its ident's text, or null
+  const char* name;   // the name of the region, or null
+  const char* place;  // where the region is in the source: the text of Clang's ident_t, or null
   const char* stack;  // of the crashed thread (crash_stack.hpp); "": not known
 };
 

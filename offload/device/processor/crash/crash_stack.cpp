@@ -99,7 +99,8 @@ void read_frames() {
     set_fault_mask(SIG_UNBLOCK);
     (void)backtrace(g_frames, kMostFrames);
   }
-  set_fault_mask(SIG_BLOCK);  // from here on a fault kills the process: a handler must not wait for another one
+  // From here on another fault kills the process: its handler would wait for this one for ever.
+  set_fault_mask(SIG_BLOCK);
   g_reader.store(0);
   set_timer(0);
 }

@@ -31,7 +31,7 @@ struct Slot {
 
 void (*g_report)(const EndInKernel&);
 std::atomic<bool> g_claimed{false};  // set by the thread that ends the process
-pid_t g_process;                     // which has called note_ends; a child that a region forks reports nothing
+pid_t g_process;  // the process that has called note_ends: a child that a region forks reports nothing
 Slot g_slots[kSlots];
 thread_local int t_slot = -1;  // the slot of the kernel that the thread has called last; -1: none
 

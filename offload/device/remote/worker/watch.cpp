@@ -44,7 +44,7 @@ void announce() {
 // a longer kernel. Only the dispatcher sets the timer, and the `read` returns only if the timer's time is over. So the
 // first thread sleeps on if the dispatcher waits again before that, and it does not miss a time that is over before it
 // sleeps.
-constexpr uint64_t kAtWork = 100'000;  // nanoseconds in which the dispatcher looks again, or its kernel is short
+constexpr uint64_t kAtWork = 100'000;  // nanoseconds for which the first thread leaves the wire to the dispatcher
 std::atomic<bool> g_alone{false};
 int g_timer = -1;
 Lock g_waits;  // held to wait on the wire, which one thread at a time may do
