@@ -78,7 +78,8 @@ class Climb {
   }
 
  private:
-  // Repeats if the priority was raised while the list was here: the thread that raised it did not find the list.
+  // Repeats if another thread raised the task's priority while this thread had the list: the other thread did not find
+  // the list.
   void raise_predecessors(Task* task) {
     Lineage* lineage = lineage_of(task);
     for (int32_t done = 0, now = task->priority.load(relaxed); now > done && edges_left_ > 0;

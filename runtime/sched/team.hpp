@@ -325,7 +325,7 @@ struct alignas(kCacheLine) Team {
   // reported last.
   bool display_affinity = false;
   PlacesGiven displayed;
-  FpControl fp_control;  // the creator's
+  FpControl fp_control;  // of the thread that opens the region; its members start with it
   Icvs icvs{};           // the implicit tasks start with these values
   TeamThreadCounts thread_counts;
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function

@@ -51,7 +51,7 @@ inline constexpr uint32_t kTargetMap = 1u << 24;
 inline constexpr uint32_t kDevice = 1u << 25;
 inline constexpr uint32_t kDeviceTimes = 1u << 26;  // a device is traced
 inline constexpr uint32_t kOfDevices = 63u << 21;
-inline constexpr uint32_t kTargetByTask = 1u << 28;  // no event (MARLINE_ON_BY_TASK)
+inline constexpr uint32_t kTargetByTask = 1u << 28;  // not an event: MARLINE_ON_BY_TASK of devices.h
 // Marline's own: a library is notified of target tasks (tool/target_observer.hpp).
 inline constexpr uint32_t kTargetTasks = 1u << 27;
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)

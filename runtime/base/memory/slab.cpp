@@ -268,7 +268,8 @@ void* SlabPool::allocate_large(size_t bytes) {
   return slab + 1;
 }
 
-// Under a sanitizer, a block must not be used for another task after its end.
+// Under a sanitizer, the mapping is not kept for the next block: an access to an ended task's data must stay
+// detectable.
 void SlabPool::release_large(Slab* slab) {
   auto* base = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1));
   const size_t bytes = slab->bytes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// threadprivate variables without thread-local storage, as Clang calls them with -fnoopenmp-use-tls, and Intel's
-// compilers. The compiler's `cache` stays null, so the compiler's code asks the runtime each time.
+// The routines for threadprivate variables without thread-local storage. Called by code of Clang with
+// -fnoopenmp-use-tls, and of Intel's compilers. The compiler's `cache` stays null, so the compiler's code asks the
+// runtime each time.
 #include "exec/team/threadprivate.hpp"
 
 #include "abi/kmp/types.hpp"

@@ -71,8 +71,8 @@ void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
   if (!detaches) return;
   Worker* worker = this_worker();
-  worker->pushed.detaches =
-      false;  // one wait for an announced task: a deferred task has none, and later waits are not this task's
+  // This wait is the announced task's only one: later waits belong to other tasks, and a deferred task does not wait.
+  worker->pushed.detaches = false;
   forget_kept(worker);
   worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
 }
