@@ -23,11 +23,11 @@ build: deps
 	@test -f $(BUILD)/build.ninja || cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
-# What ThreadSanitizer can judge: neither MPI libraries nor the model checker, nor what has one thread and takes long.
+# What ThreadSanitizer can judge: neither MPI libraries nor the model checker.
 tsan: deps
 	@test -f build/tsan/build.ninja || cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) $(TESTED)
-	ctest --preset tsan -L "unit|stress|program" -E "^unit\.(cluster_core|device_replica_stamps)"
+	ctest --preset tsan -L "unit|stress|program"
 
 # What AddressSanitizer and UndefinedBehaviorSanitizer find in a choice of tests. No leaks: what lives as long as the
 # process does is left to its end, and memory that was mapped is not searched for pointers.
