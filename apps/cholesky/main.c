@@ -23,14 +23,11 @@
 #include "verify.h"
 
 static void choose_grid(Options* options, const Job* job, Failure* failure) {
-  if (options->grid_rows == 0) {
-    int grid[2] = {0, 0};
-    MPI_Dims_create(job->ranks, 2, grid);
-    options->grid_rows = grid[0];
-    options->grid_cols = grid[1];
-  } else if ((long long)options->grid_rows * options->grid_cols != job->ranks) {
+  if (options->grid[0] == 0) {
+    MPI_Dims_create(job->ranks, 2, options->grid);
+  } else if ((long long)options->grid[0] * options->grid[1] != job->ranks) {
     failure_note(failure, kExitInput, "the process grid %dx%d does not have as many places as there are ranks: %d",
-                 options->grid_rows, options->grid_cols, job->ranks);
+                 options->grid[0], options->grid[1], job->ranks);
   }
 }
 
@@ -64,10 +61,10 @@ static int prepare(Run* run, const Job* job) {
   if (code != 0) {
     return code;
   }
-  run->layout = layout_make(options->n, options->tile, options->grid_rows, options->grid_cols, job->rank);
+  run->layout = layout_make(options->n, options->tile, options->grid[0], options->grid[1], job->rank);
   check_tags(&run->layout, &failure);
   if (failure.code == 0 && (!matrix_create(&run->matrix, &run->layout) || !panel_create(&run->panel, &run->layout) ||
-                            (options->check && !verify_create(&run->verification, &run->layout)))) {
+                            (!options->no_check && !verify_create(&run->verification, &run->layout)))) {
     failure_note(&failure, kExitInput, "not enough memory for a matrix of order %d in tiles of %d", options->n,
                  run->layout.tile);
   }
@@ -105,7 +102,7 @@ static double timed_factorise(Run* run) {
 static int solve(Run* run, const Job* job) {
   const Options* options = &run->options;
   Failure failure = {0};
-  if (options->check) {
+  if (!options->no_check) {
     verify_keep(&run->verification, &run->matrix);
   }
   Report report = {.layout = &run->layout,
@@ -113,7 +110,7 @@ static int solve(Run* run, const Job* job) {
                    .seed = options->seed,
                    .ranks = job->ranks,
                    .threads = job->threads,
-                   .checked = options->check,
+                   .checked = !options->no_check,
                    .tolerance = 10.0 * run->layout.n * DBL_EPSILON};
   report.seconds = timed_factorise(run);
   int minor = factorise_bad_minor(&run->matrix);
@@ -122,7 +119,7 @@ static int solve(Run* run, const Job* job) {
                  "the matrix is not positive definite: its leading minor of order %d is not positive", minor);
     return job_agree(job, &failure);
   }
-  if (options->check) {
+  if (!options->no_check) {
     report.norm = run->verification.norm_a;
     report.residual = verify_residual(&run->verification, &run->matrix, &run->panel);
   }

@@ -14,13 +14,13 @@ typedef struct {
   long long seed;
   int n;
   int tile;
-  int grid_rows; /* 0: choose a grid that is nearly square */
-  int grid_cols;
+  int grid[2]; /* rows and columns of processes; 0: choose a grid that is nearly square */
   int rounds;  /* times to factorise the generated matrix; the last one counts */
   bool target; /* kernels are target tasks of the default device */
-  bool check;
+  bool no_check;
   bool json;
   bool help;
+  const char* generated; /* an option for generated matrices that was given, or NULL */
 } Options;
 
 /* On a mistake, notes what is wrong and what is allowed. */

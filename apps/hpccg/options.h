@@ -19,8 +19,9 @@ typedef struct {
   Tiling tiling;
   TaskForm tasks;
   int iterations;
-  double tolerance;    /* 0: none */
-  const char* history; /* file to write; NULL: none */
+  double tolerance;       /* 0: none */
+  const char* history;    /* file to write; NULL: none */
+  const char* size_given; /* NULL: it was not */
   bool help;
 } Options;
 

@@ -16,14 +16,16 @@ typedef struct {
   int cycles; /* at most */
   int regions, balance, cost;
   bool prints_cycles, quiet, help;
+  bool pictures; /* of the reference, as is the next one; without effect */
+  int picture_files;
   FormName form;
 
   int element_tasks, node_tasks;           /* per loop; 0: chosen by the size */
   int per_face, per_edge;                  /* messages */
   int naming, addresses, graph_mode, pass; /* positions in the lists of words: see plan.h, marline_graph_begin, Pass */
   int remesh;
-  double creation_us;        /* microseconds added to each creation of a task */
-  bool allocates_each_cycle; /* allocates the arrays between loops in each cycle */
+  int creation_us;          /* microseconds added to each creation of a task */
+  int allocates_each_cycle; /* 1: allocates the arrays between loops in each cycle */
   bool times_loops;
   const char* footprint; /* the file for the footprint, or NULL */
 } Options;

@@ -6,6 +6,7 @@
  */
 #include <mpi.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "grid.h"
 #include "host.h"
@@ -124,7 +125,8 @@ static int execute(Run* run, int argc, char** argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   if (run->options.device_option) {
-    failure_note(&failure, kExitInput, "--%s is an option of minimod, not of minimod-mpi", run->options.device_option);
+    failure_note(&failure, kExitInput, "%.*s is an option of minimod, not of minimod-mpi",
+                 (int)strcspn(run->options.device_option, " "), run->options.device_option);
   }
   int code = job_agree(&run->job, &failure);
   if (code == 0 && run->options.help) {

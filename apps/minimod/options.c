@@ -1,73 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parsing of the command line with getopt_long; see options.h. Main thread only.
+ * The table of the options; see options.h. Main thread only.
  */
 #include "options.h"
 
-#include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "argument.h"
 
 enum {
-  kDefaultPoints = 96,
-  kDefaultSteps = 100,
   kFewestPoints = 8, /* each side has images of three */
   kMostPoints = 10000,
   kMost = 1000000,
 };
 
-static const double kDefaultCourant = 0.25;
 static const double kLargestCourant = 0.45; /* 2 / sqrt(3 * 6.502) is 0.4529: beyond it the shortest wave grows */
-static const double kDefaultWavelength = 10;
 
-static const char* const kFormNames[kForms] = {"copies", "updates"};
-static const char* const kModelNames[kModels] = {"uniform", "layers"};
-static const char* const kStartNames[kStarts] = {"point", "mode"};
+static const char* const kForms[] = {"copies", "updates", NULL};
+static const char* const kModels[] = {"uniform", "layers", NULL};
+static const char* const kStarts[] = {"point", "mode", NULL};
 
-const char* options_form(const Options* options) { return kFormNames[options->form]; }
-const char* options_model(const Options* options) { return kModelNames[options->model]; }
-const char* options_start(const Options* options) { return kStartNames[options->start]; }
+const char* options_form(const Options* options) { return kForms[options->form]; }
+const char* options_model(const Options* options) { return kModels[options->model]; }
+const char* options_start(const Options* options) { return kStarts[options->start]; }
 
-void options_print_usage(bool mpi) {
-  printf(
-      "usage: minimod%s [OPTIONS]\n"
-      "Waves of pressure in a box, cut along x into one slab per %s.\n"
-      "  --grid N or XxYxZ     points (default %d each way)\n"
-      "  --steps K             time steps (default %d)\n"
-      "  --courant C           what a wave travels in a step, in grid spacings, up to %g (default %g)\n"
-      "  --model MODEL         uniform (default) or layers: four layers along z, of different speeds\n"
-      "  --start START         point (default): a source in the middle; mode: a standing wave\n"
-      "  --wavelength W        of the source's strongest frequency, in grid spacings (default %g)\n"
-      "  --sponge W            points on each side that absorb waves (default 0: the border reflects)\n"
-      "  --sleep MS            kernels sleep that long per step and slab instead of computing\n"
-      "  --overlap             also time kernels and halos alone, and say which part of the latter is hidden\n"
-      "  --exact               compare with the exact solution in a uniform medium\n"
-      "  --serial              compare with a serial run, bit for bit\n",
-      mpi ? "-mpi" : "", mpi ? "MPI rank" : "device", kDefaultPoints, kDefaultSteps, kLargestCourant, kDefaultCourant,
-      kDefaultWavelength);
-  if (!mpi) {
-    printf(
-        "  --devices D           how many devices (default all)\n"
-        "  --form FORM           copies (default): halos go from device to device; updates: through the host\n"
-        "  --host                no devices: a parallel loop per step\n"
-        "  --chunk C             points along z that one device thread computes (default: all; 1 for GPUs)\n"
-        "  --picture FILE        writes the pressure in the middle x-z plane, a PGM\n");
-  }
-}
-
-static int parse_name(const char* option, const char* text, const char* const names[], int count, Failure* failure) {
-  for (int i = 0; i < count; ++i) {
-    if (strcmp(text, names[i]) == 0) {
-      return i;
-    }
-  }
-  failure_note(failure, kExitInput, "%s takes %s or %s, not '%s'", option, names[0], names[1], text);
-  return 0;
-}
-
-static void parse_grid(Options* options, const char* text, Failure* failure) {
+static void parse_grid(const char* option, const char* text, void* member, Failure* failure) {
   long long points[3];
   const char* end = text;
   int count = 0;
@@ -79,87 +36,58 @@ static void parse_grid(Options* options, const char* text, Failure* failure) {
     ++end;
   }
   if (!end || *end != '\0' || count == 2) {
-    failure_note(failure, kExitInput, "--grid takes N or XxYxZ, numbers from %d to %d, not '%s'", kFewestPoints,
+    failure_note(failure, kExitInput, "%s takes N or XxYxZ, numbers from %d to %d, not '%s'", option, kFewestPoints,
                  kMostPoints, text);
     return;
   }
+  int* grid = member;
   for (int i = 0; i < 3; ++i) {
-    options->grid[i] = (int)points[count == 1 ? 0 : i];
+    grid[i] = (int)points[count == 1 ? 0 : i];
   }
 }
 
-enum {
-  kGrid = 256,
-  kSteps,
-  kCourant,
-  kModel,
-  kStart,
-  kWavelength,
-  kSponge,
-  kSleep,
-  kOverlap,
-  kExact,
-  kSerial,
-  kHelp,
-  kDevices,
-  kForm,
-  kHost,
-  kChunk,
-  kPicture, /* of minimod only */
-};
+static const Argument kArguments[] = {
+    {"--grid N or XxYxZ     points (default {default} each way)", kParsed, offsetof(Options, grid), "96",
+     .parse = parse_grid},
+    {"--steps K             time steps (default {default})", kInt, offsetof(Options, steps), "100", .low = 1,
+     .high = kMost},
+    {"--courant C           what a wave travels in a step, in grid spacings, up to {high} (default {default})", kReal,
+     offsetof(Options, courant), "0.25", .low = 0.001, .high = kLargestCourant},
+    {"--model MODEL         uniform (default) or layers: four layers along z, of different speeds", kChoice,
+     offsetof(Options, model), "uniform", .words = kModels},
+    {"--start START         point (default): a source in the middle; mode: a standing wave", kChoice,
+     offsetof(Options, start), "point", .words = kStarts},
+    {"--wavelength W        of the source's strongest frequency, in grid spacings (default {default})", kReal,
+     offsetof(Options, wavelength), "10", .low = 4, .high = kMost},
+    {"--sponge W            points on each side that absorb waves (default {default}: the border reflects)", kInt,
+     offsetof(Options, sponge), "0", .high = kMostPoints},
+    {"--sleep MS            kernels sleep that long per step and slab instead of computing", kReal,
+     .member = offsetof(Options, sleep), .low = 0.001, .high = kMost},
+    {"--overlap             also time kernels and halos alone, and say which part of the latter is hidden", kFlag,
+     .member = offsetof(Options, overlap)},
+    {"--exact               compare with the exact solution in a uniform medium", kFlag,
+     .member = offsetof(Options, exact)},
+    {"--serial              compare with a serial run, bit for bit", kFlag, .member = offsetof(Options, serial)},
+    {"--help", kFlag, .member = offsetof(Options, help)},
+    {"--devices D           how many devices (default all)", kInt, .member = offsetof(Options, devices), .low = 1,
+     .high = kMost, .given = offsetof(Options, device_option)},
+    {"--form FORM           copies (default): halos go from device to device; updates: through the host", kChoice,
+     offsetof(Options, form), "copies", .words = kForms, .given = offsetof(Options, device_option)},
+    {"--host                no devices: a parallel loop per step", kFlag, .member = offsetof(Options, host),
+     .given = offsetof(Options, device_option)},
+    {"--chunk C             points along z that one device thread computes (default: all; 1 for GPUs)", kInt,
+     .member = offsetof(Options, chunk), .low = 1, .high = kMostPoints, .given = offsetof(Options, device_option)},
+    {"--picture FILE        writes the pressure in the middle x-z plane, a PGM", kText,
+     .member = offsetof(Options, picture), .given = offsetof(Options, device_option)},
+    {0}};
 
-static const struct option kOptions[] = {
-    {"grid", required_argument, NULL, kGrid},
-    {"steps", required_argument, NULL, kSteps},
-    {"courant", required_argument, NULL, kCourant},
-    {"model", required_argument, NULL, kModel},
-    {"start", required_argument, NULL, kStart},
-    {"wavelength", required_argument, NULL, kWavelength},
-    {"sponge", required_argument, NULL, kSponge},
-    {"sleep", required_argument, NULL, kSleep},
-    {"overlap", no_argument, NULL, kOverlap},
-    {"exact", no_argument, NULL, kExact},
-    {"serial", no_argument, NULL, kSerial},
-    {"help", no_argument, NULL, kHelp},
-    {"devices", required_argument, NULL, kDevices},
-    {"form", required_argument, NULL, kForm},
-    {"host", no_argument, NULL, kHost},
-    {"chunk", required_argument, NULL, kChunk},
-    {"picture", required_argument, NULL, kPicture},
-    {NULL, 0, NULL, 0},
-};
-
-static void apply_device_option(Options* options, int option, Failure* failure) {
-  options->device_option = kOptions[option - kGrid].name;
-  switch (option) {
-    case kDevices: options->devices = (int)argument_whole("--devices", optarg, 1, kMost, failure); break;
-    case kForm: options->form = (Form)parse_name("--form", optarg, kFormNames, kForms, failure); break;
-    case kHost: options->host = true; break;
-    case kChunk: options->chunk = (int)argument_whole("--chunk", optarg, 1, kMostPoints, failure); break;
-    default: options->picture = optarg;
-  }
-}
-
-static void apply_option(Options* options, int option, char** argv, Failure* failure) {
-  switch (option) {
-    case kGrid: parse_grid(options, optarg, failure); break;
-    case kSteps: options->steps = (int)argument_whole("--steps", optarg, 1, kMost, failure); break;
-    case kCourant: options->courant = argument_real("--courant", optarg, 0.001, kLargestCourant, failure); break;
-    case kModel: options->model = (Model)parse_name("--model", optarg, kModelNames, kModels, failure); break;
-    case kStart: options->start = (Start)parse_name("--start", optarg, kStartNames, kStarts, failure); break;
-    case kWavelength: options->wavelength = argument_real("--wavelength", optarg, 4, kMost, failure); break;
-    case kSponge: options->sponge = (int)argument_whole("--sponge", optarg, 0, kMostPoints, failure); break;
-    case kSleep: options->sleep = argument_real("--sleep", optarg, 0.001, kMost, failure); break;
-    case kOverlap: options->overlap = true; break;
-    case kExact: options->exact = true; break;
-    case kSerial: options->serial = true; break;
-    case kHelp: options->help = true; break;
-    default:
-      if (option >= kDevices && option <= kPicture) {
-        apply_device_option(options, option, failure);
-      } else {
-        argument_refuse_option(option, argv[optind - 1], failure);
-      }
+void options_print_usage(bool mpi) {
+  printf(
+      "usage: minimod%s [OPTIONS]\n"
+      "Waves of pressure in a box, cut along x into one slab per %s.\n",
+      mpi ? "-mpi" : "", mpi ? "MPI rank" : "device");
+  for (const Argument* row = kArguments; row->help && !(mpi && row->given); ++row) {
+    argument_print(row);
   }
 }
 
@@ -193,14 +121,7 @@ static void check_together(const Options* options, Failure* failure) {
 }
 
 void options_parse(Options* options, int argc, char** argv, Failure* failure) {
-  *options = (Options){.grid = {kDefaultPoints, kDefaultPoints, kDefaultPoints},
-                       .steps = kDefaultSteps,
-                       .courant = kDefaultCourant,
-                       .wavelength = kDefaultWavelength};
-  int option;
-  while ((option = getopt_long(argc, argv, ":", kOptions, NULL)) != -1) {
-    apply_option(options, option, argv, failure);
-  }
-  argument_refuse_more(argc - optind, argv + optind, failure);
+  *options = (Options){0};
+  arguments_parse(kArguments, kTwoDashes, options, argc, argv, failure);
   check_together(options, failure);
 }

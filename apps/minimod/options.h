@@ -9,9 +9,9 @@
 
 #include "failure.h"
 
-typedef enum { kFormCopies, kFormUpdates, kForms } Form;
-typedef enum { kModelUniform, kModelLayers, kModels } Model;
-typedef enum { kStartPoint, kStartMode, kStarts } Start;
+typedef enum { kFormCopies, kFormUpdates } Form;
+typedef enum { kModelUniform, kModelLayers } Model;
+typedef enum { kStartPoint, kStartMode } Start;
 
 typedef struct {
   int grid[3];
@@ -32,7 +32,7 @@ typedef struct {
   int devices; /* 0: all */
   int chunk;   /* points; 0: whole rows */
   const char* picture;
-  const char* device_option; /* one of these that was given, or NULL */
+  const char* device_option; /* line of --help of one of these that was given, or NULL */
 } Options;
 
 void options_parse(Options* options, int argc, char** argv, Failure* failure);

@@ -30,7 +30,8 @@ typedef struct {
   int workers; /* shots at a time, for the efficiency; 0: threads, or devices */
   double sleep_ms;
   bool check;
-  const char* output; /* NULL: none */
+  const char* output;        /* NULL: none */
+  const char* devices_given; /* NULL: they were not */
   bool help;
 } Options;
 

@@ -24,7 +24,7 @@ typedef struct {
   long long lookups; /* strong: of all devices; weak: of each */
   int devices;       /* 0: all */
   int kernels;
-  bool weak;
+  int weak; /* 1, or strong: 0 */
   bool host;
   double sleep_ms; /* 0: kernels look up */
   Check check;
