@@ -1,10 +1,16 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Fortran through mpif.h: blocking receives in tasks, created before the sends, on two ranks of one thread. The
-! wrappers that translate to C are part of the MPI library, and yet their calls are the program's.
-program recv_tasks_mpifh
+! Fortran through the mpi module or, with MPIF_H, through mpif.h: blocking receives in tasks, created before the sends,
+! on two ranks of one thread. The wrappers that translate to C are part of the MPI library, and yet their calls are the
+! program's.
+program recv_tasks
+#ifndef MPIF_H
+  use mpi
+#endif
   implicit none
+#ifdef MPIF_H
   include 'mpif.h'
+#endif
   integer, parameter :: messages = 64
   integer :: rank, peer, error, i, total
   integer :: received(messages), sent(messages)
@@ -55,4 +61,4 @@ contains
     print '("rank ", i0, ": FAILED: ", a, " of ", i0)', rank, what, which
     call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
   end subroutine fail
-end program recv_tasks_mpifh
+end program recv_tasks
