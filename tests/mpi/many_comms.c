@@ -10,14 +10,6 @@ enum { kChain = 60000, kWarmUp = 2000, kMostGrowth = 1024 * 1024, kComms = 200, 
 
 static MPI_Comm comms[kComms];
 
-static long resident_bytes(void) {
-  long pages = -1;
-  FILE* file = fopen("/proc/self/statm", "r");
-  expect(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm is there");
-  fclose(file);
-  return pages * sysconf(_SC_PAGESIZE);
-}
-
 static void make_chain(MPI_Comm* last, int links) {
   for (int i = 0; i < links; ++i) {
     MPI_Comm next;

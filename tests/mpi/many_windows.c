@@ -16,14 +16,6 @@ static int most;
 static MPI_Win* windows;
 static int** contents; /* a page each, two values of which count */
 
-static long resident_bytes(void) {
-  long pages = -1;
-  FILE* file = fopen("/proc/self/statm", "r");
-  expect(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm is there");
-  fclose(file);
-  return pages * sysconf(_SC_PAGESIZE);
-}
-
 static int allocate(int i) {
   return MPI_Win_allocate(kPage, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &contents[i], &windows[i]);
 }

@@ -32,6 +32,15 @@ static inline void start(int* argc, char*** argv, int ranks) {
   expect(world_size == ranks, "the test runs on the number of ranks that it is written for");
 }
 
+/* Resident memory of this process. */
+static inline long resident_bytes(void) {
+  long pages = -1;
+  FILE* file = fopen("/proc/self/statm", "r");
+  expect(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm is there");
+  fclose(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
 /* Every rank says that it got here; the runner counts these lines. */
 static inline int finish(void) {
   MPI_Finalize();

@@ -11,7 +11,6 @@ import json
 import math
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
+from application import EXIT_INPUT, EXIT_WRONG, FUNNELED, ApplicationOutcome, build_library
 from conftest import SECONDS, clean_environment
 
 BUILD = Path(os.environ.get("MARLINE_BUILD", Path(__file__).parents[3] / "build" / "release")).resolve()
@@ -380,15 +379,6 @@ __attribute__((constructor)) static void start(void) {
 """
 
 
-def build_library(folder: Path, source: str) -> Path:
-    compiler = shutil.which("gcc-12")
-    if not compiler:
-        pytest.skip("gcc-12 is not there to build a library with")
-    (folder / "library.c").write_text(source)
-    subprocess.run([compiler, "-shared", "-fPIC", folder / "library.c", "-o", folder / "library.so"], check=True)
-    return folder / "library.so"
-
-
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("code", (0, EXIT_WRONG, EXIT_INPUT))
 def test_exit_status_of_every_rank(code: int, ranks: int, tmp_path: Path) -> None:
@@ -404,15 +394,6 @@ def test_exit_status_of_every_rank(code: int, ranks: int, tmp_path: Path) -> Non
 
 
 # An MPI library that grants less than MPI_THREAD_MULTIPLE -------------------------------------------------------------
-
-FUNNELED = """
-extern int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  int code = PMPI_Init_thread(argc, argv, required, provided);
-  *provided = 1; /* MPI_THREAD_FUNNELED in Open MPI and MPICH */
-  return code;
-}
-"""
 
 
 def test_thread_support(tmp_path: Path) -> None:

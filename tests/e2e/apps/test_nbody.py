@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
+from application import EXIT_INPUT, EXIT_WRONG, FUNNELED, ApplicationOutcome, build_library
 from conftest import clean_environment
 from nbody_reference import expected_checksum, share
 
@@ -226,25 +226,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], st
     folder = tmp_path_factory.mktemp("libraries")
 
     def make(name: str, source: str) -> str:
-        compiler = shutil.which("gcc-12")
-        if compiler is None:
-            pytest.skip("gcc-12 is not there to build a library with")
-        (folder / f"{name}.c").write_text(source)
-        output = folder / f"{name}.so"
-        subprocess.run([compiler, "-shared", "-fPIC", folder / f"{name}.c", "-o", output], check=True)
-        return str(output)
+        return str(build_library(folder, source, name))
 
     return make
 
 
-FUNNELED = """
-extern int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  int code = PMPI_Init_thread(argc, argv, required, provided);
-  *provided = 1; /* MPI_THREAD_FUNNELED in Open MPI and MPICH */
-  return code;
-}
-"""
 FEW_TAGS = """
 int MPI_Comm_get_attr(void *comm, int key, void *value, int *found) {
   static int bound = 5;

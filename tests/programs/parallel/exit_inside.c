@@ -5,11 +5,10 @@
  *
  * Covers: marline process, parallel, task, barrier
  */
-#include "../check.h"
+#include "../forked.h"
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/wait.h>
 
 enum { kStatus = 3, kHandled = 7, kSeconds = 100, kRounds = 4 };
 
@@ -83,10 +82,7 @@ static void in_child(void (*end)(int), int who, int with_handler) {
     end(who);
     _exit(1);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), with_handler ? kHandled : kStatus);
+  expect_exit(child, with_handler ? kHandled : kStatus);
 }
 
 int main(void) {

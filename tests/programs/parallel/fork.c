@@ -5,9 +5,8 @@
  *
  * Covers: marline process, parallel, task
  */
-#include "../check.h"
+#include "../forked.h"
 #include <omp.h>
-#include <sys/wait.h>
 
 enum { kTasks = 200 };
 
@@ -37,10 +36,7 @@ static void regions_in_child(int generations) {
     regions_in_child(generations - 1);
     exit(0); /* with the runtime's end of the process, too */
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), 0);
+  expect_exit(child, 0);
   region();
 }
 

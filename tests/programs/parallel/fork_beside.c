@@ -6,10 +6,9 @@
  *
  * Covers: marline process, parallel(num_threads), task
  */
-#include "../check.h"
+#include "../forked.h"
 #include <omp.h>
 #include <pthread.h>
-#include <sys/wait.h>
 
 enum { kForks = 60, kOthers = 2, kSeconds = 100 };
 
@@ -47,14 +46,6 @@ static void* in_new_thread(void* argument) {
   return argument;
 }
 
-static void expect_success(pid_t child) {
-  int status;
-  CHECK(child > 0);
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), 0);
-}
-
 static void leave_a_waiter_behind(void) {
 #pragma omp parallel num_threads(2)
   {
@@ -71,7 +62,7 @@ static void leave_a_waiter_behind(void) {
         child = -1;
         _exit(child != -1);
       }
-      expect_success(child);
+      expect_exit(child, 0);
     } else {
       usleep(5000);
 #pragma omp critical
@@ -95,7 +86,7 @@ int main(void) {
       CHECK_EQ(pthread_join(thread, NULL), 0);
       _exit(0);
     }
-    expect_success(child);
+    expect_exit(child, 0);
   }
   __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < kOthers; i++) CHECK_EQ(pthread_join(others[i], NULL), 0);

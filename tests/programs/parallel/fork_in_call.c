@@ -7,13 +7,10 @@
  *
  * Covers: marline process, parallel, task
  */
-#include "../check.h"
+#include "../forked.h"
 #include <marline/marline.h>
 #include <omp.h>
 #include <pthread.h>
-#include <sys/prctl.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 enum { kSeconds = 100, kHandled = 7, kThreads = 3 };
 enum when { kBefore, kIn, kAfter, kNever };
@@ -47,19 +44,13 @@ static int is_child;
 
 static void fork_if(int now) {
   if (!now) return;
-  fflush(NULL);
-  pid_t child = fork();
-  CHECK(child >= 0);
+  pid_t child = fork_bound();
   if (child == 0) {
-    CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
     is_child = 1;
     alarm(kSeconds);
     return;
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), kHandled);
+  expect_exit(child, kHandled);
 }
 
 static void call(enum when when, int depth) {
@@ -103,19 +94,14 @@ int main(void) {
   omp_set_dynamic(0);
   omp_set_max_active_levels(2);
   for (int way = 0; way < 4 * 2 * 3; way++) {
-    pid_t child = fork();
-    CHECK(child >= 0);
+    pid_t child = fork_bound();
     if (child == 0) {
-      CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
       alarm(kSeconds);
       atexit(handler);
       one_way(way);
       pthread_exit(NULL);
     }
-    int status;
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK(WIFEXITED(status));
-    CHECK_EQ(WEXITSTATUS(status), kHandled);
+    expect_exit(child, kHandled);
   }
   return 0;
 }

@@ -5,21 +5,12 @@
  *
  * Covers: marline process, parallel(num_threads), task
  */
-#include "../check.h"
+#include "../resident.h"
 #include <dirent.h>
 #include <omp.h>
 #include <pthread.h>
 
 enum { kWarmUp = 300, kThreads = 1500, kAtATime = 3, kGrowthKiB = 12288 };
-
-static long resident_kib(void) {
-  long pages = 0, resident = 0;
-  FILE* file = fopen("/proc/self/statm", "r");
-  CHECK(file != NULL);
-  CHECK_EQ(fscanf(file, "%ld %ld", &pages, &resident), 2);
-  fclose(file);
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static int kernel_threads(void) {
   int count = 0;

@@ -6,13 +6,10 @@
  *
  * Covers: marline process, marline progress hooks, marline events
  */
-#include "../check.h"
+#include "../forked.h"
 #include <marline/marline.h>
 #include <omp.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 enum { kHandled = 7, kSeconds = 100 };
 
@@ -87,11 +84,8 @@ static void one_that_will_wait(void) { beside(wait_later); }
 static void handler(void) { _exit(kHandled); }
 
 static void in_child(void (*beside_main)(void)) {
-  fflush(NULL);
-  pid_t child = fork();
-  CHECK(child >= 0);
+  pid_t child = fork_bound();
   if (child == 0) {
-    CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
     atexit(handler);
     hook = marline_progress_register("thread_exit_hook", poll_event, NULL);
     CHECK(hook != NULL);
@@ -99,10 +93,7 @@ static void in_child(void (*beside_main)(void)) {
     beside_main();
     pthread_exit(NULL);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), kHandled);
+  expect_exit(child, kHandled);
 }
 
 int main(int argc, char** argv) {

@@ -6,13 +6,10 @@
  *
  * Covers: marline process, parallel, task(detach), teams, omp_fulfill_event
  */
-#include "../check.h"
+#include "../forked.h"
 #include <omp.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 enum { kHandled = 7, kSeconds = 100, kRegions = 50 };
 
@@ -124,26 +121,15 @@ static void with_a_detached_task_pending(void) {
 static void in_a_child_of_a_child(void) {
   region();
   if (!is_marline) return; /* regions after fork() are more than OpenMP promises */
-  fflush(NULL);
-  pid_t child = fork();
-  CHECK(child >= 0);
+  pid_t child = fork_bound();
   region();
-  if (child == 0) {
-    CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
-    return; /* this one leaves as its parent does */
-  }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), kHandled);
+  if (child == 0) return; /* this one leaves as its parent does */
+  expect_exit(child, kHandled);
 }
 
 static void in_child(void (*before)(void)) {
-  fflush(NULL);
-  pid_t child = fork();
-  CHECK(child >= 0);
+  pid_t child = fork_bound();
   if (child == 0) {
-    CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
     omp_set_dynamic(0);
     want = omp_get_max_threads();
     finished = 1;
@@ -151,10 +137,7 @@ static void in_child(void (*before)(void)) {
     before();
     pthread_exit(NULL);
   }
-  int status;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK(WIFEXITED(status));
-  CHECK_EQ(WEXITSTATUS(status), kHandled);
+  expect_exit(child, kHandled);
 }
 
 int main(void) {

@@ -5,7 +5,7 @@
  *
  * Covers: marline persistent graphs, task(depend:in/inout, firstprivate)
  */
-#include "memory.h"
+#include "../resident.h"
 #include <marline/marline.h>
 #include <omp.h>
 

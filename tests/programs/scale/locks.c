@@ -7,7 +7,7 @@
  * Covers: omp_init_lock, omp_set_lock, omp_unset_lock, omp_test_lock, omp_destroy_lock, omp_init_nest_lock,
  *  omp_set_nest_lock, omp_unset_nest_lock, omp_destroy_nest_lock, taskloop(grainsize)
  */
-#include "memory.h"
+#include "../resident.h"
 #include <omp.h>
 
 enum { kSlackKiB = 64 * 1024 };

@@ -5,7 +5,7 @@
  *
  * Covers: parallel(num_threads, if), omp_get_level, omp_get_active_level
  */
-#include "memory.h"
+#include "../resident.h"
 #include <omp.h>
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
  *
  * Covers: task, task(untied, depend:inout, if), taskgroup, taskwait
  */
-#include "memory.h"
+#include "../resident.h"
 #include <omp.h>
 
 enum { kShapes = 8, kMostWorkers = 100, kMostNeighbours = 20, kGrowthKib = 1 << 10 };

@@ -6,7 +6,7 @@
  *
  * Covers: taskgroup, task(detach), omp_fulfill_event
  */
-#include "memory.h"
+#include "../resident.h"
 #include <omp.h>
 
 enum { kGrowthKiB = 8192, kNestedTasks = 2000 };

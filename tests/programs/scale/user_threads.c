@@ -6,7 +6,7 @@
  *
  * Covers: marline process, parallel(num_threads), task
  */
-#include "memory.h"
+#include "../resident.h"
 #include <omp.h>
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
  *
  * Covers: marline suspension
  */
-#include "../check.h"
+#include "../resident.h"
 #include <marline/marline.h>
 #include <omp.h>
 
@@ -19,15 +19,6 @@ static long lines_of(const char* path) {
   for (int c; (c = fgetc(file)) != EOF;) lines += c == '\n';
   fclose(file);
   return lines;
-}
-
-static long resident_bytes(void) {
-  FILE* file = fopen("/proc/self/statm", "r");
-  CHECK(file != NULL);
-  long pages = 0;
-  CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
-  fclose(file);
-  return pages * sysconf(_SC_PAGESIZE);
 }
 
 static void suspend_and_resume(int tasks, marline_event_t* events, int untied) {
@@ -66,7 +57,7 @@ static void suspend_and_resume(int tasks, marline_event_t* events, int untied) {
 }
 
 /* The threads of the region give it back when they fall asleep, or at once where there is one. */
-static void expect_back(long before) {
+static void expect_stacks_back(long before) {
   for (int i = 0; i < 3000 && resident_bytes() > before + 2 * kSlackBytes; i++) usleep(10 * 1000);
   printf("%ld MiB more than before\n", (resident_bytes() - before) >> 20);
   CHECK(resident_bytes() <= before + 2 * kSlackBytes);
@@ -80,7 +71,7 @@ int main(int argc, char** argv) {
   CHECK(events != NULL);
   suspend_and_resume(tasks, events, 1);
   suspend_and_resume(tasks, events, 0); /* again on the same stacks: nothing may have leaked */
-  expect_back(before);
+  expect_stacks_back(before);
   free(events);
   return 0;
 }

@@ -5,7 +5,7 @@
  *
  * Covers: task(firstprivate)
  */
-#include "../check.h"
+#include "../resident.h"
 #include <omp.h>
 #include <sys/resource.h>
 
@@ -24,15 +24,6 @@ static long faults(void) {
   struct rusage usage;
   CHECK_EQ(getrusage(RUSAGE_SELF, &usage), 0);
   return usage.ru_minflt;
-}
-
-static long resident_bytes(void) {
-  FILE* file = fopen("/proc/self/statm", "r");
-  CHECK(file != NULL);
-  long pages = 0;
-  CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
-  fclose(file);
-  return pages * sysconf(_SC_PAGESIZE);
 }
 
 static Data data;

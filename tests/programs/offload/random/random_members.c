@@ -25,15 +25,6 @@ typedef struct {
 } Whole;
 
 static Whole one, host, device;
-static uint64_t state;
-
-/* splitmix64 (Steele, Lea, Flood, 2014). */
-static int below(int limit) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (int)((z ^ (z >> 31)) % (uint64_t)limit);
-}
 
 static void fill(Whole* whole, int salt) {
   whole->head = salt, whole->tail = -salt;

@@ -38,15 +38,6 @@ static Node one;
 static Values host, device;
 static int array[2][kN];
 static int has_whole, has_a, has_b;
-static uint64_t state;
-
-/* splitmix64 (Steele, Lea, Flood, 2014). */
-static int below(int limit) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (int)((z ^ (z >> 31)) % (uint64_t)limit);
-}
 
 static void write_host(int salt) {
   for (int i = 0; i < kN; i++) {

@@ -2,19 +2,21 @@
  *
  * Resident memory of the process, for programs that use much of a resource and give it back. Includes check.h.
  */
-#ifndef PROGRAMS_SCALE_MEMORY_H
-#define PROGRAMS_SCALE_MEMORY_H
+#ifndef PROGRAMS_RESIDENT_H
+#define PROGRAMS_RESIDENT_H
 
-#include "../check.h"
+#include "check.h"
 
-static inline long resident_kib(void) {
+static inline long resident_bytes(void) {
   FILE* file = fopen("/proc/self/statm", "r");
   CHECK(file != NULL);
   long pages = 0;
   CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
   fclose(file);
-  return pages * (sysconf(_SC_PAGESIZE) / 1024);
+  return pages * sysconf(_SC_PAGESIZE);
 }
+
+static inline long resident_kib(void) { return resident_bytes() / 1024; }
 
 /* Under a sanitizer, which keeps several bytes for each and its own account of what was freed, 32 times as much. */
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
