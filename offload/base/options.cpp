@@ -3,25 +3,17 @@
 // The table of the variables that libmarline-target reads, and the functions that read their values.
 #include "base/options.hpp"
 
-#include "../common/environment.h"
+#include "../common/options.hpp"
 #include "base/report.hpp"
 
 #include <strings.h>
-
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 namespace marline::offload {
 
 namespace {
 
-struct Row {
-  const char* name;
-  const char* fallback;
-  const char* accepted;
-  const char* summary;
-};
+struct NoValues {};  // each option is read where it is needed
+using Row = OptionRow<NoValues>;
 
 // In the order of Option. docs/options.md is generated from these texts.
 constexpr Row kTable[] = {
@@ -169,40 +161,31 @@ const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }
 
 const char* option_value(Option option) {
   const char* value = trusted_variable(row_of(option).name);
-  bool given = value != nullptr && *value != '\0' && strcasecmp(value, row_of(option).fallback) != 0;
-  return given ? value : nullptr;
+  return is_blank(value) || strcasecmp(value, row_of(option).default_value) == 0 ? nullptr : value;
+}
+
+const char* option_text(Option option) {
+  const char* given = option_value(option);
+  return given != nullptr ? given : row_of(option).default_value;
 }
 
 size_t option_bytes(Option option) {
-  const char* given = option_value(option);
-  const char* text = given != nullptr ? given : row_of(option).fallback;
-  static constexpr char kUnits[] = "kmg";
-  char* end;
-  unsigned long long number = std::strtoull(text, &end, 10);
-  const char* unit = *end != '\0' ? std::strchr(kUnits, *end | 0x20) : nullptr;  // in lower case
-  unsigned shift = unit != nullptr ? 10 * (static_cast<unsigned>(unit - kUnits) + 1) : 0;
-  if (unit != nullptr) ++end;
-  if (*text < '0' || *text > '9' || *end != '\0' || number > (uint64_t{1} << 44) >> shift) refuse_value(option, text);
-  return number << shift;
+  return option_as<size_t>(
+      option, [](Cursor& in, size_t& bytes) { return read_plain_bytes(in, bytes) && bytes <= size_t{1} << 44; });
 }
 
 int option_milliseconds(Option option) {
-  const char* given = option_value(option);
-  const char* text = given != nullptr ? given : row_of(option).fallback;
-  struct Unit {
-    const char* name;
-    double milliseconds;
-  };
-  static constexpr Unit kUnits[] = {{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}};
-  constexpr double kLeast = 1e3, kMost = 24 * 3.6e6;
-  char* end;
-  double number = std::strtod(text, &end);
-  for (const Unit& unit : kUnits) {
-    if (strcasecmp(end, unit.name) != 0) continue;
-    double time = number * unit.milliseconds;
-    if (*text >= '0' && *text <= '9' && time >= kLeast && time <= kMost) return static_cast<int>(time);
-  }
-  refuse_value(option, text);
+  return option_as<int>(option, [](Cursor& in, int& milliseconds) {
+    static constexpr const char* kUnits[] = {"ms", "s", "m", "h"};
+    static constexpr double kMilliseconds[] = {1, 1e3, 6e4, 3.6e6};
+    constexpr double kLeast = 1e3, kMost = 24 * 3.6e6;
+    double number;
+    int unit;
+    if (!in.accept_real(number) || !read_word(in, kUnits, unit)) return false;
+    const double time = number * kMilliseconds[unit];
+    milliseconds = time >= kLeast && time <= kMost ? static_cast<int>(time) : 0;
+    return milliseconds != 0;
+  });
 }
 
 void refuse_value(Option option, const char* value, const char* wrong) {

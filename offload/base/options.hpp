@@ -4,7 +4,7 @@
 // made from the table in options.cpp. Any thread.
 #pragma once
 
-#include <cstddef>
+#include "../common/readers.hpp"
 
 namespace marline::offload {
 
@@ -29,16 +29,30 @@ enum class Option {
 // The variable's value; null if it is not given, empty or its default.
 [[nodiscard]] const char* option_value(Option option);
 
-// The variable's value, or else its default, as a number of bytes. Ends the program if the value is not a number of
-// bytes.
-[[nodiscard]] size_t option_bytes(Option option);
-
-// The variable's value, or else its default, as a time in milliseconds. Ends the program if the value is not a time
-// from 1 s to 1 day.
-[[nodiscard]] int option_milliseconds(Option option);
+// The variable's value, or else its default.
+[[nodiscard]] const char* option_text(Option option);
 
 // Ends the program with a message that the variable cannot have this value, and what it accepts. `wrong`: the part of
 // the value from the error on, or null.
 [[noreturn]] void refuse_value(Option option, const char* value, const char* wrong = nullptr);
+
+// The variable's value, or else its default, as `read` understands it: bool(Cursor&, Value&), as in common/readers.hpp.
+// Ends the program if it does not.
+template <class Value, class Read>
+[[nodiscard]] Value option_as(Option option, Read read) {
+  const char* text = option_text(option);
+  Cursor in(text);
+  Value value{};
+  if (!read(in, value) || !in.at_end()) refuse_value(option, text);
+  return value;
+}
+
+[[nodiscard]] size_t option_bytes(Option option);      // up to 16T
+[[nodiscard]] int option_milliseconds(Option option);  // from 1 s to 1 day
+
+template <class Enum, size_t N>
+[[nodiscard]] Enum option_word(Option option, const char* const (&words)[N]) {
+  return option_as<Enum>(option, [&](Cursor& in, Enum& value) { return read_word(in, words, value); });
+}
 
 }  // namespace marline::offload

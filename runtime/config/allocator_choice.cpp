@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#include "config/readers.hpp"
+#include "../common/readers.hpp"
 
 namespace marline {
 

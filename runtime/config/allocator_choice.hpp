@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "config/text.hpp"
+#include "../common/text.hpp"
 
 namespace marline {
 

@@ -5,7 +5,7 @@
 // one place. Stateless.
 #pragma once
 
-#include "config/text.hpp"
+#include "../common/text.hpp"
 
 namespace marline {
 

@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 #include "config/cpu_list.hpp"
-#include "config/readers.hpp"
+#include "../common/readers.hpp"
 
 namespace marline {
 namespace {

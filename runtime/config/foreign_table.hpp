@@ -8,7 +8,7 @@
 #include <span>
 
 #include "config/options.hpp"
-#include "config/text.hpp"
+#include "../common/text.hpp"
 
 namespace marline {
 

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "base/check.hpp"
-#include "config/readers.hpp"
+#include "../common/readers.hpp"
 
 namespace marline {
 namespace {

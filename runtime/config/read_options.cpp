@@ -24,11 +24,6 @@ Options as_given;
 int default_threads = 0;       // 0: not known yet
 uint64_t the_fingerprint = 0;  // of the variables' values when they were read; written by options_init
 
-bool parse_value(const Option& option, const char* value, Options& to) {
-  Cursor in(value);
-  return option.parse(in, to) && in.at_end();
-}
-
 // These options are only read when the initial task starts, a thread starts or a thread idles; no other place keeps
 // their values.
 constexpr const char* kChangeable[] = {
@@ -50,9 +45,6 @@ bool changeable(const char* name) {
   return false;
 }
 
-// An empty value counts as not given: with `OMP_X= ./a.out` a user removes a variable.
-bool is_blank(const char* value) { return value == nullptr || Cursor(value).at_end(); }
-
 // The value of the variable or, for OpenMP's variables, of OMP_X_ALL, which is for the host and all devices (OpenMP
 // 6.0, section 4.3). `called`: the name of the one that is set.
 const char* given(const char* name, Lookup lookup, const char*& called) {
@@ -73,14 +65,11 @@ bool is_given(const char* name, Lookup lookup) {
 void parse_option(const Option& option, Options& result, Lookup lookup) {
   const char* called;
   const char* value = given(option.name, lookup, called);
-  if (!is_blank(value)) {
-    if (parse_value(option, value, result)) return;
+  auto refuse = [&](const char*) {
     warn("%s=\"%s\" is not usable: expected %s; using the default, \"%s\"", called, value, option.accepted,
          option.default_value);
-  }
-  if (!parse_value(option, option.default_value, result)) {
-    fatal("out of memory while reading %s", option.name);  // defaults are well-formed, but copying one may fail
-  }
+  };
+  if (!read_option(option, value, result, refuse)) fatal("out of memory while reading %s", option.name);
 }
 
 const ForeignOption* foreign_named(const char* name) {
@@ -114,8 +103,7 @@ const char* said_otherwise(const ForeignOption& foreign, Lookup lookup) {
 
 bool parse_foreign_value(const ForeignOption& foreign, const char* value, Options& to) {
   Options parsed = to;
-  Cursor in(value);
-  if (!foreign.parse(in, parsed) || !in.at_end()) return false;
+  if (!parse_value(foreign, value, parsed)) return false;
   to = parsed;
   return true;
 }
@@ -326,8 +314,7 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   if (!(alone || any_time) || !(option != nullptr ? changeable(name) : changeable(*foreign)))
     return OptionChange::kTooLate;
   Options trial = as_given;
-  Cursor in(value);
-  if (!(option != nullptr ? option->parse(in, trial) : foreign->parse(in, trial)) || !in.at_end()) {
+  if (!(option != nullptr ? parse_value(*option, value, trial) : parse_value(*foreign, value, trial))) {
     return OptionChange::kMalformed;
   }
   // The program's own call has precedence over the number of threads in the environment.

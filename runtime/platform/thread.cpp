@@ -18,7 +18,7 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/memory/shared_pool.hpp"
-#include "config/text.hpp"
+#include "../common/text.hpp"
 #include "platform/control_groups.hpp"
 
 namespace marline {

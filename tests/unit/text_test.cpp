@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// config/text.hpp: reading values from left to right, and text in a buffer that may be too small.
-#include "config/text.hpp"
+// common/text.hpp: reading values from left to right, and text in a buffer that may be too small.
+#include "../common/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "config/text.hpp"
+#include "../common/text.hpp"
 #include "platform/topology/places.hpp"
 #include "platform/thread.hpp"
 

@@ -7,8 +7,6 @@
 #include "base/options.hpp"
 #include "base/report.hpp"
 
-#include <strings.h>
-
 #include <cstdlib>
 #include <cstring>
 
@@ -84,11 +82,8 @@ const char* const* read_nodes(int count) {
 }  // namespace
 
 WireChoice chosen_wire() {
-  const char* value = option_value(Option::kWire);
-  if (value == nullptr) return WireChoice::kAuto;
-  if (strcasecmp(value, "local") == 0) return WireChoice::kLocal;
-  if (strcasecmp(value, "mpi") == 0) return WireChoice::kMpi;
-  refuse_value(Option::kWire, value);
+  static constexpr const char* kWords[] = {"auto", "local", "mpi"};  // by WireChoice
+  return option_word<WireChoice>(Option::kWire, kWords);
 }
 
 bool read_job(Job& job) {

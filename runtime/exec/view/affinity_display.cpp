@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
-#include "config/text.hpp"
+#include "../common/text.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/view/affinity_format.hpp"
 #include "platform/topology/places.hpp"

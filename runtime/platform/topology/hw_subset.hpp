@@ -4,7 +4,7 @@
 // thread of each of four cores of one socket) or `2c@4` (two cores of each socket, after skipping the first four).
 #pragma once
 
-#include "config/text.hpp"
+#include "../common/text.hpp"
 #include "platform/topology/topology.hpp"
 
 namespace marline {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "config/options.hpp"
-#include "config/text.hpp"
+#include "../common/text.hpp"
 #include "platform/topology/nearness.hpp"
 #include "platform/topology/topology.hpp"
 

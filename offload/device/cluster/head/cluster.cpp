@@ -18,8 +18,6 @@
 #include "device/process/process.hpp"
 #include "device/processor/call_kernel.hpp"
 
-#include <strings.h>
-
 #include <atomic>
 #include <climits>
 #include <cstring>
@@ -49,12 +47,11 @@ struct ChosenPlacement {
 };
 
 ChosenPlacement chosen_placement() {
-  const char* text = option_value(Option::kClusterPlacement);
-  if (text == nullptr) return {};
-  if (strcasecmp(text, "hold") == 0) return {.hold = true};
-  if (strcasecmp(text, "roundrobin") == 0) return {.policy = PlacementPolicy::kRoundRobin};
-  if (strcasecmp(text, "owner") != 0) refuse_value(Option::kClusterPlacement, text);
-  return {.policy = PlacementPolicy::kOwnerComputes};
+  constexpr int kHold = 3;  // the words before it are by PlacementPolicy
+  static constexpr const char* kWords[] = {"heft", "roundrobin", "owner", "hold"};
+  int word = option_word<int>(Option::kClusterPlacement, kWords);
+  if (word == kHold) return {.hold = true};
+  return {.policy = static_cast<PlacementPolicy>(word)};
 }
 
 // The number of kernels that may be submitted and not have run. For each node it is twice the number that a node is
@@ -65,10 +62,8 @@ int most_submitted(const Device* device, bool hold, int group) {
 }
 
 bool submits_early() {
-  const char* text = option_value(Option::kClusterSends);
-  if (text == nullptr) return true;
-  if (strcasecmp(text, "ready") != 0) refuse_value(Option::kClusterSends, text);
-  return false;
+  static constexpr const char* kWords[] = {"ready", "ahead"};
+  return option_word<bool>(Option::kClusterSends, kWords);
 }
 
 uint64_t chosen_memory() {

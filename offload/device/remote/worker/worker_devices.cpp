@@ -24,30 +24,24 @@ struct Wish {
   bool or_processor = false;  // the processor, if there are not enough GPUs
 };
 
-Wish read_wish() {
-  const char* text = option_value(Option::kNodeDevices);
-  ClusterOf members = cluster_members();
-  if (text == nullptr && members == ClusterOf::kGpus) return {PartsBy::kMachine, 1, false, true, true};
-  if (text == nullptr && members == ClusterOf::kAll) return {PartsBy::kMachine, 1, false, true, true, true};
-  if (text == nullptr) return {};
-  if (std::strcmp(text, "gpus") == 0) return {PartsBy::kMachine, 1, false, true};
-  const char* comma = std::strchr(text, ',');
-  if (comma != nullptr && std::strcmp(comma, ",gpus") != 0) refuse_value(Option::kNodeDevices, text);
-  size_t length = comma != nullptr ? static_cast<size_t>(comma - text) : std::strlen(text);
-  auto is = [text, length](const char* word) {
-    return std::strlen(word) == length && std::strncmp(text, word, length) == 0;
-  };
-  Wish wish = {PartsBy::kMachine, 1, true, comma != nullptr};
-  if (is("machine")) return wish;
-  wish.by = is("sockets") ? PartsBy::kSockets : is("numa") ? PartsBy::kDomains : PartsBy::kShares;
-  if (wish.by != PartsBy::kShares) return wish;
-  char* end;
-  long shares = std::strtol(text, &end, 10);
-  if (*text < '0' || *text > '9' || end != text + length || shares < 1 || shares > kMostCpuParts) {
-    refuse_value(Option::kNodeDevices, text);
+bool read_wish(Cursor& in, Wish& wish) {
+  static constexpr const char* kWords[] = {"machine", "sockets", "numa"};  // by PartsBy
+  wish.processor = !in.accept_word("gpus");
+  if (!wish.processor) return wish.gpus = true;
+  if (!read_word(in, kWords, wish.by)) {
+    wish.by = PartsBy::kShares;
+    if (!read_number(in, 1, kMostCpuParts, wish.shares)) return false;
   }
-  wish.shares = static_cast<int>(shares);
-  return wish;
+  wish.gpus = in.accept(',');
+  return !wish.gpus || in.accept_word("gpus");
+}
+
+Wish chosen_wish() {
+  ClusterOf members = cluster_members();
+  if (option_value(Option::kNodeDevices) == nullptr && members != ClusterOf::kProcessors) {
+    return {PartsBy::kMachine, 1, false, true, true, members == ClusterOf::kAll};
+  }
+  return option_as<Wish>(Option::kNodeDevices, read_wish);
 }
 
 CpuPart g_parts[kMostCpuParts];
@@ -119,7 +113,7 @@ const WorkerDevices& worker_devices() {
   static bool known = false;
   if (known) return g_devices;
   known = true;
-  Wish wish = read_wish();
+  Wish wish = chosen_wish();
   if (wish.processor) add_processor(wish);
   if (wish.gpus) add_gpus(wish);
   return g_devices;

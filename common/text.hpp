@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading and writing the values of environment variables: a cursor over a string, and a bounded text under
-// construction. No allocation, no locale. An object belongs to one thread.
+// construction. No allocation. An object belongs to one thread.
 #pragma once
 
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 
 namespace marline {
 
@@ -55,6 +56,16 @@ class Cursor {
   // Accepts an unsigned number, decimal or 0x hexadecimal.
   bool accept_unsigned(uint64_t& result);
 
+  // Accepts a number as strtod reads it.
+  bool accept_real(double& result) {
+    char* end;
+    result = strtod(at_, &end);
+    const bool found = end != at_;
+    at_ = end;
+    skip_space();
+    return found;
+  }
+
   // For positions in lists: the cursor's position, and setting it again.
   [[nodiscard]] const char* mark() const { return at_; }
   void reset(const char* mark) { at_ = mark; }
@@ -83,5 +94,57 @@ class Text {
   size_t size_;
   size_t length_ = 0;
 };
+
+inline bool Cursor::accept_number(int64_t low, int64_t high, int64_t& result) {
+  const char* here = at_;
+  const bool negative = *here == '-';
+  if (*here == '-' || *here == '+') ++here;
+  if (*here < '0' || *here > '9') return false;
+  int64_t value = 0;
+  for (; *here >= '0' && *here <= '9'; ++here) {
+    if (__builtin_mul_overflow(value, int64_t{10}, &value)) return false;
+    const int64_t digit = *here - '0';
+    if (__builtin_add_overflow(value, negative ? -digit : digit, &value)) return false;
+  }
+  if (value < low || value > high) return false;
+  result = value;
+  at_ = here;
+  skip_space();
+  return true;
+}
+
+inline bool Cursor::accept_unsigned(uint64_t& result) {
+  const char* here = at_;
+  const bool hex = here[0] == '0' && lower(here[1]) == 'x';
+  if (hex) here += 2;
+  const uint64_t base = hex ? 16 : 10;
+  uint64_t value = 0;
+  int digits = 0;
+  for (;; ++here, ++digits) {
+    uint64_t digit;
+    if (*here >= '0' && *here <= '9') {
+      digit = static_cast<uint64_t>(*here - '0');
+    } else if (hex && lower(*here) >= 'a' && lower(*here) <= 'f') {
+      digit = static_cast<uint64_t>(lower(*here) - 'a') + 10;
+    } else {
+      break;
+    }
+    if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit, &value)) return false;
+  }
+  if (digits == 0) return false;
+  result = value;
+  at_ = here;
+  skip_space();
+  return true;
+}
+
+inline void Text::add(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const size_t room = size_ - length_;
+  const int wanted = vsnprintf(buffer_ + length_, room, format, arguments);
+  va_end(arguments);
+  if (wanted > 0) length_ += static_cast<size_t>(wanted) < room ? static_cast<size_t>(wanted) : room - 1;
+}
 
 }  // namespace marline

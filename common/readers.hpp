@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers for kinds of values that several options share, used by both option tables (option_table.cpp,
-// foreign_table.cpp). Each reader moves the cursor and stores a result, or returns false; then the result is undefined.
-// Stateless.
+// Readers for kinds of values that several options share, used by the option tables of all libraries. Each reader moves
+// the cursor and stores a result, or returns false; then the result is undefined. Stateless.
 #pragma once
 
 #include <climits>
+#include <cstring>
 
-#include "config/text.hpp"
+#include "text.hpp"
 
 namespace marline {
 
@@ -46,6 +46,12 @@ inline bool read_bytes(Cursor& in, size_t& result, int shift = 10) {
   if (number > (INT64_MAX >> shift)) return false;
   result = static_cast<size_t>(number) << shift;
   return true;
+}
+
+// A number of bytes, or of K, M or G, and no other character.
+inline bool read_plain_bytes(Cursor& in, size_t& result) {
+  const char* text = in.rest();
+  return text[strspn(text, "0123456789kKmMgG")] == '\0' && read_bytes(in, result, 0);
 }
 
 inline bool read_stack_size(Cursor& in, size_t& result, int shift = 10) {

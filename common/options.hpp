@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one form in which all libraries list their options, which are environment variables. Each has a table of
+// OptionRow, from which the variables are read, and docs/options.md is made (tools/gen_options_doc.py).
+#pragma once
+
+#include "environment.h"
+#include "text.hpp"
+
+namespace marline {
+
+// `Values`: what the library reads its options into.
+template <class Values>
+struct OptionRow {
+  const char* name;
+  const char* default_value;  // in the form in which a user writes it; parsed like any other value
+  const char* accepted;       // completes "expected ..." in the message about an unusable value
+  const char* summary;
+  // False: the value is not acceptable; this option's fields of `to` are then undefined. Null: the option is read where
+  // it is needed.
+  bool (*parse)(Cursor& in, Values& to) = nullptr;
+  void (*show)(Text& out, const Values& from) = nullptr;  // null: shown as the user writes it
+};
+
+// An empty value counts as not given: with `OMP_X= ./a.out` a user removes a variable.
+inline bool is_blank(const char* value) { return value == nullptr || Cursor(value).at_end(); }
+
+template <class Row, class Values>
+bool parse_value(const Row& option, const char* value, Values& to) {
+  Cursor in(value);
+  return option.parse(in, to) && in.at_end();
+}
+
+// Reads the value, or the default if there is no value, or `refuse` had to be called, which reports an unusable one and
+// gets what is left of it from the error on. False: the default cannot be read, either: a copy of it finds no memory.
+template <class Values, class Refuse>
+bool read_option(const OptionRow<Values>& option, const char* value, Values& to, Refuse refuse) {
+  if (option.parse == nullptr) return true;
+  if (!is_blank(value)) {
+    Cursor in(value);
+    if (option.parse(in, to) && in.at_end()) return true;
+    refuse(in.rest());
+  }
+  return parse_value(option, option.default_value, to);
+}
+
+}  // namespace marline
