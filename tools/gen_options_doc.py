@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/options.md from the option tables (runtime/config/option_table.cpp, foreign_table.cpp and names.cpp,
-mpi/base/options.c, offload/base/options.cpp).
+base/options.cpp of mpi, offload and trace), which have the form of common/options.hpp.
 
     gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 
 LITERAL = r'"(?:\\.|[^"\\])*"'
 FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
-ENTRY = re.compile(rf'^    \{{\s*({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
+ENTRY = re.compile(rf'^    \{{\s*({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD})[,}}]', re.MULTILINE)
 
 INTRODUCTION = """\
 <!-- Made by tools/gen_options_doc.py from runtime/config/option_table.cpp, foreign_table.cpp, \
-names.cpp, mpi/base/options.c and offload/base/options.cpp. Edit the tables, not this page. -->
+names.cpp, and base/options.cpp of mpi, offload and trace. Edit the tables, not this page. -->
 # Options
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
@@ -110,12 +110,13 @@ def not_obeyed_table(names: list[tuple[str, str, str]]) -> list[str]:
     return lines + [f"| `{name}` | {anyway and f'`{anyway}`'} | {cell(instead)} |" for name, anyway, instead in names]
 
 
-def page(runtime: list[Option], mpi: list[Option], devices: list[Option], foreign: list[Option],
+def page(runtime: list[Option], mpi: list[Option], devices: list[Option], trace: list[Option], foreign: list[Option],
          names: list[tuple[str, str, str]]) -> str:
     lines = [INTRODUCTION]
     for title, options in (("OpenMP's variables", [option for option in runtime if option.name.startswith("OMP_")]),
                            ("Marline's own", [option for option in runtime if option.name.startswith("MARLINE_")]),
-                           ("MPI: libmarline-mpi's", mpi), ("Devices: libmarline-target's", devices)):  # fmt: skip
+                           ("MPI: libmarline-mpi's", mpi), ("Devices: libmarline-target's", devices),
+                           ("Recording: libmarline-trace's", trace)):  # fmt: skip
         lines += [f"## {title}", ""]
         lines += table(options) + [""]
     lines += ["## Other runtimes' variables", "", FOREIGN]
@@ -129,8 +130,8 @@ def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
     target = root / "docs" / "options.md"
-    tables = ("runtime/config/option_table.cpp", "mpi/base/options.c", "offload/base/options.cpp",
-              "runtime/config/foreign_table.cpp")
+    tables = ("runtime/config/option_table.cpp", "mpi/base/options.cpp", "offload/base/options.cpp",
+              "trace/base/options.cpp", "runtime/config/foreign_table.cpp")
     text = page(*(read_table(root / table) for table in tables), read_names(root / "runtime/config/names.cpp"))
     if "--check" not in sys.argv:
         target.parent.mkdir(exist_ok=True)

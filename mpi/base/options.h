@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The options of libmarline-mpi: environment variables MARLINE_MPI_*, read once. The table of options is in options.c;
- * tools/gen_options_doc.py makes the documentation page from it.
+ * The options of libmarline-mpi: environment variables MARLINE_MPI_*, read once. The table of options is in
+ * options.cpp; tools/gen_options_doc.py makes the documentation page from it.
  */
 #ifndef MARLINE_MPI_OPTIONS_H
 #define MARLINE_MPI_OPTIONS_H
 
 #include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum MpiProgress {
   kProgressOpportunistic, /* a progress hook of Marline polls */
@@ -24,5 +28,9 @@ typedef struct MpiOptions {
 /* The options in force. The first call reads the environment, and reports each value that cannot be used with one
  * line; the default is then used. Any thread. */
 const MpiOptions* mpi_options(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

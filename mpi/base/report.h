@@ -6,6 +6,10 @@
 #ifndef MARLINE_MPI_REPORT_H
 #define MARLINE_MPI_REPORT_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Reports why the process cannot go on, and ends it with status 1, without running exit handlers (MPI's may block). */
 void report_fatal(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
@@ -14,5 +18,9 @@ void report_error(const char* format, ...) __attribute__((format(printf, 1, 2)))
 
 /* The process goes on, but does less than the user may expect. */
 void report_warning(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -234,6 +234,7 @@ class OptionsPage(Tree):
     ENTRY = '    {"OMP_X", "1", "a number "\n     "or two", "What | it is.",\n     read, show},\n'
     MPI_ENTRY = '    {"MARLINE_MPI_X", "off", "on or off", "What that is.", read_x},\n'
     TARGET_ENTRY = '    {"MARLINE_TARGET_X", "auto", "a list",\n     "Which.",},\n'
+    TRACE_ENTRY = '    {"MARLINE_TRACE_X", "", "a size",\n     "Bytes."},\n'
     FOREIGN_ENTRY = '    {"KMP_X", "OMP_X", "one", "The same.", read_x},\n'
     NAME_ENTRY = '    {"KMP_Y", "0, off", "set OMP_X"},\n    {"KMP_Z", "", "nothing"}};\n'
 
@@ -242,29 +243,31 @@ class OptionsPage(Tree):
         self.write("runtime/config/foreign_table.cpp", self.FOREIGN_ENTRY)
         self.write("runtime/config/names.cpp", self.NAME_ENTRY)
         self.write("offload/base/options.cpp", self.TARGET_ENTRY)
+        self.write("trace/base/options.cpp", self.TRACE_ENTRY)
 
     def test_page_follows_the_table(self) -> None:
         table = self.root / "runtime/config/option_table.cpp"
         self.write("runtime/config/option_table.cpp", self.ENTRY)
-        self.write("mpi/base/options.c", self.MPI_ENTRY)
+        self.write("mpi/base/options.cpp", self.MPI_ENTRY)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
         self.assertEqual(self.run_tool("gen_options_doc.py").returncode, 0)
         page = (self.root / "docs/options.md").read_text()
         self.assertIn("| `OMP_X` | `1` | a number or two | What \\| it is. |", page)
         self.assertIn("| `MARLINE_MPI_X` | `off` | on or off | What that is. |", page)
         self.assertIn("| `MARLINE_TARGET_X` | `auto` | a list | Which. |", page)
+        self.assertIn("| `MARLINE_TRACE_X` | (empty) | a size | Bytes. |", page)
         self.assertIn("| `KMP_X` | `OMP_X` | one | The same. |", page)
         self.assertIn("| `KMP_Y` | `0, off` | set OMP_X |\n| `KMP_Z` |  | nothing |", page)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 0)
         table.write_text(self.ENTRY.replace('"1"', '"2"'))
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
         table.write_text(self.ENTRY)
-        self.write("mpi/base/options.c", self.MPI_ENTRY.replace("off", "no"))
+        self.write("mpi/base/options.cpp", self.MPI_ENTRY.replace("off", "no"))
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
 
     def test_entry_that_is_not_understood(self) -> None:
         self.write("runtime/config/option_table.cpp", self.ENTRY + '    {"OMP_Y", kDefault, "b", "c",\n')
-        self.write("mpi/base/options.c", self.MPI_ENTRY)
+        self.write("mpi/base/options.cpp", self.MPI_ENTRY)
         self.assertNotEqual(self.run_tool("gen_options_doc.py").returncode, 0)
 
 

@@ -4,12 +4,10 @@
 // and to the JSON file.
 #include "base/options.hpp"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "../common/environment.h"
+#include "../common/options.hpp"
+#include "../common/readers.hpp"
 #include "base/kinds.hpp"
 
 namespace marline::trace {
@@ -37,80 +35,70 @@ unsigned all_events() {
   return all;
 }
 
-unsigned events_of(const char* word, size_t length) {
+unsigned accept_events(Cursor& in) {
   for (const auto& entry : kWords) {
-    if (strlen(entry.word) == length && strncmp(entry.word, word, length) == 0) {
+    if (in.accept_word(entry.word)) {
       return entry.events;
     }
   }
   return 0;
 }
 
-bool read_events(const char* text, unsigned& events) {
-  events = 0;
-  for (const char* word = text; *word != '\0';) {
-    const size_t length = strcspn(word, ",");
-    const unsigned found = events_of(word, length);
-    if (found == 0) {
-      fprintf(stderr, "marline-trace: MARLINE_TRACE_EVENTS has \"%.*s\"; nothing is recorded: it is a list of",
-              static_cast<int>(length), word);
-      for (const auto& entry : kWords) {
-        fprintf(stderr, "%s %s", &entry == kWords ? "" : ",", entry.word);
-      }
-      fputc('\n', stderr);
+// Leaves the cursor at the first word that is none.
+bool read_events(Cursor& in, Options& to) {
+  to.events = in.at_end() ? all_events() : 0;
+  while (!in.at_end()) {
+    const char* word = in.mark();
+    const unsigned found = accept_events(in);
+    if (found == 0 || !(in.accept(',') || in.at_end())) {
+      in.reset(word);
       return false;
     }
-    events |= found;
-    word += length + (word[length] == ',' ? 1 : 0);
+    to.events |= found;
   }
   return true;
 }
 
-bool read_start(const char* text, bool& begin_off) {
-  begin_off = strcasecmp(text, "off") == 0;
-  if (begin_off || strcasecmp(text, "on") == 0) {
-    return true;
-  }
-  fprintf(stderr, "marline-trace: MARLINE_TRACE_START=%s; nothing is recorded: it is on or off\n", text);
-  return false;
-}
+constexpr OptionRow<Options> kOptions[] = {
+    {"MARLINE_TRACE_DIR", "", "a folder", "Where to record: a folder without a trace. Empty: nothing is recorded."},
+    {"MARLINE_TRACE_EVENTS", "", "a list of task, dependence, sync, mutex, work, mpi, region, device",
+     "What is recorded; `dependence` includes `task`. Empty: all.", read_events},
+    {"MARLINE_TRACE_START", "on", "on or off",
+     "Whether recording is on from the start, or only from where the program switches it on.",
+     [](Cursor& in, Options& to) {
+       static constexpr const char* kStates[] = {"on", "off"};
+       return read_word(in, kStates, to.begin_off);
+     }},
+    {"MARLINE_TRACE_LIMIT", "", "a size like 500M or 2G",
+     "Bytes that a process may write; then its recording stops. Empty: no limit.",
+     [](Cursor& in, Options& to) { return in.at_end() || (read_plain_bytes(in, to.limit) && to.limit > 0); }},
+};
 
-// Reads a number of bytes, or of K, M, G (powers of 1024).
-bool read_limit(const char* text, uint64_t& limit) {
-  constexpr char kUnits[] = "KMG";
-  char* end = nullptr;
-  errno = 0;
-  const unsigned long long number = strtoull(text, &end, 10);
-  unsigned shift = 0;
-  const char* unit = strchr(kUnits, *end & ~0x20);
-  if (unit != nullptr && *unit != '\0') {
-    shift = 10 * (static_cast<unsigned>(unit - kUnits) + 1);
-    ++end;
+void refuse(const OptionRow<Options>& option, const char* value, const char* rest) {
+  if (option.parse == read_events) {
+    fprintf(stderr, "marline-trace: %s has \"%.*s\"; nothing is recorded: it is %s\n", option.name,
+            static_cast<int>(strcspn(rest, ",")), rest, option.accepted);
+  } else {
+    fprintf(stderr, "marline-trace: %s=%s; nothing is recorded: it is %s\n", option.name, value, option.accepted);
   }
-  limit = number << shift;
-  if (errno == 0 && *text >= '1' && *text <= '9' && *end == '\0' && limit >> shift == number) {
-    return true;
-  }
-  fprintf(stderr, "marline-trace: MARLINE_TRACE_LIMIT=%s; nothing is recorded: it is a size like 500M or 2G\n", text);
-  return false;
-}
-
-// Treats an empty value like none.
-const char* value_of(const char* name) {
-  const char* value = trusted_variable(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
 }  // namespace
 
 bool read_options(Options& options) {
-  options = {all_events(), false, 0};
-  const char* events = value_of("MARLINE_TRACE_EVENTS");
-  const char* start = value_of("MARLINE_TRACE_START");
-  const char* limit = value_of("MARLINE_TRACE_LIMIT");
-  return (events == nullptr || read_events(events, options.events)) &&
-         (start == nullptr || read_start(start, options.begin_off)) &&
-         (limit == nullptr || read_limit(limit, options.limit));
+  options = {};
+  bool good = true;
+  for (const auto& option : kOptions) {
+    const char* value = trusted_variable(option.name);
+    (void)read_option(option, value, options, [&](const char* rest) {
+      refuse(option, value, rest);
+      good = false;
+    });
+    if (!good) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void write_event_words(FILE* out, unsigned events) {
