@@ -44,4 +44,22 @@ bool read_option(const OptionRow<Values>& option, const char* value, Values& to,
   return parse_value(option, option.default_value, to);
 }
 
+// Appends the lines of OMP_DISPLAY_ENV=verbose for the options of a library: each as it is given, or its default if it
+// is not given or unusable. Asks the environment, as the library may not have read its options yet.
+template <class Values, size_t N>
+void show_options(Text& out, const OptionRow<Values> (&table)[N]) {
+  for (const auto& option : table) {
+    const char* value = trusted_variable(option.name);
+    Values read{};
+    const bool usable = !is_blank(value) && (option.parse == nullptr || parse_value(option, value, read));
+    out.add("  [host] %s = '%s'\n", option.name, usable ? value : option.default_value);
+  }
+}
+
+// What these libraries export for the runtime, which looks for it by name: it shows the options when it is loaded,
+// before the libraries that need it can register anything.
+using ShowOptions = void (*)(Text& out);
+inline constexpr const char* kShowOptions[] = {"marline_mpi_options_show", "marline_device_options_show",
+                                               "marline_trace_options_show"};
+
 }  // namespace marline

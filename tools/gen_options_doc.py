@@ -23,9 +23,9 @@ names.cpp, and base/options.cpp of mpi, offload and trace. Edit the tables, not 
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
 OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`, libmarline-target at
-the first question about devices.
-`OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all but libmarline-mpi's and
-libmarline-target's.
+the first question about devices, libmarline-trace when it starts to record.
+`OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all of the libraries that are
+loaded by then.
 
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.

@@ -72,3 +72,7 @@ const MpiOptions* mpi_options() {
   pthread_once(&once, marline::read_environment);
   return &marline::the_options;
 }
+
+extern "C" __attribute__((visibility("default"))) void marline_mpi_options_show(marline::Text& out) {
+  marline::show_options(out, marline::kOptions);
+}

@@ -195,3 +195,7 @@ void refuse_value(Option option, const char* value, const char* wrong) {
 }
 
 }  // namespace marline::offload
+
+extern "C" __attribute__((visibility("default"))) void marline_device_options_show(marline::Text& out) {
+  marline::show_options(out, marline::offload::kTable);
+}

@@ -323,7 +323,8 @@ constexpr Option kOptions[] = {
      "The places that threads are bound to. Empty: cores, when binding is asked for.", read_places,
      [](Text& out, const Options& from) { out.add("%s", from.places); }},
     {"OMP_DISPLAY_ENV", "false", "true, false or verbose",
-     "Prints the options in force when the program starts; `verbose` adds Marline's own.",
+     "Prints the options in force when the program starts; `verbose` adds Marline's own, of all its libraries that are "
+     "loaded.",
      [](Cursor& in, Options& to) {
        bool on;
        if (!read_bool(in, on)) return read_word(in, kDisplayWords, to.display_env);

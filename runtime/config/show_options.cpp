@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "base/version.hpp"
@@ -21,6 +22,10 @@ size_t options_format(const Options& source, bool verbose, char* buffer, size_t 
     out.add("  [host] %s = '", option.name);
     option.show(out, source);
     out.add("'\n");
+  }
+  for (const char* name : kShowOptions) {
+    auto show = verbose ? reinterpret_cast<ShowOptions>(dlsym(RTLD_DEFAULT, name)) : nullptr;
+    if (show != nullptr) show(out);
   }
   out.add("OPENMP DISPLAY ENVIRONMENT END\n");
   return out.length();

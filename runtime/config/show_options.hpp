@@ -10,7 +10,8 @@ namespace marline {
 // Prints the variables that are set and the options in force, on stderr, for KMP_SETTINGS.
 void options_display_settings();
 
-// Prints the block of OMP_DISPLAY_ENV and omp_display_env, on stderr; `verbose` adds Marline's own options.
+// Prints the block of OMP_DISPLAY_ENV and omp_display_env, on stderr; `verbose` adds Marline's own options, of
+// all its libraries that are loaded.
 void options_display(bool verbose);
 
 // The pure functions used by the ones above, for tests.

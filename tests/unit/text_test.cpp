@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// common/text.hpp: reading values from left to right, and text in a buffer that may be too small.
-#include "../common/text.hpp"
+// common/text.hpp, readers.hpp and options.hpp: reading values from left to right, text in a buffer that may be too
+// small, and rows of option tables.
+#include "../common/options.hpp"
+#include "../common/readers.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace marline {
 namespace {
@@ -37,6 +41,45 @@ TEST(Cursor, NumbersAtTheEdges) {
   EXPECT_FALSE(Cursor("9223372036854775808").accept_number(INT64_MIN, INT64_MAX, value));
   EXPECT_FALSE(Cursor("-").accept_number(INT64_MIN, INT64_MAX, value));
   EXPECT_FALSE(Cursor("").accept_number(INT64_MIN, INT64_MAX, value));
+}
+
+TEST(Cursor, RealNumbers) {
+  double value;
+  Cursor in(" 1.5 s");
+  EXPECT_TRUE(in.accept_real(value));
+  EXPECT_EQ(value, 1.5);
+  EXPECT_TRUE(in.accept_word("s"));
+  EXPECT_FALSE(Cursor("s").accept_real(value));
+}
+
+TEST(Readers, PlainBytes) {
+  auto bytes = [](const char* text) {
+    Cursor in(text);
+    size_t value;
+    return read_plain_bytes(in, value) && in.at_end() ? static_cast<int64_t>(value) : -1;
+  };
+  EXPECT_EQ(bytes("5"), 5);
+  EXPECT_EQ(bytes("5k"), 5 << 10);
+  EXPECT_EQ(bytes("2G"), int64_t{2} << 30);
+  for (const char* bad : {"", "k", "5B", "5 k", "5 ", "+5", "5kk", "99999999999G"}) EXPECT_EQ(bytes(bad), -1) << bad;
+}
+
+constexpr OptionRow<int> kRow = {"MARLINE_X", "3", "a number from 0 to 9", "For this test.",
+                                 [](Cursor& in, int& to) { return read_number(in, 0, 9, to); }};
+
+TEST(OptionRow, BadValuesAreRefusedAndTheDefaultHolds) {
+  const struct {
+    const char* value;
+    int expected;
+    const char* refused;
+  } cases[] = {{nullptr, 3, ""}, {" ", 3, ""}, {" 7 ", 7, ""}, {"77", 3, "77"}, {"7,x", 3, ",x"}};
+  for (const auto& one : cases) {
+    int value = -1;
+    std::string refused;
+    EXPECT_TRUE(read_option(kRow, one.value, value, [&](const char* rest) { refused = rest; }));
+    EXPECT_EQ(value, one.expected);
+    EXPECT_EQ(refused, one.refused);
+  }
 }
 
 TEST(Cursor, UnsignedInBothBases) {

@@ -112,3 +112,7 @@ void write_event_words(FILE* out, unsigned events) {
 }
 
 }  // namespace marline::trace
+
+extern "C" __attribute__((visibility("default"))) void marline_trace_options_show(marline::Text& out) {
+  marline::show_options(out, marline::trace::kOptions);
+}
