@@ -23,8 +23,8 @@ struct NewBuffer {
   uint64_t buffer, bytes;
 };
 
-// A target region; or, on the host, a task or a data construct, which runs at node 0, where the variables are.
-struct NewTask {
+// Where and when a task may run.
+struct TaskTraits {
   bool is_on_host = false;
   uint32_t kernel = 0;
   uint32_t kinds = ~uint32_t{0};
@@ -32,13 +32,17 @@ struct NewTask {
   int32_t priority = 0;
   bool is_awaited = false;  // see Head::await
   bool may_wait = true;     // it may be planned together with tasks created after it (Head::set_groups)
+};
+
+// A target region; or, on the host, a task or a data construct, which runs at node 0, where the variables are.
+struct NewTask : TaskTraits {
   List<TaskNumber> predecessors;
   List<TaskAccess> accesses;    // one per range; the ranges do not overlap
   List<NewBuffer> new_buffers;  // buffers that begin to exist with this task
   // Buffers that are removed when this task has ended. All other tasks that use them are ordered before it.
   List<uint64_t> last_of;
   GraphNumber graph = 0;  // the graph to whose iteration the task belongs
-  List<uint64_t> words;   // in a graph: values of the driver that later iterations may change (PlanStep::words)
+  List<uint64_t> words;   // the driver's; in a graph, later iterations may change their values (PlanStep::words)
 };
 
 struct HeadOptions {
@@ -145,7 +149,6 @@ class Head {
   [[nodiscard]] Graphs& graphs() { return graphs_; }
   // Whether the task, which has not ended, uses the buffer.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
-  [[nodiscard]] const List<TaskAccess>& accesses_of(TaskNumber task) { return tasks_[task].made.accesses; }
   // What a task that has not ended was created with. Its predecessors are the ones that had not ended when it was
   // planned, and perhaps others.
   [[nodiscard]] const NewTask& made(TaskNumber task) { return tasks_[task].made; }

@@ -56,10 +56,8 @@ bool ClusterGraphs::begin(GraphNumber number, bool has_barrier, uint64_t uses) {
     KeptForms& kept = plans_.add(plan->number);
     kept.nodes = plan->members.count();
     kept.forms.swap(graph.forms);
-    kept.names.swap(graph.names);
   }
   graph.forms.clear();
-  graph.names.clear();
   graph.next = 0;
   graph.plan = is_replay ? plan->number : 0;
   if (!is_replay) return false;
@@ -88,7 +86,7 @@ void ClusterGraphs::remove(GraphNumber number) {
 bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask& task) {
   // Null if the plan has been given up.
   const KeptForms* kept = plan_of(graph.plan);
-  return kept != nullptr && graph.next < kept->forms.count() && kept->forms[graph.next] == form &&
+  return kept != nullptr && graph.next < kept->forms.count() && kept->forms[graph.next].starts_as(form) &&
          head_.is_next(graph.number, task.kernel, task.pin, task.accesses);
 }
 
@@ -185,12 +183,9 @@ void ClusterGraphs::note_unplan(uint64_t plan) {
   if (--plan_of(plan)->nodes == 0) forget_plan(plan);
 }
 
-void ClusterGraphs::find_kernel(TaskNumber replayed, KernelForm& form, KernelNames& names) {
+const KernelForm& ClusterGraphs::kernel_of(TaskNumber replayed) {
   Graphs& graphs = head_.graphs();
-  const KeptForms& kept = *plans_.find(graphs.plan_of(replayed));
-  const uint64_t task = replayed - graphs.first_number_of(replayed);
-  form = kept.forms[task];
-  names = kept.names[task];
+  return plans_.find(graphs.plan_of(replayed))->forms[replayed - graphs.first_number_of(replayed)];
 }
 
 void ClusterGraphs::begin_again(TaskNumber first) {

@@ -19,22 +19,19 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// How the nodes start a kernel.
+// How the nodes start a kernel, and how messages name it.
 struct KernelForm {
-  const uint64_t* codes;  // addresses of the code, by node; permanent
-  KernelCall call;        // `code` is not set
+  const uint64_t* codes = nullptr;  // addresses of the code, by node; permanent
+  KernelCall call;                  // `code` is not set
+  // The region's name, and the text that says where it is in the source, or null. Both are permanent.
+  const char *name = nullptr, *where = nullptr;
 
-  bool operator==(const KernelForm&) const = default;
+  [[nodiscard]] bool starts_as(const KernelForm& other) const { return codes == other.codes && call == other.call; }
   [[nodiscard]] KernelCall at(NodeNumber node) const {
     KernelCall there = call;
     there.code = codes[node];
     return there;
   }
-};
-
-// The region's name, and the text that says where it is in the source, or null. Both are permanent.
-struct KernelNames {
-  const char *name, *where;
 };
 
 // Appends a range that a task uses, with the address that its buffer has at the node.
@@ -67,12 +64,9 @@ class ClusterGraphs {
                                 uint32_t first, bool& is_reported);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // Notes a task that has been created as a part of the iteration.
-  void note_created(GraphNumber graph, const KernelForm& form, const KernelNames& names) {
-    graph_of(graph).forms.push(form);
-    graph_of(graph).names.push(names);
-  }
-  // Finds the kernel of a replayed task that has not ended.
-  void find_kernel(TaskNumber replayed, KernelForm& form, KernelNames& names);
+  void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
+  // The kernel of a replayed task that has not ended.
+  [[nodiscard]] const KernelForm& kernel_of(TaskNumber replayed);
   // `begin_again`: another task replaces a task of the replay (late_pointers.cpp). `end_again`: such a replacement has
   // ended. The replay, named by its first task, ends when all its replacements have ended.
   void begin_again(TaskNumber first);
@@ -89,7 +83,6 @@ class ClusterGraphs {
   struct Graph {
     uint64_t number = 0;
     List<KernelForm> forms;  // of the tasks created in this iteration
-    List<KernelNames> names;
     // Of a replay: the next task.
     uint64_t next = 0;
     // The plan that this iteration replays; 0: none.
@@ -108,7 +101,6 @@ class ClusterGraphs {
     // Nodes that have not been sent the kUnplan. 0: the entry is kept for replays that have not ended.
     size_t nodes = 0;
     List<KernelForm> forms;
-    List<KernelNames> names;
   };
   struct Replay {
     TaskNumber first = 0;

@@ -119,12 +119,8 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   }
   std::free(known.copies);
   known.copies = nullptr;
-  if (known.kernel != nullptr) {
-    if (known.kernel->checked != nullptr) free_checked(known.kernel->checked);
-    known.kernel->~KernelPayload();
-    std::free(known.kernel);
-    known.kernel = nullptr;
-  }
+  if (known.checked != nullptr) free_checked(known.checked);
+  known.checked = nullptr;
   while (known_.first() < known_.end() && known_[known_.first()].has_ended) known_.drop_first();
 }
 
@@ -209,13 +205,14 @@ bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& wor
 }
 
 void ClusterHead::report_lost(NodeNumber node, char* to, size_t bytes) {
-  const KernelPayload* first = nullptr;
+  const KernelForm* first = nullptr;
   int count = 0;
   Guard guard(node_.lock);
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     const Known& known = known_[task];
-    if ((known.sent_to != node && known.speculative_copy_on != node) || known.kernel == nullptr) continue;
-    if (first == nullptr) first = known.kernel;
+    bool has_it = known.sent_to == node || known.speculative_copy_on == node;
+    if (!has_it || !known.is_kernel() || known.has_ended) continue;
+    if (first == nullptr) first = &known.kernel;
     ++count;
   }
   if (first == nullptr) return;
@@ -282,15 +279,14 @@ void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) 
   if (count * sizeof *words != sizeof finding) fatal("worker %d has found what the program does not understand", peer);
   std::memcpy(&finding, words, sizeof finding);
   Guard guard(node_.lock);
-  bool is_known = known_.has(finding.task) && known_[finding.task].kernel != nullptr;
-  const CheckedKernel* kernel = is_known ? known_[finding.task].kernel->checked : nullptr;
+  const CheckedKernel* kernel = known_.has(finding.task) ? known_[finding.task].checked : nullptr;
   const ClusterBuffer* buffer = memory_.known(finding.buffer);
   if (kernel != nullptr && buffer != nullptr) report_finding(*kernel, *buffer, finding, peer);
 }
 
 // Starts a task of node 0. If no thread waits for it, it makes copies, or has nothing to do.
 void ClusterHead::start_here(uint64_t index, TaskNumber task) {
-  if (known_[task].kernel != nullptr) {
+  if (known_[task].is_kernel()) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
   }
   HostTask* host = known_[task].host;
@@ -495,7 +491,7 @@ bool ClusterHead::is_submitted_early(const uint64_t* after, uint32_t count) {
     if (is_replayed(task) && !head_.has_ended(task)) return true;
     if (!known_.has(task)) continue;
     const Known& before = known_[task];
-    if (!before.has_ended && (before.kernel != nullptr || before.is_submitted_early)) return true;
+    if (!before.has_ended && (before.is_kernel() || before.is_submitted_early)) return true;
   }
   return false;
 }

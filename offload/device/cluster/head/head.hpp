@@ -29,20 +29,6 @@ struct KernelCodes {
   uint32_t kinds;      // the kinds of members that have it (NewTask::kinds)
 };
 
-// The kernel of a task.
-struct KernelPayload {
-  KernelForm form;
-  // The region's name, and the text that says where it is in the source, or null; both are permanent.
-  const char* name;
-  const char* where;
-  List<uint64_t> words;
-  CheckedKernel* checked;  // null unless writes are checked
-};
-
-// Moves the words into the payload.
-[[nodiscard]] KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where,
-                                          List<uint64_t>& words);
-
 class ClusterHead {
  public:
   // `limit`: the memory of the smallest node, in bytes.
@@ -169,7 +155,8 @@ class ClusterHead {
     HostTask* host = nullptr;
     Copies* copies = nullptr;
     Operation* operation = nullptr;
-    KernelPayload* kernel = nullptr;
+    KernelForm kernel;                 // of a kernel; its words are NewTask::words
+    CheckedKernel* checked = nullptr;  // of a kernel, if writes are checked
     uint64_t created = 0;    // when it was created (tell.hpp, now)
     NodeNumber sent_to = 0;  // the kernel's node; 0: it has not been sent
     // An idle node that has been sent a speculative copy of the task; 0: none.
@@ -183,6 +170,8 @@ class ClusterHead {
     bool has_ended = false;
     // Of a task that replaces a replayed one: the first task of the replay; 0: none.
     TaskNumber replay = 0;
+
+    [[nodiscard]] bool is_kernel() const { return kernel.codes != nullptr; }
   };
   // A task that has been replaced, and its replacement.
   struct Recreated {
@@ -225,8 +214,7 @@ class ClusterHead {
   void send(Message& message);
   void send_task(const Message& message);
   void send_plan(const Message& message);
-  TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
-                           Operation* operation);
+  TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, Operation* operation);
   [[nodiscard]] uint64_t uses();
   [[nodiscard]] bool uses_all() const;
   [[nodiscard]] bool is_alone(const Launch& launch) const;
@@ -240,11 +228,11 @@ class ClusterHead {
   [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words, bool in_memory);
   [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i, size_t first);
   void add_words(const Launch& launch, List<uint64_t>& to) const;
-  void add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words);
-  void note_reducer(const KernelPayload& kernel, NodeNumber node);
+  void add_reduced(const Launch& launch, NewTask& task);
+  void note_reducer(const KernelCall& call, const List<uint64_t>& words, NodeNumber node);
   void make_results(size_t count, uint64_t bytes, List<uint64_t>& results);
   TaskNumber create_combinations(const ClusterBuffer& copies, const ProgramPlace& place, List<uint64_t>& results);
-  TaskNumber create_combination(NewTask task, List<uint64_t>& words);
+  TaskNumber create_combination(NewTask task);
   void note_ended(TaskNumber task, Finished& finished);
   void warn_of_memory();
   // `polls`: the calling thread is the one that polls the wire.
@@ -263,7 +251,6 @@ class ClusterHead {
   void list_to_recreate(TaskNumber after, List<TaskNumber>& to);
   void list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to);
   [[nodiscard]] NewTask copy_of(TaskNumber task);
-  [[nodiscard]] NewTask copy_of_replayed(TaskNumber task);
   [[nodiscard]] Known leave(TaskNumber task);
   void recreate(TaskNumber task);
   void recreate_successors(TaskNumber after, List<NodeNumber>& told);

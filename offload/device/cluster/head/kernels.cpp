@@ -13,8 +13,6 @@
 #include "image/images.hpp"
 #include "image/program.hpp"
 
-#include <new>
-
 namespace marline::offload::device {
 
 using namespace cluster;
@@ -34,26 +32,26 @@ bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i, size_t f
 // message names no accesses, so the accesses of the original task are sent with every task.
 void ClusterHead::send_task(const Message& message) {
   Known& known = known_[message.task];
-  const KernelPayload& kernel = *known.kernel;
-  note_reducer(kernel, message.to);
+  const List<uint64_t>& words = head_.made(message.task).words;
+  note_reducer(known.kernel.call, words, message.to);
   (known.sent_to == 0 ? known.sent_to : known.speculative_copy_on) = message.to;
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
-  const List<TaskAccess>& accesses = head_.accesses_of(message.task);
+  const List<TaskAccess>& accesses = head_.made(message.task).accesses;
   blob.put(accesses.count());
   for (const TaskAccess& access : accesses) {
     write_used(*memory_.known(access.range.buffer), access.range, access.may_write, message.to, blob);
   }
-  kernel.form.at(message.to).write(blob);
-  blob.put(kernel.words.count());
-  const uint32_t first = first_argument(kernel.form.call.in_memory);
-  for (size_t i = 0; i < kernel.words.count(); ++i) {
-    uint64_t word = kernel.words[i];
-    const ClusterBuffer* variable = is_of_variable(kernel.words, i, first) ? memory_.at(word) : nullptr;
+  known.kernel.at(message.to).write(blob);
+  blob.put(words.count());
+  const uint32_t first = first_argument(known.kernel.call.in_memory);
+  for (size_t i = 0; i < words.count(); ++i) {
+    uint64_t word = words[i];
+    const ClusterBuffer* variable = is_of_variable(words, i, first) ? memory_.at(word) : nullptr;
     blob.put(variable != nullptr ? variable->address_at(message.to) + (word - variable->begin) : word);
   }
-  if (kernel.checked != nullptr) {
-    write_checked(*kernel.checked, blob);
+  if (known.checked != nullptr) {
+    write_checked(*known.checked, blob);
   } else if (checks_) {
     // It is not a region: nothing is checked, and nothing is named.
     blob.put(0);
@@ -107,24 +105,16 @@ NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) c
       launch.kernel->name, launch.node);
 }
 
-KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words) {
-  void* memory = std::malloc(sizeof(KernelPayload));
-  if (memory == nullptr) fatal("no memory for a task of the cluster");
-  auto* payload = new (memory) KernelPayload{form, name, where, {}, nullptr};
-  payload->words.swap(words);
-  return payload;
-}
-
-TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
+TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const KernelForm& form,
                                       Operation* operation) {
   Known known;
   known.operation = operation;
-  known.kernel = make_payload(form, launch.kernel->name, launch.place, words);
-  if (checks_) known.kernel->checked = make_checked(launch, memory_);
+  known.kernel = form;
+  if (checks_) known.checked = make_checked(launch, memory_);
   known.created = now();
   for (uint32_t i = 0; i < launch.predecessor_count; ++i) task.predecessors.push(present(launch.after[i]));
   known.is_submitted_early = is_submitted_early(launch.after, launch.predecessor_count);
-  if (task.graph != 0) graphs_.note_created(task.graph, form, {launch.kernel->name, launch.place});
+  if (task.graph != 0) graphs_.note_created(task.graph, form);
   return create(std::move(task), known);
 }
 
@@ -132,15 +122,16 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
   int number = launch.device_number >= 0 ? launch.device_number : device_->number;
   KernelForm form = {codes.at,
                      {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number, false,
-                      is_by_pointers(launch)}};
-  List<uint64_t> words;
-  add_words(launch, words);
+                      is_by_pointers(launch)},
+                     launch.kernel->name,
+                     launch.place};
+  NewTask task;
+  add_words(launch, task.words);
   Finished finished;
   await_comparisons(launch);
   add_operations(hooks_share(operation));
   {
     Guard guard(node_.lock);
-    NewTask task;
     task.kernel = kernel;
     task.kinds = codes.kinds;
     task.priority = launch.priority;
@@ -151,17 +142,13 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
     uint64_t bytes = 0;
     for (const TaskAccess& access : task.accesses) bytes += access.range.bytes;
     form.call.may_postpone = may_postpone(launch, task);
-    if (launch.reduced_count != 0) add_reduced(launch, task, words);
+    if (launch.reduced_count != 0) add_reduced(launch, task);
     form.call.reduced = launch.reduced_count;
     form.call.patches = launch.patches;
-    bool in_graph = launch.graph != 0 && may_be_repeated(words, launch.in_memory);
-    if (in_graph) {
-      task.graph = launch.graph;
-      for (uint64_t word : words) task.words.push(word);
-    }
-    bool is_repeated = in_graph && !launch.has_other_predecessors &&
+    if (launch.graph != 0 && may_be_repeated(task.words, launch.in_memory)) task.graph = launch.graph;
+    bool is_repeated = task.graph != 0 && !launch.has_other_predecessors &&
                        graphs_.repeat(launch.graph, form, task, operation, operation->number);
-    if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
+    if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, operation);
     if (!launch.is_submitted_early) head_.barrier();
     note_fit(launch, operation->number, bytes);
     pump(finished);

@@ -21,7 +21,6 @@
 #include "device/contract/tell.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace marline::offload::device {
 
@@ -72,7 +71,7 @@ bool ClusterHead::is_recreated(TaskNumber task) {
 
 bool ClusterHead::may_use_more(TaskNumber task) {
   if (is_replayed(task)) return uses_more_now(head_.graphs().task_of(task).accesses);
-  return known_[task].kernel != nullptr && uses_more_now(head_.made(task).accesses);
+  return known_[task].is_kernel() && uses_more_now(head_.made(task).accesses);
 }
 
 // Lists the predecessors of a task that has not ended, perhaps with some that have ended.
@@ -156,48 +155,32 @@ void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskN
 }
 
 // Makes a replacement from a task. It belongs to no graph, as the iteration that is being recorded contains the
-// original.
+// original. The replacement of a replayed task is pinned to the planned node, as it is not known any more whether the
+// program named a node. The words are copied, as the left-out task may still have to be sent.
 NewTask ClusterHead::copy_of(TaskNumber number) {
-  if (is_replayed(number)) return copy_of_replayed(number);
-  const NewTask& from = head_.made(number);
   NewTask task;
-  task.is_on_host = from.is_on_host;
-  task.kernel = from.kernel;
-  task.kinds = from.kinds;
-  task.pin = from.pin;
-  task.priority = from.priority;
-  task.is_awaited = from.is_awaited;
+  if (is_replayed(number)) {
+    const PlanTask& from = head_.graphs().task_of(number);
+    task.TaskTraits::operator=({.kernel = from.kernel, .kinds = from.kinds, .pin = from.node, .is_awaited = true});
+    for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+    head_.graphs().list_words(number, task.words);
+  } else {
+    const NewTask& from = head_.made(number);
+    task.TaskTraits::operator=(from);
+    for (const TaskAccess& access : from.accesses) task.accesses.push(access);
+    for (uint64_t word : from.words) task.words.push(word);
+  }
   task.predecessors.push(number);
   list_predecessors(number, number, task.predecessors);
-  for (const TaskAccess& access : from.accesses) task.accesses.push(access);
   return task;
 }
 
-// Pins the replacement to the planned node, as it is not known any more whether the program named a node.
-NewTask ClusterHead::copy_of_replayed(TaskNumber number) {
-  const PlanTask& from = head_.graphs().task_of(number);
-  NewTask task;
-  task.kernel = from.kernel;
-  task.kinds = from.kinds;
-  task.pin = from.node;
-  task.is_awaited = true;
-  task.predecessors.push(number);
-  list_predecessors(number, number, task.predecessors);
-  for (const TaskAccess& access : from.accesses) task.accesses.push(access);
-  return task;
-}
-
-// Returns what is known of the task, for its replacement. Both get a kernel, as the left-out task may still have to be
-// sent.
+// Returns what is known of the task, for its replacement. Both have the kernel, as the left-out task may still have to
+// be sent.
 ClusterHead::Known ClusterHead::leave(TaskNumber number) {
   Known known;
   if (is_replayed(number)) {
-    KernelForm form;
-    KernelNames names;
-    List<uint64_t> words;
-    graphs_.find_kernel(number, form, names);
-    head_.graphs().list_words(number, words);
-    known.kernel = make_payload(form, names.name, names.where, words);
+    known.kernel = graphs_.kernel_of(number);
     known.created = now();
     known.is_submitted_early = true;
     known.replay = head_.graphs().first_number_of(number);
@@ -205,19 +188,12 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
     return known;
   }
   known = known_[number];
-  if (known.kernel != nullptr) {
-    List<uint64_t> words;
-    for (uint64_t word : known.kernel->words) words.push(word);
-    KernelPayload* payload = make_payload(known.kernel->form, known.kernel->name, known.kernel->where, words);
-    std::swap(payload->checked, known.kernel->checked);
-    // Postponing may have ended before the replacement is created.
-    payload->form.call.may_postpone = false;
-    known.kernel = payload;
-  }
+  known.kernel.call.may_postpone = false;  // postponing may have ended before the replacement is created
   known.sent_to = known.speculative_copy_on = 0;
   Known& left = known_[number];
   left.is_recreated = true;
   left.operation = nullptr;
+  left.checked = nullptr;
   left.host = nullptr;
   left.copies = nullptr;
   left.replay = 0;
@@ -228,7 +204,7 @@ void ClusterHead::recreate(TaskNumber number) {
   NewTask task = copy_of(number);
   if (!is_replayed(number)) head_.pass_on_last_of(number, task.last_of);
   Known known = leave(number);
-  if (known.kernel != nullptr) make_wider(task.accesses);
+  if (known.is_kernel()) make_wider(task.accesses);
   TaskNumber by = create(std::move(task), known);
   for (Recreated& one : recreated_) {
     if (one.by == number) one.by = by;

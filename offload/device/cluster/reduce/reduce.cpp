@@ -28,22 +28,22 @@ constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where the fu
 }  // namespace
 
 // Called under the node's lock, as are all functions from here to `reduce`.
-void ClusterHead::add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words) {
+void ClusterHead::add_reduced(const Launch& launch, NewTask& task) {
   for (uint32_t i = 0; i < launch.reduced_count; ++i) {
     const ReducedArgument& reduced = launch.reduced[i];
     const ClusterBuffer& buffer = buffer_at(reduced.address, 1, "the reduction of");
     for (TaskAccess& access : task.accesses)
       access.may_write = access.may_write && access.range.buffer != buffer.number;
     uint64_t argument = first_argument(launch.in_memory) != 0 ? gpu_word(launch, reduced.word) : reduced.word;
-    for (uint64_t word : {argument, buffer.number, buffer.begin, buffer.bytes()}) words.push(word);
+    for (uint64_t word : {argument, buffer.number, buffer.begin, buffer.bytes()}) task.words.push(word);
   }
 }
 
-void ClusterHead::note_reducer(const KernelPayload& kernel, NodeNumber node) {
-  size_t first = kernel.words.count() - kernel.form.call.reduced * kReducedWords;
-  for (uint32_t i = 0; i < kernel.form.call.reduced; ++i) {
+void ClusterHead::note_reducer(const KernelCall& call, const List<uint64_t>& words, NodeNumber node) {
+  size_t first = words.count() - call.reduced * kReducedWords;
+  for (uint32_t i = 0; i < call.reduced; ++i) {
     ReducedWords reduced;
-    std::memcpy(&reduced, &kernel.words[first + i * kReducedWords], sizeof reduced);
+    std::memcpy(&reduced, &words[first + i * kReducedWords], sizeof reduced);
     List<NodeNumber>& reducers = memory_.known(reduced.buffer)->reducers;
     bool is_known = false;
     for (NodeNumber known : reducers) is_known = is_known || known == node;
@@ -51,12 +51,9 @@ void ClusterHead::note_reducer(const KernelPayload& kernel, NodeNumber node) {
   }
 }
 
-TaskNumber ClusterHead::create_combination(NewTask task, List<uint64_t>& words) {
+TaskNumber ClusterHead::create_combination(NewTask task) {
   Known known;
-  KernelCall call;
-  call.combines = true;
-  call.number = device_->number;
-  known.kernel = make_payload({kNoCodes, call}, kCombination, nullptr, words);
+  known.kernel = {kNoCodes, {.number = device_->number, .combines = true}, kCombination, nullptr};
   known.created = now();
   return create(std::move(task), known);
 }
@@ -95,16 +92,15 @@ TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const P
     uint64_t result = results[has_tree ? i : 0];
     task.accesses.push({{memory_.at(result)->number, 0, bytes}, true});
     bool starts = has_tree || i == count - 1;
-    List<uint64_t> words;
     for (uint64_t word : {place.module, place.offset, copies.number, copies.begin, bytes, result, uint64_t{starts}})
-      words.push(word);
+      task.words.push(word);
     if (!starts) task.predecessors.push(tasks.back());
     for (size_t below = i * kBelow + 1; has_tree && below <= i * kBelow + kBelow && below < count; ++below) {
       task.accesses.push({{memory_.at(results[below])->number, 0, bytes}, false});
       task.predecessors.push(tasks[count - 1 - below]);
-      words.push(results[below]);
+      task.words.push(results[below]);
     }
-    tasks.push(create_combination(std::move(task), words));
+    tasks.push(create_combination(std::move(task)));
   }
   return tasks.back();
 }
