@@ -126,7 +126,7 @@ TaskNumber ClusterHead::start_copies(const OrderedCopies& given, Operation* oper
   known.copies->in_parts = given.in_parts;
   known.copies->looks_later = given.predecessor_count != 0;
   if (given.count != 0) std::memcpy(known.copies->copies, given.copies, given.count * sizeof(DeviceCopy));
-  known.created = now();
+  if (operation != nullptr) operation->begin = now();
   List<List<uint64_t>> pointers;
   find_pointers(given.copies, given.count, pointers);
   Finished finished;

@@ -61,7 +61,7 @@ TaskNumber ClusterHead::create(NewTask task, const Known& known) {
   task.may_wait = comes_soon();
   TaskNumber number = head_.create(std::move(task));
   known_.reach(number) = known;
-  known_[number].is_counted = true;
+  known_[number].transition_to_created();
   count_up(cluster_statistics().under_way);
   limit_waits();
   return number;
@@ -99,10 +99,9 @@ void ClusterHead::warn_of_memory() {
 }
 
 void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
-  // The entry is empty if the head has made the task itself.
   Known& known = known_.reach(task);
-  known.has_ended = true;
-  if (known.is_counted) count_up(cluster_statistics().under_way, -1);
+  if (known.state != Known::State::kUnknown) count_up(cluster_statistics().under_way, -1);
+  known.transition_to_ended();
   if (known.host != nullptr) {
     known.host->has_ended = true;
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);
@@ -111,17 +110,15 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   if (known.replay != 0) graphs_.end_again(known.replay);
   if (known.operation != nullptr) {
     // If the node's times are not known, use the program's: when the task was submitted and when its end is known.
-    bool has_times = known.node != 0;
-    known.operation->begin = has_times ? known.begin : known.created;
-    known.operation->end = has_times ? known.end : now();
-    known.operation->by = has_times ? device_->members[known.node - 1] : nullptr;
+    if (known.operation->by == nullptr) known.operation->end = now();
     finished.push(known.operation);
+    known.operation = nullptr;
   }
   std::free(known.copies);
   known.copies = nullptr;
   if (known.checked != nullptr) free_checked(known.checked);
   known.checked = nullptr;
-  while (known_.first() < known_.end() && known_[known_.first()].has_ended) known_.drop_first();
+  while (known_.first() < known_.end() && known_[known_.first()].has_ended()) known_.drop_first();
 }
 
 void ClusterHead::finish(Finished& finished, bool polls) {
@@ -211,7 +208,7 @@ void ClusterHead::report_lost(NodeNumber node, char* to, size_t bytes) {
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     const Known& known = known_[task];
     bool has_it = known.sent_to == node || known.speculative_copy_on == node;
-    if (!has_it || !known.is_kernel() || known.has_ended) continue;
+    if (!has_it || !known.is_kernel() || known.has_ended()) continue;
     if (first == nullptr) first = &known.kernel;
     ++count;
   }
@@ -255,11 +252,10 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
     entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);
     if (static_cast<TimedWhat>(entry.what) != TimedWhat::kKernel) {
       cluster_times().entries.push(entry);
-    } else if (known_.has(entry.detail)) {
-      Known& known = known_[entry.detail];
-      known.node = entry.node;
-      known.begin = entry.begin;
-      known.end = entry.end;
+    } else if (Operation* operation = known_.has(entry.detail) ? known_[entry.detail].operation : nullptr) {
+      operation->begin = entry.begin;
+      operation->end = entry.end;
+      operation->by = device_->members[peer - 1];
     }
   }
 }
@@ -314,7 +310,6 @@ void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work 
     Guard guard(node_.lock);
     Known known;
     known.host = &self;
-    known.created = now();
     create(std::move(task), known);
     head_.barrier();
     pump(finished);
@@ -491,7 +486,7 @@ bool ClusterHead::is_submitted_early(const uint64_t* after, uint32_t count) {
     if (is_replayed(task) && !head_.has_ended(task)) return true;
     if (!known_.has(task)) continue;
     const Known& before = known_[task];
-    if (!before.has_ended && (before.is_kernel() || before.is_submitted_early)) return true;
+    if (!before.has_ended() && (before.is_kernel() || before.is_submitted_early)) return true;
   }
   return false;
 }

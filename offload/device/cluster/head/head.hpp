@@ -150,28 +150,35 @@ class ClusterHead {
     uint32_t copy;
     size_t bytes;  // done of the current copy
   };
-  // What is known of a task until it has ended.
+  // What is known of a task until it has ended. A task that the head makes itself, such as a speculative copy, is only
+  // known by its end.
+  //
+  //            create            leave: another task does its work, and it does not run
+  //   kUnknown -------> kCreated ------------------------------------------------------> kReplaced
+  //       |                 |                                                                |
+  //       +-----------------+----------------- note_ended -----------------------------------+----> kEnded
   struct Known {
+    enum class State : uint8_t { kUnknown, kCreated, kReplaced, kEnded };
+
+    void transition_to_created() { assert(state == State::kUnknown), state = State::kCreated; }
+    void transition_to_replaced() { assert(state == State::kCreated), state = State::kReplaced; }
+    void transition_to_ended() { assert(state != State::kEnded), state = State::kEnded; }
+    [[nodiscard]] bool has_ended() const { return state == State::kEnded; }
+    [[nodiscard]] bool is_kernel() const { return kernel.codes != nullptr; }
+
+    State state = State::kUnknown;
     HostTask* host = nullptr;
     Copies* copies = nullptr;
     Operation* operation = nullptr;
     KernelForm kernel;                 // of a kernel; its words are NewTask::words
     CheckedKernel* checked = nullptr;  // of a kernel, if writes are checked
-    uint64_t created = 0;    // when it was created (tell.hpp, now)
-    NodeNumber sent_to = 0;  // the kernel's node; 0: it has not been sent
+    NodeNumber sent_to = 0;            // the kernel's node; 0: it has not been sent
     // An idle node that has been sent a speculative copy of the task; 0: none.
     NodeNumber speculative_copy_on = 0;
-    NodeNumber node = 0;          // the node that has run it; 0: its times are not known
-    uint64_t begin = 0, end = 0;  // when it has run
-    bool is_counted = false;      // in ClusterStatistics::under_way
     // A predecessor, direct or not, is a kernel that may not have ended.
     bool is_submitted_early = false;
-    bool is_recreated = false;  // another task replaces this one, which does not run
-    bool has_ended = false;
     // Of a task that replaces a replayed one: the first task of the replay; 0: none.
     TaskNumber replay = 0;
-
-    [[nodiscard]] bool is_kernel() const { return kernel.codes != nullptr; }
   };
   // A task that has been replaced, and its replacement.
   struct Recreated {

@@ -111,7 +111,7 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
   known.operation = operation;
   known.kernel = form;
   if (checks_) known.checked = make_checked(launch, memory_);
-  known.created = now();
+  operation->begin = now();
   for (uint32_t i = 0; i < launch.predecessor_count; ++i) task.predecessors.push(present(launch.after[i]));
   known.is_submitted_early = is_submitted_early(launch.after, launch.predecessor_count);
   if (task.graph != 0) graphs_.note_created(task.graph, form);

@@ -18,7 +18,6 @@
 #include "device/cluster/head/head.hpp"
 
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
 
 #include <algorithm>
 
@@ -62,7 +61,7 @@ bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
 }
 
 bool ClusterHead::is_recreated(TaskNumber task) {
-  if (!is_replayed(task)) return known_[task].is_recreated;
+  if (!is_replayed(task)) return known_[task].state == Known::State::kReplaced;
   for (const Recreated& one : recreated_) {
     if (one.task == task) return true;
   }
@@ -84,7 +83,7 @@ void ClusterHead::list_open_predecessors(TaskNumber task, List<TaskNumber>& afte
 // does not know which of them have ended; the ended ones are not ordered after such a task.
 void ClusterHead::list_open(List<OpenTask>& open) {
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
-    if (!known_[task].has_ended && !head_.has_ended(task)) open.push({}).number = task;
+    if (!known_[task].has_ended() && !head_.has_ended(task)) open.push({}).number = task;
   }
   const Graphs& graphs = head_.graphs();
   for (size_t i = 0; i < graphs.replay_count(); ++i) {
@@ -181,17 +180,17 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
   Known known;
   if (is_replayed(number)) {
     known.kernel = graphs_.kernel_of(number);
-    known.created = now();
     known.is_submitted_early = true;
     known.replay = head_.graphs().first_number_of(number);
     graphs_.begin_again(known.replay);
     return known;
   }
-  known = known_[number];
+  Known& left = known_[number];
+  known = left;
+  known.state = Known::State::kUnknown;
   known.kernel.call.may_postpone = false;  // postponing may have ended before the replacement is created
   known.sent_to = known.speculative_copy_on = 0;
-  Known& left = known_[number];
-  left.is_recreated = true;
+  left.transition_to_replaced();
   left.operation = nullptr;
   left.checked = nullptr;
   left.host = nullptr;

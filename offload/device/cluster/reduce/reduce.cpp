@@ -4,7 +4,6 @@
 // runs them.
 #include "device/cluster/reduce/reduce.hpp"
 
-#include "device/contract/tell.hpp"
 #include "device/cluster/head/code.hpp"
 #include "device/cluster/head/head.hpp"
 #include "device/remote/worker/serve_gpu.hpp"
@@ -54,7 +53,6 @@ void ClusterHead::note_reducer(const KernelCall& call, const List<uint64_t>& wor
 TaskNumber ClusterHead::create_combination(NewTask task) {
   Known known;
   known.kernel = {kNoCodes, {.number = device_->number, .combines = true}, kCombination, nullptr};
-  known.created = now();
   return create(std::move(task), known);
 }
 
