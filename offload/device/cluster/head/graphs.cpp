@@ -175,7 +175,7 @@ void ClusterGraphs::write_kernels(const Message& plan, ClusterMemory& memory, Bl
       ++count;
     }
     blob.set(at, count);
-    kept.forms[step.task].at(plan.to).write(blob);
+    kept.forms[step.task].write(plan.to, blob);
   }
 }
 

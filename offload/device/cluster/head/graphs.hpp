@@ -27,10 +27,11 @@ struct KernelForm {
   const char *name = nullptr, *where = nullptr;
 
   [[nodiscard]] bool starts_as(const KernelForm& other) const { return codes == other.codes && call == other.call; }
-  [[nodiscard]] KernelCall at(NodeNumber node) const {
+  // Writes how the node starts it.
+  void write(NodeNumber node, BlobWriter& blob) const {
     KernelCall there = call;
     there.code = codes[node];
-    return there;
+    pass_call(blob, there);
   }
 };
 

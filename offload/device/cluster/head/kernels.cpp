@@ -42,7 +42,7 @@ void ClusterHead::send_task(const Message& message) {
   for (const TaskAccess& access : accesses) {
     write_used(*memory_.known(access.range.buffer), access.range, access.may_write, message.to, blob);
   }
-  known.kernel.at(message.to).write(blob);
+  known.kernel.write(message.to, blob);
   blob.put(words.count());
   const uint32_t first = first_argument(known.kernel.call.in_memory);
   for (size_t i = 0; i < words.count(); ++i) {

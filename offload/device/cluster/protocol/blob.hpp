@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes and reads the byte strings ("blobs") that the messages of a cluster carry. Values follow each other in whole
-// 64-bit words. A blob has one owner at a time.
+// 64-bit words. A blob has one owner at a time. The writer and the reader both have `words`, `time`, `flags` and
+// `list`, so one function describes how a record is written and how it is read.
 #pragma once
 
 #include "base/report.hpp"
 
+#include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +18,7 @@ namespace marline::offload::device {
 class BlobWriter {
  public:
   // Leaves `front` bytes free before the written data, for the caller's header.
-  explicit BlobWriter(size_t front = 0) : front_(front), used_(front) { reserve(256); }
+  explicit BlobWriter(size_t front = 0) : used_(front) { reserve(256); }
   BlobWriter(const BlobWriter&) = delete;
   BlobWriter& operator=(const BlobWriter&) = delete;
   ~BlobWriter() { std::free(data_); }
@@ -27,6 +30,21 @@ class BlobWriter {
     char* to = extend(whole);
     std::memset(to + whole - sizeof(uint64_t), 0, sizeof(uint64_t));  // clears the padding, which is sent, too
     std::memcpy(to, from, bytes);
+  }
+  // Each value as a word.
+  void words(auto... value) { (put(static_cast<uint64_t>(value)), ...); }
+  void time(double value) { put(std::bit_cast<uint64_t>(value)); }
+  // All in one word.
+  void flags(std::same_as<bool> auto... flag) {
+    uint64_t word = 0;
+    unsigned bit = 0;
+    ((word |= uint64_t{flag} << bit++), ...);
+    put(word);
+  }
+  // `pass` writes an element.
+  void list(const auto& items, const auto& pass) {
+    put(items.count());
+    for (const auto& item : items) pass(item);
   }
   void set(size_t at, uint64_t word) { std::memcpy(data_ + at, &word, sizeof word); }
 
@@ -55,7 +73,7 @@ class BlobWriter {
   }
 
   char* data_ = nullptr;
-  size_t front_, used_, room_ = 0;
+  size_t used_, room_ = 0;
 };
 
 // Reads bytes that another process has written. A read past the end returns 0, and `is_good` is false from then on.
@@ -67,6 +85,21 @@ class BlobReader {
     uint64_t word = 0;
     if (const char* from = get_bytes(sizeof word)) std::memcpy(&word, from, sizeof word);
     return word;
+  }
+  template <class... T>
+  void words(T&... value) {
+    ((value = static_cast<T>(get())), ...);
+  }
+  void time(double& value) { value = std::bit_cast<double>(get()); }
+  void flags(std::same_as<bool> auto&... flag) {
+    uint64_t word = get();
+    ((flag = (word & 1) != 0, word >>= 1), ...);
+  }
+  // `pass` reads an element, which takes a word or more.
+  void list(auto& items, const auto& pass) {
+    uint64_t count = get();
+    is_good_ = is_good_ && count <= left_ / sizeof(uint64_t);
+    for (uint64_t i = 0; i < count && is_good_; ++i) pass(items.push({}));
   }
   // Returns null if fewer bytes are left.
   const char* get_bytes(size_t bytes) {

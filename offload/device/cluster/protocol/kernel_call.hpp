@@ -33,29 +33,12 @@ struct KernelCall {
   uint32_t patches = 0;
 
   bool operator==(const KernelCall&) const = default;
-
-  void write(BlobWriter& blob) const {
-    blob.put(code);
-    blob.put(place);
-    blob.put(static_cast<uint64_t>(thread_limit));
-    blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{by_pointers} << 2 | uint64_t{may_postpone} << 3 |
-             uint64_t{reduced} << 4);
-    blob.put(static_cast<uint64_t>(number));
-    blob.put(patches);
-  }
-  void read(BlobReader& blob) {
-    code = blob.get();
-    place = blob.get();
-    thread_limit = static_cast<int32_t>(blob.get());
-    uint64_t flags = blob.get();
-    in_memory = (flags & 1) != 0;
-    combines = (flags & 2) != 0;
-    by_pointers = (flags & 4) != 0;
-    may_postpone = (flags & 8) != 0;
-    reduced = static_cast<uint32_t>(flags >> 4);
-    number = static_cast<int>(blob.get());
-    patches = static_cast<uint32_t>(blob.get());
-  }
 };
+
+// Writes the call, or reads it.
+void pass_call(auto& blob, auto& call) {
+  blob.words(call.code, call.place, call.thread_limit, call.number, call.reduced, call.patches);
+  blob.flags(call.in_memory, call.combines, call.by_pointers, call.may_postpone);
+}
 
 }  // namespace marline::offload::device

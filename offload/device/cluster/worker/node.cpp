@@ -179,7 +179,7 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
 
 KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const {
   KernelCall call;
-  call.read(rest);
+  pass_call(rest, call);
   uint64_t count = rest.get();
   const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
   if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);

@@ -35,7 +35,7 @@ void ClusterNode::read_plan(const Message& message, BlobReader& rest) {
     Message task;
     for (const PlanAccess& planned : step.accesses) task.accesses.push(planned.access);
     read_used(task, rest, start.ranges, start.written);
-    start.call.read(rest);
+    pass_call(rest, start.call);
   }
   if (!rest.is_good()) fatal("node %u of the cluster has got a plan that is torn", node_);
 }

@@ -12,7 +12,7 @@ namespace marline::offload::device {
 using namespace wire;
 
 // The version of the frames below. A worker stops if the program has another version.
-inline constexpr uint32_t kNodeProtocol = 4;
+inline constexpr uint32_t kNodeProtocol = 5;
 
 // What a frame requests or answers. Requests and kAccepted have the worker's number of the device in their flags. `to`,
 // `from`: addresses in the receiver; in a kForward, `to` is an address in the other worker, and `from` one in the
