@@ -73,6 +73,8 @@ class Worker {
   void compare(uint64_t index);
   // The task has run for `time`, in the driver's unit, and has been compared.
   void end(uint64_t index, double time);
+  // The number of a task that the node has been assigned; of a speculative copy: the original task's.
+  [[nodiscard]] TaskNumber task_of(uint64_t index) { return tasks_[index].number; }
   // Whether ended tasks wait for a report.
   [[nodiscard]] bool has_unreported_ends() const { return !ended_.is_empty(); }
   // Reports the ended tasks now.

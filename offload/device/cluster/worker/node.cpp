@@ -167,9 +167,8 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
   Started& started = started_.reach(message.index);
   List<UsedRange> ranges;
   read_used(message, rest, ranges, started.written);
-  started.kernel = read_kernel(message.index, rest, ranges);
-  started.task = message.task;
-  started.may_postpone = started.kernel->call.may_postpone;
+  started.kernel = read_kernel(rest, ranges);
+  started.transition_to_waiting();
   started.is_checked = checks_ && rest.get() != 0;
   for (uint64_t left = checks_ ? rest.get() : 0; left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), offset = rest.get();
@@ -177,7 +176,7 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
   }
 }
 
-KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const {
+KernelStart* ClusterNode::read_kernel(BlobReader& rest, const List<UsedRange>& ranges) const {
   KernelCall call;
   pass_call(rest, call);
   uint64_t count = rest.get();
@@ -187,7 +186,6 @@ KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const Li
   if (size_t{call.reduced} * kReducedWords + size_t{call.patches} * kOwnPatchWords > count) {
     fatal("node %u of the cluster has got a task that is torn", node_);
   }
-  kernel->index = index;
   kernel->call = call;
   count_up(cluster_statistics().waiting);
   return kernel;
@@ -196,8 +194,8 @@ KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const Li
 void ClusterNode::drop_forgotten() {
   while (started_.first() < started_.end() && started_.first() < worker_.first_known()) {
     Started& started = started_[started_.first()];
-    if (started.kernel != nullptr || started.waits)
-      count_up(cluster_statistics().waiting, -1);  // the task was cancelled
+    bool was_cancelled = started.state == Started::State::kWaiting;
+    if (was_cancelled) count_up(cluster_statistics().waiting, -1);
     std::free(started.kernel);
     started_.drop_first();
   }
@@ -265,7 +263,8 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
 
 // A `declare target` variable does not lie in the cluster's memory, so its comparisons are not postponed.
 bool ClusterNode::may_postpone(const Started& started, const WorkerCommand& command) {
-  bool may = postpones_ && started.may_postpone && command.is_sole && command.is_home;
+  bool may = postpones_ && started.kernel != nullptr && started.kernel->call.may_postpone && command.is_sole &&
+             command.is_home;
   return may && is_memory(replica(command.range).data());
 }
 
@@ -379,8 +378,11 @@ void ClusterNode::end_writing(const Started& started) {
 }
 
 void ClusterNode::end(uint64_t index, double time) {
-  end_writing(started_[index]);
-  started_[index].is_running = false;
+  Started& started = started_[index];
+  end_writing(started);
+  started.transition_to_ended();
+  std::free(started.kernel);
+  started.kernel = nullptr;
   worker_.end(index, time);
   pump();
 }
@@ -392,12 +394,13 @@ void ClusterNode::end(uint64_t index, double time) {
 // marked T, which was running, with must_ask.
 void ClusterNode::end_when_allowed(uint64_t index, double time) {
   uint64_t told = reported_pointers_.load(std::memory_order_relaxed);
-  if (told == allowed_pointers_ && !started_[index].must_ask) return end(index, time);
+  bool must_ask = started_[index].state == Started::State::kMustAsk;
+  if (told == allowed_pointers_ && !must_ask) return end(index, time);
   for (uint64_t other = started_.first(); other < started_.end() && told != allowed_pointers_; ++other) {
-    if (started_[other].is_running) started_[other].must_ask = true;
+    if (started_[other].is_running()) started_[other].transition_to_must_ask();
   }
   questions_.push({++last_question_, index, time, told});
-  side_.ask_to_end(last_question_, started_[index].task);
+  side_.ask_to_end(last_question_, worker_.task_of(index));
 }
 
 void ClusterNode::may_end(uint64_t question) {
@@ -491,14 +494,15 @@ void ClusterNode::send(Message& message) {
 
 void ClusterNode::start(const WorkerCommand& command) {
   Started& started = started_[command.index];
-  KernelStart* kernel = started.plan ? kernel_of(command) : started.kernel;
-  started.kernel = nullptr;
-  started.waits = false;
-  started.is_running = true;
-  started.task = command.task;
-  if (kernel != nullptr) count_up(cluster_statistics().waiting, -1);
+  if (started.plan) started.kernel = kernel_of(command);
+  started.transition_to_running();
+  if (started.kernel != nullptr) {
+    started.kernel->index = command.index;
+    started.kernel->task = command.task;
+    count_up(cluster_statistics().waiting, -1);
+  }
   begin_writing(started);
-  side_.start(command.index, command.task, kernel);
+  side_.start(command.index, command.task, started.kernel);
 }
 
 }  // namespace marline::offload::device

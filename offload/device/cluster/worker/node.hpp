@@ -17,6 +17,8 @@
 #include "device/cluster/protocol/frames.hpp"
 #include "device/cluster/protocol/kernel_call.hpp"
 #include "device/cluster/replica/replica.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "device/remote/worker/statistics.hpp"
 
 namespace marline::offload::device {
 
@@ -40,9 +42,12 @@ struct UsedRange {
   bool is_shared;  // other tasks may write it at the same time
 };
 
-// A kernel that a node is to run.
-struct KernelStart {
+// A kernel that a node is to run, as work for the node's dispatcher.
+struct KernelStart : Work {
   uint64_t index;  // the task's index at the node
+  TaskNumber task;
+  const char* region;  // permanent; set with `seen` when the kernel is started
+  KernelStatistics seen;
   KernelCall call;
   uint32_t count, range_count;
   uint64_t words[];  // arguments, OwnPatch and ReducedWords; then, for GPUs only, the ranges
@@ -69,7 +74,7 @@ struct ClusterSide {
   // Hands a message of this node's Worker to the head in the same process. Null in a worker: the head is in another
   // process.
   void (*report)(const Message& message);
-  // Starts a task of this node. The function takes over `kernel`, which is null for a task of node 0.
+  // Starts a task of this node. `kernel` is valid until the task's end; it is null for a task of node 0.
   void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
   // Reports words that tasks have written into a buffer and that may be pointers.
   void (*report_pointers)(uint64_t buffer, const List<uint64_t>& words);
@@ -162,14 +167,31 @@ class ClusterNode {
     uint64_t number = 0;
     Shared<PlannedStarts> starts;
   };
+  // What the node knows of a task besides the Worker's record. `kNoKernel`: no kernel has come, or it is a task of node
+  // 0, which has none.
+  //
+  //             read_task, take_batch             start             end_when_allowed of another task
+  //   kNoKernel ---------------------> kWaiting --------> kRunning ----------------------------------> kMustAsk
+  //       |                                                  ^  |                                        |
+  //       +---------------- start of a task of node 0 -------+  +------------------ end -----------------+---> kEnded
   struct Started {
-    uint64_t version = 0;   // of the replicas, when the task's inputs had come
-    uint64_t assigned = 0;  // when the task came here, if a tool wants times
-    KernelStart* kernel = nullptr;
-    // The plan of a replayed task, which has no `kernel`.
-    Shared<PlannedStarts> plan;
-    uint64_t rank = 0;   // the task's rank in the plan
-    bool waits = false;  // the task is a replayed one and has not started
+    enum class State : uint8_t { kNoKernel, kWaiting, kRunning, kMustAsk, kEnded };
+
+    void transition_to_waiting() { assert(state == State::kNoKernel), state = State::kWaiting; }
+    void transition_to_running() { assert(state <= State::kWaiting), state = State::kRunning; }
+    // The node must ask the program before the task ends: the task was running when pointers were reported, and may
+    // have stored them.
+    void transition_to_must_ask() { assert(is_running()), state = State::kMustAsk; }
+    void transition_to_ended() { assert(is_running()), state = State::kEnded; }
+    // Also while it waits for the program's answer.
+    [[nodiscard]] bool is_running() const { return state == State::kRunning || state == State::kMustAsk; }
+
+    State state = State::kNoKernel;
+    uint64_t version = 0;           // of the replicas, when the task's inputs had come
+    uint64_t assigned = 0;          // when the task came here, if a tool wants times
+    KernelStart* kernel = nullptr;  // of a replayed task: from its start on
+    Shared<PlannedStarts> plan;     // of a replayed task
+    uint64_t rank = 0;              // the task's rank in the plan
     // The ranges that the task may write; only with `by_pages_`.
     List<ClusterRange> written;
     // The task must write only the ranges in `named`; only if `checks_`.
@@ -178,12 +200,6 @@ class ClusterNode {
     // Only if `checks_`: the bytes that the task has changed, and in `stamp` the stamp that they get.
     List<ChangedBytes> changed;
     uint64_t stamp = 0;
-    TaskNumber task = 0;
-    bool may_postpone = false;  // as in KernelCall
-    bool is_running = false;    // also while it waits for the program's answer
-    // The node must ask the program before the task ends: the task was running when pointers were reported, and may
-    // have stored them.
-    bool must_ask = false;
   };
   // A task that has run and may not end before the program answers.
   struct Question {
@@ -201,7 +217,7 @@ class ClusterNode {
 
   void read_task(const Message& message, BlobReader& rest);
   void read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges, List<ClusterRange>& written);
-  KernelStart* read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const;
+  KernelStart* read_kernel(BlobReader& rest, const List<UsedRange>& ranges) const;
   void read_plan(const Message& message, BlobReader& rest);
   void take_batch(const Message& message);
   [[nodiscard]] KernelStart* kernel_of(const WorkerCommand& command);

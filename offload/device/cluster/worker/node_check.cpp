@@ -48,7 +48,7 @@ void ClusterNode::check_before(uint64_t index, const List<Comparison>& compariso
     Guard guard(lock);
     const Started& started = started_[index];
     is_checked = started.is_checked;
-    finding.task = started.task;
+    finding.task = worker_.task_of(index);
     for (const ClusterRange& name : started.named) named.push(name);
   }
   if (is_checked) check_named(named, comparisons, finding);
@@ -69,7 +69,7 @@ void ClusterNode::check_predecessors(uint64_t index, const List<Comparison>& com
   finding.what = Found::kWrittenTwice;
   {
     Guard guard(lock);
-    finding.task = started_[index].task;
+    finding.task = worker_.task_of(index);
   }
   for (const Comparison& one : comparisons) {
     put_found(one.range.buffer, one.replica->take_overwritten(one.range), finding);
@@ -120,7 +120,7 @@ void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& r
 }
 
 void ClusterNode::report_merged(const Message& message, BlobReader& rest) {
-  CheckFinding finding = {Found::kWrittenTwice, started_[message.index].task, 0, 0, 0, 0};
+  CheckFinding finding = {Found::kWrittenTwice, worker_.task_of(message.index), 0, 0, 0, 0};
   finding.buffer = rest.get();
   finding.first = rest.get();
   finding.end = rest.get();

@@ -2,7 +2,6 @@
 //
 // The cluster in a worker: joins the cluster at the program's first frame about it, and runs its tasks with the
 // worker's dispatcher, as remote/worker/serve.cpp runs kernels. The thread that polls the wire delivers the frames.
-#include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/tell.hpp"
 #include "device/cluster/head/cluster.hpp"
@@ -40,13 +39,6 @@ using namespace image;
 using namespace wire;
 
 namespace {
-
-struct ClusterWork : Work {
-  KernelStart* kernel;
-  TaskNumber task;
-  const char* region;  // permanent
-  KernelStatistics seen;
-};
 
 const NodeJob* g_job;
 // Set by the first frame. release; pairs with the acquire in own_node.
@@ -134,28 +126,26 @@ bool has_gpu_words(const KernelStart& kernel) {
 }
 
 void run_kernel(void* data) {
-  auto* work = static_cast<ClusterWork*>(data);
-  const KernelStart& kernel = *work->kernel;
+  KernelStart& kernel = *static_cast<KernelStart*>(data);
   auto address = reinterpret_cast<uint64_t>(kernel.words);
-  if (!work->kernel->patch()) {
-    fatal("%s at node %d of the cluster: its own memory does not fit its arguments", work->region, g_job->number);
+  if (!kernel.patch()) {
+    fatal("%s at node %d of the cluster: its own memory does not fit its arguments", kernel.region, g_job->number);
   }
-  RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
+  RunningKernel running(reinterpret_cast<uint64_t>(kernel.region), kernel.call.place);
   if (kernel.call.combines) return combine_copies(*own_node(), kernel);
-  ReducingRegion copies(*own_node(), *work->kernel);
+  ReducingRegion copies(*own_node(), kernel);
   if (kernel.call.in_memory) return call_kernel(kernel.call.code, &address, 1);
   uint32_t count = kernel.argument_count();
-  uint64_t* arguments = work->kernel->words;
+  uint64_t* arguments = kernel.words;
   if (has_gpu_words(kernel)) arguments = processor_arguments(arguments, count);
   call_kernel(kernel.call.code | (kernel.call.by_pointers ? kByPointers : 0), arguments, count);
 }
 
-void report_changed_statics(const ClusterWork& work) {
+void report_changed_statics(const KernelStart& kernel) {
   constexpr size_t kBytes = 768;
   uint64_t words[kBytes / sizeof(uint64_t)] = {};
-  const KernelStart& kernel = *work.kernel;
   const char* place = kernel.call.place != 0 ? text_in_program(kernel.call.place) : nullptr;
-  if (!have_statics_changed(kernel.call.code, work.region, place, reinterpret_cast<char*>(words), kBytes)) return;
+  if (!have_statics_changed(kernel.call.code, kernel.region, place, reinterpret_cast<char*>(words), kBytes)) return;
   WireUse use;
   Frame frame = {};
   frame.kind = static_cast<uint16_t>(ClusterFrame::kWarning);
@@ -163,31 +153,28 @@ void report_changed_statics(const ClusterWork& work) {
   if (use.is_possible()) g_job->send(0, frame, words);
 }
 
-void run_on_processor(ClusterWork* work) {
-  const KernelCall& call = work->kernel->call;
-  marline_target_region_t region = {run_kernel, work, call.number, call.thread_limit, call.code};
+void run_on_processor(KernelStart* kernel) {
+  const KernelCall& call = kernel->call;
+  marline_target_region_t region = {run_kernel, kernel, call.number, call.thread_limit, call.code};
   marline_target_region_run(&region);
 }
 
-void run_work(Work* given) {
-  auto* work = static_cast<ClusterWork*>(given);
+void run_work(Work* work) {
+  auto* kernel = static_cast<KernelStart*>(work);
   uint64_t begin = now();
-  see_begin(&work->seen);
-  g_has_gpu ? run_on_gpu(*own_node(), *work->kernel) : run_on_processor(work);
-  see_end(&work->seen);
+  see_begin(&kernel->seen);
+  g_has_gpu ? run_on_gpu(*own_node(), *kernel) : run_on_processor(kernel);
+  see_end(&kernel->seen);
   uint64_t took = now() - begin;
   std::fflush(stdout);  // nothing flushes it when the worker ends
-  if (!g_has_gpu && !work->kernel->call.combines) report_changed_statics(*work);
-  uint64_t index = work->kernel->index, task = work->task;
-  own_node()->compare(index);
+  if (!g_has_gpu && !kernel->call.combines) report_changed_statics(*kernel);
+  own_node()->compare(kernel->index);
   uint64_t slot_time = now() - begin;  // the time that the placement reckons with
-  std::free(work->kernel);
-  std::free(work);
   kernel_has_run();
   Guard guard(own_node()->lock);
   if (cluster_times().is_wanted())
-    cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});
-  own_node()->end_when_allowed(index, static_cast<double>(slot_time));
+    cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, kernel->task});
+  own_node()->end_when_allowed(kernel->index, static_cast<double>(slot_time));
 }
 
 const char* name_of(const KernelStart& kernel) {
@@ -198,21 +185,18 @@ const char* name_of(const KernelStart& kernel) {
   return fits ? name_of_code(kernel.call.code) : nullptr;
 }
 
-void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
+void start(uint64_t index, TaskNumber, KernelStart* kernel) {
   const char* region = kernel != nullptr ? name_of(*kernel) : nullptr;
   if (region == nullptr) {
     fatal("task %lu of node %d of the cluster is no target region", index, g_job->number);
   }
-  auto* work = make<ClusterWork>("a task of the cluster");
-  work->is_kernel = true;
-  work->run = run_work;
-  work->kernel = kernel;
-  work->task = task;
-  work->region = region;
-  see_arrival(&work->seen, region, kernel->call.place);
+  kernel->is_kernel = true;
+  kernel->run = run_work;
+  kernel->region = region;
+  see_arrival(&kernel->seen, region, kernel->call.place);
   if (!kernel->call.combines) watch_statics(kernel->call.code);
   WorkList list;
-  list.append(work);
+  list.append(kernel);
   add_work(list);
 }
 

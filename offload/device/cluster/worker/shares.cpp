@@ -48,7 +48,7 @@ void ClusterNode::take_batch(const Message& message) {
     Started& started = started_.reach(batch.first_index + rank);
     started.plan = plan.starts;
     started.rank = rank;
-    started.waits = true;
+    started.transition_to_waiting();
     started.assigned = cluster_times().now_if_wanted();
     count_up(cluster_statistics().waiting);
   }
@@ -59,7 +59,6 @@ KernelStart* ClusterNode::kernel_of(const WorkerCommand& command) {
   const PlannedStart& planned = started.plan->by_rank[started.rank];
   const List<uint64_t>& words = command.message.words;
   KernelStart* kernel = make_kernel(words.begin(), words.count(), planned.ranges);
-  kernel->index = command.index;
   kernel->call = planned.call;
   return kernel;
 }
