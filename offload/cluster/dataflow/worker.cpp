@@ -72,8 +72,7 @@ void Worker::handle(Message& message) {
 
 void Worker::assign(Message& message) {
   Task& task = tasks_.reach(message.index);
-  assert(task.state == State::kUnknown);
-  task.state = State::kWaiting;
+  task.transition_to_waiting();
   task.number = message.task;
   task.priority = message.priority;
   task.order = message.order;
@@ -120,7 +119,7 @@ void Worker::fetch(uint64_t index, const PlannedAccess& access) {
 
 void Worker::fetch_inputs(uint64_t index) {
   Task& task = tasks_[index];
-  task.state = State::kFetching;
+  task.transition_to_fetching();
   for (const PlannedAccess& access : task.accesses) {
     if (access.is_fetched && !access.is_early) fetch(index, access);
   }
@@ -146,7 +145,7 @@ void Worker::take_data(const Message& message) {
 
 void Worker::find_inputs_complete(uint64_t index) {
   Task& task = tasks_[index];
-  task.state = State::kReady;
+  task.transition_to_ready();
   task.inputs.clear();
   WorkerCommand ready;
   ready.action = WorkerAction::kReady;
@@ -179,7 +178,7 @@ void Worker::start_ready() {
 
 void Worker::start(uint64_t index) {
   Task& task = tasks_[index];
-  task.state = State::kRunning;
+  task.transition_to_running();
   if (task.is_cancelled) {
     send_deltas(index);
     return;
@@ -218,7 +217,7 @@ void Worker::lend(uint64_t index) {
     if (task.state == State::kReady) add_ready(index);
     return;
   }
-  task.state = State::kWithSpeculativeCopy;
+  task.transition_to_with_copy();
   for (PlannedAccess access : task.accesses) {
     access.is_fetched = true;
     access.is_early = access.is_after_end = access.is_end = false;
@@ -267,7 +266,7 @@ void Worker::end(uint64_t index, double time) {
 // first. The delta contains all that has changed since this task's inputs came.
 void Worker::send_deltas(uint64_t index) {
   Task& task = tasks_[index];
-  task.state = State::kMerging;
+  task.transition_to_merging();
   for (const PlannedAccess& access : task.accesses) {
     if (!access.may_write || access.home == node_) continue;
     ++task.open_merges;
@@ -287,7 +286,7 @@ void Worker::merge_delta(const Message& message) {
 
 void Worker::complete(uint64_t index) {
   Task& task = tasks_[index];
-  task.state = State::kEnded;
+  task.transition_to_ended();
   answer_fetches(task, true);
   for (const TaskPlace& subscriber : task.subscribers) notify_end(subscriber);
   if (task.is_speculative_copy) notify_end(task.other);
@@ -435,8 +434,7 @@ void Worker::answer_fetch(Message& message) {
 }
 
 void Worker::forget(uint64_t index) {
-  assert(tasks_[index].state == State::kEnded);
-  tasks_[index].state = State::kForgotten;
+  tasks_[index].transition_to_forgotten();
   while (tasks_.first() < tasks_.end() && tasks_[tasks_.first()].state == State::kForgotten) tasks_.drop_first();
 }
 

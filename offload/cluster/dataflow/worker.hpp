@@ -117,7 +117,28 @@ class Worker {
     bool has_come;
   };
 
+  // A task of this node, from the first message about it on.
+  //
+  //   kUnknown -- assign --> kWaiting -- predecessors have ended --> kFetching -- inputs have come --> kReady
+  //
+  //            a slot is free, or it is cancelled             compared              homes have merged
+  //   kReady --+--------------------------------> kRunning -----------> kMerging --+----------------> kEnded
+  //            |  an idle node runs its copy                                       |  the copy has ended
+  //            +--------------------------------> kWithSpeculativeCopy ------------+
+  //
+  //   kEnded -- forget --> kForgotten
   struct Task {
+    void transition_to_waiting() { assert(state == State::kUnknown), state = State::kWaiting; }
+    void transition_to_fetching() { assert(state == State::kWaiting), state = State::kFetching; }
+    void transition_to_ready() { assert(state == State::kFetching), state = State::kReady; }
+    void transition_to_with_copy() { assert(state == State::kReady), state = State::kWithSpeculativeCopy; }
+    void transition_to_running() { assert(state == State::kReady), state = State::kRunning; }
+    void transition_to_merging() { assert(state == State::kRunning), state = State::kMerging; }
+    void transition_to_ended() {
+      assert(state == State::kMerging || state == State::kWithSpeculativeCopy), state = State::kEnded;
+    }
+    void transition_to_forgotten() { assert(state == State::kEnded), state = State::kForgotten; }
+
     State state = State::kUnknown;
     bool is_cancelled = false, has_run = false;
     bool has_speculative_copy = false, is_speculative_copy = false;
