@@ -80,9 +80,7 @@ void Head::cancel(TaskNumber number) {
     if (tasks_[number].state != State::kPlanned) return;
   }
   TaskPlace place = place_of(number);
-  Message message = message_to(MessageKind::kCancel, place.node);
-  message.index = place.index;
-  send(std::move(message));
+  send(message_to(MessageKind::kCancel, place.node, place.index));
 }
 
 // If the assignment still waits for a credit, it is changed in place: a kCancel queued after it would wait for the
@@ -95,9 +93,7 @@ bool Head::leave_out(TaskNumber number) {
   if (task.state != State::kPlanned) return false;
   Node& node = nodes_[task.place.node];
   if (task.place.index < node.first_unsent) {
-    Message message = message_to(MessageKind::kCancel, task.place.node);
-    message.index = task.place.index;
-    messages.push(std::move(message));
+    messages.push(message_to(MessageKind::kCancel, task.place.node, task.place.index));
     return true;
   }
   for (size_t i = node.next_waiting; i < node.waiting.count(); ++i) {
@@ -153,10 +149,8 @@ void Head::add_open(NodeNumber number, uint64_t tasks) {
 void Head::report_awaited(NodeNumber number) {
   Node& node = nodes_[number];
   node.is_reported = true;
-  Message message = message_to(MessageKind::kAwait, number);
-  message.index = node.awaited;
   // Overtakes tasks that wait for credits, since these come only with the node's reports.
-  messages.push(std::move(message));
+  messages.push(message_to(MessageKind::kAwait, number, node.awaited));
 }
 
 // With a window, tasks are placed in groups of that size, each when as many tasks after it are known.
@@ -180,8 +174,7 @@ bool Head::plan(TaskNumber number) {
   task = &tasks_[number];  // make_room may have created a task that moves a home, so the address may have changed
   assign_index(number);
 
-  Message assignment = message_to(MessageKind::kAssign, task->place.node);
-  assignment.index = task->place.index;
+  Message assignment = message_to(MessageKind::kAssign, task->place.node, task->place.index);
   assignment.task = number;
   assignment.is_cancelled = task->is_cancelled;
   assignment.priority = task->made.priority;
@@ -308,6 +301,10 @@ void Head::drop_copy(uint64_t buffer, NodeNumber node) {
   directory_.forget_holder(buffer, node);
   copies_.drop(buffer, node);
   ++counts.drops;
+  send_drop(buffer, node);
+}
+
+void Head::send_drop(uint64_t buffer, NodeNumber node) {
   Message message = message_to(MessageKind::kDrop, node);
   message.range.buffer = buffer;
   send(std::move(message));
@@ -328,11 +325,12 @@ void Head::move_home(uint64_t buffer) {
   plan(number);
 }
 
-Message Head::message_to(MessageKind kind, NodeNumber node) const {
+Message Head::message_to(MessageKind kind, NodeNumber node, uint64_t index) const {
   Message message;
   message.kind = kind;
   message.to = node;
   message.clock = clock_;
+  message.index = index;
   return message;
 }
 
@@ -466,11 +464,7 @@ void Head::leave_level(const Task& task) {
 // Removes the buffer. No open task and no plan uses it, so no task that uses it can be created again.
 void Head::forget_buffer(uint64_t buffer) {
   directory_.remove(buffer);
-  copies_.remove_buffer(buffer, [&](NodeNumber node) {
-    Message message = message_to(MessageKind::kDrop, node);
-    message.range.buffer = buffer;
-    send(std::move(message));
-  });
+  copies_.remove_buffer(buffer, [&](NodeNumber node) { send_drop(buffer, node); });
 }
 
 }  // namespace marline::offload::cluster

@@ -295,7 +295,8 @@ class Head {
   void send(Message message);
   static bool take_credits(Node& node, const Message& message);
   void send_waiting(Node& node);
-  Message message_to(MessageKind kind, NodeNumber node) const;
+  Message message_to(MessageKind kind, NodeNumber node, uint64_t index = 0) const;
+  void send_drop(uint64_t buffer, NodeNumber node);
 
   HeadOptions options_;
   Directory directory_;

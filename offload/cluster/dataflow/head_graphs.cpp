@@ -166,9 +166,7 @@ bool Head::leave_out_replayed(TaskNumber number) {
     Share::write_left_out(place.index - batch.first_index, waiting.words);
     return false;
   }
-  Message message = message_to(MessageKind::kCancel, place.node);
-  message.index = place.index;
-  messages.push(std::move(message));
+  messages.push(message_to(MessageKind::kCancel, place.node, place.index));
   return true;
 }
 

@@ -154,8 +154,7 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   placement.end(task.place.node, task.load);
   task.load = 0;
   ++counts.withdrawn;
-  Message assignment = message_to(MessageKind::kAssign, idle);
-  assignment.index = made.place.index;
+  Message assignment = message_to(MessageKind::kAssign, idle, made.place.index);
   assignment.task = number;
   assignment.predecessors = 1;
   assignment.is_awaited = true;
@@ -163,8 +162,7 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.order = task.order;
   // The copy takes no credit: the original task may wait for tasks that wait for a credit of the idle node.
   messages.push(std::move(assignment));
-  Message message = message_to(MessageKind::kWithdraw, task.place.node);
-  message.index = task.place.index;
+  Message message = message_to(MessageKind::kWithdraw, task.place.node, task.place.index);
   message.peer = made.place;
   messages.push(std::move(message));
 }

@@ -7,17 +7,22 @@
 
 namespace marline::offload::cluster {
 
-Message& Worker::send(MessageKind kind, NodeNumber to) {
+WorkerCommand& Worker::command(WorkerAction action, uint64_t index) {
+  WorkerCommand& made = commands.push({});
+  made.action = action;
+  made.index = index;
+  return made;
+}
+
+Message& Worker::send(MessageKind kind, NodeNumber to, uint64_t index) {
   Message message;
   message.kind = kind;
   message.from = node_;
   message.to = to;
   message.clock = clock_;
-  if (to == node_ && kind != MessageKind::kReport) return own_.push(std::move(message));
-  WorkerCommand command;
-  command.action = WorkerAction::kSend;
-  command.message = std::move(message);
-  return commands.push(std::move(command)).message;
+  message.index = index;
+  bool is_own = to == node_ && kind != MessageKind::kReport;
+  return (is_own ? own_.push({}) : command(WorkerAction::kSend).message) = std::move(message);
 }
 
 void Worker::receive(Message& message) {
@@ -46,13 +51,7 @@ void Worker::handle(Message& message) {
     case MessageKind::kForget:
       for (uint64_t index : message.words) forget(index);
       break;
-    case MessageKind::kDrop: {
-      WorkerCommand command;
-      command.action = WorkerAction::kDrop;
-      command.range = message.range;
-      commands.push(std::move(command));
-      break;
-    }
+    case MessageKind::kDrop: command(WorkerAction::kDrop).range = message.range; break;
     case MessageKind::kEnded: end_predecessor(message.index); break;
     case MessageKind::kFetch: answer_fetch(message); break;
     case MessageKind::kData: take_data(message); break;
@@ -81,9 +80,7 @@ void Worker::assign(Message& message) {
   if (!message.accesses.is_empty()) task.accesses.swap(message.accesses);
   task.open_predecessors += message.predecessors;
   for (const TaskPlace& predecessor : message.waits_for) {
-    Message& subscription = send(MessageKind::kSubscribe, predecessor.node);
-    subscription.index = predecessor.index;
-    subscription.peer = {node_, message.index};
+    send(MessageKind::kSubscribe, predecessor.node, predecessor.index).peer = {node_, message.index};
   }
   for (const PlannedAccess& access : task.accesses) {
     if (access.is_early) fetch(message.index, access);
@@ -105,8 +102,7 @@ void Worker::fetch(uint64_t index, const PlannedAccess& access) {
   uint64_t bytes = bytes_of_part(access.range.bytes, part_);
   for (uint64_t at = access.range.offset; at < access.range.end(); at += bytes) {
     ClusterRange part = {access.range.buffer, at, std::min(bytes, access.range.end() - at)};
-    Message& message = send(MessageKind::kFetch, access.source.node);
-    message.index = access.source.index;
+    Message& message = send(MessageKind::kFetch, access.source.node, access.source.index);
     message.peer = {node_, index};
     message.range = part;
     message.is_after_end = access.is_after_end;
@@ -127,11 +123,7 @@ void Worker::fetch_inputs(uint64_t index) {
 }
 
 void Worker::take_data(const Message& message) {
-  if (message.from != node_) {
-    WorkerCommand command;
-    command.action = WorkerAction::kMerge;
-    commands.push(std::move(command));
-  }
+  if (message.from != node_) command(WorkerAction::kMerge);
   Task& task = tasks_[message.index];
   task.inputs[message.task].has_come = true;
   --task.open_inputs;
@@ -147,10 +139,7 @@ void Worker::find_inputs_complete(uint64_t index) {
   Task& task = tasks_[index];
   task.transition_to_ready();
   task.inputs.clear();
-  WorkerCommand ready;
-  ready.action = WorkerAction::kReady;
-  ready.index = index;
-  commands.push(std::move(ready));
+  command(WorkerAction::kReady, index);
   answer_fetches(task, false);
   if (task.has_speculative_copy) {
     lend(index);
@@ -185,14 +174,11 @@ void Worker::start(uint64_t index) {
   }
   task.has_run = true;
   ++running_;
-  WorkerCommand command;
-  command.action = WorkerAction::kStart;
-  command.index = index;
-  command.task = task.number;
-  command.message.index = task.plan;
-  command.message.task = task.step;
-  command.message.words.swap(task.words);
-  commands.push(std::move(command));
+  WorkerCommand& started = command(WorkerAction::kStart, index);
+  started.task = task.number;
+  started.message.index = task.plan;
+  started.message.task = task.step;
+  started.message.words.swap(task.words);
 }
 
 // Node 0 believes that the task has not ended, so its record still exists.
@@ -209,8 +195,7 @@ void Worker::withdraw(const Message& message) {
 void Worker::lend(uint64_t index) {
   Task& task = tasks_[index];
   task.has_speculative_copy = task.has_speculative_copy && !task.is_cancelled;
-  Message& message = send(MessageKind::kSpeculativeCopy, task.other.node);
-  message.index = task.other.index;
+  Message& message = send(MessageKind::kSpeculativeCopy, task.other.node, task.other.index);
   message.peer = {node_, index};
   message.is_cancelled = !task.has_speculative_copy;
   if (!task.has_speculative_copy) {
@@ -242,14 +227,11 @@ void Worker::compare(uint64_t index) {
   ++clock_;
   for (const PlannedAccess& access : tasks_[index].accesses) {
     if (!access.may_write) continue;
-    WorkerCommand command;
-    command.action = WorkerAction::kCompare;
-    command.index = index;
-    command.is_sole = access.is_sole;
-    command.is_home = access.home == node_;
-    command.range = access.range;
-    command.stamp = clock_ << kNodeBits | node_;
-    commands.push(std::move(command));
+    WorkerCommand& compared = command(WorkerAction::kCompare, index);
+    compared.is_sole = access.is_sole;
+    compared.is_home = access.home == node_;
+    compared.range = access.range;
+    compared.stamp = clock_ << kNodeBits | node_;
   }
 }
 
@@ -278,10 +260,8 @@ void Worker::send_deltas(uint64_t index) {
 }
 
 void Worker::merge_delta(const Message& message) {
-  WorkerCommand command;
-  command.action = WorkerAction::kMerge;
-  commands.push(std::move(command));
-  send(MessageKind::kMerged, message.peer.node).index = message.peer.index;
+  command(WorkerAction::kMerge);
+  send(MessageKind::kMerged, message.peer.node, message.peer.index);
 }
 
 void Worker::complete(uint64_t index) {
@@ -334,9 +314,7 @@ void Worker::leave_batch(uint64_t index) {
   batches_.erase(&batch);
 }
 
-void Worker::notify_end(const TaskPlace& subscriber) {
-  send(MessageKind::kEnded, subscriber.node).index = subscriber.index;
-}
+void Worker::notify_end(const TaskPlace& subscriber) { send(MessageKind::kEnded, subscriber.node, subscriber.index); }
 
 // The message may come before the assignment of the task, or after the task was forgotten: node 0 did not know of the
 // end when it planned.
@@ -413,8 +391,7 @@ void Worker::answer_fetches_of(Task& task, const ClusterRange& come) {
 }
 
 void Worker::send_data(const Message& fetch) {
-  Message& message = send(MessageKind::kData, fetch.peer.node);
-  message.index = fetch.peer.index;
+  Message& message = send(MessageKind::kData, fetch.peer.node, fetch.peer.index);
   message.range = fetch.range;
   message.is_end = fetch.is_end;
   message.task = fetch.task;

@@ -210,7 +210,8 @@ class Worker {
   void send_early(Task& task, const Message& fetch);
   void report_if_due();
   void await(uint64_t below);
-  Message& send(MessageKind kind, NodeNumber to);
+  WorkerCommand& command(WorkerAction action, uint64_t index = 0);
+  Message& send(MessageKind kind, NodeNumber to, uint64_t index = 0);
 
   NodeNumber node_;
   // If a task has more accesses than this, its inputs are passed on only when all of them are there, because each part

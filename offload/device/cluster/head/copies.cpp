@@ -90,15 +90,11 @@ void ClusterHead::end_copying(const Copying& copying) {
   bool looks = copying.copies->looks_later;
   if (looks) find_pointers(copying.copies->copies, copying.copies->count, pointers);
   node_.compare(copying.index);
-  Finished finished;
-  {
-    Guard guard(node_.lock);
+  under_lock([&] {
     bool is_new = looks && note_copied(*copying.copies, pointers);
     bool waits = is_new && waits_for_notes({0, 0, copying.index, 0, false}, copying.task);
     if (!waits) node_.end(copying.index, 0);
-    pump(finished);
-  }
-  finish(finished, false);
+  });
 }
 
 // The task that makes these copies. It may also use the gaps between copies that are at most `apart` bytes apart.
@@ -129,17 +125,13 @@ TaskNumber ClusterHead::start_copies(const OrderedCopies& given, Operation* oper
   if (operation != nullptr) operation->begin = now();
   List<List<uint64_t>> pointers;
   find_pointers(given.copies, given.count, pointers);
-  Finished finished;
   TaskNumber number;
   if (operation != nullptr) add_operations(hooks_share(operation));
-  {
-    Guard guard(node_.lock);
+  under_lock([&] {
     known.is_submitted_early = is_submitted_early(given.after, given.predecessor_count);
     number = create(task_of(given, pointers, 0), known);
     if (operation != nullptr) operation->number = number;
-    pump(finished);
-  }
-  finish(finished, false);
+  });
   return number;
 }
 

@@ -164,22 +164,16 @@ void ClusterHead::send(Message& message) {
 }
 
 void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader& rest) {
-  Finished finished;
   message.from = static_cast<NodeNumber>(peer);
   message.to = 0;
   size_t bytes = rest.left();
   node_.merge(message, rest);
-  {
-    Guard guard(node_.lock);
-    if (message.kind == MessageKind::kReport) {
-      head_.receive(message);
-    } else {
-      note_transfer(message, to_own_clock(message.from, sent), bytes);
-      node_.receive(message, rest);
-    }
-    pump(finished);
-  }
-  finish(finished, true);
+  auto take = [&] {
+    if (message.kind == MessageKind::kReport) return head_.receive(message);
+    note_transfer(message, to_own_clock(message.from, sent), bytes);
+    node_.receive(message, rest);
+  };
+  under_lock(take, true);
 }
 
 void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
@@ -308,9 +302,7 @@ void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work 
   task.is_on_host = true;
   {
     Guard guard(node_.lock);
-    Known known;
-    known.host = &self;
-    create(std::move(task), known);
+    create(std::move(task), {.host = &self});
     head_.barrier();
     pump(finished);
     must_wait = !self.has_started;
@@ -369,28 +361,18 @@ ClusterBuffer& ClusterHead::begin_release(uint64_t address) {
 }
 
 void ClusterHead::release(uint64_t address) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    begin_release(address);
-    pump(finished);
-  }
-  finish(finished, false);
+  under_lock([&] { begin_release(address); });
 }
 
 // When the wait ends, the nodes have been sent the removal. Whatever they are sent later arrives after it.
 void ClusterHead::remove_variable(uint64_t address) {
   Awaited gone(device_);
-  Finished finished;
   add_operations(hooks_share(&gone));
-  {
-    Guard guard(node_.lock);
+  under_lock([&] {
     begin_release(address).waiter = &gone;
     head_.barrier();
     head_.await_all();
-    pump(finished);
-  }
-  finish(finished, false);
+  });
   gone.wait("unload of a variable");
 }
 
@@ -501,14 +483,10 @@ void ClusterHead::await(TaskNumber kernel) {
 
 void ClusterHead::wait_begins(bool singly) {
   if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // no task waits
-  Finished finished;
-  {
-    Guard guard(node_.lock);
+  under_lock([&] {
     head_.barrier();
     if (singly) head_.await_all();
-    pump(finished);
-  }
-  finish(finished, false);
+  });
 }
 
 }  // namespace marline::offload::device

@@ -170,7 +170,7 @@ class ClusterHead {
     HostTask* host = nullptr;
     Copies* copies = nullptr;
     Operation* operation = nullptr;
-    KernelForm kernel;                 // of a kernel; its words are NewTask::words
+    KernelForm kernel = {};            // of a kernel; its words are NewTask::words
     CheckedKernel* checked = nullptr;  // of a kernel, if writes are checked
     NodeNumber sent_to = 0;            // the kernel's node; 0: it has not been sent
     // An idle node that has been sent a speculative copy of the task; 0: none.
@@ -276,8 +276,9 @@ class ClusterHead {
   bool copy_more(Copying& copying) const;
   void end_copying(const Copying& copying);
   bool note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
+  // Does the work under the lock, takes what has happened meanwhile, and then finishes operations without the lock.
   template <class Work>
-  void under_lock(const Work& work);
+  void under_lock(const Work& work, bool polls = false);
   template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 
@@ -307,5 +308,16 @@ class ClusterHead {
   // Waiters of node 0's tasks that have started; until the next pump ends.
   Finished woken_;
 };
+
+template <class Work>
+void ClusterHead::under_lock(const Work& work, bool polls) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    work();
+    pump(finished);
+  }
+  finish(finished, polls);
+}
 
 }  // namespace marline::offload::device

@@ -127,11 +127,9 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
                      launch.place};
   NewTask task;
   add_words(launch, task.words);
-  Finished finished;
   await_comparisons(launch);
   add_operations(hooks_share(operation));
-  {
-    Guard guard(node_.lock);
+  under_lock([&] {
     task.kernel = kernel;
     task.kinds = codes.kinds;
     task.priority = launch.priority;
@@ -151,20 +149,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
     if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, operation);
     if (!launch.is_submitted_early) head_.barrier();
     note_fit(launch, operation->number, bytes);
-    pump(finished);
-  }
-  finish(finished, false);
-}
-
-template <class Work>
-void ClusterHead::under_lock(const Work& work) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    work();
-    pump(finished);
-  }
-  finish(finished, false);
+  });
 }
 
 void ClusterHead::cancel(TaskNumber kernel) {

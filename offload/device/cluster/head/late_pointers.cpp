@@ -252,14 +252,11 @@ bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber after) {
 }
 
 void ClusterHead::take_question(NodeNumber node, uint64_t question, TaskNumber task) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
+  auto take = [&] {
     bool waits = waits_for_notes({0, node, question, 0, false}, head_.original(task));
     if (!waits) send_word(node, ClusterFrame::kMayEnd, question);
-    pump(finished);
-  }
-  finish(finished, true);
+  };
+  under_lock(take, true);
 }
 
 void ClusterHead::answer(const OpenQuestion& asked) {
@@ -268,20 +265,16 @@ void ClusterHead::answer(const OpenQuestion& asked) {
 }
 
 void ClusterHead::take_note_taken(uint64_t number) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
+  auto take = [&] {
     size_t at = 0;
     while (at < open_questions_.count() && open_questions_[at].number != number) ++at;
     if (at == open_questions_.count()) fatal("a worker has taken note of what it was not told: is it another Marline?");
-    if (--open_questions_[at].missing == 0) {
-      OpenQuestion asked = open_questions_[at];
-      open_questions_.erase(at);
-      answer(asked);
-    }
-    pump(finished);
-  }
-  finish(finished, true);
+    if (--open_questions_[at].missing != 0) return;
+    OpenQuestion asked = open_questions_[at];
+    open_questions_.erase(at);
+    answer(asked);
+  };
+  under_lock(take, true);
 }
 
 }  // namespace marline::offload::device
