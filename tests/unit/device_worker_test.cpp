@@ -21,13 +21,10 @@ constexpr const char* kWorker = "worker";  // its argument 0
 using Random = std::mt19937_64;
 constexpr uint64_t kMemory = 1 << 20, kBegin = kWindow, kEnd = kWindow + kMemory;
 
-Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint16_t words = 0, uint64_t bulk = 0) {
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(kind);
+Frame frame_with(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint16_t words = 0,
+                 uint64_t bulk = 0) {
+  Frame frame = frame_of(kind, a, b, c);
   frame.words = words;
-  frame.a = a;
-  frame.b = b;
-  frame.c = c;
   frame.bulk = bulk;
   return frame;
 }
@@ -82,19 +79,19 @@ class Session {
   // The device is started, with kMemory bytes.
   void begin() {
     words[1] = 0;
-    ASSERT_TRUE(ask(frame_of(NodeFrame::kHello, kNodeProtocol, 0, 0, 2)));
+    ASSERT_TRUE(ask(frame_with(NodeFrame::kHello, kNodeProtocol, 0, 0, 2)));
     words[1] = kMemory;
-    ASSERT_TRUE(ask(frame_of(NodeFrame::kHello, kNodeProtocol, kBegin, 0, 2)));
+    ASSERT_TRUE(ask(frame_with(NodeFrame::kHello, kNodeProtocol, kBegin, 0, 2)));
   }
   // Whether the worker still answers after all earlier frames: both a frame that is answered at once and a frame that
   // is a task.
-  bool lives() { return ask(frame_of(NodeFrame::kFlush)) && ask(frame_of(NodeFrame::kLocate)); }
+  bool lives() { return ask(frame_with(NodeFrame::kFlush)) && ask(frame_with(NodeFrame::kLocate)); }
   const Frame& last() const { return last_; }
 
   // Ends the job if the worker still lives. Its exit status, and what it has said.
   int end(std::string& said) {
     if (!is_gone_) {
-      send(frame_of(NodeFrame::kEnd));
+      send(frame_with(NodeFrame::kEnd));
       end_.leave();
     }
     int status = status_of(worker_);
@@ -138,38 +135,38 @@ TEST(WorkerTest, RefusesWhatTheProgramWouldNotSend) {
   constexpr const char* kForwards = "names a worker that is none";
   uint64_t code = reinterpret_cast<uint64_t>(&_exit);
   const Bad all[] = {
-      {frame_of(NodeFrame::kHello, kNodeProtocol + 1, 0, 0, 2), "speaks version"},
-      {frame_of(NodeFrame::kHello, kNodeProtocol), "is no first frame"},
-      {frame_of(NodeFrame::kWrite, kEnd - 8, 0, 0, 0, 16), kWrites},
-      {frame_of(NodeFrame::kWrite, kBegin - 8, 0, 0, 0, 16), kWrites},
-      {frame_of(NodeFrame::kWrite, kHuge - 7, 0, 0, 0, 16), kWrites},
-      {frame_of(NodeFrame::kWrite, code, 0, 0, 0, 8), kWrites},
-      {frame_of(NodeFrame::kRead, kBegin, 0, 0, 0, 8), "has data"},
-      {frame_of(NodeFrame::kRead, kEnd - 8, 16), kReads},
-      {frame_of(NodeFrame::kRead, kBegin, kHuge), kReads},
-      {frame_of(NodeFrame::kRead, code, 8), kReads},
-      {frame_of(NodeFrame::kRead, 0, 8), kReads},
-      {frame_of(NodeFrame::kForward, kBegin, kEnd, 8, 5), kReads},
-      {frame_of(NodeFrame::kForward, kBegin, kBegin, kHuge, 5), kReads},
-      {frame_of(NodeFrame::kForward, kBegin, kBegin, 8, 4), kForwards, {1}},
-      {frame_of(NodeFrame::kForward, kBegin, kBegin, 8, 5), kForwards, {0}},
-      {frame_of(NodeFrame::kForward, kBegin, kBegin, 8, 5), kForwards, {2}},
-      {frame_of(NodeFrame::kForward, kBegin, kBegin, 8, 5), "is for a device that is none", {1, 0, 0, 0, 1}},
-      {frame_of(NodeFrame::kForward, kEnd, kBegin, 8, 5), kWrites, {1}},
-      {frame_of(NodeFrame::kDiscard, kBegin, kMemory + 1), "discards what is not the device's"},
-      {frame_of(NodeFrame::kLaunch, code), "launches no target region"},
-      {frame_of(NodeFrame::kLoad, kEnd - 8, 16), "loads what is not the device's"},
-      {frame_of(NodeFrame::kLoad, kBegin, 4096), "an offload image cannot be loaded"},
-      {frame_of(NodeFrame::kUnload, code), "names no image"},
-      {frame_of(NodeFrame::kFind, kBegin, 0, 0, 1), "names no image"},
-      {frame_of(NodeFrame::kJump, kBegin, code, 0, 2), "names no image"},
-      {frame_of(NodeFrame::kInspectionPort, 1 << 16, 0, 0, 1), "tells no port"},
-      {frame_of(NodeFrame::kPool), "is not understood"},
-      {frame_of(NodeFrame::kDone), "is not understood"},
-      {frame_of(static_cast<NodeFrame>(kFirstExtension - 1)), "is not understood"},
-      {frame_of(static_cast<NodeFrame>(kFirstExtension)), "which this one does not understand"},
-      {of_device(1, frame_of(NodeFrame::kFlush)), "is for a device that is none"},
-      {of_device(0xffffff, frame_of(NodeFrame::kWrite, kBegin, 0, 0, 0, 8)), "is for a device that is none"},
+      {frame_with(NodeFrame::kHello, kNodeProtocol + 1, 0, 0, 2), "speaks version"},
+      {frame_with(NodeFrame::kHello, kNodeProtocol), "is no first frame"},
+      {frame_with(NodeFrame::kWrite, kEnd - 8, 0, 0, 0, 16), kWrites},
+      {frame_with(NodeFrame::kWrite, kBegin - 8, 0, 0, 0, 16), kWrites},
+      {frame_with(NodeFrame::kWrite, kHuge - 7, 0, 0, 0, 16), kWrites},
+      {frame_with(NodeFrame::kWrite, code, 0, 0, 0, 8), kWrites},
+      {frame_with(NodeFrame::kRead, kBegin, 0, 0, 0, 8), "has data"},
+      {frame_with(NodeFrame::kRead, kEnd - 8, 16), kReads},
+      {frame_with(NodeFrame::kRead, kBegin, kHuge), kReads},
+      {frame_with(NodeFrame::kRead, code, 8), kReads},
+      {frame_with(NodeFrame::kRead, 0, 8), kReads},
+      {frame_with(NodeFrame::kForward, kBegin, kEnd, 8, 5), kReads},
+      {frame_with(NodeFrame::kForward, kBegin, kBegin, kHuge, 5), kReads},
+      {frame_with(NodeFrame::kForward, kBegin, kBegin, 8, 4), kForwards, {1}},
+      {frame_with(NodeFrame::kForward, kBegin, kBegin, 8, 5), kForwards, {0}},
+      {frame_with(NodeFrame::kForward, kBegin, kBegin, 8, 5), kForwards, {2}},
+      {frame_with(NodeFrame::kForward, kBegin, kBegin, 8, 5), "is for a device that is none", {1, 0, 0, 0, 1}},
+      {frame_with(NodeFrame::kForward, kEnd, kBegin, 8, 5), kWrites, {1}},
+      {frame_with(NodeFrame::kDiscard, kBegin, kMemory + 1), "discards what is not the device's"},
+      {frame_with(NodeFrame::kLaunch, code), "launches no target region"},
+      {frame_with(NodeFrame::kLoad, kEnd - 8, 16), "loads what is not the device's"},
+      {frame_with(NodeFrame::kLoad, kBegin, 4096), "an offload image cannot be loaded"},
+      {frame_with(NodeFrame::kUnload, code), "names no image"},
+      {frame_with(NodeFrame::kFind, kBegin, 0, 0, 1), "names no image"},
+      {frame_with(NodeFrame::kJump, kBegin, code, 0, 2), "names no image"},
+      {frame_with(NodeFrame::kInspectionPort, 1 << 16, 0, 0, 1), "tells no port"},
+      {frame_with(NodeFrame::kPool), "is not understood"},
+      {frame_with(NodeFrame::kDone), "is not understood"},
+      {frame_with(static_cast<NodeFrame>(kFirstExtension - 1)), "is not understood"},
+      {frame_with(static_cast<NodeFrame>(kFirstExtension)), "which this one does not understand"},
+      {of_device(1, frame_with(NodeFrame::kFlush)), "is for a device that is none"},
+      {of_device(0xffffff, frame_with(NodeFrame::kWrite, kBegin, 0, 0, 0, 8)), "is for a device that is none"},
   };
   constexpr int kMostAnswers = 1'000'000;
   for (const Bad& bad : all) {
@@ -189,7 +186,7 @@ TEST(WorkerTest, RefusesWhatTheProgramWouldNotSend) {
 
 TEST(WorkerTest, RefusesWhatComesBeforeTheDeviceIsStarted) {
   Session session;
-  session.send(frame_of(NodeFrame::kFlush));
+  session.send(frame_with(NodeFrame::kFlush));
   EXPECT_FALSE(session.lives());
   std::string said;
   EXPECT_EQ(session.end(said), EXIT_FAILURE);
@@ -200,9 +197,9 @@ TEST(WorkerTest, FindsNoPlaceThatIsNone) {
   Session session;
   session.begin();
   for (uint64_t offset : {uint64_t{0}, uint64_t{1} << 40, UINT64_MAX}) {
-    ASSERT_TRUE(session.ask(frame_of(NodeFrame::kLocate, 0x1234, offset)));
+    ASSERT_TRUE(session.ask(frame_with(NodeFrame::kLocate, 0x1234, offset)));
     EXPECT_EQ(session.last().a, 0u);
-    ASSERT_TRUE(session.ask(frame_of(NodeFrame::kLocate, 0x1234, offset, 8)));
+    ASSERT_TRUE(session.ask(frame_with(NodeFrame::kLocate, 0x1234, offset, 8)));
     EXPECT_EQ(session.last().a, 0u);
   }
   std::string said;
@@ -219,7 +216,7 @@ Frame random_frame(Random& random) {
   auto kind = static_cast<NodeFrame>(2 + random() % 18);  // all all but kHello, by which the program places memory
   if (kind == NodeFrame::kEnd) kind = NodeFrame::kFlush;
   uint16_t words = random() % 8 == 0 ? 5 : 0;
-  Frame frame = frame_of(kind, pick(), pick(), pick(), words, random() % 4 == 0 ? random() % 64 : 0);
+  Frame frame = frame_with(kind, pick(), pick(), pick(), words, random() % 4 == 0 ? random() % 64 : 0);
   frame.flags = random() % 16 == 0 ? static_cast<uint32_t>(random()) : 0;
   frame.operation = random();
   return frame;

@@ -71,29 +71,32 @@ struct PlannedAccess {
 };
 
 enum class MessageKind : uint8_t {
-  kAssign,     // 0 to a node: a task, perhaps long before its inputs exist
-  kSubscribe,  // to a node: when task `index` has ended, send kEnded to `peer`
-  kCancel,     // 0 to a node: task `index` need not run
-  kForget,     // 0 to a node: no node will ask for the tasks with the indices `words` any more
-  kDrop,       // 0 to a node: drop the copy of buffer `range.buffer`
-  kEnded,      // to a node: a predecessor of task `index` has ended
-  // To a node: send `range` to `peer`, once the input that task `index` gets of it is there, or the task has ended.
-  kFetch,
-  kData,      // an answer to kFetch, for task `index`; carries bytes and their stamps
-  kDelta,     // what task `peer` has written in `range`, to the home of the range; carries bytes and their stamps
-  kMerged,    // an answer to kDelta, for task `index`
-  kReport,    // to 0: tasks that have ended
+  kAssign,    // 0 to a node: a task, perhaps long before its inputs exist
+  kCancel,    // 0 to a node: task `index` need not run
+  kForget,    // 0 to a node: no node will ask for the tasks with the indices `words` any more
+  kDrop,      // 0 to a node: drop the copy of buffer `range.buffer`
   kWithdraw,  // 0 to a node: if task `index` has not started, task `peer` runs instead, as its speculative copy
-  // An answer to kWithdraw, to the node of the speculative copy `index`. It counts as the end of the copy's only
-  // predecessor. It carries the accesses of the original task, which is `peer` at the sender, or `is_cancelled`: the
-  // copy need not run.
-  kSpeculativeCopy,
   kPlan,    // 0 to a node: the node's share of plan `index` of a persistent graph (replay/share.hpp defines the words)
   kReplay,  // 0 to a node: `count` tasks of its share of plan `index` become tasks of the node
   kUnplan,  // 0 to a node: plan `index` is not replayed any more
   kAwait,   // 0 to a node: the program waits for tasks below `index`
+  // An answer to kWithdraw, to the node of the speculative copy `index`. It counts as the end of the copy's only
+  // predecessor. It carries the accesses of the original task, which is `peer` at the sender, or `is_cancelled`: the
+  // copy need not run.
+  kSpeculativeCopy,
+  kSubscribe,  // to a node: when task `index` has ended, send kEnded to `peer`
+  kEnded,      // to a node: a predecessor of task `index` has ended
+  // To a node: send `range` to `peer`, once the input that task `index` gets of it is there, or the task has ended.
+  kFetch,
+  kData,    // an answer to kFetch, for task `index`; carries bytes and their stamps
+  kDelta,   // what task `peer` has written in `range`, to the home of the range; carries bytes and their stamps
+  kMerged,  // an answer to kDelta, for task `index`
+  kReport,  // to 0: tasks that have ended
 };
-inline constexpr MessageKind kLastKind = MessageKind::kAwait;
+// Only node 0 sends the kinds up to this one.
+inline constexpr MessageKind kLastOfHead = MessageKind::kAwait, kLastKind = MessageKind::kReport;
+// The kinds that a worker may send to node 0.
+inline bool is_to_head(MessageKind kind) { return kind >= MessageKind::kSubscribe; }
 
 struct EndedTask {
   uint64_t index;

@@ -64,13 +64,6 @@ bool Head::has_ended(TaskNumber task) {
   return task < tasks_.first() || (task < tasks_.end() && tasks_[task].state == State::kEnded);
 }
 
-bool Head::uses(TaskNumber number, uint64_t buffer) {
-  for (const TaskAccess& access : tasks_[number].made.accesses) {
-    if (access.range.buffer == buffer) return true;
-  }
-  return false;
-}
-
 void Head::cancel(TaskNumber number) {
   if (has_ended(number)) return;
   if (is_replayed(number)) {

@@ -147,8 +147,6 @@ class Head {
   [[nodiscard]] bool has_ended(TaskNumber task);
   // For a driver that examines the replayed tasks that may be in flight.
   [[nodiscard]] Graphs& graphs() { return graphs_; }
-  // Whether the task, which has not ended, uses the buffer.
-  [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   // What a task that has not ended was created with. Its predecessors are the ones that had not ended when it was
   // planned, and perhaps others.
   [[nodiscard]] const NewTask& made(TaskNumber task) { return tasks_[task].made; }

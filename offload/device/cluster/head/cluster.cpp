@@ -79,12 +79,6 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
   return place_blob(peer, frame);
 }
 
-// The kinds of messages that a worker may send. Only the program may send the others, which are about tasks and the
-// life of replicas.
-bool is_workers(MessageKind kind) {
-  return kind == MessageKind::kSubscribe || (kind >= MessageKind::kEnded && kind <= MessageKind::kReport);
-}
-
 // Prints only the first warning, as all nodes may find the same. Called by the thread that polls.
 void say_once(int peer, const Frame& frame, const uint64_t* words) {
   static bool is_said = false;
@@ -96,30 +90,23 @@ void say_once(int peer, const Frame& frame, const uint64_t* words) {
 }
 
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kFinding && cluster() != nullptr) {
-    return cluster()->take_finding(peer, words, frame.words);
-  }
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && cluster() != nullptr) {
-    return cluster()->take_pointers(words, frame.words);
-  }
   auto kind = static_cast<ClusterFrame>(frame.kind);
-  if (kind == ClusterFrame::kAsksToEnd && cluster() != nullptr && frame.words == 2) {
-    return cluster()->take_question(static_cast<NodeNumber>(peer), words[0], words[1]);
+  if (kind == ClusterFrame::kWarning) return say_once(peer, frame, words);
+  ClusterHead* head = cluster();
+  if (head == nullptr) refuse_frame(peer);
+  if (kind == ClusterFrame::kFinding) return head->take_finding(peer, words, frame.words);
+  if (kind == ClusterFrame::kPointers) return head->take_pointers(words, frame.words);
+  if (kind == ClusterFrame::kTimes) return head->take_times(peer, words, frame.words);
+  if (kind == ClusterFrame::kAsksToEnd && frame.words == 2) {
+    return head->take_question(static_cast<NodeNumber>(peer), words[0], words[1]);
   }
-  if (kind == ClusterFrame::kHasTakenNote && cluster() != nullptr && frame.words == 1) {
-    return cluster()->take_note_taken(words[0]);
-  }
-  if (kind == ClusterFrame::kHasCompared && cluster() != nullptr && frame.words == 1) return cluster()->take_compared();
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && cluster() != nullptr) {
-    return cluster()->take_times(peer, words, frame.words);
-  }
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kWarning) return say_once(peer, frame, words);
+  if (kind == ClusterFrame::kHasTakenNote && frame.words == 1) return head->take_note_taken(words[0]);
+  if (kind == ClusterFrame::kHasCompared && frame.words == 1) return head->take_compared();
   ReceivedBlob blob(peer, frame, words);
   Message message;
-  bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && cluster() != nullptr &&
-                 read_message(blob.reader, message) && is_workers(message.kind);
+  bool is_good = kind == ClusterFrame::kMessage && read_message(blob.reader, message) && is_to_head(message.kind);
   if (!is_good) refuse_frame(peer);
-  cluster()->receive(peer, message, frame.a, blob.reader);
+  head->receive(peer, message, frame.a, blob.reader);
 }
 
 void report_lost(int peer, char* to, size_t bytes) {
@@ -168,12 +155,10 @@ void start(Device* device) {
   if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};
-    Frame frame = {};
-    frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
-    frame.words = 4;
     auto* member = static_cast<Node*>(device->members[i]->state);
     auto kind = static_cast<uint32_t>(kind_of_member(device->members[i]));
-    head->add_member(kind, static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
+    uint64_t slots = ask_node(member, frame_of(ClusterFrame::kJoin, 4), "joining the cluster", words);
+    head->add_member(kind, static_cast<double>(slots));
   }
   bool weighs_links = options.nodes > 1 && options.policy == PlacementPolicy::kEarliestEnd;
   if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));

@@ -227,10 +227,7 @@ void ClusterHead::recreate_successors(TaskNumber after, List<NodeNumber>& told) 
 
 // Sends a frame of one word to a node, after everything that has been sent to it before.
 static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(kind);
-  frame.words = 1;
-  node_job()->send(static_cast<int>(node), frame, &word);
+  node_job()->send(static_cast<int>(node), frame_of(kind, 1), &word);
 }
 
 // Returns whether the asking node must wait for other nodes' confirmations. The asking node itself gets the

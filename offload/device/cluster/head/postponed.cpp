@@ -90,11 +90,8 @@ void ClusterHead::end_postponing() {
   if (own.state == Postponing::kNotYet) own.state = Postponing::kOver;
   if (own.state != Postponing::kOn) return;
   own.state = Postponing::kEnds;
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(ClusterFrame::kComparesAll);
-  frame.words = 1;
   const uint64_t nothing = 0;
-  node_job()->send(static_cast<int>(own.node), frame, &nothing);
+  node_job()->send(static_cast<int>(own.node), frame_of(ClusterFrame::kComparesAll, 1), &nothing);
 }
 
 void ClusterHead::take_compared() {

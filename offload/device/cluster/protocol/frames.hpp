@@ -44,6 +44,13 @@ enum class ClusterFrame : uint16_t {
   kHasCompared,
 };
 
+[[nodiscard]] inline Frame frame_of(ClusterFrame kind, size_t words = 0) {
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(kind);
+  frame.words = static_cast<uint16_t>(words);
+  return frame;
+}
+
 inline constexpr uint64_t kRunsOnGpu = 1;  // a GPU runs the worker's kernels
 // Kernels of Clang's code have the argument words of a GPU launch (serve_gpu.hpp).
 inline constexpr uint64_t kHasGpuWords = 2;

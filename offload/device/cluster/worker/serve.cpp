@@ -58,10 +58,8 @@ void send_times() {
   List<TimedEntry>& entries = cluster_times().entries;
   for (size_t first = 0, count; first < entries.count(); first += count) {
     count = std::min(entries.count() - first, kMostTimes);
-    Frame frame = {};
-    frame.kind = static_cast<uint16_t>(ClusterFrame::kTimes);
-    frame.words = static_cast<uint16_t>(count * kTimedWords);
-    g_job->send(0, frame, reinterpret_cast<const uint64_t*>(&entries[first]));
+    auto* words = reinterpret_cast<const uint64_t*>(&entries[first]);
+    g_job->send(0, frame_of(ClusterFrame::kTimes, count * kTimedWords), words);
   }
   entries.clear();
 }
@@ -90,35 +88,21 @@ void report_pointers(uint64_t buffer, const List<uint64_t>& found) {
     size_t count = found.count() - first < kAtATime ? found.count() - first : kAtATime;
     words[0] = buffer;
     for (size_t i = 0; i < count; ++i) words[1 + i] = found[first + i];
-    Frame frame = {};
-    frame.kind = static_cast<uint16_t>(ClusterFrame::kPointers);
-    frame.words = static_cast<uint16_t>(1 + count);
-    g_job->send(0, frame, words);
+    g_job->send(0, frame_of(ClusterFrame::kPointers, 1 + count), words);
   }
 }
 
 // The question follows all pointers that this node has reported on the same wire.
 void ask_to_end(uint64_t question, TaskNumber task) {
-  WireUse use;
-  if (!use.is_possible()) return;
   uint64_t words[] = {question, task};
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(ClusterFrame::kAsksToEnd);
-  frame.words = 2;
-  g_job->send(0, frame, words);
+  WireUse::send(*g_job, frame_of(ClusterFrame::kAsksToEnd, 2), words);
 }
 
 // Reports bytes that a task has written and does not name. Like the pointers, the program gets this before the task's
 // end.
 void notify_finding(const CheckFinding& finding) {
-  WireUse use;
-  if (!use.is_possible()) return;
-  uint64_t words[sizeof finding / sizeof(uint64_t)];
-  std::memcpy(words, &finding, sizeof finding);
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(ClusterFrame::kFinding);
-  frame.words = sizeof words / sizeof *words;
-  g_job->send(0, frame, words);
+  constexpr size_t kWords = sizeof finding / sizeof(uint64_t);
+  WireUse::send(*g_job, frame_of(ClusterFrame::kFinding, kWords), reinterpret_cast<const uint64_t*>(&finding));
 }
 
 bool has_gpu_words(const KernelStart& kernel) {
@@ -146,11 +130,7 @@ void report_changed_statics(const KernelStart& kernel) {
   uint64_t words[kBytes / sizeof(uint64_t)] = {};
   const char* place = kernel.call.place != 0 ? text_in_program(kernel.call.place) : nullptr;
   if (!have_statics_changed(kernel.call.code, kernel.region, place, reinterpret_cast<char*>(words), kBytes)) return;
-  WireUse use;
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(ClusterFrame::kWarning);
-  frame.words = kBytes / sizeof(uint64_t);
-  if (use.is_possible()) g_job->send(0, frame, words);
+  WireUse::send(*g_job, frame_of(ClusterFrame::kWarning, kBytes / sizeof(uint64_t)), words);
 }
 
 void run_on_processor(KernelStart* kernel) {
@@ -222,28 +202,7 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
     g_node.store(new (g_room) ClusterNode(node, slots, place, finding, kSide), std::memory_order_release);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }
-  Frame done = {};
-  done.kind = static_cast<uint16_t>(NodeFrame::kDone);
-  done.operation = frame.operation;
-  done.flags = frame.flags & kAwaited;
-  done.a = slots;
-  g_job->send(0, done);
-}
-
-// Messages that only the program may send: about tasks and the life of replicas.
-bool is_heads(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::kAssign:
-    case MessageKind::kCancel:
-    case MessageKind::kForget:
-    case MessageKind::kDrop:
-    case MessageKind::kWithdraw:
-    case MessageKind::kPlan:
-    case MessageKind::kReplay:
-    case MessageKind::kUnplan:
-    case MessageKind::kAwait: return true;
-    default: return false;
-  }
+  g_job->send(0, answer_to(frame, NodeFrame::kDone, slots));
 }
 
 void refuse_frame(int peer, const Frame& frame) {
@@ -268,10 +227,7 @@ void take_answer(const Frame& frame, const uint64_t* words) {
     Guard guard(own_node()->lock);
     own_node()->compare_postponed();
   }
-  Frame note = {};
-  note.kind = static_cast<uint16_t>(compares ? ClusterFrame::kHasCompared : ClusterFrame::kHasTakenNote);
-  note.words = 1;
-  g_job->send(0, note, words);
+  g_job->send(0, frame_of(compares ? ClusterFrame::kHasCompared : ClusterFrame::kHasTakenNote, 1), words);
 }
 
 bool is_answer(int peer, const Frame& frame) {
@@ -287,7 +243,7 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   ReceivedBlob blob(peer, frame, words);
   Message message;
   bool is_good = kind == ClusterFrame::kMessage && own_node() != nullptr && read_message(blob.reader, message);
-  if (!is_good || message.kind == MessageKind::kReport || (peer != 0 && is_heads(message.kind))) {
+  if (!is_good || message.kind == MessageKind::kReport || (peer != 0 && message.kind <= kLastOfHead)) {
     refuse_frame(peer, frame);
   }
   message.from = static_cast<NodeNumber>(peer);

@@ -52,6 +52,15 @@ enum class NodeFrame : uint16_t {
   kJump,
 };
 
+[[nodiscard]] inline Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(kind);
+  frame.a = a;
+  frame.b = b;
+  frame.c = c;
+  return frame;
+}
+
 // The words of a kForward: the number of the other worker; the number of its device in the job; the descriptor, in that
 // worker, of the file of the device's memory; the begin of this memory, or 0 if `to` is not in it or the two workers
 // are not on one node; the device's number in its worker.
@@ -62,6 +71,13 @@ inline constexpr uint32_t kAnswers = 1, kTimed = 2;
 inline constexpr int kDeviceShift = 8;
 [[nodiscard]] inline uint32_t flags_of_device(int number) { return static_cast<uint32_t>(number) << kDeviceShift; }
 [[nodiscard]] inline int device_in(uint32_t flags) { return static_cast<int>(flags >> kDeviceShift); }
+
+[[nodiscard]] inline Frame answer_to(const Frame& asked, NodeFrame kind, uint64_t result = 0) {
+  Frame answer = frame_of(kind, result);
+  answer.operation = asked.operation;
+  answer.flags = asked.flags & kAwaited;
+  return answer;
+}
 
 // Frames of this kind or a higher one belong to another protocol, which uses the same wire (protocol_extension.hpp).
 inline constexpr uint16_t kFirstExtension = 64;

@@ -30,15 +30,6 @@ struct Node {
   std::atomic<uint64_t> confirmed{0};  // never more than `sent`
 };
 
-[[nodiscard]] inline Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(kind);
-  frame.a = a;
-  frame.b = b;
-  frame.c = c;
-  return frame;
-}
-
 // The job. Null before the first device is listed or started, in a forked child, and when the program has ended.
 [[nodiscard]] const NodeJob* node_job();
 

@@ -96,24 +96,7 @@ void name_device(char (&text)[128], int number) {
               g_job->number, frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
 }
 
-Frame frame_of(NodeFrame kind, uint64_t operation, uint64_t a = 0) {
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(kind);
-  frame.operation = operation;
-  frame.a = a;
-  return frame;
-}
-
-void send_to_program(const Frame& frame) {
-  WireUse use;
-  if (use.is_possible()) g_job->send(0, frame);
-}
-
-void answer(const Frame& asked, uint64_t result) {
-  Frame done = frame_of(NodeFrame::kDone, asked.operation, result);
-  done.flags = asked.flags & kAwaited;
-  send_to_program(done);
-}
+void answer(const Frame& asked, uint64_t result) { WireUse::send(*g_job, answer_to(asked, NodeFrame::kDone, result)); }
 
 // Requests that a dispatcher handles ----------------------------------------------------------------------------------
 
@@ -131,8 +114,8 @@ void run_kernel(void* data) {
 }
 
 void launch(Job* job) {
-  Frame done = frame_of(NodeFrame::kDone, job->frame.operation);
-  done.flags = job->frame.flags & (kTimed | kAwaited);
+  Frame done = answer_to(job->frame, NodeFrame::kDone);
+  done.flags |= job->frame.flags & kTimed;
   bool is_timed = (done.flags & kTimed) != 0;
   int number = g_started[device_in(job->frame.flags)].number;
   marline_target_region_t region = {run_kernel, job, number, static_cast<int>(job->frame.b), job->frame.a};
@@ -143,7 +126,7 @@ void launch(Job* job) {
   if (is_timed) done.c = now();
   std::fflush(stdout);  // _exit does not
   kernel_has_run();
-  send_to_program(done);
+  WireUse::send(*g_job, done);
 }
 
 uint64_t load(const Frame& frame) {
@@ -283,9 +266,9 @@ void welcome(const Frame& frame, const uint64_t* words) {
   for (int i = 0; asks_who && i < all.count; ++i, count += kWords) {
     std::memcpy(told + count, &all.devices[i].facts, sizeof(DeviceFacts));
   }
-  Frame back = frame_of(NodeFrame::kAccepted, frame.operation, now());
+  Frame back = frame_of(NodeFrame::kAccepted, now(), static_cast<uint64_t>(started.memory_file));
+  back.operation = frame.operation;
   back.flags = flags_of_device(device);
-  back.b = static_cast<uint64_t>(started.memory_file);
   back.words = static_cast<uint16_t>(count);
   send_inspection_port(g_job->kind, g_job->wire, 0);
   g_job->send(0, back, told);
@@ -293,8 +276,7 @@ void welcome(const Frame& frame, const uint64_t* words) {
 
 void read(const Frame& frame) {
   if (!may_access(frame.a, frame.b)) refuse(0, frame, kReadsElsewhere);
-  Frame data = frame_of(NodeFrame::kData, frame.operation);
-  data.flags = frame.flags & kAwaited;
+  Frame data = answer_to(frame, NodeFrame::kData);
   data.bulk = frame.b;
   send_data(0, data, frame.a);
 }
@@ -333,8 +315,8 @@ void forward(const Frame& frame, const uint64_t* words) {
   } else if (write_beside(frame, words)) {
     answer(frame, 0);
   } else {
-    Frame data = frame_of(NodeFrame::kWrite, frame.operation);
-    data.a = frame.a;
+    Frame data = frame_of(NodeFrame::kWrite, frame.a);
+    data.operation = frame.operation;
     data.flags = kAnswers | flags_of_device(device);
     data.bulk = frame.c;
     send_data(peer, data, frame.b);

@@ -72,20 +72,6 @@ struct Sending : Outgoing {
 
 Device* device_of(const GpuJob* job) { return &g_gpus[job->of.gpu].device; }
 
-void send_to_program(const NodeJob* job, const Frame& frame) {
-  WireUse use;
-  if (use.is_possible()) job->send(0, frame);
-}
-
-Frame answer_to(const Frame& asked, NodeFrame kind, uint64_t result) {
-  Frame answer = {};
-  answer.kind = static_cast<uint16_t>(kind);
-  answer.operation = asked.operation;
-  answer.flags = asked.flags & kAwaited;
-  answer.a = result;
-  return answer;
-}
-
 bool is_gpus(Gpu& gpu, uint64_t address, uint64_t bytes) {
   if (address - gpu.begin < gpu.bytes) return bytes <= gpu.bytes - (address - gpu.begin);
   Guard guard(gpu.lock);
@@ -199,9 +185,9 @@ void run_gpu_kernel(const GpuKernel& kernel) {
 namespace {
 
 void launch(GpuJob* job) {
-  Frame done = answer_to(job->frame, NodeFrame::kDone, 0);
+  Frame done = answer_to(job->frame, NodeFrame::kDone);
   bool is_timed = (job->frame.flags & kTimed) != 0;
-  if (is_timed) done.flags |= kTimed;
+  done.flags |= job->frame.flags & kTimed;
   if (is_timed) done.b = now();
   see_begin(&job->seen);
   const Frame& frame = job->frame;
@@ -210,7 +196,7 @@ void launch(GpuJob* job) {
   see_end(&job->seen);
   if (is_timed) done.c = now();
   std::fflush(stdout);  // _exit does not
-  send_to_program(job->of.job, done);
+  WireUse::send(*job->of.job, done);
 }
 
 void free_sent(Outgoing* outgoing) {
@@ -232,7 +218,7 @@ void send_bytes(GpuJob* job, uint64_t from, int peer, const Frame& frame) {
 }
 
 void read(GpuJob* job) {
-  Frame frame = answer_to(job->frame, NodeFrame::kData, 0);
+  Frame frame = answer_to(job->frame, NodeFrame::kData);
   frame.bulk = job->frame.b;
   send_bytes(job, job->frame.a, 0, frame);
 }
@@ -250,7 +236,7 @@ void forward(GpuJob* job) {
     fatal("worker %d: cannot copy %lu bytes from device %d; LIBOMPTARGET_INFO=-1 shows what libomptarget does",
           job->of.job->number, frame.c, job->of.number);
   }
-  send_to_program(job->of.job, answer_to(frame, NodeFrame::kDone, 0));
+  WireUse::send(*job->of.job, answer_to(frame, NodeFrame::kDone));
 }
 
 uint64_t result_of(GpuJob* job) {
@@ -270,7 +256,7 @@ void run_job(Work* work) {
     case NodeFrame::kLaunch: launch(job); break;
     case NodeFrame::kRead: read(job); break;
     case NodeFrame::kForward: forward(job); break;
-    default: send_to_program(job->of.job, answer_to(job->frame, NodeFrame::kDone, result_of(job)));
+    default: WireUse::send(*job->of.job, answer_to(job->frame, NodeFrame::kDone, result_of(job)));
   }
   std::free(job->data);
   std::free(job);

@@ -6,6 +6,8 @@
 // it.
 #pragma once
 
+#include "device/remote/job/frames.hpp"
+
 #include <atomic>
 
 namespace marline::offload::device {
@@ -18,6 +20,12 @@ class WireUse {
   WireUse& operator=(const WireUse&) = delete;
 
   [[nodiscard]] bool is_possible() const { return !has_ended(); }
+
+  // Sends the frame to the program, unless the program has ended.
+  static void send(const NodeJob& job, const Frame& frame, const uint64_t* words = nullptr) {
+    WireUse use;
+    if (use.is_possible()) job.send(0, frame, words);
+  }
 
   static void note_end() { ends_.store(true); }
   [[nodiscard]] static bool has_ended() { return ends_.load(); }
