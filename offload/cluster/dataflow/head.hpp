@@ -10,6 +10,7 @@
 // continue, however few credits and however little memory there are.
 #pragma once
 
+#include "cluster/base/new_task.hpp"
 #include "cluster/base/window.hpp"
 
 #include "cluster/coherence/copies.hpp"
@@ -18,32 +19,6 @@
 #include "cluster/replay/graphs.hpp"
 
 namespace marline::offload::cluster {
-
-struct NewBuffer {
-  uint64_t buffer, bytes;
-};
-
-// Where and when a task may run.
-struct TaskTraits {
-  bool is_on_host = false;
-  uint32_t kernel = 0;
-  uint32_t kinds = ~uint32_t{0};
-  NodeNumber pin = kAnyNode;
-  int32_t priority = 0;
-  bool is_awaited = false;  // see Head::await
-  bool may_wait = true;     // it may be planned together with tasks created after it (Head::set_groups)
-};
-
-// A target region; or, on the host, a task or a data construct, which runs at node 0, where the variables are.
-struct NewTask : TaskTraits {
-  List<TaskNumber> predecessors;
-  List<TaskAccess> accesses;    // one per range; the ranges do not overlap
-  List<NewBuffer> new_buffers;  // buffers that begin to exist with this task
-  // Buffers that are removed when this task has ended. All other tasks that use them are ordered before it.
-  List<uint64_t> last_of;
-  GraphNumber graph = 0;  // the graph to whose iteration the task belongs
-  List<uint64_t> words;   // the driver's; in a graph, later iterations may change their values (PlanStep::words)
-};
 
 struct HeadOptions {
   size_t nodes = 1;
@@ -116,11 +91,9 @@ class Head {
     send_of_graphs();
     return false;
   }
-  // Whether the next task has this kernel and these accesses, and runs at the node `pin`. For a driver that knows only
-  // that its predecessors are the same.
-  [[nodiscard]] bool is_next(GraphNumber graph, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) {
-    return graphs_.is_next(graph, kernel, pin, accesses);
-  }
+  // Whether the next task of its graph has the task's kernel and accesses, and may run at its node. For a driver that
+  // knows only that its predecessors are the same.
+  [[nodiscard]] bool is_next(const NewTask& task) { return graphs_.is_next(task); }
   // The plan that is kept of the graph, valid until the next call of this class; null: there is none.
   [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
   // Replays all tasks, with the driver's words (NewTask::words) of the iteration before. False: the iteration has been

@@ -115,8 +115,7 @@ void Head::record(TaskNumber number, const Message& assignment) {
   for (const CopyUse& use : task.uses) graphs_.record_use(task.made.graph, use);
   NodeNumber node = task.place.node;
   double time = node == 0 ? 0 : placement.expected_time_at(task.request, node) / placement.slots(node);
-  graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, time, &task.made.accesses,
-                                   &task.made.predecessors, &task.made.words, &assignment});
+  graphs_.record(task.made, assignment, task.load, time);
 }
 
 void Head::learn(TaskNumber number, NodeNumber node, double time) {
@@ -129,7 +128,7 @@ void Head::learn(TaskNumber number, NodeNumber node, double time) {
 void Head::recall(Task& task) {
   const NewTask& made = task.made;
   PlacementRequest request = request_of(made);
-  Graphs::Before before = graphs_.find_before(made.graph, task.graph_place, made.kernel, made.kinds, request.bytes);
+  Graphs::Before before = graphs_.find_before(made, task.graph_place, request.bytes);
   if (placement.may_run(request, before.node)) task.node_before = before.node;
   if (before.timed_at != 0) task.weight = placement.weight_of(request, before.timed_at, before.time);
 }

@@ -18,7 +18,7 @@ PlacementRequest Head::request_of(const NewTask& made) {
 NodeNumber Head::pin_of(const Task& task) {
   const NewTask& made = task.made;
   if (made.pin != kAnyNode || task.graph_place == Graphs::kNoPlace) return made.pin;
-  return graphs_.node_before(made.graph, task.graph_place, made.kernel, made.kinds);
+  return graphs_.node_before(made, task.graph_place);
 }
 
 void Head::place(Task& task) {

@@ -332,21 +332,21 @@ bool Graphs::find_place(GraphNumber number, TaskNumber task, TaskPlace& place) {
   return false;
 }
 
-NodeNumber Graphs::node_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds) {
-  Graph& graph = graph_of(number);
+NodeNumber Graphs::node_before(const NewTask& made, uint64_t at) {
+  Graph& graph = graph_of(made.graph);
   if (!is_recording(graph)) return kAnyNode;
   if (graph.is_placed_now || (!graph.kept && !graph.before)) return kAnyNode;
   const List<PlanTask>& before = graph.kept ? graph.kept->tasks : graph.before->plan->tasks;
-  if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return kAnyNode;
+  if (at >= before.count() || before[at].kernel != made.kernel || before[at].kinds != made.kinds) return kAnyNode;
   return before[at].node != 0 ? before[at].node : kAnyNode;
 }
 
-Graphs::Before Graphs::find_before(GraphNumber number, uint64_t at, uint32_t kernel, uint32_t kinds, uint64_t bytes) {
+Graphs::Before Graphs::find_before(const NewTask& made, uint64_t at, uint64_t bytes) {
   Before found;
-  Graph& graph = graph_of(number);
+  Graph& graph = graph_of(made.graph);
   if (!is_recording(graph) || !graph.before) return found;
   const List<PlanTask>& before = graph.before->plan->tasks;
-  if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return found;
+  if (at >= before.count() || before[at].kernel != made.kernel || before[at].kinds != made.kinds) return found;
   found.node = before[at].node;
   if (at >= graph.times.count() || graph.times[at].bytes != bytes) return found;
   found.timed_at = graph.times[at].node;
@@ -364,8 +364,8 @@ void Graphs::note_time(GraphNumber number, uint64_t at, uint64_t bytes, NodeNumb
   graph->times[at] = {time, bytes, node};
 }
 
-void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
-  Graph& graph = graph_of(number);
+void Graphs::record(const NewTask& made, const Message& assignment, double load, double time) {
+  Graph& graph = graph_of(made.graph);
   if (!is_recording(graph) || !graph.now->plan->is_fit) return;
   const Iteration unknown;
   const Iteration& before = graph.before ? *graph.before : unknown;
@@ -373,13 +373,13 @@ void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
   Plan& plan = *now.plan;
   // A task of the iteration before that had to wait for room may come between this iteration's tasks.
   size_t next = plan.tasks.count();
-  if (next == now.numbers.count() || now.numbers[next] != recorded.number) {
+  if (next == now.numbers.count() || now.numbers[next] != assignment.task) {
     plan.is_fit = false;
     return;
   }
   PlanTask task;
   uint64_t at = 0;
-  for (TaskNumber predecessor : *recorded.predecessors) {
+  for (TaskNumber predecessor : made.predecessors) {
     bool is_now = now.find(predecessor, at);
     // A later iteration will not have this predecessor.
     if (!is_now && !before.find(predecessor, at)) plan.is_fit = false;
@@ -387,28 +387,28 @@ void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
     const PlanTask& other = (is_now ? now : before).plan->tasks[at];
     task.predecessors.push({is_now ? Era::kNow : Era::kBefore, other.node, other.rank});
   }
-  const TaskPlace place = {recorded.assignment->to, recorded.assignment->index};
+  const TaskPlace place = {assignment.to, assignment.index};
   plan.is_fit = plan.add_place(place, task);
   if (!plan.is_fit) return;
   while (now.firsts.count() < plan.parts.count()) now.firsts.push(0);
   now.firsts[place.node] = plan.parts[place.node].first;
-  plan.parts[place.node].load += recorded.load;
-  plan.parts[place.node].planned += recorded.time;
-  task.kernel = recorded.kernel;
-  task.kinds = recorded.kinds;
-  for (const TaskAccess& access : *recorded.accesses) {
+  plan.parts[place.node].load += load;
+  plan.parts[place.node].planned += time;
+  task.kernel = made.kernel;
+  task.kinds = made.kinds;
+  for (const TaskAccess& access : made.accesses) {
     task.accesses.push(access);
     plan.add_buffer(access.range.buffer);
   }
   PlanStep& step = task.step;
   step.task = plan.tasks.count();
-  step.predecessors = recorded.assignment->predecessors;
-  for (const TaskPlace& other : recorded.assignment->waits_for) step.waits_for.push(name_place(other, now, before));
-  for (const PlannedAccess& access : recorded.assignment->accesses) {
+  step.predecessors = assignment.predecessors;
+  for (const TaskPlace& other : assignment.waits_for) step.waits_for.push(name_place(other, now, before));
+  for (const PlannedAccess& access : assignment.accesses) {
     PlanPlace source = {Era::kFixed, place.node, 0};
     step.accesses.push({access, access.is_fetched ? name_place(access.source, now, before) : source});
   }
-  for (uint64_t word : *recorded.words) step.words.push(word);
+  for (uint64_t word : made.words) step.words.push(word);
   plan.tasks.push(std::move(task));
   now.count = plan.tasks.count();
 }

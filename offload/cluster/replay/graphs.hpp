@@ -26,18 +26,6 @@ struct EndsKnown {
   bool (*of_place)(const void* head, const TaskPlace& place);
 };
 
-// What a recorded task adds to the plan.
-struct RecordedTask {
-  TaskNumber number;
-  uint32_t kernel, kinds;
-  double load;
-  double time;  // how long it is expected to take all slots of its node
-  const List<TaskAccess>* accesses;
-  const List<TaskNumber>* predecessors;  // the predecessors that count as not ended
-  const List<uint64_t>* words;
-  const Message* assignment;
-};
-
 class Graphs {
  public:
   Graphs(Directory& directory, Copies& copies, EndsKnown ends) : directory_(directory), copies_(copies), ends_(ends) {}
@@ -81,7 +69,7 @@ class Graphs {
   // Finds the task's node and index. False: the task belongs to none of the known iterations.
   [[nodiscard]] bool find_place(GraphNumber graph, TaskNumber task, TaskPlace& place);
   // The node where the task in that place must stay, because it ran there in the iteration before; or kAnyNode.
-  [[nodiscard]] NodeNumber node_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds);
+  [[nodiscard]] NodeNumber node_before(const NewTask& made, uint64_t at);
   // What is known of a task from the tasks in the same place of earlier iterations. `node`: the node of the task in the
   // last iteration; 0: there was no such task.
   struct Before {
@@ -89,10 +77,12 @@ class Graphs {
     NodeNumber timed_at = 0;  // a node where one of them ran, for `time`; 0: not known
     double time = 0;
   };
-  [[nodiscard]] Before find_before(GraphNumber graph, uint64_t at, uint32_t kernel, uint32_t kinds, uint64_t bytes);
+  [[nodiscard]] Before find_before(const NewTask& made, uint64_t at, uint64_t bytes);
   // The recorded task in that place, which uses this many bytes, has run for `time`.
   void note_time(GraphNumber graph, uint64_t at, uint64_t bytes, NodeNumber node, double time);
-  void record(GraphNumber graph, const RecordedTask& task);
+  // Adds the task to the plan. Its predecessors are the ones that count as not ended. `time`: how long it is expected
+  // to take all slots of its node.
+  void record(const NewTask& made, const Message& assignment, double load, double time);
   void record_use(GraphNumber graph, const CopyUse& use);
   // Called before anything else uses the buffer, or ends it (disturb_end). `graph`: the graph of the task that uses it,
   // or 0.
@@ -100,7 +90,7 @@ class Graphs {
   void disturb_end(uint64_t buffer);
 
   // Whether the next task of a replay is this one, for a driver that does not know.
-  [[nodiscard]] bool is_next(GraphNumber graph, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses);
+  [[nodiscard]] bool is_next(const NewTask& task);
   // Null: no plan is kept.
   [[nodiscard]] const Plan* kept(GraphNumber graph);
   // The replays that may be in flight, oldest first, and what their tasks do, by task number. list_open_predecessors

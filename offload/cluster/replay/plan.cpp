@@ -50,10 +50,11 @@ bool Plan::has_shape_of(const Plan& other) const {
   return true;
 }
 
-bool Plan::has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const {
+bool Plan::has_task(uint64_t at, const NewTask& made) const {
   if (at >= tasks.count()) return false;
   const PlanTask& task = tasks[at];
-  return task.kernel == kernel && (pin == kAnyNode || pin == task.node) && are_same(task.accesses, accesses);
+  bool may_be_there = made.pin == kAnyNode || made.pin == task.node;
+  return task.kernel == made.kernel && may_be_there && are_same(task.accesses, made.accesses);
 }
 
 void Plan::add_buffer(uint64_t buffer) {

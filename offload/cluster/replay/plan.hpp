@@ -5,14 +5,12 @@
 // iteration: tasks are named by iteration (Era), node and rank (share.hpp).
 #pragma once
 
+#include "cluster/base/new_task.hpp"
 #include "cluster/base/shared.hpp"
 #include "cluster/coherence/directory.hpp"
 #include "cluster/replay/share.hpp"
 
 namespace marline::offload::cluster {
-
-// The driver numbers persistent graphs from 1 on; 0: no graph.
-using GraphNumber = uint64_t;
 
 // Replayed tasks have numbers of their own, higher than all other task numbers.
 inline constexpr TaskNumber kReplayed = TaskNumber{1} << 63;
@@ -70,9 +68,9 @@ struct Plan {
   [[nodiscard]] bool has_shape_of(const Plan& other) const;
   // Whether the plan has the same shape as `other`, and its tasks do the same as those of `other`.
   [[nodiscard]] bool has_tasks_of(const Plan& other) const;
-  // Whether the task with this number in the iteration has this kernel, node and accesses. The caller must compare its
-  // predecessors.
-  [[nodiscard]] bool has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const;
+  // Whether the task with this number in the iteration has the kernel, node and accesses of `made`. The caller must
+  // compare its predecessors.
+  [[nodiscard]] bool has_task(uint64_t at, const NewTask& made) const;
   [[nodiscard]] bool uses_buffer(uint64_t buffer) { return is_used.find(buffer) != nullptr; }
   void add_buffer(uint64_t buffer);
   // Records the node and index of the next task, and sets the task's node, rank and member. False: the node has got

@@ -43,10 +43,10 @@ void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
   for (size_t i = 0; i < plan.members.count(); ++i) replay.ran.push(0);
 }
 
-bool Graphs::is_next(GraphNumber number, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) {
-  if (replaying_ != number) return false;
-  const Iteration& now = *graph_of(number).now;
-  return now.plan->has_task(now.count, kernel, pin, accesses);
+bool Graphs::is_next(const NewTask& task) {
+  if (replaying_ != task.graph) return false;
+  const Iteration& now = *graph_of(task.graph).now;
+  return now.plan->has_task(now.count, task);
 }
 
 const Plan* Graphs::kept(GraphNumber number) {

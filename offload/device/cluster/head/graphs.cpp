@@ -87,7 +87,7 @@ bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask&
   // Null if the plan has been given up.
   const KeptForms* kept = plan_of(graph.plan);
   return kept != nullptr && graph.next < kept->forms.count() && kept->forms[graph.next].starts_as(form) &&
-         head_.is_next(graph.number, task.kernel, task.pin, task.accesses);
+         head_.is_next(task);
 }
 
 void ClusterGraphs::note_repeated(const Graph& graph, uint64_t tasks, Operation* operation) {
