@@ -4,33 +4,41 @@
 #include "cluster/replay/share.hpp"
 
 #include "base/report.hpp"
+#include "cluster/base/words.hpp"
 
 namespace marline::offload::cluster {
 
 namespace {
 
-// kPlan: the node's steps (PlanStep), one after another. A step consists of five numbers (its task, its predecessors,
-// and the counts of its three lists), then two numbers for each task in `waits_for`, six for each access, and the
-// driver's words. kReplay: three numbers for the batch (ReplayBatch; its first_number is Message::task), two for each
-// peer (write_peer), and two for each driver's word that has changed or task that is left out (write_change).
+// kPlan: the node's steps (PlanStep), one after another, as pass_step has them. kReplay: three numbers for the batch
+// (ReplayBatch; its first_number is Message::task), two for each peer (write_peer), and two for each driver's word that
+// has changed or task that is left out (write_change).
 //
 // A peer is a node that the steps name. Message::waits_for of kPlan lists the peers, and a step names a peer by its
-// index in this list. These are the bits of the number for an access, which also says where its source is; in the
-// number for a task in `waits_for` only the era and the peer are set.
-constexpr uint64_t kMayWrite = 1, kFetched = 2, kSole = 4, kEarly = 8, kAfterEnd = 16, kEnd = 32;
-constexpr unsigned kEraShift = 8, kPeerShift = 16, kRankShift = 24;
+// index in this list.
+constexpr unsigned kRankShift = 24;
 // In write_change, the bits from kRankShift on are the task's rank, and the bits below are the index of the driver's
 // word, or kLeftOut: the task is left out.
 constexpr uint64_t kLeftOut = (uint64_t{1} << kRankShift) - 1;
 
-class Reader {
+class Writer : public WordWriter<Writer> {
+ public:
+  explicit Writer(List<uint64_t>& to) : to_(to) {}
+  void put(uint64_t word) { to_.push(word); }
+
+ private:
+  List<uint64_t>& to_;
+};
+
+class Reader : public WordReader<Reader> {
  public:
   explicit Reader(const Message& message) : message_(message) {}
 
-  uint64_t next() {
+  uint64_t get() {
     if (is_over()) fatal("cluster: node 0 has sent a plan of %zu words for a graph, which ends too early", at_);
     return message_.words[at_++];
   }
+  [[nodiscard]] bool has(uint64_t) const { return true; }  // `get` ends the process instead
   [[nodiscard]] bool is_over() const { return at_ == message_.words.count(); }
 
  private:
@@ -46,56 +54,23 @@ uint64_t peer_of(NodeNumber node, List<NodeNumber>& peers) {
   return peers.count() - 1;
 }
 
-uint64_t pack(const PlanPlace& place, List<NodeNumber>& peers) {
-  return static_cast<uint64_t>(place.era) << kEraShift | peer_of(place.node, peers) << kPeerShift;
-}
-
-PlanPlace unpack(uint64_t packed, uint64_t rank) {
-  return {static_cast<Era>(packed >> kEraShift & 0xff), static_cast<NodeNumber>(packed >> kPeerShift), rank};
-}
-
-uint64_t flags_of(const PlannedAccess& access) {
-  return (access.may_write ? kMayWrite : 0) | (access.is_fetched ? kFetched : 0) | (access.is_sole ? kSole : 0) |
-         (access.is_early ? kEarly : 0) | (access.is_after_end ? kAfterEnd : 0) | (access.is_end ? kEnd : 0);
-}
-
-PlanAccess read_access(Reader& from) {
-  PlanAccess read;
-  PlannedAccess& access = read.access;
-  access.range.buffer = from.next();
-  access.range.offset = from.next();
-  access.range.bytes = from.next();
-  uint64_t packed = from.next();
-  access.may_write = (packed & kMayWrite) != 0;
-  access.is_fetched = (packed & kFetched) != 0;
-  access.is_sole = (packed & kSole) != 0;
-  access.is_early = (packed & kEarly) != 0;
-  access.is_after_end = (packed & kAfterEnd) != 0;
-  access.is_end = (packed & kEnd) != 0;
-  read.source = unpack(packed, from.next());
-  access.home = static_cast<NodeNumber>(from.next());
-  return read;
+// `peer`: the member that names a place's peer, or the peer's index.
+void pass_step(auto& words, auto& step, const auto& peer) {
+  auto pass_place = [&](auto& place) { words.words(place.era, peer(place), place.rank); };
+  words.words(step.task, step.predecessors);
+  words.list(step.waits_for, pass_place);
+  words.list(step.accesses, [&](auto& planned) {
+    pass_access(words, planned.access);
+    pass_place(planned.source);
+  });
+  words.list(step.words, [&](auto& word) { words.words(word); });
 }
 
 }  // namespace
 
 void Share::write_step(const PlanStep& step, List<NodeNumber>& peers, List<uint64_t>& words) {
-  for (uint64_t word : {step.task, uint64_t{step.predecessors}, uint64_t{step.waits_for.count()},
-                        uint64_t{step.accesses.count()}, uint64_t{step.words.count()}}) {
-    words.push(word);
-  }
-  for (const PlanPlace& place : step.waits_for) {
-    words.push(pack(place, peers));
-    words.push(place.rank);
-  }
-  for (const PlanAccess& planned : step.accesses) {
-    const PlannedAccess& access = planned.access;
-    for (uint64_t word : {access.range.buffer, access.range.offset, access.range.bytes,
-                          flags_of(access) | pack(planned.source, peers), planned.source.rank, uint64_t{access.home}}) {
-      words.push(word);
-    }
-  }
-  for (uint64_t word : step.words) words.push(word);
+  Writer writer(words);
+  pass_step(writer, step, [&](const PlanPlace& place) { return peer_of(place.node, peers); });
 }
 
 void Share::write_batch(const ReplayBatch& batch, List<uint64_t>& words) {
@@ -114,8 +89,8 @@ void Share::write_change(uint64_t rank, size_t word, uint64_t value, List<uint64
 
 void Share::write_left_out(uint64_t rank, List<uint64_t>& words) { write_change(rank, kLeftOut, 0, words); }
 
-PlanPlace Share::checked(const PlanPlace& place) const {
-  if (place.node < peers_.count() && place.era <= Era::kBefore) return place;
+void Share::refuse_unknown(const PlanPlace& place) const {
+  if (place.node < peers_.count() && place.era <= Era::kBefore) return;
   fatal("cluster: node 0 has sent a plan that names node %u of %zu, era %u", place.node, peers_.count(),
         static_cast<unsigned>(place.era));
 }
@@ -124,15 +99,9 @@ void Share::read(const Message& plan) {
   for (const TaskPlace& peer : plan.waits_for) peers_.push({peer.node, 0, 0});
   for (Reader from(plan); !from.is_over();) {
     PlanStep& step = steps_.push({});
-    step.task = from.next();
-    step.predecessors = static_cast<uint32_t>(from.next());
-    uint64_t waits_for = from.next(), accesses = from.next(), words = from.next();
-    for (uint64_t i = 0; i < waits_for; ++i) {
-      uint64_t packed = from.next();
-      step.waits_for.push(checked(unpack(packed, from.next())));
-    }
-    for (uint64_t i = 0; i < accesses; ++i) (void)checked(step.accesses.push(read_access(from)).source);
-    for (uint64_t i = 0; i < words; ++i) step.words.push(from.next());
+    pass_step(from, step, [](PlanPlace& place) -> NodeNumber& { return place.node; });
+    for (const PlanPlace& place : step.waits_for) refuse_unknown(place);
+    for (const PlanAccess& planned : step.accesses) refuse_unknown(planned.source);
   }
 }
 
@@ -140,29 +109,29 @@ ReplayBatch Share::read_batch(const Message& replay) {
   Reader from(replay);
   ReplayBatch batch;
   batch.first_number = replay.task;
-  batch.from = from.next();
-  batch.to = from.next();
-  batch.first_index = from.next();
+  batch.from = from.get();
+  batch.to = from.get();
+  batch.first_index = from.get();
   if (batch.from >= batch.to || batch.to > steps_.count()) {
     fatal("cluster: node 0 replays tasks %lu to %lu of a plan that has %zu here", batch.from, batch.to, steps_.count());
   }
   for (Peer& peer : peers_) {
-    peer.now = from.next();
-    peer.before = from.next();
+    peer.now = from.get();
+    peer.before = from.get();
   }
   left_out_.clear();
   while (!from.is_over()) {
-    uint64_t what = from.next(), rank = what >> kRankShift, word = what & ((uint64_t{1} << kRankShift) - 1);
+    uint64_t what = from.get(), rank = what >> kRankShift, word = what & ((uint64_t{1} << kRankShift) - 1);
     if (word == kLeftOut) {
       left_out_.push(rank);
-      (void)from.next();
+      (void)from.get();
       continue;
     }
     if (rank >= steps_.count() || word >= steps_[rank].words.count()) {
       fatal("cluster: node 0 changes word %lu of task %lu of a plan that has %zu tasks here", word, rank,
             steps_.count());
     }
-    steps_[rank].words[word] = from.next();
+    steps_[rank].words[word] = from.get();
   }
   return batch;
 }

@@ -83,7 +83,7 @@ class Share {
     NodeNumber node = 0;
     uint64_t now = 0, before = 0;  // the index of its task with rank 0, in this iteration and in the one before
   };
-  PlanPlace checked(const PlanPlace& place) const;
+  void refuse_unknown(const PlanPlace& place) const;
   TaskPlace place_of(const PlanPlace& place) const;
 
   List<PlanStep> steps_;     // by rank; PlanPlace::node is here an index in peers_

@@ -3,6 +3,7 @@
 // Counts and prints what MARLINE_CLUSTER_WRITES=check finds.
 #include "device/cluster/head/check.hpp"
 
+#include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/place.hpp"
 #include "image/images.hpp"
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 
 namespace marline::offload::device {
 
@@ -23,12 +22,12 @@ struct CheckedKernel {
   const char* place;
   // The depend clauses are known, so it is known what the task names.
   bool names_all = false;
-  List<ClusterRange> named;
+  List<ClusterRange> named = {};
   // The host addresses from which the buffers of the construct are mapped.
   struct Origin {
     uint64_t buffer, host;
   };
-  List<Origin> origins;
+  List<Origin> origins = {};
 };
 
 namespace {
@@ -80,9 +79,7 @@ bool is_same(const UnorderedPair::Construct& one, const UnorderedPair::Construct
 }  // namespace
 
 CheckedKernel* make_checked(const Launch& launch, ClusterMemory& memory) {
-  void* room = std::malloc(sizeof(CheckedKernel));
-  if (room == nullptr) fatal("no memory for a task of the cluster");
-  auto* kernel = new (room) CheckedKernel{launch.kernel, launch.place, launch.named.are_known, {}, {}};
+  auto* kernel = make<CheckedKernel>("a task of the cluster", launch.kernel, launch.place, launch.named.are_known);
   ++(launch.named.are_known ? g_checked : g_unknown);
   memory.list_named(launch.named, kernel->named);
   for (uint32_t i = 0; i < launch.span_count; ++i) {
@@ -94,17 +91,11 @@ CheckedKernel* make_checked(const Launch& launch, ClusterMemory& memory) {
   return kernel;
 }
 
-void free_checked(CheckedKernel* kernel) {
-  kernel->~CheckedKernel();
-  std::free(kernel);
-}
+void free_checked(CheckedKernel* kernel) { destroy(kernel); }
 
 void write_checked(const CheckedKernel& kernel, BlobWriter& to) {
   to.put(uint64_t{kernel.names_all});
-  to.put(kernel.named.count());
-  for (const ClusterRange& range : kernel.named) {
-    for (uint64_t word : {range.buffer, range.offset, range.bytes}) to.put(word);
-  }
+  to.list(kernel.named, [&](auto& range) { pass_range(to, range); });
 }
 
 void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, const CheckFinding& finding, int node) {

@@ -6,16 +6,15 @@
 #pragma once
 
 #include "base/report.hpp"
+#include "cluster/base/words.hpp"
 
-#include <bit>
-#include <concepts>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 namespace marline::offload::device {
 
-class BlobWriter {
+class BlobWriter : public cluster::WordWriter<BlobWriter> {
  public:
   // Leaves `front` bytes free before the written data, for the caller's header.
   explicit BlobWriter(size_t front = 0) : used_(front) { reserve(256); }
@@ -30,21 +29,6 @@ class BlobWriter {
     char* to = extend(whole);
     std::memset(to + whole - sizeof(uint64_t), 0, sizeof(uint64_t));  // clears the padding, which is sent, too
     std::memcpy(to, from, bytes);
-  }
-  // Each value as a word.
-  void words(auto... value) { (put(static_cast<uint64_t>(value)), ...); }
-  void time(double value) { put(std::bit_cast<uint64_t>(value)); }
-  // All in one word.
-  void flags(std::same_as<bool> auto... flag) {
-    uint64_t word = 0;
-    unsigned bit = 0;
-    ((word |= uint64_t{flag} << bit++), ...);
-    put(word);
-  }
-  // `pass` writes an element.
-  void list(const auto& items, const auto& pass) {
-    put(items.count());
-    for (const auto& item : items) pass(item);
   }
   void set(size_t at, uint64_t word) { std::memcpy(data_ + at, &word, sizeof word); }
 
@@ -77,7 +61,7 @@ class BlobWriter {
 };
 
 // Reads bytes that another process has written. A read past the end returns 0, and `is_good` is false from then on.
-class BlobReader {
+class BlobReader : public cluster::WordReader<BlobReader> {
  public:
   BlobReader(const char* data, size_t bytes) : at_(data), left_(bytes) {}
 
@@ -86,21 +70,7 @@ class BlobReader {
     if (const char* from = get_bytes(sizeof word)) std::memcpy(&word, from, sizeof word);
     return word;
   }
-  template <class... T>
-  void words(T&... value) {
-    ((value = static_cast<T>(get())), ...);
-  }
-  void time(double& value) { value = std::bit_cast<double>(get()); }
-  void flags(std::same_as<bool> auto&... flag) {
-    uint64_t word = get();
-    ((flag = (word & 1) != 0, word >>= 1), ...);
-  }
-  // `pass` reads an element, which takes a word or more.
-  void list(auto& items, const auto& pass) {
-    uint64_t count = get();
-    is_good_ = is_good_ && count <= left_ / sizeof(uint64_t);
-    for (uint64_t i = 0; i < count && is_good_; ++i) pass(items.push({}));
-  }
+  [[nodiscard]] bool has(uint64_t words) { return is_good_ = is_good_ && words <= left_ / sizeof(uint64_t); }
   // Returns null if fewer bytes are left.
   const char* get_bytes(size_t bytes) {
     size_t whole = (bytes + 7) & ~size_t{7};

@@ -7,16 +7,7 @@ namespace marline::offload::device {
 
 namespace {
 
-void pass_range(auto& blob, auto& range) { blob.words(range.buffer, range.offset, range.bytes); }
-
 void pass_place(auto& blob, auto& place) { blob.words(place.node, place.index); }
-
-void pass_access(auto& blob, auto& access) {
-  pass_range(blob, access.range);
-  blob.flags(access.may_write, access.is_fetched, access.is_sole, access.is_early, access.is_after_end, access.is_end);
-  pass_place(blob, access.source);
-  blob.words(access.home);
-}
 
 void pass_message(auto& blob, auto& message) {
   blob.words(message.kind, message.clock, message.index, message.copy, message.task, message.predecessors,
@@ -25,7 +16,10 @@ void pass_message(auto& blob, auto& message) {
   pass_place(blob, message.peer);
   pass_range(blob, message.range);
   blob.list(message.waits_for, [&](auto& place) { pass_place(blob, place); });
-  blob.list(message.accesses, [&](auto& access) { pass_access(blob, access); });
+  blob.list(message.accesses, [&](auto& access) {
+    pass_access(blob, access);
+    pass_place(blob, access.source);
+  });
   blob.list(message.ended, [&](auto& one) {
     blob.words(one.index, one.has_run, one.count);
     blob.time(one.time);

@@ -3,6 +3,7 @@
 // Runs a node of a cluster: receives messages, starts and ends tasks, and compares what they have written.
 #include "device/cluster/worker/node.hpp"
 
+#include "base/make.hpp"
 #include "device/cluster/protocol/statistics.hpp"
 #include "device/cluster/protocol/times.hpp"
 #include "device/processor/dispatcher.hpp"
@@ -117,9 +118,8 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
     if (data == nullptr || twin == nullptr) fatal("no memory for a `declare target` variable of %lu bytes", bytes);
     std::memcpy(twin, data, bytes);
   }
-  void* memory = std::malloc(sizeof(Replica));
-  if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
-  auto* made = new (memory) Replica(buffer, data, twin, bytes, has_gpu_ ? side_.gpu : nullptr, address);
+  auto* made = make<Replica>("the list of a cluster's buffers", buffer, data, twin, bytes,
+                             has_gpu_ ? side_.gpu : nullptr, address);
   replicas_.insert(at, made);
   if (checks_ && twins_ != 0) made->watch_merges();
   count_up(cluster_statistics().copies);
@@ -138,8 +138,7 @@ void ClusterNode::drop(uint64_t buffer) {
   replicas_.erase(place_of(buffer));
   count_up(cluster_statistics().copies, -1);
   count_up(cluster_statistics().bytes, -static_cast<int64_t>(gone->bytes()));
-  gone->~Replica();
-  std::free(gone);
+  destroy(gone);
 }
 
 // Reads the ranges that a task uses, with this node's addresses. `message`: the task's assignment, with the planned
@@ -169,11 +168,9 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
   read_used(message, rest, ranges, started.written);
   started.kernel = read_kernel(rest, ranges);
   started.transition_to_waiting();
-  started.is_checked = checks_ && rest.get() != 0;
-  for (uint64_t left = checks_ ? rest.get() : 0; left > 0 && rest.is_good(); --left) {
-    uint64_t buffer = rest.get(), offset = rest.get();
-    started.named.push({buffer, offset, rest.get()});
-  }
+  if (!checks_) return;
+  rest.words(started.is_checked);
+  rest.list(started.named, [&](auto& range) { pass_range(rest, range); });
 }
 
 KernelStart* ClusterNode::read_kernel(BlobReader& rest, const List<UsedRange>& ranges) const {
@@ -487,7 +484,7 @@ void ClusterNode::send(Message& message) {
     if (checks_) write_changed(message, blob);
     replica(message.range).pack(message.range, started_[message.peer.index].version, blob);
   } else if (message.kind == MessageKind::kMerged && checks_) {
-    for (uint64_t word : {merged_.buffer, merged_.first, merged_.end, merged_.count}) blob.put(word);
+    blob.words(merged_.buffer, merged_.first, merged_.end, merged_.count);
   }
   side_.send(message, blob);
 }

@@ -99,7 +99,7 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   to.put(started_[message.peer.index].stamp);
   to.put(all.count());
   for (const ChangedBytes& one : all) {
-    for (uint64_t word : {one.range.offset, one.range.bytes, one.stamp}) to.put(word);
+    to.words(one.range.offset, one.range.bytes, one.stamp);
   }
 }
 
@@ -121,10 +121,7 @@ void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& r
 
 void ClusterNode::report_merged(const Message& message, BlobReader& rest) {
   CheckFinding finding = {Found::kWrittenTwice, worker_.task_of(message.index), 0, 0, 0, 0};
-  finding.buffer = rest.get();
-  finding.first = rest.get();
-  finding.end = rest.get();
-  finding.count = rest.get();
+  rest.words(finding.buffer, finding.first, finding.end, finding.count);
   if (finding.count != 0 && side_.notify_finding != nullptr) side_.notify_finding(finding);
 }
 
