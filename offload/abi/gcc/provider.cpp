@@ -169,43 +169,28 @@ void data_end(void* data) {
   std::free(open);
 }
 
-void update(int number, const marline_device_maps_t* maps) {
+// A target enter data, exit data or update.
+void data_construct(ConstructKind kind, int number, const marline_device_maps_t& maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
   ItemList items;
-  take_updates(*maps, items);
-  ReportScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
+  if (kind == ConstructKind::kEnterData) keep_pointees(device, maps);
+  kind == ConstructKind::kUpdate ? take_updates(maps, items) : take_maps(maps, *device->mapping, items);
+  ReportScope scope(kind, maps.nowait != 0, device->number, maps.code);
   Items all = items_of(items);
   all.reported = scope.reported();
-  all.source.code = maps->code;
-  device->mapping->update(all);
+  all.source.code = maps.code;
+  if (kind == ConstructKind::kUpdate) return device->mapping->update(all);
+  marline_target_data_begins();
+  kind == ConstructKind::kEnterData ? device->mapping->begin(all) : device->mapping->end(all);
 }
 
+void update(int number, const marline_device_maps_t* maps) { data_construct(ConstructKind::kUpdate, number, *maps); }
 void enter_data(int number, const marline_device_maps_t* maps) {
-  Device* device = ready_device(number);
-  if (device == nullptr) return;
-  ItemList items;
-  keep_pointees(device, *maps);
-  take_maps(*maps, *device->mapping, items);
-  ReportScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
-  Items all = items_of(items);
-  all.reported = scope.reported();
-  all.source.code = maps->code;
-  marline_target_data_begins();
-  device->mapping->begin(all);
+  data_construct(ConstructKind::kEnterData, number, *maps);
 }
-
 void exit_data(int number, const marline_device_maps_t* maps) {
-  Device* device = ready_device(number);
-  if (device == nullptr) return;
-  ItemList items;
-  take_maps(*maps, *device->mapping, items);
-  ReportScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
-  Items all = items_of(items);
-  all.reported = scope.reported();
-  all.source.code = maps->code;
-  marline_target_data_begins();
-  device->mapping->end(all);
+  data_construct(ConstructKind::kExitData, number, *maps);
 }
 
 // From the default device if that is a device of libomptarget, else from the first such device.
