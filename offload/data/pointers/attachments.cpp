@@ -16,7 +16,7 @@ uint32_t first_successor(List<Attachment, 1>& list, uintptr_t address) {
   return static_cast<uint32_t>(found - list.begin());
 }
 
-Attachment* find(List<Attachment, 1>& list, uintptr_t slot) {
+Attachment* find_in(List<Attachment, 1>& list, uintptr_t slot) {
   uint32_t at = first_successor(list, slot);
   return at < list.count() && list[at].slot == slot ? &list[at] : nullptr;
 }
@@ -25,9 +25,13 @@ uintptr_t slot_at(List<Attachment, 1>& list, uint32_t at) { return at < list.cou
 
 }  // namespace
 
+Attachment* Attachments::find(uintptr_t slot) {
+  Attachment* known = find_in(in_order_, slot);
+  return known != nullptr ? known : find_in(late_, slot);
+}
+
 bool Attachments::note(uintptr_t slot, uint64_t value) {
-  Attachment* known = find(in_order_, slot);
-  if (known == nullptr) known = find(late_, slot);
+  Attachment* known = find(slot);
   if (known == nullptr) {
     add(slot, value);
     return true;
@@ -38,14 +42,8 @@ bool Attachments::note(uintptr_t slot, uint64_t value) {
 }
 
 bool Attachments::has(uintptr_t slot, uint64_t value) {
-  Attachment* known = find(in_order_, slot);
-  if (known == nullptr) known = find(late_, slot);
+  Attachment* known = find(slot);
   return known != nullptr && known->value == value;
-}
-
-uint64_t Attachments::value_of(uintptr_t slot) {
-  Attachment* known = find(in_order_, slot);
-  return (known != nullptr ? known : find(late_, slot))->value;
 }
 
 void Attachments::add(uintptr_t slot, uint64_t value) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The attached pointers of one map entry. On the device, an attached pointer has the device's address of the data that
-// it points to. Guarded by the lock of the Mapping.
+// it points to. Guarded by the lock of the data environment.
 //
 // There are two sorted arrays. Most pointers are attached in the order of their addresses, and are appended to the
 // first array. Other pointers go to the second array, which is short and is merged into the first one when it is full.
@@ -27,7 +27,7 @@ class Attachments {
   [[nodiscard]] bool has(uintptr_t slot, uint64_t value);
 
   // The value that the pointer is attached to. The pointer must be attached.
-  [[nodiscard]] uint64_t value_of(uintptr_t slot);
+  [[nodiscard]] uint64_t value_of(uintptr_t slot) { return find(slot)->value; }
 
   // The positions in both arrays of a sweep over the pointers that end after an address.
   struct Sweep {
@@ -39,6 +39,7 @@ class Attachments {
   [[nodiscard]] uintptr_t next(Sweep& sweep, uintptr_t end);
 
  private:
+  Attachment* find(uintptr_t slot);
   void add(uintptr_t slot, uint64_t value);
   void merge();
 
