@@ -221,7 +221,7 @@ Items items_of(ItemList& list) {
   return all;
 }
 
-void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to) {
+void take_maps(const marline_device_maps_t& maps, DataEnvironment& environment, ItemList& to) {
   size_t members_end = 0;
   Extent descriptor = {};  // of the latest Fortran array; its pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
@@ -230,7 +230,7 @@ void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to
     bool in_descriptor = is_pointer && e.original >= descriptor.begin && e.original < descriptor.end;
     bool is_member = i < members_end && !stands_between(maps, i);
     bool comes_along = (!is_member && (e.kind == kGompToPset || e.kind == kGompPointer)) || in_descriptor;
-    bool is_shared = comes_along && mapping.is_permanent(e.original);
+    bool is_shared = comes_along && environment.is_permanent(e.original);
     if (is_member || in_descriptor) e.extra |= kMember;
     if (e.kind == kGompAlwaysPointer && begins_descriptor(maps, i)) e.extra |= kDescriptor;
     if (e.kind == kGompToPset && comes_along) descriptor = {e.original, e.original + e.size};

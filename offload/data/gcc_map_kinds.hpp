@@ -19,8 +19,8 @@ using namespace items;
 // Each region has its own copy (map_type::kOwn) of the pointers that GCC's code passes along with an array, and of the
 // descriptors of Fortran arrays. Data constructs do not map them: two regions may use different sections of the array,
 // and the pointer may be a temporary on the stack. But a pointer or descriptor that is a `declare target` variable has
-// an entry in `mapping`, where kernels find it by its name.
-void take_maps(const marline_device_maps_t& maps, Mapping& mapping, ItemList& to);
+// an entry in the environment, where kernels find it by its name.
+void take_maps(const marline_device_maps_t& maps, DataEnvironment& environment, ItemList& to);
 
 // Converts the arrays of a target update, which moves data and does nothing else.
 void take_updates(const marline_device_maps_t& maps, ItemList& to);

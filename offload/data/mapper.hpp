@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs user-defined mappers: the compiler's function for a type pushes one item for each part of a variable that it
-// maps. This function is code of the program and may call any routine, so it runs without the lock of a Mapping. Any
-// thread.
+// maps. This function is code of the program and may call any routine, so it runs without the lock of a data
+// environment. Any thread.
 #pragma once
 
 #include "items/item_list.hpp"

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists the device memory that a kernel may use, as its construct says (Launch::spans): the storage of each item, and
-// device addresses that it gets by value. The device itself finds the memory that pointers in there refer to.
+// Joins spans that continue one another.
+#include "data/spans.hpp"
+
 #include "data/mapper.hpp"
-#include "data/data_environment.hpp"
-#include "data/storage.hpp"
 
 #include <algorithm>
 
 namespace marline::offload::data {
-
-using namespace device;
-using namespace items;
 
 namespace {
 
@@ -24,7 +20,7 @@ Span span_of(const MapEntry& entry, uintptr_t begin, size_t bytes, uint64_t type
   begin = std::max(begin, entry.begin);
   bool is_written = (type & (kTo | kFrom)) != kTo;
   if (bytes == 0 || (type & kImplicit) != 0 || begin >= end)
-    return {entry.address, entry.end - entry.begin, is_written, true, reinterpret_cast<void*>(entry.begin)};
+    return {entry.address, entry.bytes(), is_written, true, reinterpret_cast<void*>(entry.begin)};
   return {entry.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
 }
 
@@ -57,9 +53,9 @@ void push_span(const MapEntry& entry, const Span& span, List<Span, 4>& to) {
 bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_t& end) {
   size_t smallest = SIZE_MAX;
   for (int32_t i = 0; i < items.count; ++i) {
-    if ((items.types[i] & (kLiteral | kPrivate | kAttach)) != 0) continue;
-    auto at = reinterpret_cast<uintptr_t>(items.begins[i]);
-    auto bytes = static_cast<size_t>(items.sizes[i]);
+    if (!has_data(items.types[i])) continue;
+    uintptr_t at = begin_of(items, i);
+    size_t bytes = bytes_of(items, i);
     if (address - at >= bytes || bytes >= smallest) continue;
     smallest = bytes;
     begin = at;
@@ -70,43 +66,42 @@ bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_
 
 }  // namespace
 
-void Mapping::list_spans(const Items& items, List<Span, 4>& to) {
+void list_spans(DataEnvironment& environment, const Items& items, List<Span, 4>& to) {
   Expansion expansion(items);
   const Items& all = expansion.items();
-  Guard guard(lock_);
+  LockedTable table(environment);
   for (int32_t i = 0; i < all.count; ++i) {
     uint64_t type = all.types[i];
-    auto begin = reinterpret_cast<uintptr_t>(all.begins[i]), base = reinterpret_cast<uintptr_t>(all.bases[i]);
+    uintptr_t begin = begin_of(all, i), base = base_of(all, i);
     if ((type & kLiteral) != 0) {
       if ((type & kParameter) != 0) to.push({base, 0});
       continue;
     }
-    auto bytes = (type & kAttach) != 0 ? size_t{0} : static_cast<size_t>(all.sizes[i]);
+    size_t bytes = (type & kAttach) != 0 ? 0 : bytes_of(all, i);
     if (is_own_unless_mapped(type)) {
-      const MapEntry* entry = entry_of_variable(all.bases[i], bytes);
+      const MapEntry* entry = table->find_variable(base, bytes);
       if (entry != nullptr) push_span(*entry, span_of(*entry, base, bytes, type), to);
     }
     if ((type & kPrivate) != 0) continue;
-    auto* entry = static_cast<MapEntry*>(entries_.first_overlap(begin, begin + bytes));
-    if (entry != nullptr) {
+    if (const MapEntry* entry = table->first_overlap(begin, bytes)) {
       push_span(*entry, span_of(*entry, begin, bytes, type), to);
-    } else if ((type & (kParameter | kPrivate)) == kParameter) {
+    } else if ((type & kParameter) != 0) {
       to.push({base, 0});  // the kernel gets the pointer's value, which may be a device address
     }
-    if ((type & (kPointerAndObject | kAttach)) == 0) continue;
-    auto* of_slot = static_cast<MapEntry*>(entries_.first_overlap(base, base + sizeof(void*)));
+    if (!has_slot(type)) continue;
+    const MapEntry* of_slot = table->first_overlap(base, sizeof(void*));
     if (of_slot != nullptr) push_span(*of_slot, span_of(*of_slot, base, sizeof(void*), type), to);
   }
 }
 
 // An address of unknown length stands for the smallest item in which it lies, or else for the whole map entry. A name
 // of memory that is not mapped is a device address, or only orders tasks.
-void Mapping::list_named(const Items& items, Names& names, List<Span, 4>& to) {
+void list_named(DataEnvironment& environment, const Items& items, Names& names, List<Span, 4>& to) {
   Expansion expansion(items);
-  Guard guard(lock_);
+  LockedTable table(environment);
   for (const Name& name : names) {
     auto address = reinterpret_cast<uintptr_t>(name.address);
-    auto* entry = static_cast<MapEntry*>(entries_.first_overlap(address, address + 1));
+    const MapEntry* entry = table->first_overlap(address, 1);
     if (entry == nullptr) {
       to.push({address, name.bytes});
       continue;

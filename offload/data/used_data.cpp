@@ -4,27 +4,14 @@
 #include "data/used_data.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace marline::offload::data {
-
-bool UsedData::Used::operator<(const Used& other) const {
-  return std::tie(entry, type, begin, end) < std::tie(other.entry, other.type, other.begin, other.end);
-}
-
-bool UsedData::Attached::operator<(const Attached& other) const {
-  return std::tie(slot, pointee) < std::tie(other.slot, other.pointee);
-}
-
-bool UsedData::Descriptor::operator<(const Descriptor& other) const {
-  return std::tie(begin, end) < std::tie(other.begin, other.end);
-}
 
 namespace {
 
 template <class T>
 void push_unless_last(List<T>& list, const T& one) {
-  if (list.is_empty() || list.back() < one || one < list.back()) list.push(one);
+  if (list.is_empty() || list.back() != one) list.push(one);
 }
 
 template <class T>
@@ -37,23 +24,22 @@ void keep_each_once(List<T>& list) {
 
 }  // namespace
 
-bool UsedData::add(Mapping& mapping, const Items& items) {
+bool UsedData::add(DataEnvironment& environment, const Items& items) {
+  LockedTable table(environment);
   for (int32_t i = 0; i < items.count; ++i) {
-    if (has_no_storage(items.types[i])) continue;
-    if ((items.types[i] & (map_type::kAttach | map_type::kPointerAndObject)) != 0)
-      push_unless_last(attached_, {items.bases[i], items.begins[i]});
-    if ((items.types[i] & map_type::kAttach) != 0) continue;
-    auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
-    if ((items.types[i] & map_type::kDescriptor) != 0)
-      push_unless_last(descriptors_, {begin, begin + static_cast<size_t>(items.sizes[i])});
-    uintptr_t entry = mapping.map_entry_of(items, i);
-    if (entry == 0 && begin != 0) return false;
-    if (entry == 0) continue;
-    push_unless_last(ranges_,
-                     {entry, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom});
-    if ((items.types[i] & map_type::kPointerAndObject) == 0 || is_member(items.types[i])) continue;
-    auto slot = reinterpret_cast<uintptr_t>(items.bases[i]);
-    push_unless_last(ranges_, {mapping.map_entry_of(items, i, true), slot, slot + sizeof(void*), 0});
+    uint64_t type = items.types[i];
+    if (has_slot(type)) push_unless_last(attached_, {items.bases[i], items.begins[i]});
+    if (!has_data(type)) continue;
+    uintptr_t begin = begin_of(items, i), end = begin + bytes_of(items, i);
+    if ((type & map_type::kDescriptor) != 0) push_unless_last(descriptors_, {begin, end});
+    const MapEntry* entry = table->find_item(items, i);
+    if (entry == nullptr && begin != 0) return false;
+    if (entry == nullptr) continue;
+    push_unless_last(ranges_, {entry->begin, type & map_type::kFrom, begin, end});
+    if (!maps_slot(type)) continue;
+    const MapEntry* of_slot = table->find_slot(items, i);
+    uintptr_t slot = base_of(items, i);
+    push_unless_last(ranges_, {of_slot != nullptr ? of_slot->begin : 0, 0, slot, slot + sizeof(void*)});
   }
   return true;
 }

@@ -9,6 +9,8 @@
 #include "base/list.hpp"
 #include "data/data_environment.hpp"
 
+#include <compare>
+
 namespace marline::offload::data {
 
 using namespace cluster;
@@ -16,9 +18,9 @@ using namespace items;
 
 class UsedData {
  public:
-  // Adds the data of a region, all of which is mapped (Mapping::begin_present). False: the region uses data that is not
+  // Adds the data of a region, all of which is mapped (begin_present). False: the region uses data that is not
   // mapped, so it gets a host address, which may change.
-  [[nodiscard]] bool add(Mapping& mapping, const Items& items);
+  [[nodiscard]] bool add(DataEnvironment& environment, const Items& items);
   // Called when all regions have been added: ranges of one map entry that overlap or touch and are used alike become
   // one item.
   void join();
@@ -33,17 +35,18 @@ class UsedData {
 
  private:
   struct Used {
-    uintptr_t entry, begin, end;
+    uintptr_t entry;
     uint64_t type;  // kFrom: the data is copied back to the host with the last construct that uses it; else 0
-    bool operator<(const Used& other) const;
+    uintptr_t begin, end;
+    auto operator<=>(const Used&) const = default;
   };
   struct Attached {
     void *slot, *pointee;
-    bool operator<(const Attached& other) const;
+    auto operator<=>(const Attached&) const = default;
   };
   struct Descriptor {
     uintptr_t begin, end;
-    bool operator<(const Descriptor& other) const;
+    auto operator<=>(const Descriptor&) const = default;
   };
   List<Used> ranges_;
   List<Attached> attached_;       // pointers that are attached if they are mapped

@@ -4,6 +4,7 @@
 // passes. Map types: LLVM, offload/include/omptarget.h, tgt_map_type.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace marline::offload {
@@ -70,10 +71,31 @@ struct Items {
 
 [[nodiscard]] inline bool is_member(uint64_t type) { return type >> map_type::kMemberShift != 0; }
 
+[[nodiscard]] inline uintptr_t begin_of(const Items& items, int32_t i) {
+  return reinterpret_cast<uintptr_t>(items.begins[i]);
+}
+[[nodiscard]] inline uintptr_t base_of(const Items& items, int32_t i) {
+  return reinterpret_cast<uintptr_t>(items.bases[i]);
+}
+[[nodiscard]] inline size_t bytes_of(const Items& items, int32_t i) { return static_cast<size_t>(items.sizes[i]); }
+
 // The data environment has no map entry for such an item.
 [[nodiscard]] inline bool has_no_storage(uint64_t type) {
   return (type & (map_type::kLiteral | map_type::kPrivate)) != 0;
 }
+
+// Whether the item maps data.
+[[nodiscard]] inline bool has_data(uint64_t type) {
+  return (type & (map_type::kLiteral | map_type::kPrivate | map_type::kAttach)) == 0;
+}
+// Whether the item has a pointer that is to be attached; its address is the item's base.
+[[nodiscard]] inline bool has_slot(uint64_t type) {
+  return !has_no_storage(type) && (type & (map_type::kAttach | map_type::kPointerAndObject)) != 0;
+}
+// Whether the item maps its pointer, too. The pointer of a member lies in a structure that has an item of its own. A
+// pointer that is only to be attached need not be mapped by the construct, and then the construct must not keep it
+// mapped.
+[[nodiscard]] inline bool maps_slot(uint64_t type) { return has_slot(type) && has_data(type) && !is_member(type); }
 
 // A block of the kernel's own memory (map_type::kOwn), not a pointer in it.
 [[nodiscard]] inline bool is_own_block(uint64_t type) {

@@ -37,7 +37,7 @@ const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
 
 void map_variable(Device* device, const Located& variable) {
   if (variable.link) {
-    device->mapping->add_place(variable.address, variable.bytes, variable.place);
+    LockedTable(*device->mapping)->storage().add_place(variable.address, variable.bytes, variable.place);
   } else {
     device->mapping->add_global(variable.address, variable.bytes, variable.place);
   }
@@ -45,7 +45,7 @@ void map_variable(Device* device, const Located& variable) {
 
 void unmap_variable(Device* device, const Located& variable) {
   if (variable.link) {
-    device->mapping->remove_place(variable.address);
+    LockedTable(*device->mapping)->storage().remove_place(variable.address);
   } else {
     device->mapping->remove_global(variable.address);
   }

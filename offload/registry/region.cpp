@@ -11,6 +11,8 @@
 #include "device/contract/wait.hpp"
 #include "device/contract/pending_constructs.hpp"
 #include "image/images.hpp"
+#include "data/mapper.hpp"
+#include "data/spans.hpp"
 #include "registry/registry.hpp"
 
 #include <cstdlib>
@@ -53,7 +55,7 @@ bool end_pending(Operation* operation) {
   pending->shown.what.store("mapped data", std::memory_order_relaxed);
   report_kernel_end(reported, pending->begin, pending->end, pending->by);
   if (!pending->device->mapping->try_end(pending->items)) return false;
-  pending->device->mapping->release_arguments(pending->arguments, reported);
+  release_arguments(pending->device, pending->arguments, reported);
   end_report(reported);
   remove_pending(&pending->shown);
   marline_task_t* task = pending->task;
@@ -148,17 +150,17 @@ void name_spans(Device* device, const Region& region, Arguments& to) {
   Names names;
   if (!keeps_names() || !take_names(region.task != nullptr ? region.task : marline_target_task_told(), names)) return;
   to.has_named = true;
-  device->mapping->list_named(region.items, names, to.named);
+  list_named(*device->mapping, region.items, names, to.named);
   for (uint64_t copy : to.copies) to.named.push({copy, 0});
 }
 
 }  // namespace
 
 void make_region_arguments(Device* device, const Region& region, Arguments& to) {
-  device->mapping->make_arguments(region.items, region.leading_null, to);
+  make_arguments(device, region.items, region.leading_null, to);
   if (device->asks_for_spans) {
     append_patches(to);
-    device->mapping->list_spans(region.items, to.spans);
+    list_spans(*device->mapping, region.items, to.spans);
     for (uint64_t copy : to.copies) to.spans.push({copy, 0});
     name_spans(device, region, to);
   } else if (region.in_memory) {
@@ -185,12 +187,11 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
 namespace {
 
 void run_here(Device* device, const Region& region) {
-  Mapping& mapping = *device->mapping;
   Arguments arguments;
   make_region_arguments(device, region, arguments);
   run_and_wait(device, launch_of(device, region, arguments));
-  mapping.release_arguments(arguments, region.items.reported);
-  mapping.end(region.items);
+  release_arguments(device, arguments, region.items.reported);
+  device->mapping->end(region.items);
 }
 
 void run_pending(Device* device, const Region& region, marline_task_t* task) {
@@ -213,13 +214,24 @@ void run_pending(Device* device, const Region& region, marline_task_t* task) {
   }
 }
 
+// How many bytes the end of the region would copy back if no other construct maps its items. SIZE_MAX: it is not known,
+// or the copies may be of variables of an image.
+size_t most_bytes_back(const Items& items) {
+  using namespace map_type;
+  size_t bytes = 0;
+  for (int32_t i = 0; i < items.count; ++i) {
+    if (has_mapper(items, i) || (items.types[i] & (kAlways | kFrom)) == (kAlways | kFrom)) return SIZE_MAX;
+    if ((items.types[i] & kFrom) != 0 && !has_no_storage(items.types[i])) bytes += bytes_of(items, i);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void run_region(Device* device, const Region& region) {
   device->mapping->begin(region.items);
   size_t most_back = device->asks_to_copy ? 0 : kMostBytesInHook;
-  bool may_be_pending =
-      region.nowait && device->kind->is_asynchronous && Mapping::most_bytes_back(region.items) <= most_back;
+  bool may_be_pending = region.nowait && device->kind->is_asynchronous && most_bytes_back(region.items) <= most_back;
   if (marline_task_t* task = may_be_pending ? marline_target_task_hold() : nullptr) {
     run_pending(device, region, task);
   } else {

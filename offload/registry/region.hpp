@@ -8,7 +8,7 @@
 #include "base/told.hpp"
 #include "device/contract/capture.hpp"
 #include "device/contract/device.hpp"
-#include "data/data_environment.hpp"
+#include "data/arguments.hpp"
 
 namespace marline::offload::registry {
 

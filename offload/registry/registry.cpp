@@ -72,12 +72,12 @@ thread_local bool t_registers = false;
 
 void add_device(const Candidate& candidate) {
   Device& device = g_devices[g_count];
-  void* memory = std::malloc(sizeof(Mapping));
+  void* memory = std::malloc(sizeof(DataEnvironment));
   if (memory == nullptr) fatal("no memory for device %d", g_count);
   device.kind = candidate.kind;
   device.number = g_count;
   device.index = candidate.index;
-  device.mapping = new (memory) Mapping(&device);
+  device.mapping = new (memory) DataEnvironment(&device);
   g_facts[g_count++] = candidate.facts;
 }
 

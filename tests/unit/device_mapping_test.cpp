@@ -3,7 +3,7 @@
 // The data environment that programs use (offload/data) against the one that the cluster's simulator uses
 // (offload/cluster/mapping): for the same sequence of constructs, both copy the same bytes and keep the same data. So
 // the simulator's results about maps hold for programs.
-#include "data/data_environment.hpp"
+#include "data/spans.hpp"
 
 #include "cluster/data_map.hpp"
 
@@ -141,7 +141,7 @@ class Reference {
   DataMap map_;
 };
 
-void run(Mapping& mapping, const Construct& construct) {
+void run(DataEnvironment& mapping, const Construct& construct) {
   std::vector<void*> begins;
   std::vector<int64_t> sizes;
   std::vector<uint64_t> types;
@@ -168,8 +168,8 @@ TEST(DeviceMapping, DoesWhatTheSimulatedOneDoes) {
   kind.read = read;
   Device device = {};
   device.kind = &kind;
-  // Mappings live as long as their devices, to the end: one for all seeds, and each leaves nothing mapped.
-  static Mapping mapping(&device);
+  // Data environments live as long as their devices, to the end: one for all seeds, and each leaves nothing mapped.
+  static DataEnvironment mapping(&device);
   device.mapping = &mapping;
   int done = 0;
   for (uint32_t seed = 0; seed < 10'000; ++seed) {
@@ -236,7 +236,7 @@ void copy_all(Device* device, const DeviceCopy* copies, uint32_t count) {
   }
 }
 
-size_t spans_of(Mapping& mapping, void (*mapper)(void*, void*, void*, int64_t, int64_t, void*)) {
+size_t spans_of(DataEnvironment& mapping, void (*mapper)(void*, void*, void*, int64_t, int64_t, void*)) {
   void* at = g_elements;
   auto* code = reinterpret_cast<void*>(mapper);
   int64_t bytes = kElements;
@@ -246,7 +246,7 @@ size_t spans_of(Mapping& mapping, void (*mapper)(void*, void*, void*, int64_t, i
   List<Span, 4> spans;
   g_copies.clear();
   mapping.begin(items);
-  mapping.list_spans(items, spans);
+  list_spans(mapping, items, spans);
   mapping.end(items);
   return spans.count();
 }
@@ -260,7 +260,7 @@ TEST(DeviceMapping, CopiesAMappersElementsTogether) {
   together.copy_all = copy_all;
   Device device = {};
   device.kind = &together;
-  static Mapping mapping(&device);
+  static DataEnvironment mapping(&device);
   device.mapping = &mapping;
   EXPECT_EQ(spans_of(mapping, map_elements<false>), 1u);  // the array, in which the elements lie
   EXPECT_EQ(g_copies.size(), 2u);                         // there and back
@@ -305,14 +305,14 @@ class SharedStorage : public testing::Test {
     kind_.read = read;
     device_.kind = &kind_;
     device_.shares_storage = true;
-    device_.mapping = new Mapping(&device_);  // never freed: the fork handlers use its lock
+    device_.mapping = new DataEnvironment(&device_);  // never freed: the fork handlers use its lock
     g_allocated = 0;
   }
   static uint64_t allocate_aligned(Device*, size_t bytes) {
     ++g_allocated;
     return reinterpret_cast<uint64_t>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
   }
-  Mapping& mapping() { return *device_.mapping; }
+  DataEnvironment& mapping() { return *device_.mapping; }
 
   DeviceKind kind_ = {};
   Device device_ = {};
@@ -361,7 +361,7 @@ TEST_F(SharedStorage, IsOneSpanWhereItsPiecesLieSideBySide) {
   items.of_region = true;
   mapping().begin(items);
   List<Span, 4> spans;
-  mapping().list_spans(items, spans);
+  list_spans(mapping(), items, spans);
   EXPECT_LT(spans.count(), Arrays::kCount / 10u);
   for (const std::vector<char>& one : arrays.data) {
     uint64_t address = mapping().translate(one.data(), one.size());

@@ -65,7 +65,8 @@ Device* ready_device(int number) { return ready_destination(number).device; }
 void keep_element(Device* device, const marline_device_maps_t& maps, const char* address) {
   for (size_t i = 0; i < maps.count; ++i) {
     if (maps.addresses[i] != address || is_attachment(maps.kinds[i])) continue;
-    device->mapping->add_place(address, maps.sizes[i], reinterpret_cast<uint64_t>(address));
+    LockedTable table(*device->mapping);
+    table->storage().add_place(address, maps.sizes[i], reinterpret_cast<uint64_t>(address));
   }
 }
 

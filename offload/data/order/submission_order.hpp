@@ -6,30 +6,19 @@
 // their copies have not started.
 #pragma once
 
-#include "device/contract/unordered.hpp"
-
-#include <cstddef>
 #include <cstdint>
 
 namespace marline::offload::data {
 
-using namespace device;
-
 struct SubmissionOrder {
   uint64_t task;  // number of the construct's task
-  // Whether the construct is ordered after that task, or the task has ended. Called with the lock of the Mapping.
+  // Whether the construct is ordered after that task, or the task has ended. Called with the lock of the environment.
   bool (*is_ordered_after)(const void* of, uint64_t task);
   const void* of;
   // Orders the construct after that operation of the device, too.
   void (*also_after)(const void* of, uint64_t operation);
-};
 
-// What a construct does with data of a task to which it has no order.
-struct Unordered {
-  UnorderedUse use;
-  uint64_t task;
-  uintptr_t begin;  // host address of the data
-  size_t bytes;
+  [[nodiscard]] bool is_after(uint64_t other) const { return is_ordered_after(of, other); }
 };
 
 }  // namespace marline::offload::data

@@ -3,8 +3,8 @@
 // The descriptors of Fortran arrays in one map entry: their bytes as they were last copied to the device. GCC's
 // constructs name the descriptor of each array, and most descriptors have not changed. (What a kernel changes in its
 // descriptor stays, as with libgomp, which copies a descriptor when the array's data is mapped anew.) Guarded by the
-// lock of the Mapping. The list is sorted: a look-up takes O(log n), and so does adding a descriptor after all others,
-// which is the order of a structure's components.
+// lock of the data environment. The list is sorted: a look-up takes O(log n), and so does adding a descriptor after all
+// others, which is the order of a structure's components.
 #pragma once
 
 #include "base/list.hpp"

@@ -22,7 +22,7 @@ namespace cluster {
 struct ChangedWord;
 }
 namespace data {
-class Mapping;
+class DataEnvironment;
 }
 namespace image {
 struct Entry;
@@ -33,7 +33,7 @@ struct Module;
 namespace marline::offload::device {
 
 using cluster::ChangedWord;
-using data::Mapping;
+using data::DataEnvironment;
 using image::Entry;
 using image::Module;
 struct Device;
@@ -236,10 +236,10 @@ struct DeviceKind {
 // One device of the program. Constant after its start, unless a member says otherwise.
 struct Device {
   const DeviceKind* kind;
-  int number;        // the program's number of the device
-  int index;         // among the devices of its kind, also devices that are not selected (registry/registry.hpp)
-  Mapping* mapping;  // its data environment (data/data_environment.hpp); has a lock of its own
-  void* state;       // belongs to the kind
+  int number;  // the program's number of the device
+  int index;   // among the devices of its kind, also devices that are not selected (registry/registry.hpp)
+  DataEnvironment* mapping;          // its data environment (data/data_environment.hpp); has a lock of its own
+  void* state;                       // belongs to the kind
   std::atomic<bool> started{false};  // written under the registry's lock
   // How many changes of the set of modules the device has applied. Written by the threads that applied them.
   std::atomic<uint32_t> modules{0};

@@ -4,7 +4,7 @@
 // the task itself. A task must not end in a call from the runtime.
 #include "base/make.hpp"
 #include "base/lock.hpp"
-#include "data/data_environment.hpp"
+#include "data/order/submitted_constructs.hpp"
 #include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
 
@@ -85,9 +85,9 @@ void end(SubmittedTask* one) {
 enum class Step { kDone, kAgain, kGoesOn };
 
 void end_data(SubmittedTask* one) {
-  Mapping& mapping = *one->device->mapping;
+  DataEnvironment& mapping = *one->device->mapping;
   report_copies_done(one->reported_copies);
-  if (one->task->kind == ConstructKind::kEnterData) mapping.finish_enter(one->ending->plan);
+  if (one->task->kind == ConstructKind::kEnterData) finish_enter(mapping, one->ending->plan);
   if (one->task->kind == ConstructKind::kExitData) mapping.finish_end(one->task->items, one->ending->plan);
   if (one->ending != nullptr) destroy(one->ending);
   end(one);
@@ -99,7 +99,7 @@ Step end_task(SubmittedTask* one) {
     end_data(one);
     return Step::kDone;
   }
-  Mapping& mapping = *one->device->mapping;
+  DataEnvironment& mapping = *one->device->mapping;
   report_copies_done(one->reported_copies);
   report_kernel_done(one->task->items.reported, *one);
   report_release(one->task->items.reported, one->device, one->copies);
@@ -109,7 +109,7 @@ Step end_task(SubmittedTask* one) {
     if (g_spare == nullptr) g_spare = make<Ending>("a deferred target region");
     Ending* ending = one->ending != nullptr ? one->ending : g_spare;
     // Some of the data is in flight for another construct.
-    if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;
+    if (!begin_end(mapping, one->task->items, ending->plan, one->key)) return Step::kAgain;
     bool is_over = ending == g_spare && ending->plan.entries == nullptr && ending->plan.copies.count() == 0;
     if (!is_over) {
       ending->has_begun = true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds deferred constructs that use each other's data without an order, when one of them is submitted, for a device
-// that checks programs.
+// that checks programs. The data environment counts in the order of creation, so the result is the same in each run
+// here; with a runtime that counts when constructs run, the result differs now and then.
 #include "device/contract/unordered.hpp"
 #include "submission/queue/submission.hpp"
 #include "data/data_environment.hpp"
-#include "data/order/submission_order.hpp"
 
 namespace marline::offload::submission {
 
@@ -13,6 +13,40 @@ using namespace data;
 using namespace device;
 
 namespace {
+
+// What a construct does with data of a task to which it has no order.
+struct Unordered {
+  UnorderedUse use;
+  uint64_t task;
+  uintptr_t begin;  // host address of the data
+  size_t bytes;
+};
+
+bool is_unordered(const SubmissionOrder& order, uint64_t task) { return task != order.task && !order.is_after(task); }
+
+// Appends at most two records for each item. Transient maps of regions are left out: two regions with transient maps of
+// the same data have the same result in any order.
+void list_unordered(DataEnvironment& environment, const Items& items, bool exits, const SubmissionOrder& order,
+                    List<Unordered, 8>& found) {
+  LockedTable table(environment);
+  for (int32_t i = 0; i < items.count; ++i) {
+    const MapEntry* entry = has_data(items.types[i]) ? table->find_item(items, i) : nullptr;
+    if (entry == nullptr || (entry->is_transient() && items.of_region)) continue;
+    const InFlight* in_flight = entry->is_transient() ? nullptr : entry->in_flight;
+    if (in_flight != nullptr && in_flight->is_sent && is_unordered(order, in_flight->task)) {
+      found.push({in_flight->leaves ? UnorderedUse::kOfGone : UnorderedUse::kOfMapped, in_flight->task, entry->begin,
+                  entry->bytes()});
+    }
+    // This map holds the last reference that is not a region's.
+    bool is_last = exits && entry->counts.ends_with(items.types[i]);
+    if (!entry->is_transient() && !is_last) continue;
+    for (uint64_t user : entry->counts.users()) {
+      if (!is_unordered(order, user)) continue;
+      found.push({exits ? UnorderedUse::kEnds : UnorderedUse::kOfMapped, user, entry->begin, entry->bytes()});
+      break;
+    }
+  }
+}
 
 UnorderedPair::Construct construct_of(const CapturedTask& task) { return {task.kind, task.kernel, task.place}; }
 
@@ -22,7 +56,7 @@ void check_order(const SubmittedTask* one, const SubmissionOrder& order) {
   const EarlySubmission& kind = *one->device->kind->early;
   if (!kind.checks_order(one->device)) return;
   List<Unordered, 8> all;
-  one->device->mapping->list_unordered(one->task->items, one->task->kind == ConstructKind::kExitData, order, all);
+  list_unordered(*one->device->mapping, one->task->items, one->task->kind == ConstructKind::kExitData, order, all);
   for (const Unordered& found : all) {
     UnorderedPair pair = {found.use, construct_of(*one->task), {}, found.begin, found.bytes};
     {

@@ -7,9 +7,8 @@
 #include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
 #include "submission/reductions.hpp"
-#include "data/data_environment.hpp"
 #include "registry/region.hpp"
-#include "data/order/submission_order.hpp"
+#include "data/order/submitted_constructs.hpp"
 
 #include <atomic>
 
@@ -137,7 +136,7 @@ void bring(SubmittedTask* one, Plan& plan, List<uint64_t>& after) {
   if (copies.is_empty()) return;
   bool in_parts = bytes > kMostBytesAtOnce;
   uint64_t number = start(one, copies, after, in_parts, make_transient_copy(in_parts));
-  one->device->mapping->note_filling(plan, number);
+  note_filling(plan, number);
   after.push(number);
 }
 
@@ -197,10 +196,10 @@ void check_place(SubmittedTask* one, List<uint64_t>& after) {
 // it has not computed. False if a tool listens, as the times of the kernel are not kept.
 bool launch_transient(SubmittedTask* one, List<uint64_t>& after) {
   if (is_reported(MARLINE_ON_ANYTHING)) return false;
-  Mapping& mapping = *one->device->mapping;
   auto* ending = make<Ending>("a deferred target region");
   Place at = {one, &after};
-  if (omp_get_cancellation() != 0 || !mapping.begin_transient(one->task->items, ending->plan, order_at(at))) {
+  if (omp_get_cancellation() != 0 ||
+      !begin_transient(*one->device->mapping, one->task->items, ending->plan, order_at(at))) {
     destroy(ending);
     return false;
   }
@@ -229,7 +228,7 @@ bool launch_region(SubmittedTask* one, List<uint64_t>& after) {
   Place at = {one, &after};
   if (task.reduced_count != 0 && !bring_reductions(task, one->device, after)) return false;
   size_t known = after.count();
-  if (!one->device->mapping->begin_present(task.items, order_at(at))) return launch_transient(one, after);
+  if (!begin_present(*one->device->mapping, task.items, order_at(at))) return launch_transient(one, after);
   begin_report(*one->task, one->device);
   one->device->mapping->report_maps(task.items, false);
   show(one, "kernel");
@@ -244,7 +243,7 @@ bool launch_region(SubmittedTask* one, List<uint64_t>& after) {
 // its number, which is that of its first region: tasks that the program creates later wait for its end.
 bool launch_iteration(SubmittedTask* one, List<uint64_t>& after) {
   Place at = {one, &after};
-  if (!one->device->mapping->begin_present(one->task->items, order_at(at))) return false;
+  if (!begin_present(*one->device->mapping, one->task->items, order_at(at))) return false;
   show(one, "iteration of a graph");
   const EarlySubmission& kind = *one->device->kind->early;
   one->is_of_iteration = after.is_empty() && kind.repeat_iteration(one->device, one->task->graph, one->changes, one);
@@ -255,7 +254,7 @@ bool launch_iteration(SubmittedTask* one, List<uint64_t>& after) {
 bool launch_update(SubmittedTask* one, List<uint64_t>& after) {
   Plan plan;
   Place at = {one, &after};
-  if (!one->device->mapping->begin_update(one->task->items, plan, order_at(at))) return false;
+  if (!begin_update(*one->device->mapping, one->task->items, plan, order_at(at))) return false;
   begin_report(*one->task, one->device);
   show(one, "update");
   start_copies(one, &plan, &plan.copies_back, after);
@@ -268,7 +267,7 @@ void report_filled(Plan& plan, Device* device, ReportedConstruct* reported) {
   for (const MapEntry* entry : plan.filled) {
     if (entry->allocation == 0) continue;
     report_memory(Memory::kAllocate, device, reinterpret_cast<const void*>(entry->begin), entry->address,
-                  entry->end - entry->begin, reported);
+                  entry->bytes(), reported);
   }
 }
 
@@ -276,12 +275,12 @@ void report_filled(Plan& plan, Device* device, ReportedConstruct* reported) {
 bool launch_mapping(SubmittedTask* one, List<uint64_t>& after) {
   auto* ending = make<Ending>("a deferred target region");
   Plan& plan = ending->plan;
-  Mapping& mapping = *one->device->mapping;
+  DataEnvironment& mapping = *one->device->mapping;
   bool enters = one->task->kind == ConstructKind::kEnterData;
   Place at = {one, &after};
   const Items& items = one->task->items;
   bool has_begun =
-      enters ? mapping.begin_enter(items, plan, order_at(at)) : mapping.begin_exit(items, plan, order_at(at));
+      enters ? begin_enter(mapping, items, plan, order_at(at)) : begin_exit(mapping, items, plan, order_at(at));
   if (!has_begun) {
     destroy(ending);
     return false;

@@ -74,8 +74,6 @@ OfDevice g_devices[kMostDevices];
 
 OfDevice& of(const Device* device) { return g_devices[device->number]; }
 
-uintptr_t begin_of(const Items& items, int item) { return reinterpret_cast<uintptr_t>(items.begins[item]); }
-
 // An empty section counts as one byte, because it names an address.
 uintptr_t end_of(const Items& items, int item) {
   return begin_of(items, item) + static_cast<uintptr_t>(items.sizes[item] > 0 ? items.sizes[item] : 1);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A construct that fills or empties map entries, and the waiters for it. It lies on the construct's stack, with the
+// record of an early-submitted construct, or in a transient map entry. Guarded by the lock of the data environment.
+#pragma once
+
+#include "base/lock.hpp"
+#include "data/order/submission_order.hpp"
+#include "device/contract/device.hpp"
+
+namespace marline::offload::data {
+
+using namespace device;
+
+struct InFlight {
+  static constexpr uint64_t kNoOperation = ~uint64_t{0};
+
+  struct Waiter* waiters = nullptr;
+  size_t bytes = 0;                   // that the construct moves, for `marline ps`
+  bool leaves = false;                // the construct removes the entries, so data moves back to the host
+  bool is_sent = false;               // the construct is submitted early (submission_order.hpp); then it has:
+  uint64_t task = 0;                  // the number of its task,
+  uint64_t operation = kNoOperation;  // and the operation of its copies on the device, set by the submitting thread
+
+  void note_sent(const SubmissionOrder& order) {
+    is_sent = true;
+    task = order.task;
+  }
+  // Whether the construct is submitted early, and the other one is ordered after it.
+  [[nodiscard]] bool is_before(const SubmissionOrder& order) const { return is_sent && order.is_after(task); }
+
+  // Waits for the construct. Called and left with the lock, but without it in between: everything may have changed.
+  void wait(Lock& lock, const Device* device);
+  // Wakes the waiters, when the entries are no longer in flight.
+  void wake();
+};
+
+}  // namespace marline::offload::data

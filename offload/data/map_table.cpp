@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Removes map entries.
+#include "data/map_table.hpp"
+
+#include "base/make.hpp"
+
+namespace marline::offload::data {
+
+namespace {
+
+void list_in_flight(Range* tree, MapEntry*& list) {
+  if (tree == nullptr) return;
+  auto* entry = static_cast<MapEntry*>(tree);
+  if (entry->in_flight != nullptr) {
+    entry->next = list;
+    list = entry;
+  }
+  list_in_flight(tree->left, list);
+  list_in_flight(tree->right, list);
+}
+
+}  // namespace
+
+void MapTable::release(MapEntry* entry) {
+  storage_.release(entry);
+  destroy(entry);
+}
+
+// The list of entries of an InFlight is on a stack that does not exist in the child, so all entries are searched. An
+// entry that was being removed has no references left. A device in another process is lost in the child: the device's
+// operations go on for the parent, and nothing is written here.
+void MapTable::drop_in_flight() {
+  MapEntry* list = nullptr;
+  list_in_flight(entries_.root(), list);
+  while (MapEntry* entry = list) {
+    list = entry->next;
+    entry->in_flight = nullptr;
+    if (entry->empty || entry->counts.is_zero()) {
+      take_off(entry);
+      release(entry);
+      continue;
+    }
+    entry->descriptors.clear();  // a descriptor may not have been copied
+    Attachments::Sweep sweep = entry->attachments.sweep_from(entry->begin);
+    while (uintptr_t slot = device_->lost ? 0 : entry->attachments.next(sweep, entry->end)) {
+      uint64_t value = entry->attachments.value_of(slot);
+      device_->kind->write(device_, entry->on_device(slot), &value, sizeof value);
+    }
+  }
+  in_flight_count_ = 0;
+}
+
+}  // namespace marline::offload::data
