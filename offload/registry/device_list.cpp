@@ -175,6 +175,13 @@ int list_devices(Candidate (&devices)[kMostDevices]) {
   return select(devices, list.count);
 }
 
+NamedKinds named_kinds() {
+  const char* text = option_value(Option::kDevices);
+  if (text == nullptr) return {};
+  auto has = [text](const DeviceKind& kind) { return std::strstr(text, kind.name) != nullptr; };
+  return {has(kNodeKind) || has(kClusterKind), has(kClusterKind), has(kProcessKind)};
+}
+
 void assume_code_for_all() {
   if (g_code_for_all) return;
   int known[16], count = 0;

@@ -20,6 +20,14 @@ struct Candidate {
 // Writes the devices to `devices`, and returns how many there are. Ends the program for values that cannot be used.
 [[nodiscard]] int list_devices(Candidate (&devices)[kMostDevices]);
 
+// What MARLINE_DEVICES names, before the list is made.
+struct NamedKinds {
+  bool nodes = false;  // devices of workers, also as a cluster
+  bool cluster = false;
+  bool processes = false;
+};
+[[nodiscard]] NamedKinds named_kinds();
+
 // Makes the next list that of a program with code for every device of the machine.
 void assume_code_for_all();
 

@@ -83,7 +83,7 @@ void add_device(const Candidate& candidate) {
 
 Device* find_cluster() {
   for (int i = 0; i < g_count; ++i) {
-    if (g_devices[i].kind == &kClusterKind) return &g_devices[i];
+    if (g_devices[i].kind->job_part == JobPart::kCluster) return &g_devices[i];
   }
   return nullptr;
 }
@@ -95,9 +95,11 @@ void name_member(DeviceFacts& facts, int node) {
   std::snprintf(facts.name, sizeof facts.name, "node %d of the cluster, %.60s", node, product);
 }
 
+bool is_gpu_of_worker(const Device& device) { return device.kind->job_part == JobPart::kGpu; }
+
 bool is_member(const Device& device) {
-  bool is_gpu = device.kind == &kNodeGpuKind;
-  return (is_gpu || device.kind == &kNodeKind) && is_cluster_member(is_gpu);
+  bool is_gpu = is_gpu_of_worker(device);
+  return (is_gpu || device.kind->job_part == JobPart::kProcessor) && is_cluster_member(is_gpu);
 }
 
 // Finds the members of the cluster, which are the processors of workers, or their GPUs. They are ordered by number, in
@@ -110,7 +112,7 @@ void list_members() {
   for (int i = 0; i < g_count; ++i) {
     if (is_member(g_devices[i])) members[count++] = &g_devices[i];
   }
-  auto number = [](const Device* device) { return node_device_at(device->index, device->kind == &kNodeGpuKind); };
+  auto number = [](const Device* device) { return node_device_at(device->index, is_gpu_of_worker(*device)); };
   std::sort(members, members + count, [&](const Device* a, const Device* b) { return number(a) < number(b); });
   for (int i = 0; i < count; ++i) {
     members[i]->cluster = cluster;
@@ -141,9 +143,7 @@ int share_of_this_rank() {
   return share;
 }
 
-bool is_of_workers(const Device& device) {
-  return device.kind == &kNodeKind || device.kind == &kNodeGpuKind || device.kind == &kClusterKind;
-}
+bool is_of_workers(const Device& device) { return device.kind->job_part != JobPart::kNone; }
 
 // If another thread was making the list or preparing a device, the child does that again. On devices of this process,
 // the child has its own copy of all mapped data.
@@ -183,7 +183,7 @@ void make_list() {
 // Lets the device use the host's addresses, or ends the program if it cannot.
 void share_memory(Device& device) {
   if (device.kind == &kLlvmKind) return;  // libomptarget has seen the requirement, too
-  if (device.kind != &kHostKind) {
+  if (!device.kind->shares_memory) {
     fatal(
         "requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
         "MARLINE_DEVICES",
@@ -199,22 +199,14 @@ void share_memory(Device& device) {
   device.mapping->share();
 }
 
-enum class NodesNamed : uint8_t { kNone, kNodes, kCluster };
-
-NodesNamed nodes_named() {
-  const char* text = option_value(Option::kDevices);
-  if (text == nullptr) return NodesNamed::kNone;
-  if (std::strstr(text, kClusterKind.name) != nullptr) return NodesNamed::kCluster;
-  return std::strstr(text, kNodeKind.name) != nullptr ? NodesNamed::kNodes : NodesNamed::kNone;
-}
-
 // Does not return in a worker: its first thread here serves, and its other threads that come here wait until the
 // process ends.
 void serve_if_worker() {
   static Lock serves;
-  if (nodes_named() == NodesNamed::kNone || !is_worker()) return;
+  NamedKinds named = named_kinds();
+  if (!named.nodes || !is_worker()) return;
   serves.take();
-  if (nodes_named() == NodesNamed::kCluster) serve_cluster();
+  if (named.cluster) serve_cluster();
   serve_node();
 }
 
@@ -224,7 +216,7 @@ void serve_if_worker() {
 void meet_late() {
   if (marline_main_has_begun() == 0 || omp_is_initial_device() == 0) return;
   serve_if_worker();
-  if (nodes_named() != NodesNamed::kNone && worker_count() > 0 && !is_serving_rank()) start_nodes();
+  if (named_kinds().nodes && worker_count() > 0 && !is_serving_rank()) start_nodes();
 }
 
 void listed() {
@@ -310,7 +302,7 @@ void load_module(Device* device, const Claim& claim) {
   if (handle != 0) {
     if (device->mapping->is_shared()) set_references(device, module, handle);
     // The members of a cluster have run them.
-    if (device->kind != &kClusterKind) run_constructors(device, module, handle);
+    if (device->members == nullptr) run_constructors(device, module, handle);
     for (uint32_t i = 0; i < module->count; ++i) {
       if (is_variable(module->entries[i])) addresses.push(device->kind->find(device, handle, module->entries[i].name));
     }
@@ -463,9 +455,8 @@ void prepare(Device* device) {
 void note_registration(const Module* module) { t_registers = t_registers || !module->is_program; }
 
 void start_early() {
-  const char* text = option_value(Option::kDevices);
-  if (text == nullptr) return;
-  if (nodes_named() != NodesNamed::kNone && worker_count() > 0) {
+  NamedKinds named = named_kinds();
+  if (named.nodes && worker_count() > 0) {
     // In all processes of `marline devices`.
     if (trusted_variable("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();
     serve_if_worker();
@@ -477,10 +468,10 @@ void start_early() {
       listed();  // after the workers have described their devices
     }
   }
-  if (std::strstr(text, kProcessKind.name) == nullptr) return;
+  if (!named.processes) return;
   listed();
   for (int i = 0; i < g_count; ++i) {
-    if (g_devices[i].kind == &kProcessKind) kProcessKind.start(&g_devices[i]);
+    if (g_devices[i].kind->is_forked) g_devices[i].kind->start(&g_devices[i]);
   }
 }
 

@@ -35,7 +35,7 @@ Device* llvms(int number) {
 bool shares_memory(int number) {
   bool exists;
   Device* device = device_for_routine(number, exists);
-  return exists && (device == nullptr || device->kind == &kHostKind);
+  return exists && (device == nullptr || device->kind->shares_memory);
 }
 
 }  // namespace

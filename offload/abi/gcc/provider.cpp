@@ -37,7 +37,7 @@ constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if`
 // Whether the device has the function's library. A process lacks a library that was opened after the process was
 // started, or has been closed and opened again.
 bool has_module_of(const Device* device, const void* address) {
-  return device->kind != &kProcessKind || was_loaded(address);
+  return !device->kind->is_forked || was_loaded(address);
 }
 
 // The device that is ready for use; the host (null) also if the device is of a kind that runs only images.
@@ -73,7 +73,7 @@ void keep_element(Device* device, const marline_device_maps_t& maps, const char*
 // On a device in this process, a pointer that is a `declare target` variable is the program's own variable and keeps
 // its value. So the data that it points to must keep its address on the device, too.
 void keep_pointees(Device* device, const marline_device_maps_t& maps) {
-  if (device->kind != &kHostKind) return;
+  if (!device->kind->shares_memory) return;
   for (size_t i = 0; i < maps.count; ++i) {
     if (!is_attachment(maps.kinds[i]) || maps.addresses[i] == nullptr) continue;
     auto slot = reinterpret_cast<uint64_t>(maps.addresses[i]);

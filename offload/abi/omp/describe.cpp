@@ -3,7 +3,6 @@
 // The entry points of this library that describe the devices to `marline devices`, programs and tools (devices.h).
 #include "marline/devices.h"
 
-#include "device/contract/kinds.hpp"
 #include "registry/device_list.hpp"
 #include "registry/registry.hpp"
 

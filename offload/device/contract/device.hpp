@@ -178,10 +178,25 @@ struct EarlySubmission {
   void (*unordered)(const struct UnorderedPair&);
 };
 
-struct DeviceKind {
-  const char* name;
-  bool is_asynchronous;  // `launch` may return before the kernel has run
+// What a kind's devices are in the job that the program belongs to.
+enum class JobPart : uint8_t {
+  kNone,       // not in the job: they are in the program's process, or have processes of their own
+  kProcessor,  // the processor of one worker
+  kGpu,        // a GPU of one worker
+  kCluster,    // all processors or GPUs of the workers
+};
 
+// What the layers above a device ask about its kind.
+struct DeviceTraits {
+  const char* name;
+  bool is_asynchronous = false;  // `launch` may return before the kernel has run
+  bool shares_memory = false;    // kernels run in the program's process and can use its memory
+  // The device is a fork of the program, made before main if possible. It has the code that was loaded then.
+  bool is_forked = false;
+  JobPart job_part = JobPart::kNone;
+};
+
+struct DeviceKind : DeviceTraits {
   // Describes the kind's device of that index, which need not be started. `uid` is not empty, and differs from that of
   // every other device.
   void (*describe)(int index, DeviceFacts&);

@@ -414,8 +414,9 @@ void find_routines() {
 
 }  // namespace
 
-constinit const DeviceKind kLlvmKind = {"libomptarget", true,   describe, start,   allocate, release, write,    read,
-                                        load,           unload, find,     nullptr, nullptr,  launch,  progress, stop};
+constexpr DeviceTraits kTraits = {.name = "libomptarget", .is_asynchronous = true};
+constinit const DeviceKind kLlvmKind = {kTraits, describe, start,   allocate, release, write,    read, load,
+                                        unload,  find,     nullptr, nullptr,  launch,  progress, stop};
 
 // Images are registered first, because libomptarget counts only devices for which there is an image.
 int llvm_device_count(const char** why) {

@@ -423,8 +423,9 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kProcessKind = {"process", true,   describe, start,  allocate, release, write,    read,
-                                           load,      unload, find,     locate, copy,     launch,  progress, stop};
+constexpr DeviceTraits kTraits = {.name = "process", .is_asynchronous = true, .is_forked = true};
+constinit const DeviceKind kProcessKind = {kTraits, describe, start,  allocate, release, write,    read, load,
+                                           unload,  find,     locate, copy,     launch,  progress, stop};
 
 void refuse_if_lost(const Device* device) {
   if (!device->lost) return;

@@ -87,7 +87,8 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kHostKind = {"host", false,  describe, start,  allocate, release, write,    read,
-                                        load,   unload, find,     locate, nullptr,  launch,  progress, stop};
+constexpr DeviceTraits kTraits = {.name = "host", .shares_memory = true};
+constinit const DeviceKind kHostKind = {kTraits, describe, start,  allocate, release, write,    read, load,
+                                        unload,  find,     locate, nullptr,  launch,  progress, stop};
 
 }  // namespace marline::offload::device

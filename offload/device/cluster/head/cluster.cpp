@@ -262,14 +262,23 @@ void end_cluster_check() {
 
 void take_cluster_frames() { take_extension_frames(kExtension); }
 
-constinit const DeviceKind kClusterKind = {"cluster",       true,
-                                           describe,        start,
-                                           allocate,        release,
-                                           write,           read,
-                                           load_on_cluster, unload_on_cluster,
-                                           find_on_cluster, locate_on_cluster,
-                                           nullptr,         launch,
-                                           progress,        stop,
-                                           &kSubmission,    copy_all};
+constexpr DeviceTraits kTraits = {.name = "cluster", .is_asynchronous = true, .job_part = JobPart::kCluster};
+constinit const DeviceKind kClusterKind = {kTraits,
+                                           describe,
+                                           start,
+                                           allocate,
+                                           release,
+                                           write,
+                                           read,
+                                           load_on_cluster,
+                                           unload_on_cluster,
+                                           find_on_cluster,
+                                           locate_on_cluster,
+                                           nullptr,
+                                           launch,
+                                           progress,
+                                           stop,
+                                           &kSubmission,
+                                           copy_all};
 
 }  // namespace marline::offload::device

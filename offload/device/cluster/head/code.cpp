@@ -6,7 +6,6 @@
 
 #include "base/make.hpp"
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
 #include "device/cluster/head/members.hpp"
 #include "device/remote/program/code.hpp"
 #include "image/images.hpp"

@@ -4,7 +4,6 @@
 #include "device/cluster/head/members.hpp"
 
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
 #include "device/contract/tell.hpp"
 #include "device/remote/program/remote_device.hpp"
 #include "device/remote/program/link.hpp"
@@ -90,7 +89,7 @@ double time_of_copy(Device* member, char* to, uint64_t address, size_t bytes) {
 }  // namespace
 
 MemberKind kind_of_member(const Device* member) {
-  return member->kind == &kNodeGpuKind ? MemberKind::kGpu : MemberKind::kProcessor;
+  return member->kind->job_part == JobPart::kGpu ? MemberKind::kGpu : MemberKind::kProcessor;
 }
 
 int count_members(const Device* device, MemberKind kind) {

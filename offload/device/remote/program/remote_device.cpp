@@ -420,10 +420,11 @@ uint64_t allocate(Device* device, size_t bytes) { return usable_node(device)->ar
 
 }  // namespace
 
+constexpr DeviceTraits kTraits = {.name = "node", .is_asynchronous = true, .job_part = JobPart::kProcessor};
 constinit const DeviceKind kNodeKind = {
-    "node",         true,         describe,       start,        allocate,       release_on_node,    write_on_node,
-    read_on_node,   load_on_node, unload_on_node, find_on_node, locate_on_node, copy_between_nodes, launch_on_node,
-    progress_nodes, stop};
+    kTraits,        describe,           start,          allocate,       release_on_node,
+    write_on_node,  read_on_node,       load_on_node,   unload_on_node, find_on_node,
+    locate_on_node, copy_between_nodes, launch_on_node, progress_nodes, stop};
 
 Node* open_node_gpu(Device* device) {
   if (device->state == nullptr) (void)open_place(device, true);

@@ -152,8 +152,9 @@ void copy_in_pieces(Node* target, uint64_t to, Node* source, uint64_t from, size
   });
 }
 
+constexpr DeviceTraits kTraits = {.name = "node", .is_asynchronous = true, .job_part = JobPart::kGpu};
 constinit const DeviceKind kNodeGpuKind = {
-    "node", true,   describe_node_gpu, start,  allocate,           release, write,          read,
-    load,   unload, find_on_node,      locate, copy_between_nodes, launch,  progress_nodes, stop};
+    kTraits, describe_node_gpu, start,  allocate,           release, write,          read, load,
+    unload,  find_on_node,      locate, copy_between_nodes, launch,  progress_nodes, stop};
 
 }  // namespace marline::offload::device
