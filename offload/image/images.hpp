@@ -44,6 +44,10 @@ struct Entry {
   DeviceSet mapped;  // of a variable: the devices that have it in their mapping; under the images' lock
 };
 
+[[nodiscard]] inline bool is_variable(const Entry& entry) {
+  return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
+}
+
 // The state of a module with libomptarget. One thread registers a module while another closes it: the second of them
 // removes it from libomptarget.
 enum class ForeignState : int { kUnknown, kRegistered, kGone };

@@ -12,7 +12,7 @@
 #include "base/selection.hpp"
 #include "base/told.hpp"
 #include "device/contract/capture.hpp"
-#include "device/contract/kinds.hpp"
+#include "device/contract/delegate.hpp"
 #include "device/contract/rank_place.hpp"
 #include "device/contract/tell.hpp"
 #include "device/contract/wait.hpp"
@@ -182,7 +182,7 @@ void make_list() {
 
 // Lets the device use the host's addresses, or ends the program if it cannot.
 void share_memory(Device& device) {
-  if (device.kind == &kLlvmKind) return;  // libomptarget has seen the requirement, too
+  if (device.kind->delegate != nullptr) return;  // its runtime has seen the requirement, too
   if (!device.kind->shares_memory) {
     fatal(
         "requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
@@ -227,25 +227,12 @@ void listed() {
 
 size_t number_of(const Device* device) { return static_cast<size_t>(device->number); }
 
-bool is_variable(const Entry& entry) {
-  return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
-}
-
 void remove_globals(Device* device, Module* module) {
   Guard guard(images_lock());
   for (uint32_t i = 0; i < module->count; ++i) {
     Entry& entry = module->entries[i];
     if (entry.mapped.test(number_of(device))) device->mapping->remove_global(entry.host);
     entry.mapped.reset(number_of(device));
-  }
-}
-
-void remove_llvm_globals(Device* device, Module* module) {
-  if (module->foreign_state.load(std::memory_order_acquire) != ForeignState::kRegistered)
-    return;  // the load pairs with the store in add_module
-  for (uint32_t i = 0; i < module->count; ++i) {
-    const Entry& entry = module->entries[i];
-    if (is_variable(entry) && (entry.flags & kEntryLink) == 0) llvm_remove_global(device, entry.host);
   }
 }
 
@@ -478,10 +465,11 @@ void start_early() {
 void forget_module(Module* module) {
   for (int i = 0; g_listed.load(std::memory_order_acquire) && i < g_count; ++i) {  // pairs with the store in make_list
     if (g_devices[i].lost) continue;
-    if (g_devices[i].kind != &kLlvmKind) {
+    const Delegate* delegate = g_devices[i].kind->delegate;
+    if (delegate == nullptr) {
       remove_globals(&g_devices[i], module);
     } else if (g_devices[i].started.load(std::memory_order_acquire)) {  // pairs with the store in prepare
-      remove_llvm_globals(&g_devices[i], module);
+      delegate->forget(&g_devices[i], module);
     }
   }
   llvm_forget(module);

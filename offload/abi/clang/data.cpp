@@ -5,8 +5,8 @@
 // runs, so the rest is the same. (Clang 14 and 16 pass fewer arguments than later versions: arguments after `mappers`
 // are not read.)
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
-#include "device/libomptarget/libomptarget.hpp"
+#include "device/contract/delegate.hpp"
+#include "device/contract/place.hpp"
 #include "submission/observe/dry_run.hpp"
 #include "abi/clang/newer_sections.hpp"
 #include "abi/clang/sections.hpp"
@@ -39,29 +39,23 @@ void warn_of_lost_dimensions(const Items& items) {
 
 // The entry point that is called, and from where in the program.
 struct Call {
-  LlvmData what;
+  ConstructKind kind;
   bool nowait;
   Origin origin;
 };
 
-ConstructKind kind_of(LlvmData what) {
-  switch (what) {
-    case LlvmData::kBegin: return ConstructKind::kEnterData;
-    case LlvmData::kEnd: return ConstructKind::kExitData;
-    default: return ConstructKind::kUpdate;
-  }
-}
-
 void run_on(Device* device, const Call& call, Items items, void** names) {
   prepare(device);
-  if (call.what != LlvmData::kUpdate) marline_target_data_begins();
-  ReportScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
+  if (call.kind != ConstructKind::kUpdate) marline_target_data_begins();
+  ReportScope scope(call.kind, call.nowait, device->number, call.origin.code);
   items.reported = scope.reported();
-  if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
-  switch (call.what) {
-    case LlvmData::kBegin: return device->mapping->begin(items);
-    case LlvmData::kEnd: return device->mapping->end(items);
-    case LlvmData::kUpdate: return device->mapping->update(items);
+  if (const Delegate* delegate = device->kind->delegate) {
+    return delegate->run_data(device, call.origin, call.kind, call.nowait, items, names, scope);
+  }
+  switch (call.kind) {
+    case ConstructKind::kEnterData: return device->mapping->begin(items);
+    case ConstructKind::kExitData: return device->mapping->end(items);
+    default: return device->mapping->update(items);
   }
 }
 
@@ -69,12 +63,12 @@ void construct(const Call& call, int64_t number, int32_t count, void** bases, vo
                int64_t* types, void** names, void** mappers) {
   Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
   if (Recording* recording = t_recording) [[unlikely]] {
-    return record_data(*recording, call.origin, kind_of(call.what), number, items);
+    return record_data(*recording, call.origin, call.kind, number, items);
   }
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
   items.source = {nullptr, place_of(call.origin.ident), call.origin.code};
-  if (call.what != LlvmData::kUpdate || device->mapping->is_shared()) return run_on(device, call, items, names);
+  if (call.kind != ConstructKind::kUpdate || device->mapping->is_shared()) return run_on(device, call, items, names);
   if (call.nowait) warn_of_lost_dimensions(items);
   ExactSections sections(items);
   run_on(device, call, sections.items(), names);
@@ -87,34 +81,34 @@ extern "C" {
 
 void __tgt_target_data_begin_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                     int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kBegin, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
-            names, mappers);
+  construct({ConstructKind::kEnterData, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
 void __tgt_target_data_begin_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                            int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kBegin, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
-            names, mappers);
+  construct({ConstructKind::kEnterData, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
 void __tgt_target_data_end_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                   int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kEnd, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
-            names, mappers);
+  construct({ConstructKind::kExitData, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
 void __tgt_target_data_end_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                          int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kEnd, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes, types,
-            names, mappers);
+  construct({ConstructKind::kExitData, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins, sizes,
+            types, names, mappers);
 }
 void __tgt_target_data_update_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                      int64_t* sizes, int64_t* types, void** names, void** mappers) {
   OlderSections older({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
-  construct({LlvmData::kUpdate, false, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
+  construct({ConstructKind::kUpdate, false, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
             sizes, types, names, mappers);
 }
 void __tgt_target_data_update_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                             int64_t* sizes, int64_t* types, void** names, void** mappers) {
   OlderSections older({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
-  construct({LlvmData::kUpdate, true, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
+  construct({ConstructKind::kUpdate, true, {ident, __builtin_return_address(0)}}, device, count, bases, older.begins(),
             sizes, types, names, mappers);
 }
 

@@ -6,7 +6,6 @@
 // them are libomptarget's.
 #include "base/make.hpp"
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
 #include "abi/omp/dependences.hpp"
 #include "registry/registry.hpp"
@@ -70,7 +69,7 @@ void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type
   *object = nullptr;
   if (device == nullptr) return;
   prepare(device);
-  if (device->kind == &kLlvmKind) {
+  if (device->kind->delegate != nullptr) {
     return llvm(__tgt_interop_init, "__tgt_interop_init")(ident, thread, object, type, llvm_number(device), 0, nullptr,
                                                           nowait);
   }

@@ -5,8 +5,8 @@
 // offload/include/Shared/APITypes.h). All return 0 if the region has run on the device, or still runs there; else the
 // caller runs the region on the host.
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
-#include "device/libomptarget/libomptarget.hpp"
+#include "device/contract/delegate.hpp"
+#include "device/contract/place.hpp"
 #include "submission/observe/dry_run.hpp"
 #include "image/images.hpp"
 #include "registry/registry.hpp"
@@ -31,10 +31,11 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   Device* device = to.device;
   prepare(device);
   bool nowait = (given.flags & kNowaitFlag) != 0;
-  const Entry* kernel = device->kind != &kLlvmKind ? find_entry(id) : nullptr;
-  if (device->kind != &kLlvmKind && (kernel == nullptr || !has_kernel(device, kernel))) return false;
+  const Delegate* delegate = device->kind->delegate;
+  const Entry* kernel = delegate == nullptr ? find_entry(id) : nullptr;
+  if (delegate == nullptr && (kernel == nullptr || !has_kernel(device, kernel))) return false;
   ReportScope scope(ConstructKind::kTarget, nowait, device->number, call.code);
-  if (device->kind == &kLlvmKind) return llvm_kernel(device, call, teams, threads, id, given, scope) == 0;
+  if (delegate != nullptr) return delegate->run_kernel(device, call, teams, threads, id, given, scope) == 0;
   Region region = {};
   region.kernel = kernel;
   region.items = items_of(given);
@@ -70,7 +71,7 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
     if (is_alone) marline_target_region_ends();
     return kDone;
   }
-  if (is_mandatory() && device->kind == &kLlvmKind) {
+  if (is_mandatory() && device->kind->delegate != nullptr) {
     fatal(
         "OMP_TARGET_OFFLOAD=mandatory, and libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows "
         "its steps",

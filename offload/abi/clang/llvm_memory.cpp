@@ -3,7 +3,6 @@
 // LLVM's routines for kinds of memory other than a device's own. Devices that run their kernels on this processor copy
 // from any memory of the host, so malloc provides their host memory. A device in a process of its own shares no memory
 // with the host.
-#include "device/contract/kinds.hpp"
 #include "device/libomptarget/libomptarget.hpp"
 #include "device/libomptarget/staging/pinned.hpp"
 #include "registry/registry.hpp"
@@ -26,7 +25,7 @@ namespace {
 Device* llvms(int number) {
   bool exists;
   Device* device = device_for_routine(number, exists);
-  if (device == nullptr || device->kind != &kLlvmKind) return nullptr;
+  if (device == nullptr || device->kind->delegate == nullptr) return nullptr;
   prepare(device);
   return device;
 }

@@ -6,7 +6,6 @@
 // function has the same address, in a worker on another node a different one. For a device in this process, `declare
 // target` variables are the program's own. Any thread.
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
 #include "device/libomptarget/staging/pinned.hpp"
 #include "device/remote/job/ranks.hpp"
 #include "data/gcc_map_kinds.hpp"
@@ -200,7 +199,7 @@ void* pinned_memory(size_t bytes) {
   for (int i = -1; i < device_count(); ++i) {
     bool exists;
     Device* device = device_for_routine(i < 0 ? chosen : i, exists);
-    if (device == nullptr || device->kind != &kLlvmKind) continue;
+    if (device == nullptr || device->kind->delegate == nullptr) continue;
     prepare(device);
     return allocate_pinned(device, bytes);
   }

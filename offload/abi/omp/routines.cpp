@@ -5,11 +5,9 @@
 // libomptarget's). A copy between two devices goes through the host in parts, so that it needs no buffer of its full
 // size.
 #include "base/report.hpp"
-#include "device/contract/kinds.hpp"
+#include "device/contract/delegate.hpp"
 #include "device/contract/tell.hpp"
 #include "device/contract/users_memory.hpp"
-#include "device/libomptarget/libomptarget.hpp"
-#include "device/libomptarget/copies.hpp"
 #include "abi/omp/copies.hpp"
 #include "registry/registry.hpp"
 #include "data/data_environment.hpp"
@@ -31,14 +29,7 @@ constexpr size_t kPiece = 1 << 20;
 constexpr int kMostDimensions = MARLINE_RECTANGLE_DIMENSIONS;
 constexpr int kInvalidDevice = -2;
 
-struct End {
-  Device* device;  // null: the host
-  char* address;
-
-  [[nodiscard]] uint64_t word() const { return reinterpret_cast<uint64_t>(address); }
-};
-
-bool end_of(int number, const void* pointer, size_t offset, End& end) {
+bool end_of(int number, const void* pointer, size_t offset, CopyEnd& end) {
   bool exists;
   end.device = device_for_routine(number, exists);
   end.address = static_cast<char*>(const_cast<void*>(pointer)) + offset;
@@ -48,20 +39,14 @@ bool end_of(int number, const void* pointer, size_t offset, End& end) {
   return exists;
 }
 
-// Calls a routine that each version of libomptarget has.
-template <class Result, class... Arguments>
-Result ask_llvm(const char* name, Arguments... arguments) {
-  return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
+// The runtime that has each end of a copy that is not the host: it may know a shorter way. Null: there is none.
+const Delegate* delegate_of(const CopyEnd& to, const CopyEnd& from) {
+  auto of = [](const CopyEnd& end) { return end.device != nullptr ? end.device->kind->delegate : nullptr; };
+  if (to.device == nullptr) return of(from);
+  return from.device == nullptr || of(from) == of(to) ? of(to) : nullptr;
 }
 
-// Whether a copy is between libomptarget's devices, or between one of them and the host: libomptarget may know a
-// shorter way.
-bool is_llvms(const End& to, const End& from) {
-  auto is = [](const End& end) { return end.device != nullptr && end.device->kind == &kLlvmKind; };
-  return (is(to) || to.device == nullptr) && (is(from) || from.device == nullptr) && (is(to) || is(from));
-}
-
-void copy(const End& to, const End& from, size_t bytes) {
+void copy(const CopyEnd& to, const CopyEnd& from, size_t bytes) {
   if (to.device == nullptr && from.device == nullptr) {
     std::memmove(to.address, from.address, bytes);
   } else if (to.device == nullptr) {
@@ -85,9 +70,9 @@ void copy(const End& to, const End& from, size_t bytes) {
 // Runs `work`, which copies `bytes` bytes, and reports the copy to a tool. A copy between two devices is reported as
 // the source's.
 template <class Work>
-void report_copy(const End& to, const End& from, size_t bytes, const void* code, Work work) {
+void report_copy(const CopyEnd& to, const CopyEnd& from, size_t bytes, const void* code, Work work) {
   if (to.device == nullptr && from.device == nullptr) return work();
-  auto number = [](const End& end) { return end.device != nullptr ? end.device->number : MARLINE_HOST; };
+  auto number = [](const CopyEnd& end) { return end.device != nullptr ? end.device->number : MARLINE_HOST; };
   Ends ends = {from.address, number(from), to.address, number(to)};
   bool is_sources = from.device != nullptr;
   report_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes,
@@ -96,8 +81,8 @@ void report_copy(const End& to, const End& from, size_t bytes, const void* code,
 
 // The ends of a rectangular copy, which is made run by run.
 struct Ways {
-  End to;
-  End from;
+  CopyEnd to;
+  CopyEnd from;
 };
 
 void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
@@ -113,9 +98,9 @@ size_t bytes_of(const marline_rectangle_t& rectangle) {
   return bytes;
 }
 
-void set(const End& end, int value, size_t bytes) {
-  if (end.device->kind == &kLlvmKind) {
-    if (llvm_fill(end.device, end.address, value, bytes) == 0) return;
+void set(const CopyEnd& end, int value, size_t bytes) {
+  if (const Delegate* delegate = end.device->kind->delegate) {
+    if (delegate->fill(end.device, end.address, value, bytes) == 0) return;
     fatal("omp_target_memset: cannot fill %zu bytes at %p of device %d", bytes, static_cast<void*>(end.address),
           end.device->number);
   }
@@ -125,8 +110,6 @@ void set(const End& end, int value, size_t bytes) {
     end.device->kind->write(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern));
   }
 }
-
-CopyEnd plain(const End& end) { return {end.device, end.address}; }
 
 }  // namespace
 
@@ -138,14 +121,14 @@ bool is_valid(const LinearCopy& copy) {
 }
 
 int run(const LinearCopy& asked) {
-  End to, from;
+  CopyEnd to, from;
   if (!end_of(asked.to_device, asked.to, asked.to_offset, to)) return EINVAL;
   if (!end_of(asked.from_device, asked.from, asked.from_offset, from)) return EINVAL;
   if (asked.bytes == 0) return 0;
   int result = 0;
   report_copy(to, from, asked.bytes, asked.code, [&] {
-    if (is_llvms(to, from)) {
-      result = llvm_copy(plain(to), plain(from), asked.bytes);
+    if (const Delegate* delegate = delegate_of(to, from)) {
+      result = delegate->copy(to, from, asked.bytes);
     } else {
       copy(to, from, asked.bytes);
     }
@@ -169,8 +152,8 @@ int run(const RectangleCopy& asked) {
   size_t bytes = bytes_of(asked.shape);
   int result = 0;
   report_copy(ways.to, ways.from, bytes, asked.code, [&] {
-    if (is_llvms(ways.to, ways.from)) {
-      result = llvm_copy_rectangle(plain(ways.to), plain(ways.from), asked.shape, bytes);
+    if (const Delegate* delegate = delegate_of(ways.to, ways.from)) {
+      result = delegate->copy_rectangle(ways.to, ways.from, asked.shape, bytes);
     } else {
       marline_rectangle_runs(&asked.shape, copy_run, &ways);
     }
@@ -179,7 +162,7 @@ int run(const RectangleCopy& asked) {
 }
 
 void run(const Fill& asked) {
-  End end;
+  CopyEnd end;
   if (asked.bytes == 0 || asked.to == nullptr || !end_of(asked.device, asked.to, 0, end)) return;
   if (end.device == nullptr) return void(std::memset(asked.to, asked.value, asked.bytes));
   Ends ends = {nullptr, MARLINE_HOST, end.address, end.device->number};
@@ -193,7 +176,7 @@ int omp_get_num_devices() { return device_count(); }
 int omp_get_initial_device() { return device_count(); }
 
 void* omp_target_alloc(size_t bytes, int number) {
-  End end;
+  CopyEnd end;
   if (bytes == 0 || !end_of(number, nullptr, 0, end)) return nullptr;
   if (end.device == nullptr) return std::malloc(bytes);
   uint64_t address = end.device->kind->allocate(end.device, bytes);
@@ -204,7 +187,7 @@ void* omp_target_alloc(size_t bytes, int number) {
 }
 
 void omp_target_free(void* pointer, int number) {
-  End end;
+  CopyEnd end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return;
   if (end.device == nullptr) return std::free(pointer);
   switch (forget_users_block(end.device, end.word())) {
@@ -244,33 +227,33 @@ void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
 }
 
 int omp_target_is_present(const void* pointer, int number) {
-  End end;
+  CopyEnd end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
   if (end.device == nullptr) return 1;
-  if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_is_present", pointer, llvm_number(end.device));
+  if (const Delegate* delegate = end.device->kind->delegate) return delegate->is_present(end.device, pointer);
   return end.device->mapping->is_present(pointer);
 }
 
 int omp_target_is_accessible(const void* pointer, size_t, int number) {
-  End end;
+  CopyEnd end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
   return end.device == nullptr || end.device->mapping->is_shared();
 }
 
 void* omp_get_mapped_ptr(const void* pointer, int number) {
-  End end;
+  CopyEnd end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return nullptr;
   if (end.device == nullptr) return const_cast<void*>(pointer);
-  if (end.device->kind == &kLlvmKind) return ask_llvm<void*>("omp_get_mapped_ptr", pointer, llvm_number(end.device));
+  if (const Delegate* delegate = end.device->kind->delegate) return delegate->mapped(end.device, pointer);
   return reinterpret_cast<void*>(end.device->mapping->translate(pointer));
 }
 
 int omp_target_associate_ptr(const void* host, const void* device, size_t bytes, size_t offset, int number) {
-  End end;
+  CopyEnd end;
   bool valid = host != nullptr && device != nullptr && bytes != 0 && end_of(number, device, offset, end);
   if (!valid || end.device == nullptr) return EINVAL;
-  if (end.device->kind == &kLlvmKind) {
-    return ask_llvm<int>("omp_target_associate_ptr", host, device, bytes, offset, llvm_number(end.device));
+  if (const Delegate* delegate = end.device->kind->delegate) {
+    return delegate->associate(end.device, host, device, bytes, offset);
   }
   if (!end.device->mapping->associate(host, bytes, end.word())) return EINVAL;
   report_memory(Memory::kAssociate, end.device, host, end.word(), bytes, nullptr, __builtin_return_address(0));
@@ -278,10 +261,9 @@ int omp_target_associate_ptr(const void* host, const void* device, size_t bytes,
 }
 
 int omp_target_disassociate_ptr(const void* host, int number) {
-  End end;
+  CopyEnd end;
   if (host == nullptr || !end_of(number, nullptr, 0, end) || end.device == nullptr) return EINVAL;
-  if (end.device->kind == &kLlvmKind)
-    return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
+  if (const Delegate* delegate = end.device->kind->delegate) return delegate->disassociate(end.device, host);
   uint64_t address = end.device->mapping->translate(host);
   marline_target_data_begins();
   if (!end.device->mapping->disassociate(host)) return EINVAL;
@@ -292,10 +274,10 @@ int omp_target_disassociate_ptr(const void* host, int number) {
 // The limit of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have none, as with
 // LLVM 23.
 size_t omp_get_gprivate_limit(int number, int access) {
-  End end;
-  if (!end_of(number, nullptr, 0, end) || end.device == nullptr || end.device->kind != &kLlvmKind) return 0;
-  auto limit = reinterpret_cast<size_t (*)(int, int)>(llvm_routine("omp_get_gprivate_limit"));
-  return limit != nullptr ? limit(llvm_number(end.device), access) : 0;
+  CopyEnd end;
+  if (!end_of(number, nullptr, 0, end) || end.device == nullptr) return 0;
+  const Delegate* delegate = end.device->kind->delegate;
+  return delegate != nullptr ? delegate->group_private_limit(end.device, access) : 0;
 }
 
 const char* omp_get_uid_from_device(int number) {

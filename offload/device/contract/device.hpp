@@ -194,6 +194,8 @@ struct DeviceTraits {
   // The device is a fork of the program, made before main if possible. It has the code that was loaded then.
   bool is_forked = false;
   JobPart job_part = JobPart::kNone;
+  // Another OpenMP runtime keeps the memory and the data environment of the devices. Null: Device::mapping is used.
+  const struct Delegate* delegate = nullptr;
 };
 
 struct DeviceKind : DeviceTraits {

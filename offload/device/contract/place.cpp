@@ -26,6 +26,14 @@ int field(const char* place, int n, const char*& begin) {
 
 }  // namespace
 
+const char* place_of(const void* ident) {
+  struct Ident {
+    int32_t reserved, flags, reserved2, reserved3;
+    const char* place;
+  };
+  return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr;
+}
+
 bool describe_position(const char* place, char* to, size_t bytes) {
   const char *file, *line;
   int file_length = field(place, 1, file), line_length = field(place, 3, line);

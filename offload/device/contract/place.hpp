@@ -11,6 +11,9 @@ namespace marline::offload::device {
 
 using namespace items;
 
+// The text of the compiler's ident, or null without an ident.
+[[nodiscard]] const char* place_of(const void* ident);
+
 // Writes "the target region at FILE:LINE" from the ident's text `place`, or else "the target region in line LINE of
 // FUNCTION" from the region's name. Both may be null.
 void describe_place(const char* name, const char* place, char* to, size_t bytes);

@@ -9,6 +9,7 @@
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
+#include "device/contract/place.hpp"
 #include "device/contract/tell.hpp"
 #include "device/contract/wait.hpp"
 #include "device/contract/pending_constructs.hpp"
@@ -68,11 +69,14 @@ using DataNowait = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, i
 
 // Constant once the list of devices is made.
 int g_count = 0;
-Data g_data[3];  // by LlvmData
+// By index_of.
+Data g_data[3];
 DataNowait g_data_nowait[3];
 marline_hook_t* g_hook = nullptr;
 Query g_query = nullptr;
 Kernel g_kernel = nullptr;
+
+int index_of(ConstructKind kind) { return static_cast<int>(kind) - static_cast<int>(ConstructKind::kEnterData); }
 
 // When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the map entry, which it has
 // not locked: see the lambda at the end of targetDataContiguous. If another thread holds that lock, the lock is
@@ -268,9 +272,9 @@ int cooperate(const Doing& doing, const Held& held, bool unlocks, ReportScope& s
 
 // Whether the end of this construct unlocks a lock that it has not locked (g_calls). A mapper may copy anything back,
 // so it counts.
-bool brings_back(LlvmData what, const Items& items) {
+bool brings_back(ConstructKind kind, const Items& items) {
   bool any = false;
-  for (int i = 0; i < items.count && what == LlvmData::kUpdate; ++i) {
+  for (int i = 0; i < items.count && kind == ConstructKind::kUpdate; ++i) {
     bool has_mapper = items.mappers != nullptr && items.mappers[i] != nullptr;
     any = any || has_mapper || (items.types[i] & map_type::kFrom) != 0;
   }
@@ -286,10 +290,10 @@ size_t mapped_bytes(const Items& items) {
   return bytes;
 }
 
-Staging staging_of(LlvmData what) {
-  switch (what) {
-    case LlvmData::kBegin: return Staging::kEnter;
-    case LlvmData::kEnd: return Staging::kExit;
+Staging staging_of(ConstructKind kind) {
+  switch (kind) {
+    case ConstructKind::kEnterData: return Staging::kEnter;
+    case ConstructKind::kExitData: return Staging::kExit;
     default: return Staging::kUpdate;
   }
 }
@@ -414,7 +418,7 @@ void find_routines() {
 
 }  // namespace
 
-constexpr DeviceTraits kTraits = {.name = "libomptarget", .is_asynchronous = true};
+constexpr DeviceTraits kTraits = {.name = "libomptarget", .is_asynchronous = true, .delegate = &kLlvmDelegate};
 constinit const DeviceKind kLlvmKind = {kTraits, describe, start,   allocate, release, write,    read, load,
                                         unload,  find,     nullptr, nullptr,  launch,  progress, stop};
 
@@ -438,7 +442,7 @@ int llvm_device_count(const char** why) {
 }
 
 uint64_t llvm_variable(Device* device, const void* host) {
-  Data begin = g_data[static_cast<int>(LlvmData::kBegin)];
+  Data begin = g_data[index_of(ConstructKind::kEnterData)];
   begin(nullptr, llvm_number(device), 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   auto ask = reinterpret_cast<void* (*)(const void*, int)>(llvm_routine("omp_get_mapped_ptr"));
   return ask != nullptr ? reinterpret_cast<uint64_t>(ask(host, llvm_number(device))) : 0;
@@ -469,14 +473,6 @@ void llvm_forget_operations() {
   g_last = &g_first;
   int under_way = g_under_way.exchange(0, std::memory_order_relaxed);
   if (under_way != 0) marline_progress_add(g_hook, -under_way);
-}
-
-const char* place_of(const void* ident) {
-  struct Ident {
-    int32_t reserved, flags, reserved2, reserved3;
-    const char* place;
-  };
-  return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr;
 }
 
 static void warn_of_unknown_version(uint32_t arguments) {
@@ -528,13 +524,13 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
   return result;
 }
 
-void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
+void llvm_data(Device* device, const Origin& origin, ConstructKind kind, bool nowait, const Items& items, void** names,
                ReportScope& scope) {
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
-  int number = llvm_number(device), index = static_cast<int>(what);
+  int number = llvm_number(device), index = index_of(kind);
   bool may_stage = marline_target_can_suspend() != 0 && !is_memory_shared() && are_cuda_copies_open();
-  StagedConstruct construct(device, items, staging_of(what), may_stage);
+  StagedConstruct construct(device, items, staging_of(kind), may_stage);
   marline_task_t* task = nowait && !construct.is_staged() ? marline_target_task_hold() : nullptr;
   Doing doing = {device, kWhat[index], nullptr, place_of(origin.ident), origin.code, mapped_bytes(items)};
   auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(construct.types()));
@@ -552,7 +548,7 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
   if (construct.is_done()) {
     construct.begun();
   } else {
-    (void)cooperate(doing, {task, nullptr}, brings_back(what, items), scope, call);
+    (void)cooperate(doing, {task, nullptr}, brings_back(kind, items), scope, call);
   }
   if (!construct.copy_after()) fail(doing);
   construct.finish(true);

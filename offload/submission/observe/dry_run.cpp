@@ -6,6 +6,7 @@
 #include "submission/observe/dry_run.hpp"
 
 #include "base/report.hpp"
+#include "device/contract/place.hpp"
 #include "submission/observe/captured_task.hpp"
 #include "submission/reductions.hpp"
 #include "image/direct_calls.hpp"

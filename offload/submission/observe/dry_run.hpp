@@ -14,7 +14,7 @@
 
 #include "base/list.hpp"
 #include "device/contract/capture.hpp"
-#include "device/libomptarget/libomptarget.hpp"
+#include "device/contract/delegate.hpp"
 #include "submission/observe/region_comparison.hpp"
 
 namespace marline::offload::submission {

@@ -10,15 +10,9 @@
 #pragma once
 
 #include "base/list.hpp"
-#include "device/contract/device.hpp"
+#include "device/contract/delegate.hpp"
 
 namespace marline::offload::device {
-
-// One side of a copy.
-struct CopyEnd {
-  Device* device;  // null: the host
-  char* address;
-};
 
 enum class Copied {
   kYes,
