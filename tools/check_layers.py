@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every file of runtime/ includes its own room and lower ones only, that the parts of a divided folder do
 the same, that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/ and common/, and
-that neither headers nor modules (a .cpp and its .hpp are one) nor Python's modules need one another in a circle. The
-rules stand in layers.txt next to this file.
+that a header for a few places is included there only, that neither headers nor modules (a .cpp and its .hpp are one)
+nor Python's modules need one another in a circle. The rules stand in layers.txt next to this file.
 
     check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read
 """
@@ -31,6 +31,7 @@ class Rules:
     shared: list[str] = field(default_factory=list)
     bottom: list[str] = field(default_factory=list)
     outside: set[str] = field(default_factory=set)
+    only: dict[str, list[str]] = field(default_factory=dict)  # places by header
 
 
 def read_rules(path: Path) -> Rules:
@@ -56,9 +57,12 @@ def read_rules(path: Path) -> Rules:
                 rules.bottom.append(name)
             case ["outside", name]:
                 rules.outside.add(name)
+            case ["only", header, *places] if places:
+                rules.only[header] = places
             case _:
                 sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'part FOLDER NUMBER', 'upward FILE HEADER', "
-                         f"'programs FOLDER', 'client NAME', 'shared NAME', 'bottom NAME' or 'outside HEADER': {line}")
+                         f"'programs FOLDER', 'client NAME', 'shared NAME', 'bottom NAME', 'outside HEADER' or "
+                         f"'only HEADER PLACE...': {line}")
     return rules
 
 
@@ -103,6 +107,15 @@ def judge_parts(rules: Rules, user: str, target: str) -> str | None:
         if mine.rpartition("/")[0] == other.rpartition("/")[0] and rules.parts[other] >= rules.parts[mine]:
             return f"{mine} ({rules.parts[mine]}) must not see {other} ({rules.parts[other]})"
     return None
+
+
+def judge_only(rules: Rules, user: str, target: str) -> str | None:
+    """A header that includes the target would pass it on, so only other sources may."""
+    places = rules.only.get(target)
+    is_header = user.endswith((".h", ".hpp"))
+    if places is None or (not is_header and any(f"{user}/".startswith(f"{place}/") for place in places)):
+        return None
+    return f"only sources of {' and '.join(places)} include it"
 
 
 def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
@@ -152,6 +165,7 @@ def check_file(root: Path, rules: Rules, path: Path, upward: set[tuple[str, str]
             if reason is None and (reason := judge_parts(rules, user, name)) and (user, name) in rules.upward:
                 upward.add((user, name))
                 reason = None
+            reason = reason or judge_only(rules, user, name)
         else:
             reason = "no such file in this repository" if quote == '"' else None
         if reason:

@@ -131,6 +131,17 @@ class Layers(Tree):
         self.expect("check_layers.py",
                     "runtime/exec/fiber/fiber.cpp does not go up to runtime/exec/team/team.hpp any more")
 
+    def test_header_for_a_few_places(self) -> None:
+        self.write("offload/device/contract/kinds.hpp", "")
+        for name in ("offload/device/process/process.cpp", "offload/registry/device_list.cpp"):
+            self.write(name, '#include "device/contract/kinds.hpp"\n')
+        self.expect("check_layers.py")
+        for name in ("registry/registry.cpp", "abi/omp/routines.cpp", "device/process/process.hpp"):
+            self.write(f"offload/{name}", '#include "device/contract/kinds.hpp"\n')
+        self.expect("check_layers.py", "offload/registry/registry.cpp:1", "offload/abi/omp/routines.cpp:1",
+                    "offload/device/process/process.hpp:1",
+                    "only sources of offload/device and offload/registry/device_list.cpp include it")
+
     def test_headers_in_a_circle(self) -> None:
         self.write("runtime/base/a.hpp", '#include "base/b.hpp"\n')
         self.write("runtime/base/b.hpp", '#include "base/list.hpp"\n')
