@@ -33,7 +33,7 @@ Worker* library_caller();
 // Whether the thread is inside a library call, or works for code that a library has called back. `worker`: the thread's
 // own worker, or null.
 inline bool is_called_back(const Worker* worker) {
-  return worker != nullptr ? worker->called_back : is_inside_library();
+  return worker != nullptr ? worker->context.called_back : is_inside_library();
 }
 
 // The thread's worker, or else the worker that has called the library: for callers that only queue ready tasks.

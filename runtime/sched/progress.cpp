@@ -92,10 +92,10 @@ void back_off(bool found_something) {
 
 int poll(Worker* worker, bool paced) {
   if (!progress_pending() || is_called_back(worker) || !g_poll_lock.try_lock()) return 0;
-  if (worker != nullptr) worker->in_hook = true;
+  if (worker != nullptr) worker->context.in_hook = true;
   int finished = poll_locked();
   if (paced || finished > 0) back_off(finished > 0);
-  if (worker != nullptr) worker->in_hook = false;
+  if (worker != nullptr) worker->context.in_hook = false;
   g_poll_lock.unlock();
   return finished;
 }
@@ -157,7 +157,7 @@ void start_watchdog() {
 // there. The role becomes free, and so do the locks: threads that do not exist in the child may have held them.
 void after_fork_in_child() {
   const Worker* worker = acting_worker();
-  if (worker == nullptr || !worker->in_hook) g_poll_lock.unlock();
+  if (worker == nullptr || !worker->context.in_hook) g_poll_lock.unlock();
   g_watchdog_lock.unlock();
   g_watchdog_there = false;
   g_watchdog_kept.store(worker != nullptr, relaxed);
@@ -195,7 +195,7 @@ bool progress_drop_idle_role(Worker* worker) {
 // The poller may give the role up in a team that this worker is not in, as it leaves its last region. Either this
 // worker sees that the role is free, or the poller sees this worker as the heir (both seq_cst) and wakes it.
 bool progress_wants_poller(Worker* worker) {
-  if (worker->called_back || g_pending_operations.load(seq_cst) <= 0 || !options().progress_idle) return false;
+  if (worker->context.called_back || g_pending_operations.load(seq_cst) <= 0 || !options().progress_idle) return false;
   if (g_idle_poller.load(seq_cst) == nullptr) return true;
   g_idle_heir.store(worker, seq_cst);
   return g_idle_poller.load(seq_cst) == nullptr;

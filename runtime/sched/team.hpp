@@ -15,13 +15,13 @@
 #include "base/intrusive.hpp"
 #include "base/memory/slab.hpp"
 #include "base/spin_lock.hpp"
-#include "platform/topology/cpu_mask.hpp"
 #include "platform/fp_control.hpp"
 #include "sched/deque.hpp"
 #include "sched/parker.hpp"
 #include "sched/priority.hpp"
 #include "sched/this_worker.hpp"
 #include "sched/tied_waits.hpp"
+#include "sched/worker_parts.hpp"
 #include "task/discovery_counters.hpp"
 #include "task/task.hpp"
 #include "task/workshare.hpp"
@@ -29,7 +29,6 @@
 
 #include <cstdint>
 
-struct marline_wait;       // marline.h
 struct marline_construct;  // devices.h
 
 namespace marline {
@@ -47,96 +46,6 @@ inline constexpr int kMaxTeam = 1024;
 using TaskFifo = Fifo<Task, &Task::next>;
 using TaskStack = MpscStack<Task, &Task::next>;
 
-// Values of Worker::place for a thread that is not bound to a place: the runtime has not bound it, or the program has
-// bound it elsewhere.
-inline constexpr int kNoPlace = -1, kElsewhere = -2;
-
-// What a thread waits for, for tools (exec/worker/announce.hpp). Without a task: it does not wait.
-struct ThreadWait {
-  const Task* task = nullptr;
-  ompt::State state = ompt::State::kIdle;
-  uint64_t wait_id = 0;
-};
-
-// marline_taskloop_depend: gives dependences to each task of the next taskloop of `owner`
-// (construct/task/taskloop.hpp).
-struct ChunkDepend {
-  void (*call)(uint64_t first, uint64_t count, void* argument) = nullptr;
-  void* argument = nullptr;
-  const Task* owner = nullptr;
-};
-
-// CPUs that a library gives to one of its devices (exec/team/binding.hpp).
-struct CpuShare {
-  CpuMask cpus;
-  CpuMask around;  // the CPUs of the thread that took the share, before it did
-  int threads;     // nthreads-var in target regions
-};
-
-// The state of a thread that `marline ps` (exec/view/inspect.cpp) and debuggers (tools/gdb/marline.py) read; written by
-// the thread.
-struct InView {
-  Fiber* own_fiber = nullptr;             // the fiber of the thread's own stack
-  const marline_wait* blocked = nullptr;  // the library call that blocks the thread (exec/worker/blocked.hpp)
-  int block_depth = 0;
-  int thread = 0;            // its number in the kernel; 0: it has ended
-  uint64_t suspensions = 0;  // suspensions of tasks by this thread, and library calls that block it
-  // For OMP_DISPLAY_AFFINITY, in the thread that opens the region: the level and size reported last.
-  int displayed_level = 0, displayed_size = 0;
-};
-
-// A worker's data for nested regions (docs/design/nested-teams.md). Only the worker's own, except `polls_in_turn`.
-struct WorkerNesting {
-  Team* free_serial = nullptr;  // teams of one thread, for serialised regions
-  // For regions inside active regions; threads may still be leaving such a team (TeamNesting::inside).
-  Team* free_inner = nullptr;
-  // Number of inner teams with an unfinished region of which this worker is member 0.
-  int open_inner = 0;
-  bool must_wake = false;  // it was woken for a team for which it may no longer work (sched/idle.hpp)
-  // 1: the worker has only waiting frames, and polls them in turn; read by its teams.
-  Atomic<uint32_t> polls_in_turn{0};
-};
-
-// How a waiting worker shares its core with other threads (exec/worker/schedule_loop.cpp, give_way).
-struct WaitingBeside {
-  // How many of the next waits begin without spinning.
-  uint32_t waits_asleep = 0;
-  // The last value that waits_asleep was set to.
-  uint32_t sleep_length = 0;
-  // Number of waits begun since then.
-  uint32_t undisturbed = 0;
-  // Number of yields in a row after each of which another thread has run.
-  uint32_t shared_yields = 0;
-  uint64_t keeps_core_until = 0;
-  // Where the worker rests between polls: how often the shortest rest is doubled. A rest begins only when polls have
-  // been in vain so long that it would last at least that time. Raised when the first poll after a rest finds so many
-  // operations ended that the device may have run out of work; lowered by one after any other rest (judge_rest in
-  // schedule_loop.cpp).
-  uint32_t rests_later = 0;
-};
-
-// Clauses that Clang's code passes in a call before the construct to which they belong.
-struct PushedClauses {
-  int32_t num_threads = 0;
-  int32_t proc_bind = 0;
-  int32_t num_teams_lower = 0, num_teams = 0, thread_limit = 0;
-  const ThreadCounts* thread_counts = nullptr;  // num_threads with a list or with `strict`; its first number is above
-  // For an undeferred task with a detach clause, before it begins (abi/kmp/task/task.cpp): the clause is there; the
-  // task's dependences.
-  bool detaches = false;
-  KeptDependences* kept = nullptr;
-};
-
-// What the creator of a pool thread has allocated for it: a thread that has been started must not run out of memory
-// before it runs, and does not call malloc (base/memory/shared_pool.hpp).
-struct ThreadBeginning {
-  SlabPool::Place pool;
-  char* stack_low = nullptr;  // the thread's own stack; null: the thread determines it
-  char* stack_high = nullptr;
-  // Set by the creator after the start of the thread, which waits for it.
-  Atomic<bool> stack_known{false};
-};
-
 struct alignas(kCacheLine) Worker {
   // Owner only.
   Task* task = nullptr;      // the current task; null only while the thread is between regions
@@ -146,56 +55,30 @@ struct alignas(kCacheLine) Worker {
   // The properties set for the next task to be created (construct/task/next_task.hpp); mostly null
   NextTask* next_task = nullptr;
   Member* memberships = nullptr;
-  Fiber* spares = nullptr;  // idle fibers kept by this worker (exec/fiber/fiber.cpp)
-  // place: the place to which the thread is bound.
-  int spare_count = 0, place = kNoPlace;
+  SpareFibers spares;
   int id = 0;  // small, unique among living workers: the "global thread number" of the KMP interface
   // random: for victims, and all choices under MARLINE_SCHEDULE=random.
   uint32_t random = 1, poll_countdown = 0;
   WaitingBeside beside;
-  // root: a thread of the program, not one that the runtime created.
-  bool in_hook = false, root = false;
-  // Works for code that a library has called back (exec/team/callback.cpp): does not poll.
-  bool called_back = false;
-  // An observer is examining a target task (construct/task/offers.cpp), and may call the task's code.
-  bool shows_task = false;
-  // The current task must not be suspended if it can wait in another way (exec/worker/suspend.cpp).
-  bool keeps_task = false;
-  TaskFifo resumed;  // taken from `inbox`, oldest first
-  TaskFifo yielded;  // tied tasks that yielded; taken after all other tasks
+  CallContext context;
+  bool root = false;  // a thread of the program, not one that the runtime created
+  TaskFifo resumed;   // taken from `inbox`, oldest first
+  TaskFifo yielded;   // tied tasks that yielded; taken after all other tasks
   // Alternates between `yielded` and Member::yielded, so that each is served.
   bool yielded_turn = false;
-  // Completions that have not been added to the parent's counts yet (exec/worker/completion.cpp).
-  Task* reported_parent = nullptr;
-  Taskgroup* reported_group = nullptr;
-  uint64_t reported_count = 0;
-  uint32_t until_sweep = 0, sweep_random = 0;  // exec/worker/ended_ancestors.cpp
-  NextTask* spare_next_task = nullptr;         // an empty record for `next_task`
-  ChunkDepend chunk_depend;
-  // Throttling (exec/worker/throttle.hpp). The limits are checked when Task::created has all of these bits set.
-  uint32_t throttle_mask = 0;
-  uint64_t throttle_patience = 0;  // nanoseconds; 0: not used yet
-  bool throttle_in_vain = false;   // the last wait ended because throttle_patience was used up
-  // The floating-point control of the fiber that the thread left last (exec/fiber/fiber.cpp).
-  FpControl fp_control;
-  // The C++ runtime's exception state of this thread, null until a C++ runtime is seen
-  // (exec/fiber/exception_state.cpp).
-  void* exception_globals = nullptr;
-  int* error_number = nullptr;   // &errno of the thread
-  ThreadBeginning beginning;     // of a thread that the runtime created
-  void* signal_stack = nullptr;  // the alternate signal stack that the runtime gave the thread, or null
-  Team* hot_team = nullptr;      // of a root worker: kept from region to region
+  CompletionReports reports;
+  AncestorSweep sweep;
+  NextTask* spare_next_task = nullptr;  // an empty record for `next_task`
+  Throttling throttling;
+  KernelThread thread;
+  Team* hot_team = nullptr;  // of a root worker: kept from region to region
   WorkerNesting nesting;
-  uint64_t tool_data = 0;             // ompt_data_t of the thread
   LeftFrames* left_frames = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
-  ThreadWait wait;                    // only while a tool is present
-  // Only while a tool is present: the next change of task comes from a taskyield of the current one.
-  bool yields = false;
+  ToolView tool_view;
   InView shown_state;
   PushedClauses pushed;
   ThreadCounts* own_thread_counts = nullptr;
-  // The share to which the thread is bound, or null.
-  const CpuShare* share = nullptr;
+  ThreadBinding binding;
   ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
   DiscoveryCounters discovery;                   // written by the owner, read by any thread
   Worker* created_before = nullptr;              // link in the list of all workers (exec/worker/worker.cpp)

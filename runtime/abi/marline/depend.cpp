@@ -61,7 +61,7 @@ MARLINE_EXPORT void marline_task_depend_object(const marline_depend_object_t* ob
 MARLINE_EXPORT void marline_taskloop_depend(marline_chunk_depend_fn depend, void* arg) {
   if (depend == nullptr) marline::fatal("marline_taskloop_depend: no function");
   marline::Worker* worker = marline::this_worker();
-  worker->chunk_depend = {depend, arg, worker->task};
+  worker->pushed.chunk_depend = {depend, arg, worker->task};
 }
 
 MARLINE_EXPORT void marline_depend_share() {

@@ -149,7 +149,7 @@ int kmp_get_affinity_max_proc() { return CpuMask::kCpus; }
 
 // These return 0 for success.
 int kmp_set_affinity(MaskHandle* mask) {
-  this_worker()->place = kElsewhere;
+  this_worker()->binding.place = kElsewhere;
   return thread_bind_self(**mask) ? 0 : -1;
 }
 [[gnu::alias("kmp_set_affinity")]] int kmp_set_affinity_(MaskHandle* mask);

@@ -24,7 +24,7 @@ int g_processors = 1;
 
 int processors() {
   const Worker* worker = this_worker_or_null();
-  return worker != nullptr && worker->share != nullptr ? worker->share->cpus.count() : g_processors;
+  return worker != nullptr && worker->binding.share != nullptr ? worker->binding.share->cpus.count() : g_processors;
 }
 
 int place_count() { return process_places().count; }

@@ -47,7 +47,7 @@ int get_callback(int number, Function* function) {
 
 Data* get_thread_data() {
   Worker* worker = known_worker();
-  return worker != nullptr ? data(&worker->tool_data) : nullptr;
+  return worker != nullptr ? data(&worker->tool_view.data) : nullptr;
 }
 
 struct NamedState {
@@ -97,7 +97,7 @@ int get_state(uint64_t* wait_id) {
   Worker* worker = known_worker();
   if (!options().tool_started) return static_cast<int>(State::kWorkSerial);  // a tool may ask though it has declined
   if (worker == nullptr) return static_cast<int>(State::kUndefined);
-  const ThreadWait& wait = worker->wait;
+  const ThreadWait& wait = worker->tool_view.wait;
   if (wait.task != nullptr && (worker->task == nullptr || worker->task == wait.task)) {
     if (wait_id != nullptr) *wait_id = wait.wait_id;
     return static_cast<int>(wait.state);
@@ -144,7 +144,7 @@ int get_place_proc_ids(int place, int size, int* ids) { return place_cpus(place,
 
 int get_place_num() {
   Worker* worker = known_worker();
-  return worker != nullptr && worker->place >= 0 ? worker->place : -1;
+  return worker != nullptr && worker->binding.place >= 0 ? worker->binding.place : -1;
 }
 
 int get_partition_place_nums(int size, int* places) {

@@ -46,7 +46,7 @@ void target_region(Worker* worker, const TargetRegion& region) {
   Team* team = team_serial(worker);
   team_describe_initial(team, initial_icvs(), worker->member);
   team->parent_task = worker->task;
-  if (worker->share != nullptr) team->icvs.num_threads = worker->share->threads;
+  if (worker->binding.share != nullptr) team->icvs.num_threads = worker->binding.share->threads;
   // As in teams regions, the clause can lower OMP_THREAD_LIMIT, but not raise it.
   if (region.thread_limit > 0) team->icvs.thread_limit = std::min(region.thread_limit, team->icvs.thread_limit);
   team->icvs.device_num = region.device;

@@ -72,9 +72,9 @@ void* report_created(const marline_target_observer_t* observer, Worker* worker, 
   told.dependence_count = count;
   told.priority = task->priority.load(relaxed);
   told.name = task->name();
-  worker->shows_task = true;
+  worker->context.shows_task = true;
   void* claimed = observer->created(&told);
-  worker->shows_task = false;  // `created` does not suspend
+  worker->context.shows_task = false;  // `created` does not suspend
   if (claimed == nullptr) return nullptr;
   task->claimed_by = claimed;
   task->number = told.number;
@@ -160,9 +160,9 @@ bool let_renew(Worker* worker, uint64_t graph) {
 // Reports a target task of that iteration, which is not created. True: the observer runs it.
 bool report_again(Worker* worker, Task* task, const void* codeptr) {
   marline_target_task_t told = describe(worker, task, codeptr);
-  worker->shows_task = true;
+  worker->context.shows_task = true;
   bool is_done = tool::target_observer()->replay_next(&told) != 0;
-  worker->shows_task = false;
+  worker->context.shows_task = false;
   return is_done;
 }
 

@@ -26,8 +26,8 @@ ChunkDepend take_chunk_depend(Worker* worker) {
   if (worker->next_task != nullptr && next_dependences(worker) != 0) {
     fatal("marline_task_depend stands before a taskloop: say with marline_taskloop_depend which task depends on what");
   }
-  ChunkDepend depend = worker->chunk_depend;
-  worker->chunk_depend = {};
+  ChunkDepend depend = worker->pushed.chunk_depend;
+  worker->pushed.chunk_depend = {};
   if (depend.call != nullptr && depend.owner != worker->task) {
     fatal(
         "a task called marline_taskloop_depend, then did not reach a taskloop before it suspended, waited or ended: "

@@ -44,8 +44,8 @@ GetGlobals look_up() {
 }  // namespace
 
 void exception_state_look_up(Worker* worker) {
-  if (worker->exception_globals != nullptr) return;
-  if (GetGlobals get = look_up()) worker->exception_globals = get();
+  if (worker->thread.exception_globals != nullptr) return;
+  if (GetGlobals get = look_up()) worker->thread.exception_globals = get();
 }
 
 }  // namespace marline

@@ -22,7 +22,7 @@ void exception_state_look_up(Worker* worker);
 
 // Without a C++ runtime in the program, both are a test of one pointer.
 inline ExceptionState exception_state_of(const Worker* worker) {
-  auto* globals = static_cast<const ExceptionState*>(worker->exception_globals);
+  auto* globals = static_cast<const ExceptionState*>(worker->thread.exception_globals);
   return globals != nullptr ? *globals : ExceptionState{};
 }
 
@@ -33,7 +33,7 @@ inline bool exceptions_in_flight(const Worker* worker) {
 }
 
 inline void exception_state_install(Worker* worker, const ExceptionState& state) {
-  if (auto* globals = static_cast<ExceptionState*>(worker->exception_globals)) *globals = state;
+  if (auto* globals = static_cast<ExceptionState*>(worker->thread.exception_globals)) *globals = state;
 }
 
 }  // namespace marline

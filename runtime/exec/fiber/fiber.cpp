@@ -38,10 +38,10 @@ void arrive(Fiber* self) {
   if (fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
     self->fresh = false;
     exception_state_install(worker, {});
-    if (self->fp_given) self->fp.install(worker->fp_control);
+    if (self->fp_given) self->fp.install(worker->thread.fp_control);
   } else {
     exception_state_install(worker, self->exceptions);
-    self->fp.install(worker->fp_control);
+    self->fp.install(worker->thread.fp_control);
   }
   worker->task = self->task;
   worker->member = self->member;
@@ -50,16 +50,16 @@ void arrive(Fiber* self) {
     self->arrival = nullptr;
     arrival(self->arrival_context);
   }
-  if (!fresh) *worker->error_number = self->error_number;  // last: the arrival function may have changed it
+  if (!fresh) *worker->thread.error_number = self->error_number;  // last: the arrival function may have changed it
 }
 
 void save(Worker* worker, Fiber* self) {
   self->task = worker->task;
   self->member = worker->member;
   self->fp.read();
-  worker->fp_control = self->fp;
+  worker->thread.fp_control = self->fp;
   self->exceptions = exception_state_of(worker);
-  self->error_number = *worker->error_number;
+  self->error_number = *worker->thread.error_number;
 }
 
 // Runs a task and its successors. If a fiber waits in place for this one, queues the task instead: that fiber decides
@@ -123,7 +123,7 @@ void fiber_called(void* argument) {
 
 // Leaves errno alone: the program may create a task between a call that fails and its look at errno.
 Fiber* fiber_create(Worker* worker) {
-  const int error_number = *worker->error_number;
+  const int error_number = *worker->thread.error_number;
   exception_state_look_up(worker);
   Stack stack = stack_allocate();
   // Frames that a switch has left for good never returned, so their red zones are still poisoned.
@@ -133,7 +133,7 @@ Fiber* fiber_create(Worker* worker) {
   fiber->stack = stack;
   fiber->tsan = tsan_create_fiber();
   fiber->valgrind_stack = valgrind_stack_register(stack.low, fiber);
-  *worker->error_number = error_number;
+  *worker->thread.error_number = error_number;
   return fiber;
 }
 
@@ -146,7 +146,7 @@ void fiber_destroy(Fiber* fiber) {
 // For ThreadSanitizer, the actions of a task on a fiber happen after the actions of the previous task there, which
 // hides races between the two tasks. So under it the list of idle fibers is a queue, and no fiber is used again before
 // the list is long.
-bool must_rest(const Worker* worker) { return tsan_present() && worker->spare_count < kKept; }
+bool must_rest(const Worker* worker) { return tsan_present() && worker->spares.count < kKept; }
 
 // Tells sanitizers of the change of stacks, right before it.
 [[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target) {
@@ -179,7 +179,7 @@ void end_round() {
 // The calling thread's stack. For a thread of the runtime, its creator stores the bounds right after it has started the
 // thread, so the thread waits for them.
 Stack own_stack(Worker* worker) {
-  ThreadBeginning& beginning = worker->beginning;
+  ThreadBeginning& beginning = worker->thread.beginning;
   while (!worker->root && !beginning.stack_known.load(acquire)) sched_yield();  // pairs with start_thread
   if (worker->root || beginning.stack_low == nullptr) return stack_of_thread(pthread_self());
   return {beginning.stack_low, beginning.stack_high};
@@ -205,12 +205,12 @@ Fiber* fiber_over_stack(Worker* worker, const Stack& stack) {
 }
 
 Fiber* fiber_take(Worker* worker) {
-  Fiber* fiber = worker->spares;
+  Fiber* fiber = worker->spares.first;
   if (fiber == nullptr || must_rest(worker)) {
     fiber = fiber_create(worker);
   } else {
-    worker->spares = fiber->next;
-    --worker->spare_count;
+    worker->spares.first = fiber->next;
+    --worker->spares.count;
   }
   if (fiber->sp == nullptr) fiber->sp = make_context(fiber, fiber_main, fiber);
   fiber->fresh = true;
@@ -225,26 +225,26 @@ void fiber_release(void* context) {
   auto* fiber = static_cast<Fiber*>(context);
   Worker* worker = this_worker();
   check_overrun(fiber);
-  if (worker->spare_count >= kKept) {
+  if (worker->spares.count >= kKept) {
     fiber_destroy(fiber);
     return;
   }
-  Fiber** place = &worker->spares;
+  Fiber** place = &worker->spares.first;
   if (tsan_present()) [[unlikely]] {
     while (*place != nullptr) place = &(*place)->next;
   }
   fiber->next = *place;
   *place = fiber;
-  ++worker->spare_count;
+  ++worker->spares.count;
 }
 
 bool fibers_shrink(Worker* worker) {
   if (!stacks_can_shrink()) return false;
   // A fiber that run_at_creation has called is counted, too, but is not in the list.
-  while (worker->spare_count > kKeptIdle && worker->spares != nullptr) {
-    Fiber* fiber = worker->spares;
-    worker->spares = fiber->next;
-    --worker->spare_count;
+  while (worker->spares.count > kKeptIdle && worker->spares.first != nullptr) {
+    Fiber* fiber = worker->spares.first;
+    worker->spares.first = fiber->next;
+    --worker->spares.count;
     fiber_destroy(fiber);
   }
   return stacks_shrink();
@@ -274,7 +274,7 @@ void run_on_spare(Worker* worker, Member* member, Task* task) {
 }
 
 void run_at_creation(Worker* worker, Task* task) {
-  Fiber* spare = worker->spares;
+  Fiber* spare = worker->spares.first;
   // Sanitizers must be told of each change of stacks, and a task that is created in a catch block starts outside of it:
   // both need a switch.
   if (g_sanitized || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
@@ -282,32 +282,32 @@ void run_at_creation(Worker* worker, Task* task) {
     end_round();
     return;
   }
-  worker->spares = spare->next;  // still counted as idle, until its task blocks
+  worker->spares.first = spare->next;  // still counted as idle, until its task blocks
   Fiber* self = worker->fiber;
   self->task = worker->task;
   self->member = worker->member;
   self->fp.read();
   self->exceptions = {};
-  self->error_number = *worker->error_number;
+  self->error_number = *worker->thread.error_number;
   spare->first = task;
   spare->caller = self;
   spare->depth = self->depth + 1;
   spare->called = true;
   worker->fiber = spare;
   if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) {
-    --worker->spare_count;
+    --worker->spares.count;
     arrive(self);
     end_round();
     return;
   }
   check_overrun(spare);
   worker->fiber = self;
-  *worker->error_number = self->error_number;
+  *worker->thread.error_number = self->error_number;
   spare->caller = nullptr;
   // The call has overwritten the fiber's idle frames, and the frames from which it called other fibers have been left.
   spare->sp = nullptr;
-  spare->next = worker->spares;
-  worker->spares = spare;
+  spare->next = worker->spares.first;
+  worker->spares.first = spare;
 }
 
 void run_over_frame(Worker* worker, Member* member, Task* task) {

@@ -27,7 +27,7 @@ PlacesGiven conditions(const Team* team, const Worker* opener, int proc_bind, co
   if (places == nullptr) return given;
   const int clause = proc_bind & kClausePolicy;
   given.policy = clause != 0 ? clause : static_cast<int>(bind_var(*opener->task->icvs, opener->member->team->level));
-  given.opener = opener->place;
+  given.opener = opener->binding.place;
   const PlacePartition partition = partition_of(opener->member);
   given.first = partition.first;
   given.count = partition.count;
@@ -60,7 +60,7 @@ PlacePartition partition_of(const Member* member) {
 void assign_places(Team* team, Worker* opener, int proc_bind) {
   bool bound = binding_wanted();
   if (!bound && !options().shared_queues) return;
-  if (opener->share != nullptr) bound = false;  // the CPUs of a share are not a place
+  if (opener->binding.share != nullptr) bound = false;  // the CPUs of a share are not a place
   PlacesGiven given = conditions(team, opener, proc_bind, bound ? &process_places() : nullptr);
   if (!(given == team->places_given)) {
     if (bound) give_places(team, given);
@@ -78,15 +78,16 @@ ProcBind bind_var(const Icvs& icvs, int level) {
 }
 
 int place_of(Worker* worker) {
-  if (worker->place == kNoPlace && worker->root && worker->member->team->active_level == 0 && binding_wanted()) {
+  if (worker->binding.place == kNoPlace && worker->root && worker->member->team->active_level == 0 &&
+      binding_wanted()) {
     bind_to_place(worker, 0);
   }
-  return worker->place >= 0 ? worker->place : -1;
+  return worker->binding.place >= 0 ? worker->binding.place : -1;
 }
 
 void bind_to_place(Worker* worker, int place) {
-  if (place < 0 || worker->place == place) return;
-  worker->place = place;
+  if (place < 0 || worker->binding.place == place) return;
+  worker->binding.place = place;
   if (!places_can_be_bound()) return;
   if (thread_bind_self(process_places().masks[place])) return;
   int error = errno;
@@ -104,18 +105,16 @@ int take_cpu_share(Worker* worker, const CpuMask& cpus, int threads) {
   if (!thread_bind_self(cpus)) return errno;
   void* memory = std::malloc(sizeof(CpuShare));
   if (memory == nullptr) fatal("out of memory for a share of the CPUs");
-  worker->share = new (memory) CpuShare{cpus, around, threads};
-  worker->place = kElsewhere;
+  worker->binding = {kElsewhere, new (memory) CpuShare{cpus, around, threads}};
   return 0;
 }
 
 // The system has bound a thread to these CPUs before, so it refuses only if it has taken them from the process since
 // then. Then it has put all threads elsewhere, too.
 void follow_cpu_share(Worker* worker, const CpuShare* share) {
-  if (share == worker->share) return;
-  (void)thread_bind_self(share != nullptr ? share->cpus : worker->share->around);
-  worker->share = share;
-  worker->place = share != nullptr ? kElsewhere : kNoPlace;
+  if (share == worker->binding.share) return;
+  (void)thread_bind_self(share != nullptr ? share->cpus : worker->binding.share->around);
+  worker->binding = {share != nullptr ? kElsewhere : kNoPlace, share};
 }
 
 }  // namespace marline

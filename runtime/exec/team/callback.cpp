@@ -59,15 +59,14 @@ Icvs icvs_of(const Worker* caller) {
 
 // Copies the thread's state from the thread's own worker.
 void take_over(Worker* worker, Worker* caller) {
-  worker->place = caller->place;
-  worker->share = caller->share;
+  worker->binding = caller->binding;
   worker->threadprivate = caller->threadprivate;
-  worker->tool_data = caller->tool_data;
+  worker->tool_view.data = caller->tool_view.data;
 }
 
 // For a thread that tools do not know: tells them that the thread begins. For them it lasts as long as the callback.
 [[gnu::noinline]] void announce_begin(Worker* worker) {
-  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
+  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_view.data, true);
   if (!tool::on(tool::event::kImplicitTask)) return;
   tool::implicit_task(tool::Endpoint::kBegin, &worker->member->team->tool_data, &worker->task->tool_data, 1, 1,
                       tool::task_bits::kInitial);
@@ -103,8 +102,8 @@ Worker* begin_callback() {
   Worker* worker = take_free();
   if (worker == nullptr) worker = create();
   worker_enter(worker);
-  worker->called_back = true;
-  worker->tool_data = 0;
+  worker->context.called_back = true;
+  worker->tool_view.data = 0;
   worker->shown_state.thread = 0;  // `marline ps` shows the thread once
   worker->fiber = fiber_over_stack(worker, caller != nullptr ? caller->fiber->stack : Stack{});
   if (caller != nullptr) take_over(worker, caller);

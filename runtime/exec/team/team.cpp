@@ -270,8 +270,8 @@ void team_describe_initial(Team* team, const Icvs& icvs, Member* encountering) {
 void team_start(Team* team) {
   team->first_workshare = team->members[0].workshares_entered;
   team->first_single = team->members[0].singles_entered;
-  team->share = team->members[0].worker->share;
-  team->nesting.called_back = team->members[0].worker->called_back;
+  team->share = team->members[0].worker->binding.share;
+  team->nesting.called_back = team->members[0].worker->context.called_back;
   for (int i = 1; i < team->size; ++i) {
     Worker* worker = team->members[i].worker;
     worker->job_index = i;

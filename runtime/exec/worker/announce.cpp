@@ -96,7 +96,7 @@ void announce_error(int severity, const char* message, size_t length, const void
 
 void begin_wait(Worker* worker, ompt::State state, const void* wait_id) {
   if (worker->fiber->tied_frames == 0) return;
-  worker->wait = {worker->task, state, reinterpret_cast<uint64_t>(wait_id)};
+  worker->tool_view.wait = {worker->task, state, reinterpret_cast<uint64_t>(wait_id)};
 }
 
 }  // namespace marline

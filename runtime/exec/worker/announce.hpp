@@ -39,6 +39,6 @@ void announce_error(int severity, const char* message, size_t length, const void
 // thread idle. So only a thread with a tied task on its fiber is reported to wait, and no other thread writes its
 // record.
 void begin_wait(Worker* worker, ompt::State state, const void* wait_id);
-inline void end_wait(Worker* worker) { worker->wait = {}; }
+inline void end_wait(Worker* worker) { worker->tool_view.wait = {}; }
 
 }  // namespace marline

@@ -62,7 +62,7 @@ void shed_ancestors_above(Worker* worker, Task* task) {
   if (options().strict_constraint || tool::present()) [[unlikely]] {
     return;
   }
-  if (worker->reported_parent == task->parent) flush_reports(worker);  // the parent may be waiting for nothing else
+  if (worker->reports.parent == task->parent) flush_reports(worker);  // the parent may be waiting for nothing else
   shed_ended_ancestors(worker, task);
 }
 
@@ -104,17 +104,17 @@ uint32_t incomplete_children(const Task* task) {
 }
 
 void flush_reports(Worker* worker) {
-  if (worker->reported_count == 0) return;
-  uint64_t count = worker->reported_count;
-  worker->reported_count = 0;
-  Task* parent = worker->reported_parent;
-  worker->reported_parent = nullptr;
-  tell_group(worker, worker->reported_group, static_cast<int64_t>(count));
+  if (worker->reports.count == 0) return;
+  uint64_t count = worker->reports.count;
+  worker->reports.count = 0;
+  Task* parent = worker->reports.parent;
+  worker->reports.parent = nullptr;
+  tell_group(worker, worker->reports.group, static_cast<int64_t>(count));
   report_parent(worker, parent, count * children_word::kLeaf);
 }
 
 Task* complete_task(Worker* worker, Task* task) {
-  if (worker->reported_parent == task) flush_reports(worker);
+  if (worker->reports.parent == task) flush_reports(worker);
   Task* next = nullptr;
   if (task->has(task_flag::kGraph)) {
     next = release_successors(worker, task);

@@ -3,7 +3,7 @@
 // Ending a task: its end is reported to its successors, its parent and its taskgroup.
 //
 // Completions are reported to the parent in batches: a worker that completes several children of one parent in a row
-// keeps the count (Worker::reported_*) and flushes it before it does anything other than run a child of the same parent
+// keeps the count (Worker::reports) and flushes it before it does anything other than run a child of the same parent
 // in the same taskgroup. No task can notice the delay: a task that waits for a counted child also waits for the running
 // one.
 #pragma once
@@ -26,13 +26,13 @@ void flush_reports(Worker* worker);
 // The task, which had no children, has ended, and its descriptor is released: keeps its completion back.
 inline void report(Worker* worker, Task* parent, Taskgroup* group) {
   constexpr uint64_t kLongestBatch = 1024;  // completions reported at once
-  if (worker->reported_parent != parent || worker->reported_group != group) {
+  if (worker->reports.parent != parent || worker->reports.group != group) {
     flush_reports(worker);
-    worker->reported_parent = parent;
-    worker->reported_group = group;
+    worker->reports.parent = parent;
+    worker->reports.group = group;
   }
   // Bounded, because a throttled parent counts its unfinished tasks (exec/worker/throttle.cpp).
-  if (++worker->reported_count == kLongestBatch) [[unlikely]] {
+  if (++worker->reports.count == kLongestBatch) [[unlikely]] {
     flush_reports(worker);
   }
 }

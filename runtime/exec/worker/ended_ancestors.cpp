@@ -52,9 +52,9 @@ void remove_links_above(Worker* worker, Task* task) {
 
 // Random, so that the chain that a sweep falls on does not depend on the order in which several chains take turns.
 uint32_t until_next_sweep(Worker* worker, uint32_t left) {
-  worker->sweep_random = worker->sweep_random * 1664525u + 1013904223u;
+  worker->sweep.random = worker->sweep.random * 1664525u + 1013904223u;
   const uint64_t between = kLeastBetweenSweeps + uint64_t{left};
-  return static_cast<uint32_t>(between / 2 + (worker->sweep_random >> 8) % between);
+  return static_cast<uint32_t>(between / 2 + (worker->sweep.random >> 8) % between);
 }
 
 void sweep(Worker* worker, Task* task) {
@@ -65,7 +65,7 @@ void sweep(Worker* worker, Task* task) {
     ++left;
   }
   g_sweep_lock.unlock();
-  worker->until_sweep = until_next_sweep(worker, left);
+  worker->sweep.left = until_next_sweep(worker, left);
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ SpinLock g_sweep_lock;  // taken by try_lock, except for a fork: a thread that f
 void shed_ended_ancestors(Worker* worker, Task* task) {
   remove_links_above(worker, task);
   if (!has_ended(task->parent)) return;
-  if (worker->until_sweep > 0) {
-    --worker->until_sweep;
+  if (worker->sweep.left > 0) {
+    --worker->sweep.left;
   } else {
     sweep(worker, task);
   }

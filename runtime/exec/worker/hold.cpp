@@ -45,7 +45,8 @@ void publish_to_holds(Task* task, void*) {
 
 Hold* hold_current_task() {
   Worker* worker = this_worker_or_null();
-  if (worker == nullptr || worker->task == nullptr || worker->in_hook || worker->called_back) return nullptr;
+  if (worker == nullptr || worker->task == nullptr || worker->context.in_hook || worker->context.called_back)
+    return nullptr;
   Task* task = worker->task;
   if (task->has(task_flag::kImplicit)) {
     if (task->team->level == 0) return nullptr;

@@ -172,7 +172,7 @@ void parking_after_fork_in_child() {
   auto is_stuck = [error_number](const Parked& parked) {
     // Null: the task was about to wait, on a thread that the child does not have.
     const Task* task = parked.event.waiting_task();
-    return task == nullptr || (task->home != nullptr && task->home->error_number != error_number);
+    return task == nullptr || (task->home != nullptr && task->home->thread.error_number != error_number);
   };
   for (ParkingBucket& bucket : g_buckets) (void)bucket.waiting.take_due(is_stuck);
   parking_after_fork();

@@ -25,7 +25,7 @@ namespace {
 // Called before a task runs or ends: flushes the reports that are kept back, unless they are for the same parent and
 // group.
 void flush_other_reports(Worker* worker, const Task* task) {
-  if (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup) flush_reports(worker);
+  if (worker->reports.parent != task->parent || worker->reports.group != task->taskgroup) flush_reports(worker);
 }
 
 // Tells tools how a body ended and to which task the thread goes back.
@@ -43,8 +43,8 @@ void flush_other_reports(Worker* worker, const Task* task) {
   tool_tail(task)->beneath = previous;
   Task* prior = previous != nullptr ? previous : shown_task(worker);
   if (task->tied()) tsan_acquire(worker);
-  bool yields = worker->yields && prior->has(task_flag::kImplicit);
-  worker->yields = false;
+  bool yields = worker->tool_view.yields && prior->has(task_flag::kImplicit);
+  worker->tool_view.yields = false;
   if (!tool::on(tool::event::kTaskSchedule)) return;
   tool::task_schedule(&prior->tool_data, yields ? tool::TaskStatus::kYield : tool::TaskStatus::kSwitch,
                       &task->tool_data);
@@ -80,7 +80,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
 
 // Makes `task` the worker's current task. Returns the previous one.
 [[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
-  if (worker->reported_count != 0) flush_other_reports(worker, task);
+  if (worker->reports.count != 0) flush_other_reports(worker, task);
   Task* previous = worker->task;
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_prefetch_after(worker, task);
@@ -126,7 +126,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
 // Takes back what the creation of a task added to counts that only its parent's thread uses, which is this thread. Not
 // if the parent would then check its limits at each creation (exec/worker/throttle.hpp).
 bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
-  if ((~(parent->created - 1) & worker->throttle_mask) == 0) [[unlikely]] {
+  if ((~(parent->created - 1) & worker->throttling.mask) == 0) [[unlikely]] {
     return false;
   }
   if (group != nullptr) {

@@ -209,7 +209,7 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
 
 // While operations are pending, one idle worker polls instead of sleeping for good. True: this one does.
 bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
-  if (!progress_pending() || !options().progress_idle || worker->called_back) return false;
+  if (!progress_pending() || !options().progress_idle || worker->context.called_back) return false;
   if (!progress_take_idle_role(worker)) return false;
   if (!idle.polled) tell_primaries(worker);
   idle.polled = true;

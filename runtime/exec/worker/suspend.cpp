@@ -95,11 +95,11 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
 // that this one has yielded.
 [[gnu::noinline]] void yield_reporting(Worker* worker) {
   Task* task = worker->task;
-  worker->yields = task->has(task_flag::kImplicit);
+  worker->tool_view.yields = task->has(task_flag::kImplicit);
   set_enter_frame(frame_of(task), in_callers_frame());
   suspend(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
   set_enter_frame(frame_of(task), nullptr);
-  this_worker()->yields = false;
+  this_worker()->tool_view.yields = false;
 }
 
 }  // namespace
@@ -130,8 +130,9 @@ Worker* wait_for_permission(Worker* worker) {
 
 bool can_suspend() {
   Worker* worker = this_worker_or_null();
-  if (worker == nullptr || worker->task == nullptr || worker->in_hook || worker->keeps_task) return false;
-  if (worker->called_back) return false;
+  if (worker == nullptr || worker->task == nullptr || worker->context.in_hook || worker->context.keeps_task)
+    return false;
+  if (worker->context.called_back) return false;
   return !worker->task->has(task_flag::kImplicit) || worker->member->team->level > 0;
 }
 
@@ -139,7 +140,8 @@ namespace {
 
 // The event may be one that only a hook fulfils, and no other thread calls hooks meanwhile.
 void refuse_in_hook(const Worker* worker) {
-  if (worker != nullptr && worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
+  if (worker != nullptr && worker->context.in_hook)
+    fatal("a progress hook called marline_event_wait: hooks must not block");
 }
 
 void wait_until_fulfilled(Event* event, const WaitReason& why) {

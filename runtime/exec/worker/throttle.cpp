@@ -65,31 +65,31 @@ Amount under_way(Worker* worker, const Amount& limit) {
 class Patience {
  public:
   explicit Patience(Worker* worker) : since_(nanoseconds_now()) {
-    if (worker->throttle_patience == 0) worker->throttle_patience = kPatience;
+    if (worker->throttling.patience == 0) worker->throttling.patience = kPatience;
   }
 
   void encourage(Worker* worker) {
     uint64_t now = nanoseconds_now();
-    if (worker->throttle_in_vain) {
-      worker->throttle_in_vain = false;
-      now - since_ < worker->throttle_patience / 4 ? shorten(worker) : lengthen(worker);
+    if (worker->throttling.in_vain) {
+      worker->throttling.in_vain = false;
+      now - since_ < worker->throttling.patience / 4 ? shorten(worker) : lengthen(worker);
     }
     since_ = now;
   }
 
   bool has_ended(Worker* worker) {
-    if (nanoseconds_now() - since_ < worker->throttle_patience) return false;
-    if (worker->throttle_in_vain) shorten(worker);
-    worker->throttle_in_vain = true;
+    if (nanoseconds_now() - since_ < worker->throttling.patience) return false;
+    if (worker->throttling.in_vain) shorten(worker);
+    worker->throttling.in_vain = true;
     return true;
   }
 
  private:
   static void shorten(Worker* worker) {
-    worker->throttle_patience = std::max(worker->throttle_patience / 2, kPatience);
+    worker->throttling.patience = std::max(worker->throttling.patience / 2, kPatience);
   }
   static void lengthen(Worker* worker) {
-    worker->throttle_patience = std::min(worker->throttle_patience * 2, kLongestPatience);
+    worker->throttling.patience = std::min(worker->throttling.patience * 2, kLongestPatience);
   }
 
   uint64_t since_;
@@ -130,7 +130,7 @@ void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
 }  // namespace
 
 Worker* throttle(Worker* worker) {
-  worker->throttle_mask = creations_between_looks() - 1;
+  worker->throttling.mask = creations_between_looks() - 1;
   if (options().discover_first) return worker;  // the created tasks are kept back: a wait would make no room
   Amount limit = limits();
   Amount now = under_way(worker, limit);

@@ -2,7 +2,7 @@
 //
 // Throttling: limits on the number and memory of a generating task's unfinished tasks. Before it creates a task, its
 // thread checks MARLINE_MAX_TASKS (children that have not completed) and MARLINE_MAX_BYTES (memory of the worker's
-// pool), but only when Task::created has all the bits of Worker::throttle_mask. Above a limit the thread runs other
+// pool), but only when Task::created has all the bits of Throttling::mask. Above a limit the thread runs other
 // tasks over the generating one, each on a fiber of its own, until there is room again. MARLINE_MAX_READY is checked by
 // the task construct, which runs a new task at once (construct/task/task.cpp).
 //
@@ -21,7 +21,7 @@ inline constexpr int kDeepest = 8;
 [[gnu::noinline, gnu::cold]] Worker* throttle(Worker* worker);
 
 // Whether the limits must be checked.
-inline bool throttle_is_due(const Worker* worker) { return (~worker->task->created & worker->throttle_mask) == 0; }
+inline bool throttle_is_due(const Worker* worker) { return (~worker->task->created & worker->throttling.mask) == 0; }
 
 // The current task is about to create a deferred task. Returns its worker, another one perhaps if it is untied.
 inline Worker* throttle_before_creation(Worker* worker) {
@@ -32,6 +32,6 @@ inline Worker* throttle_before_creation(Worker* worker) {
 }
 
 // The next task needs a mapping of its own: its creation checks the limits in any case.
-inline void throttle_soon(Worker* worker) { worker->throttle_mask = 0; }
+inline void throttle_soon(Worker* worker) { worker->throttling.mask = 0; }
 
 }  // namespace marline

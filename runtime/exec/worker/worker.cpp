@@ -71,15 +71,15 @@ void program_thread_ends(void* argument);
 // Sets up the parts of a worker that only its own thread can set up.
 void worker_enter_thread(Worker* worker) {
   worker_enter(worker);
-  worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->beginning.pool);
+  worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->thread.beginning.pool);
   worker->fiber = worker->shown_state.own_fiber = fiber_for_thread(worker);
-  worker->signal_stack = stack_watch_overflow();
+  worker->thread.signal_stack = stack_watch_overflow();
 }
 
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
   bool inner = team->nesting.inner;
-  worker->called_back = team->nesting.called_back;
+  worker->context.called_back = team->nesting.called_back;
   team->fp_control.install(FpControl::current());
   follow_cpu_share(worker, team->share);
   if (team->share == nullptr) bind_to_place(worker, member->place);
@@ -94,7 +94,7 @@ void run_job(Worker* worker, Team* team) {
 
 // The process is ending: the thread reports its end to the tool and does nothing after that.
 [[noreturn]] void end_thread(Worker* worker) {
-  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_view.data);
   g_ending.fetch_sub(1, release);  // pairs with end_pool_threads
   for (;;) pause();
 }
@@ -104,7 +104,7 @@ void give_up_thread(Worker* worker) {
   team_dissolve(worker);
   if (worker->pushed.kept != nullptr) SlabPool::release(worker->pushed.kept, worker->pool);
   SlabPool::release(worker->fiber, worker->pool);
-  stack_unwatch_overflow(worker->signal_stack);
+  stack_unwatch_overflow(worker->thread.signal_stack);
   worker->pool->retire();
   worker->pool = nullptr;
   worker->fiber = nullptr;
@@ -132,7 +132,7 @@ void retire_pool_worker(Worker* worker) {
   threadprivate_end_thread(worker);
   implicit_task_end(worker, &team->members[0], nullptr, nullptr);
   team_serial_release(worker, team);
-  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_view.data);
   g_ending.fetch_sub(1, release);  // pairs with end_pool_threads
   progress_drop_idle_role(worker);
   give_up_thread(worker);
@@ -142,7 +142,7 @@ void retire_pool_worker(Worker* worker) {
 void pool_main(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   worker_enter_thread(worker);
-  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, false);
+  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_view.data, false);
   for (;;) {
     Team* team = wait_for_job(worker);
     if (team == end_job()) end_thread(worker);
@@ -204,7 +204,7 @@ bool has_address_space() {
 // False: errno says why.
 bool start_thread(Worker* worker) {
   errno = ENOMEM;
-  ThreadBeginning& beginning = worker->beginning;
+  ThreadBeginning& beginning = worker->thread.beginning;
   beginning.stack_known.store(false, relaxed);
   beginning.pool = {};
   if (!has_address_space() || !SlabPool::reserve(&beginning.pool)) return false;
@@ -396,21 +396,17 @@ Worker* worker_create() {
 }
 
 void worker_enter(Worker* worker) {
-  worker->error_number = &errno;
+  worker->thread.error_number = &errno;
   worker->shown_state.thread = static_cast<int>(gettid());
   worker->shown_state.blocked = nullptr;
   worker->shown_state.block_depth = 0;
-  worker->place = kNoPlace;  // not the place of the thread that had this structure before
-  worker->share = nullptr;   // nor its share
+  worker->binding = {};  // not that of the thread that had this structure before
   worker->pushed = {};
   worker->next_task = nullptr;
-  worker->chunk_depend = {};
-  worker->in_hook = false;
-  worker->called_back = false;
-  worker->keeps_task = false;
+  worker->context = {};
   worker->nesting.open_inner = 0;
   worker->nesting.must_wake = false;
-  worker->exception_globals = nullptr;
+  worker->thread.exception_globals = nullptr;
   fence_signal();  // a signal handler on this thread finds no data of the thread that had this structure before
   set_this_worker(worker);
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
@@ -427,7 +423,7 @@ Worker* make_root_worker() {
   know_this_thread(worker);
   if (worker->id > 0) inspect_start();  // the program has several threads
   Team* team = begin_initial_task(worker);
-  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
+  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_view.data, true);
   if (tool::on(tool::event::kImplicitTask)) {
     tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &worker->task->tool_data, 1, 1,
                         tool::task_bits::kInitial);
@@ -448,7 +444,7 @@ void announce_root_end(Worker* worker) {
     tool::implicit_task(tool::Endpoint::kEnd, &worker->member->team->tool_data, &worker->task->tool_data, 0, 1,
                         tool::task_bits::kInitial);
   }
-  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_view.data);
 }
 
 namespace {

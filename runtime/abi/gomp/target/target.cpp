@@ -49,9 +49,10 @@ bool run_on_device(const marline_device_provider_t* devices, const TargetCall& c
   Worker* worker = this_worker();
   marline_device_maps_t maps = maps_of(variables, call.code, call.nowait, call.node);
   bool keeps = any_reduction_copy(worker, variables);
-  if (keeps) worker->keeps_task = true;
+  if (keeps) worker->context.keeps_task = true;
   int done = devices->region(call.device, call.function, &maps, call.thread_limit);
-  if (keeps) worker->keeps_task = false;  // the same worker: the task uses the thread's copy, so it is tied to it
+  if (keeps)
+    worker->context.keeps_task = false;  // the same worker: the task uses the thread's copy, so it is tied to it
   return done != 0;
 }
 

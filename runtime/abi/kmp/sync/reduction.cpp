@@ -110,7 +110,7 @@ void __kmpc_task_reduction_modifier_fini(Ident*, int32_t, int32_t) {
 
 void* __kmpc_task_reduction_get_th_data(int32_t, Taskgroup* group, void* address) {
   Worker* worker = this_worker();
-  if (worker->shows_task) [[unlikely]] {
+  if (worker->context.shows_task) [[unlikely]] {
     return reduction_copy_to_claim(worker, group, address);
   }
   // Ties the task to its thread, perhaps after a wait (pin_current_task).

@@ -68,7 +68,7 @@ void __kmpc_end_critical(Ident*, int32_t, CriticalName* name) {
 void __kmpc_flush(Ident*) {
   fence_seq_cst();
   if (tool::on(tool::event::kFlush)) [[unlikely]] {
-    tool::flush(&this_worker()->tool_data, __builtin_return_address(0));
+    tool::flush(&this_worker()->tool_view.data, __builtin_return_address(0));
   }
 }
 
