@@ -19,7 +19,7 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// How the nodes start a kernel, and how messages name it.
+// How the nodes start a kernel, and how warnings and errors name it.
 struct KernelForm {
   const uint64_t* codes = nullptr;  // addresses of the code, by node; permanent
   KernelCall call;                  // `code` is not set

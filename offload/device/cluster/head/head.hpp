@@ -276,7 +276,7 @@ class ClusterHead {
   bool copy_more(Copying& copying) const;
   void end_copying(const Copying& copying);
   bool note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
-  // Does the work under the lock, takes what has happened meanwhile, and then finishes operations without the lock.
+  // Does the work under the lock, with the messages and ends that it causes; then finishes operations without the lock.
   template <class Work>
   void under_lock(const Work& work, bool polls = false);
   template <class Work>

@@ -167,7 +167,7 @@ class ClusterNode {
     uint64_t number = 0;
     Shared<PlannedStarts> starts;
   };
-  // What the node knows of a task besides the Worker's record. `kNoKernel`: no kernel has come, or it is a task of node
+  // A task at this node, besides the Worker's record of it. kNoKernel: its kernel has not come, or it is a task of node
   // 0, which has none.
   //
   //             read_task, take_batch             start             end_when_allowed of another task
