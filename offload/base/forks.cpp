@@ -5,6 +5,7 @@
 // fork, and libmarline registers its own handler when it is loaded.
 #include "base/forks.hpp"
 
+#include "base/intrusive_list.hpp"
 #include "base/report.hpp"
 
 namespace marline::offload {
@@ -12,13 +13,13 @@ namespace marline::offload {
 namespace {
 
 Lock g_lists_lock;  // guards the lists; a fork takes it before all other locks
-constinit Lock* g_first[static_cast<int>(ForkOrder::kCount)] = {};
+constinit IntrusiveList<Lock> g_held[static_cast<int>(ForkOrder::kCount)];
 void (*g_in_child)() = nullptr;
 
 template <class Function>
 void for_all(Function function) {
-  for (Lock* first : g_first) {
-    for (Lock* lock = first; lock != nullptr; lock = lock->next_across_forks) function(lock);
+  for (const IntrusiveList<Lock>& locks : g_held) {
+    for (Lock* lock : locks) function(lock);
   }
 }
 
@@ -41,9 +42,7 @@ void after_fork_in_child() {
 
 void hold_across_forks(Lock& lock, ForkOrder order) {
   Guard guard(g_lists_lock);
-  Lock*& first = g_first[static_cast<int>(order)];
-  lock.next_across_forks = first;
-  first = &lock;
+  g_held[static_cast<int>(order)].push_first(&lock);
 }
 
 void handle_forks(void (*in_child)()) {

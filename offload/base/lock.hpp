@@ -16,7 +16,7 @@ class Lock {
   [[nodiscard]] bool try_take() { return pthread_mutex_trylock(&mutex_) == 0; }
   void release() { pthread_mutex_unlock(&mutex_); }
 
-  Lock* next_across_forks = nullptr;  // the next lock in a list of base/forks.cpp
+  Lock* next = nullptr;  // in a list of base/forks.cpp
 
  private:
   pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;

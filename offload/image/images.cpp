@@ -6,6 +6,7 @@
 #include "image/images.hpp"
 
 #include "base/forks.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/report.hpp"
 #include "image/elf.hpp"
 #include "image/compiler_layout.hpp"
@@ -28,10 +29,9 @@ struct Table {
 
 Lock g_lock;                           // protects all variables that follow; see images_lock
 std::atomic<Table*> g_table{nullptr};  // released by the registering thread, acquired by readers
-Module* g_first = nullptr;             // the registered modules, by number
-Module** g_end = &g_first;             // where the next one is appended
-Module* g_gone = nullptr;
-std::atomic<uint32_t> g_changes{0};  // released after each change
+IntrusiveList<Module> g_modules;       // the registered modules, by number
+IntrusiveList<Module> g_gone;          // as many as libraries with images that the program has closed
+std::atomic<uint32_t> g_changes{0};    // released after each change
 uint32_t g_count = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kImages);
 
@@ -47,7 +47,7 @@ struct GoneImage {
   uint64_t handle;
   uint32_t number;
 };
-GoneImage* g_gone_images[kMostDevices];
+IntrusiveList<GoneImage> g_gone_images[kMostDevices];
 
 // Reuses the slot of an entry that is gone: a library that is opened again and again does not fill the table.
 void put(Table* table, Entry* entry) {
@@ -178,10 +178,9 @@ bool comes_back(const Module* gone, const Module* module) {
 // If `module` is of a library that was here before, returns the record of that library, with the new image, which no
 // device has loaded. Null: the library was not here before.
 Module* take_back(Module* module) {
-  for (Module** at = &g_gone; *at != nullptr; at = &(*at)->next) {
-    Module* known = *at;
+  for (Module* known : g_gone) {
     if (!comes_back(known, module)) continue;
-    *at = known->next;
+    g_gone.remove(known);
     known->native = module->native;
     known->claimed.reset();
     known->settled.reset();
@@ -209,9 +208,7 @@ Module* register_images(const void* wire) {
   }
   module->gone.store(false, std::memory_order_relaxed);
   module->number = ++g_count;
-  module->next = nullptr;
-  *g_end = module;
-  g_end = &module->next;
+  g_modules.push(module);
   g_changes.fetch_add(1, std::memory_order_release);  // pairs with module_changes
   return module;
 }
@@ -223,8 +220,8 @@ void note_gone_images(Module* module) {
     uint64_t handle = module->handles.get(device);
     if (handle == 0) continue;
     auto* image = static_cast<GoneImage*>(cleared(sizeof(GoneImage)));
-    *image = {g_gone_images[device], handle, module->number};
-    g_gone_images[device] = image;
+    *image = {nullptr, handle, module->number};
+    g_gone_images[device].push_first(image);
   }
   module->handles.clear();
   for (uint32_t i = 0; i < module->count; ++i) module->entries[i].code.clear();
@@ -234,16 +231,13 @@ void note_gone_images(Module* module) {
 
 Module* unregister_images(const void* wire) {
   Guard guard(g_lock);
-  Module** at = &g_first;
-  while (*at != nullptr && (*at)->descriptor != wire) at = &(*at)->next;
-  Module* module = *at;
+  Module* module = g_modules.first();
+  while (module != nullptr && module->descriptor != wire) module = module->next;
   if (module == nullptr) return nullptr;
-  *at = module->next;
-  if (module->next == nullptr) g_end = at;
+  g_modules.remove(module);
   module->gone.store(true, std::memory_order_relaxed);
   note_gone_images(module);
-  module->next = g_gone;
-  g_gone = module;
+  g_gone.push_first(module);
   g_changes.fetch_add(1, std::memory_order_release);  // pairs with module_changes
   return module;
 }
@@ -254,7 +248,7 @@ uint32_t module_changes() { return g_changes.load(std::memory_order_acquire); }
 
 Module* module_behind(uint32_t number) {
   Guard guard(g_lock);
-  Module* module = g_first;
+  Module* module = g_modules.first();
   while (module != nullptr && module->number <= number) module = module->next;
   return module;
 }
@@ -263,7 +257,7 @@ Claim claim_module(int device) {
   auto number = static_cast<size_t>(device);
   Guard guard(g_lock);
   Claim claim = {nullptr, 0, true};
-  for (Module* module = g_first; module != nullptr; module = module->next) {
+  for (Module* module : g_modules) {
     if (module->settled.test(number)) continue;
     if (!module->claimed.test(number)) {
       module->claimed.set(number);
@@ -284,14 +278,13 @@ bool settle_module(const Claim& claim, int device, uint64_t handle) {
 }
 
 void forget_claims() {
-  for (Module* module = g_first; module != nullptr; module = module->next) module->claimed = module->settled;
+  for (Module* module : g_modules) module->claimed = module->settled;
 }
 
 bool take_gone_image(int device, uint64_t& handle, uint32_t& number) {
   Guard guard(g_lock);
-  GoneImage* image = g_gone_images[device];
+  GoneImage* image = g_gone_images[device].pop();
   if (image == nullptr) return false;
-  g_gone_images[device] = image->next;
   handle = image->handle;
   number = image->number;
   std::free(image);
@@ -300,7 +293,7 @@ bool take_gone_image(int device, uint64_t& handle, uint32_t& number) {
 
 bool have_foreign_image() {
   Guard guard(g_lock);
-  for (Module* module = g_first; module != nullptr; module = module->next) {
+  for (Module* module : g_modules) {
     if (module->has_foreign) return true;
   }
   return false;
@@ -308,7 +301,7 @@ bool have_foreign_image() {
 
 bool have_amds_image() {
   Guard guard(g_lock);
-  for (Module* module = g_first; module != nullptr; module = module->next) {
+  for (Module* module : g_modules) {
     if (module->has_amds) return true;
   }
   return false;
@@ -316,7 +309,7 @@ bool have_amds_image() {
 
 bool have_native_image() {
   Guard guard(g_lock);
-  for (Module* module = g_first; module != nullptr; module = module->next) {
+  for (Module* module : g_modules) {
     if (module->native.begin != nullptr) return true;
   }
   return false;
@@ -331,7 +324,7 @@ int newest_compiler() {
   if (changes == module_changes()) return newest;
   changes = module_changes();
   newest = 0;
-  for (Module* module = g_first; module != nullptr; module = module->next) {
+  for (Module* module : g_modules) {
     const char* at = module->native.begin;
     size_t left = module->native.bytes;
     const void* found = left != 0 ? memmem(at, left, kName, sizeof kName - 1) : nullptr;

@@ -10,8 +10,6 @@
 
 namespace marline::offload::device {
 
-using namespace cluster;
-
 namespace {
 
 struct Record {

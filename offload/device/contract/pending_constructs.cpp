@@ -5,6 +5,7 @@
 #include "device/contract/pending_constructs.hpp"
 
 #include "base/forks.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/json.hpp"
 #include "base/lock.hpp"
 #include "device/contract/place.hpp"
@@ -36,11 +37,11 @@ struct Copy {
 
 Lock g_lock;  // protects the list
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPendingConstructs);
-PendingConstruct* g_first = nullptr;
+IntrusiveList<PendingConstruct> g_pending;
 
 bool copy_list(Copy& to) {
   if (!take_soon(g_lock)) return false;
-  for (PendingConstruct* pending = g_first; pending != nullptr; pending = pending->next) {
+  for (const PendingConstruct* pending : g_pending) {
     if (to.count == kMostReported) {
       ++to.left_out;
       continue;
@@ -76,16 +77,12 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
 
 void add_pending(PendingConstruct* pending) {
   Guard guard(g_lock);
-  pending->next = g_first;
-  pending->link = &g_first;
-  if (g_first != nullptr) g_first->link = &pending->next;
-  g_first = pending;
+  g_pending.push_first(pending);
 }
 
 void remove_pending(PendingConstruct* pending) {
   Guard guard(g_lock);
-  *pending->link = pending->next;
-  if (pending->next != nullptr) pending->next->link = pending->link;
+  g_pending.remove(pending);
 }
 
 void show_pending() {

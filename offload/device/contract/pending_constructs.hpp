@@ -10,8 +10,7 @@
 namespace marline::offload::device {
 
 struct PendingConstruct {
-  PendingConstruct* next = nullptr;
-  PendingConstruct** link = nullptr;  // the pointer that points to this record
+  PendingConstruct *next = nullptr, *previous = nullptr;
   const Device* device = nullptr;
   // What the construct waits for, in static storage. Changed by the thread that ends the construct.
   std::atomic<const char*> what{nullptr};

@@ -9,11 +9,6 @@
 
 namespace marline::offload::device {
 
-struct SuspendingLock::Waiter {
-  marline_event_t event;
-  Waiter* next;
-};
-
 Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
   marline_event_init(&event);
   has_poller = !marline_target_can_suspend();
@@ -70,27 +65,24 @@ void run_and_wait(Device* device, const Launch& launch) {
   report_kernel_end(launch.reported, operation.begin, operation.end, operation.by);
 }
 
+void wake_all(IntrusiveList<Waiter> waiters) {
+  for (Waiter* waiter : waiters) marline_event_fulfill(&waiter->event);
+}
+
 void SuspendingLock::take() {
-  Waiter self = {MARLINE_EVENT_INIT, nullptr};
+  Waiter self;
   while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears of `inner_`
   bool must_wait = taken_;
   taken_ = true;
-  if (must_wait) {
-    self.next = waiters_;
-    waiters_ = &self;
-  }
+  if (must_wait) waiters_.push_first(&self);
   inner_.clear(std::memory_order_release);
   if (must_wait) marline_event_wait(&self.event);  // `release` leaves the lock taken for this waiter
 }
 
 void SuspendingLock::release() {
   while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears of `inner_`
-  Waiter* next = waiters_;
-  if (next != nullptr) {
-    waiters_ = next->next;
-  } else {
-    taken_ = false;
-  }
+  Waiter* next = waiters_.pop();
+  if (next == nullptr) taken_ = false;
   inner_.clear(std::memory_order_release);
   if (next != nullptr) marline_event_fulfill(&next->event);
 }

@@ -3,6 +3,7 @@
 // Waits for operations of devices. The task is suspended where a task can be suspended; otherwise the thread waits.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "device/contract/device.hpp"
 
 namespace marline::offload::device {
@@ -41,6 +42,14 @@ struct Awaited : Operation {
   void wait(const char* what, size_t bytes = 0);
 };
 
+// A task or thread that waits. It lies on the stack of that task or thread.
+struct Waiter {
+  marline_event_t event = MARLINE_EVENT_INIT;
+  Waiter* next = nullptr;
+};
+// The waiters may be gone after this.
+void wake_all(IntrusiveList<Waiter> waiters);
+
 // A lock whose holder may be suspended. A task that waits for it is suspended, too. Both tasks and threads may take it.
 class SuspendingLock {
  public:
@@ -48,10 +57,9 @@ class SuspendingLock {
   void release();
 
  private:
-  struct Waiter;
   std::atomic_flag inner_;  // protects the two members below
   bool taken_ = false;
-  Waiter* waiters_ = nullptr;
+  IntrusiveList<Waiter> waiters_;
 };
 
 }  // namespace marline::offload::device

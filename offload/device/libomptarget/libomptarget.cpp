@@ -5,6 +5,7 @@
 // most 64 operations, the oldest first, so that thousands of them do not delay other hooks.
 #include "device/libomptarget/libomptarget.hpp"
 
+#include "base/intrusive_list.hpp"
 #include "base/make.hpp"
 #include "base/forks.hpp"
 #include "base/report.hpp"
@@ -87,8 +88,7 @@ int index_of(ConstructKind kind) { return static_cast<int>(kind) - static_cast<i
 pthread_rwlock_t g_calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 Lock g_lock;  // protects the list of operations in flight, oldest first
-Started* g_first = nullptr;
-Started** g_last = &g_first;
+IntrusiveList<Started> g_started;
 std::atomic<int> g_under_way{0};  // the length of the list; written under the lock
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUnderWay);
 
@@ -96,19 +96,14 @@ std::atomic<bool> g_open{false};  // true from the opening of libomptarget to th
 
 void append(Started* started) {
   Guard guard(g_lock);
-  started->next = nullptr;
-  *g_last = started;
-  g_last = &started->next;
+  g_started.push(started);
   g_under_way.fetch_add(1, std::memory_order_relaxed);
 }
 
 Started* take_oldest() {
   Guard guard(g_lock);
-  Started* started = g_first;
-  if (started == nullptr) return nullptr;
-  g_first = started->next;
-  if (g_first == nullptr) g_last = &g_first;
-  g_under_way.fetch_sub(1, std::memory_order_relaxed);
+  Started* started = g_started.pop();
+  if (started != nullptr) g_under_way.fetch_sub(1, std::memory_order_relaxed);
   return started;
 }
 
@@ -469,8 +464,7 @@ void llvm_forget_operations() {
   g_open.store(false, std::memory_order_relaxed);
   g_calls = PTHREAD_RWLOCK_INITIALIZER;  // the threads that hold it do not exist in the child
   g_alone.store(0, std::memory_order_relaxed);
-  g_first = nullptr;
-  g_last = &g_first;
+  g_started = {};
   int under_way = g_under_way.exchange(0, std::memory_order_relaxed);
   if (under_way != 0) marline_progress_add(g_hook, -under_way);
 }

@@ -77,8 +77,8 @@ bool receive_all() {
   if (g_channel->commands.is_empty()) return false;
   Guard guard(g_ring_lock);
   WorkList list;
-  while (!g_channel->commands.is_empty()) list.append(receive_one());
-  bool has_some = list.first != nullptr;
+  while (!g_channel->commands.is_empty()) list.push(receive_one());
+  bool has_some = !list.is_empty();
   add_work(list);
   return has_some;
 }

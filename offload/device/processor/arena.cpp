@@ -106,10 +106,8 @@ uint64_t Arena::allocate(size_t bytes) {
   int number = class_of(bytes);
   Guard guard(lock_);
   if (number >= kClasses || allocated_ + size_of_class(number) > limit_) return 0;
-  Block* block = free_[number];
-  if (block != nullptr) {
-    free_[number] = block->next;
-  } else {
+  Block* block = free_[number].pop();
+  if (block == nullptr) {
     size_t size = size_of_class(number);
     uint64_t offset = size >= kGiveBack ? (used_ + kPage - 1) & ~uint64_t{kPage - 1} : used_;
     block = offset + size <= bytes_ ? static_cast<Block*>(std::calloc(1, sizeof(Block))) : nullptr;
@@ -150,8 +148,7 @@ void Arena::release(uint64_t address) {
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - begin_),
               static_cast<off_t>(size & ~(kPage - 1)));
   }
-  block->next = free_[block->size_class];
-  free_[block->size_class] = block;
+  free_[block->size_class].push_first(block);
 }
 
 }  // namespace marline::offload::device

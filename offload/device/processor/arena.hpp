@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/list.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/lock.hpp"
 #include "base/ranges.hpp"
 
@@ -62,7 +63,7 @@ class Arena {
   char* alias_ = nullptr;
   int file_ = -1;
   Ranges blocks_;
-  Block* free_[kClasses] = {};
+  IntrusiveList<Block> free_[kClasses];
 };
 
 }  // namespace marline::offload::device

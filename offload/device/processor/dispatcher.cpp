@@ -73,13 +73,11 @@ void for_all_dispatchers(Function function) {
   for (int i = 0; i < count; ++i) function(g_dispatchers[i]);
 }
 
-// Takes all work that has been added, in order. Null: there is none; with `wait`, `wake` will fulfil `arrival` then.
-Work* take_arrived(Dispatcher& own, bool wait) {
+// Takes all work that has been added, in order. Empty: there is none; with `wait`, `wake` will fulfil `arrival` then.
+WorkList take_arrived(Dispatcher& own, bool wait) {
   Guard guard(own.lock);
-  Work* work = own.work.first;
-  own.work.first = nullptr;
-  own.work.last = &own.work.first;
-  if (work == nullptr && wait) {
+  WorkList work = own.work.take_all();
+  if (work.is_empty() && wait) {
     marline_event_init(&own.arrival);
     own.sleeps = true;
   }
@@ -104,16 +102,16 @@ bool is_to_give_back(const Dispatcher& own) {
 // Looks for work for a while, as the next command of a chain follows soon, and runs kernels meanwhile. It yields: the
 // system often wakes this thread on the CPU of the thread that sends commands, and that thread needs the CPU to send
 // the next command.
-Work* look_for_work(Dispatcher& own, bool is_crew) {
+WorkList look_for_work(Dispatcher& own, bool is_crew) {
   uint64_t begin = now(), time = begin;
   bool was_away = false;
   do {
     bool has_come = receive(own);
-    if (Work* work = take_arrived(own, false)) {
+    if (WorkList work = take_arrived(own, false); !work.is_empty()) {
       own.cpu.note_command(was_away, time);  // parts of a large copy are no work: their sender is busy on its own CPU
       return work;
     }
-    if (is_crew && is_to_give_back(own)) return nullptr;
+    if (is_crew && is_to_give_back(own)) return {};
     if (has_come) {
       begin = time;
       was_away = false;  // the next command comes while this thread looks
@@ -123,8 +121,9 @@ Work* look_for_work(Dispatcher& own, bool is_crew) {
     time = now();
     // A kernel may have run here. On a cluster, it adds the successors that can run now; for these, this thread need
     // not yield its CPU.
-    Work* work = time - before > kAlone ? take_arrived(own, false) : nullptr;
-    if (work != nullptr) return work;
+    WorkList work;
+    if (time - before > kAlone) work = take_arrived(own, false);
+    if (!work.is_empty()) return work;
     own.looked.store(time, std::memory_order_relaxed);
     if (time - begin <= kAlone) continue;
     sched_yield();
@@ -132,15 +131,15 @@ Work* look_for_work(Dispatcher& own, bool is_crew) {
     was_away = back - time > kAway;
     time = back;
   } while (time - begin < kPatience);
-  return nullptr;
+  return {};
 }
 
 // Waits for commands on this thread if no kernel runs; false: it has not waited. `work` may be set then: a kernel adds
 // its successors before it leaves `kernels`, so they are found here. Both are seq_cst, as in run_kernel.
-bool wait_alone(Dispatcher& own, Work*& work) {
+bool wait_alone(Dispatcher& own, WorkList& work) {
   if (own.source.wait == nullptr || own.kernels.load() != 0) return false;
   work = take_arrived(own, false);
-  return work == nullptr && own.source.wait();
+  return work.is_empty() && own.source.wait();
 }
 
 void resume(const Dispatcher& own) {
@@ -157,7 +156,7 @@ void wait_for(marline_event_t& event) {
 void give_back(Dispatcher& own) {
   {
     Guard guard(own.lock);
-    if (own.work.first != nullptr) return;  // more has come
+    if (!own.work.is_empty()) return;  // more has come
     own.crew_leads = false;
     marline_event_init(&own.crew_is_called);
   }
@@ -170,23 +169,23 @@ bool must_hold(const Dispatcher& own) { return own.is_alone.load() && own.kernel
 
 bool can_start_held(const Dispatcher& own) { return own.has_held.load() && !must_hold(own); }
 
-// Waits until there is work. Null: the kernels that the crew holds can start.
-Work* take_work(Dispatcher& own, bool is_crew) {
+// Waits until there is work. Empty: the kernels that the crew holds can start.
+WorkList take_work(Dispatcher& own, bool is_crew) {
   for (;;) {
-    if (is_crew && can_start_held(own)) return nullptr;
-    Work* work = look_for_work(own, is_crew);
-    if (work == nullptr && is_crew && is_to_give_back(own)) {
+    if (is_crew && can_start_held(own)) return {};
+    WorkList work = look_for_work(own, is_crew);
+    if (work.is_empty() && is_crew && is_to_give_back(own)) {
       give_back(own);
       continue;
     }
-    if (work == nullptr && wait_alone(own, work)) continue;
+    if (work.is_empty() && wait_alone(own, work)) continue;
     resume(own);
-    if (work == nullptr) work = take_arrived(own, true);
-    if (work != nullptr) return work;
+    if (work.is_empty()) work = take_arrived(own, true);
+    if (!work.is_empty()) return work;
     if (is_crew && can_start_held(own)) {  // after `sleeps` is set: a kernel that ends later wakes the crew
       Guard guard(own.lock);
       own.sleeps = false;
-      return nullptr;
+      return {};
     }
     own.source.announce();
     (void)own.source.receive();
@@ -214,7 +213,7 @@ void run_kernel(Dispatcher* own, Work* work) {
 // Makes a task of the kernel, or holds it if there would be one kernel too many.
 void start_kernel(Dispatcher& own, Work* work) {
   if (must_hold(own)) {
-    own.held.append(work);
+    own.held.push(work);
     return own.has_held.store(true);
   }
   own.kernels.fetch_add(1);
@@ -225,33 +224,25 @@ void start_kernel(Dispatcher& own, Work* work) {
 
 // Starts the kernels that are held. Kernels that are still too many are held again.
 void start_held(Dispatcher& own) {
-  Work* work = own.held.first;
-  own.held = {};
-  own.held.last = &own.held.first;
+  WorkList held = own.held.take_all();
   own.has_held.store(false);
-  while (work != nullptr) {
-    Work* next = work->next;
-    start_kernel(own, work);
-    work = next;
-  }
+  for (Work* work : held) start_kernel(own, work);
 }
 
 // The crew's dispatching task. The other threads of the parallel region wait for tasks. The task is untied: when its
 // thread runs a kernel, an idle thread continues the dispatching task.
 void dispatch(Dispatcher& own) {
   for (;;) {
-    Work* work = take_work(own, true);
+    WorkList list = take_work(own, true);
     if (own.has_held.load()) start_held(own);
-    while (work != nullptr) {
-      Work* next = work->next;
+    for (Work* work : list) {
       if (work->is_kernel) {
-        bool is_single = own.kernels.load() == 0 && next == nullptr;
+        bool is_single = own.kernels.load() == 0 && work == list.last();
         own.singles = is_single ? own.singles + 1 : 0;
         start_kernel(own, work);
       } else {
         work->run(work);  // at once: it does not wait for a free thread
       }
-      work = next;
     }
   }
 }
@@ -314,13 +305,12 @@ void call_crew(Dispatcher& own, bool is_first) {
 }
 
 // Called by the first thread, which leads. Puts the kernels in front of the work that waits, as they came before it.
-void leave_to_crew(Dispatcher& own, const WorkList& kernels) {
+void leave_to_crew(Dispatcher& own, WorkList kernels) {
   bool is_first;
   {
     Guard guard(own.lock);
-    if (own.work.first == nullptr) own.work.last = kernels.last;
-    *kernels.last = own.work.first;
-    own.work.first = kernels.first;
+    kernels.append(own.work);
+    own.work = kernels;
     is_first = let_crew_lead(own);
   }
   call_crew(own, is_first);
@@ -332,7 +322,7 @@ void leave_to_crew(Dispatcher& own, const WorkList& kernels) {
 bool run_alone(Dispatcher& own, Work* kernel) {
   {
     Guard guard(own.lock);
-    if (own.work.first != nullptr) return false;
+    if (!own.work.is_empty()) return false;
     own.kernels.fetch_add(1);  // under the lock: the crew gives back only if it sees no kernel (give_back)
     own.is_alone = true;
     ++own.run_alone;
@@ -358,13 +348,9 @@ bool run_alone(Dispatcher& own, Work* kernel) {
 [[noreturn]] void lead(Dispatcher& own) {
   for (;;) {
     WorkList kernels;
-    for (Work* work = take_work(own, false); work != nullptr;) {
-      Work* next = work->next;
-      work->is_kernel ? kernels.append(work) : work->run(work);
-      work = next;
-    }
-    bool is_one = kernels.first != nullptr && kernels.first->next == nullptr;
-    if (kernels.first != nullptr && !(is_one && run_alone(own, kernels.first))) leave_to_crew(own, kernels);
+    for (Work* work : take_work(own, false)) work->is_kernel ? kernels.push(work) : work->run(work);
+    bool is_one = kernels.first() == kernels.last();
+    if (!kernels.is_empty() && !(is_one && run_alone(own, kernels.first()))) leave_to_crew(own, kernels);
   }
 }
 
@@ -396,14 +382,13 @@ void start_dispatcher(const WorkSource& source, const CpuPart* part) {
   start_thread(serve, own);
 }
 
-void add_work(WorkList& list, int dispatcher) {
-  if (list.first == nullptr) return;
+void add_work(WorkList list, int dispatcher) {
+  if (list.is_empty()) return;
   Dispatcher& receiver = g_dispatchers[dispatcher];
   bool calls_crew, is_first = false;
   {
     Guard guard(receiver.lock);
-    *receiver.work.last = list.first;
-    receiver.work.last = list.last;
+    receiver.work.append(list);
     // If the first thread itself adds work inside its kernel, it takes this work after the kernel.
     calls_crew = receiver.is_alone && !receiver.crew_leads && t_alone != &receiver;
     if (calls_crew) is_first = let_crew_lead(receiver);
@@ -429,30 +414,17 @@ void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t
   }
 }
 
-Work* take_other_work() {
+WorkList take_other_work() {
   WorkList others;
   for_all_dispatchers([&others](Dispatcher& dispatcher) {
     Guard guard(dispatcher.lock);
-    Work** link = &dispatcher.work.first;
-    while (Work* work = *link) {
-      if (work->is_kernel) {
-        link = &work->next;
-        continue;
-      }
-      *link = work->next;
-      others.append(work);
-    }
-    dispatcher.work.last = link;
+    for (Work* work : dispatcher.work.take_all()) work->is_kernel ? dispatcher.work.push(work) : others.push(work);
   });
-  return others.first;
+  return others;
 }
 
-void run_all(Work* work) {
-  while (work != nullptr) {
-    Work* next = work->next;
-    work->run(work);
-    work = next;
-  }
+void run_all(WorkList list) {
+  for (Work* work : list) work->run(work);
 }
 
 bool dispatcher_sleeps() {

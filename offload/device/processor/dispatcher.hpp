@@ -13,6 +13,7 @@
 // then runs all kernels until several have arrived one by one.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "device/processor/cpu_parts.hpp"
 
 #include <cstdint>
@@ -26,17 +27,8 @@ struct Work {
   void (*run)(Work*);
 };
 
-// A list in the order in which the commands arrived.
-struct WorkList {
-  Work* first = nullptr;
-  Work** last = &first;
-
-  void append(Work* work) {
-    work->next = nullptr;
-    *last = work;
-    last = &work->next;
-  }
-};
+// In the order in which the commands arrived.
+using WorkList = IntrusiveList<Work>;
 
 // Where a dispatcher gets its work. It calls the first two functions without a lock.
 struct WorkSource {
@@ -66,7 +58,7 @@ inline constexpr int kMostDispatchers = kMostCpuParts;
 void start_dispatcher(const WorkSource& source, const CpuPart* part = nullptr);
 
 // Any thread. Wakes the dispatcher; a dispatcher that is started later finds the work.
-void add_work(WorkList& list, int dispatcher = 0);
+void add_work(WorkList list, int dispatcher = 0);
 
 // A kernel's `run` calls it when the kernel has run, before it reports the end: so the same thread takes the next
 // command.
@@ -78,9 +70,9 @@ void kernel_has_run();
 void share_out(uint64_t count, void (*body)(void* data, uint64_t first, uint64_t end), void* data);
 
 // Takes the commands that are no kernels from all dispatchers, for a thread that runs them while all other threads run
-// kernels. Null: there are none.
-[[nodiscard]] Work* take_other_work();
-void run_all(Work* list);
+// kernels.
+[[nodiscard]] WorkList take_other_work();
+void run_all(WorkList list);
 
 // Whether each dispatcher sleeps, or has a first thread that runs a kernel and so does not look for work.
 [[nodiscard]] bool dispatcher_sleeps();

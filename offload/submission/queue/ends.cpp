@@ -140,7 +140,7 @@ int end_tasks(void*) {
   bool is_copying = g_submission.in_parts.load(std::memory_order_relaxed) != 0;  // relaxed, as it is only a hint
   Device* device = g_submission.device.load();
   int copied = is_copying && device->kind->early->copy_part(device) ? 1 : 0, ended = 0;
-  Queue later;
+  IntrusiveList<SubmittedTask> later;
   while (SubmittedTask* one = pop_end()) {
     Step step = Step::kDone;
     one->is_left_to_runtime() ? leave(one) : void(step = end_task(one));
@@ -152,7 +152,7 @@ int end_tasks(void*) {
   }
   {
     Guard guard(g_submission.lock);
-    while (SubmittedTask* one = later.pop()) g_submission.to_end.push(one);
+    g_submission.to_end.append(later);
     g_submission.counted -= ended;
   }
   if (ended != 0) marline_progress_add(g_submission.hook, -ended);

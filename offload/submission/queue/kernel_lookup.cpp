@@ -12,7 +12,7 @@ using namespace device;
 
 namespace {
 
-SoughtKernel* g_sought = nullptr;  // guarded by g_submission.lock
+IntrusiveList<SoughtKernel> g_sought;  // guarded by g_submission.lock
 
 // Called when the device has answered.
 bool kernel_found(Operation* operation) {
@@ -25,9 +25,7 @@ bool kernel_found(Operation* operation) {
     }
     sought->waiting.clear();
     sought->is_missing = where(sought->kernel, sought->device) == 0;
-    SoughtKernel** link = &g_sought;
-    while (*link != sought) link = &(*link)->next;
-    if (!sought->is_missing) *link = sought->next;
+    if (!sought->is_missing) g_sought.remove(sought);
   }
   if (!sought->is_missing) destroy(sought);
   submit_ready();
@@ -39,7 +37,7 @@ bool kernel_found(Operation* operation) {
 // Called with the lock, for a task with a kernel that has not been found yet. False: the device does not have the
 // kernel. `fresh`: the caller must ask the device, without the lock.
 bool wait_for_kernel(SubmittedTask* one, SoughtKernel*& fresh) {
-  SoughtKernel* sought = g_sought;
+  SoughtKernel* sought = g_sought.first();
   while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))
     sought = sought->next;
   if (sought == nullptr) {
@@ -47,8 +45,7 @@ bool wait_for_kernel(SubmittedTask* one, SoughtKernel*& fresh) {
     sought->ended = kernel_found;
     sought->kernel = one->task->kernel;
     sought->device = one->device;
-    sought->next = g_sought;
-    g_sought = sought;
+    g_sought.push_first(sought);
   }
   if (sought->is_missing) return false;
   sought->waiting.push(one);

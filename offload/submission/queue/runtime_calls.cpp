@@ -226,7 +226,7 @@ void start_names() {
 
 void forget_all() {
   if (g_submission.hook == nullptr) return;
-  g_submission.claimed = Chained<SubmittedTask>();
+  g_submission.claimed = {};
   forget_graphs();
   forget_reductions();
   g_submission.to_submit = g_submission.to_end = {};

@@ -211,8 +211,8 @@ void submit_ready() {
   int pushed = 0;
   g_submission.lock.take();
   while (!g_submission.is_submitting) {
-    bool has_next = g_submission.to_submit.first != nullptr &&
-                    g_submission.submitted < g_submission.to_submit.first->device->most_submitted;
+    const SubmittedTask* next = g_submission.to_submit.first();
+    bool has_next = next != nullptr && g_submission.submitted < next->device->most_submitted;
     if (!has_next && !g_submission.waits.tells()) break;
     g_submission.is_submitting = true;
     has_next ? submit_first(pushed) : tell_wait();

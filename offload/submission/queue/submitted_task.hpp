@@ -4,6 +4,7 @@
 // early, and the records that belong to it. All are guarded by the lock of submission.hpp.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/list.hpp"
 #include "base/lock.hpp"
 #include "base/make.hpp"
@@ -85,14 +86,14 @@ struct SubmittedTask : Operation {
   List<uint64_t, 1> predecessors;      // claimed predecessors, by their numbers
   List<SubmittedTask*, 1> dependents;  // tasks that count this one in `missing`
   List<uint64_t> copies;               // device addresses of private copies
-  SubmittedTask* next = nullptr;       // next task of a Queue
+  SubmittedTask* next = nullptr;       // next task of to_submit or to_end (submission.hpp)
   uint64_t key = 0;                    // the task's number
   uint64_t met_in = 0;                 // number of the last search for a task's predecessors that has met this task
   uint64_t created = 0;                // its number in TaskWaits
   SubmittedTask* chained = nullptr;
   Ending* ending = nullptr;
-  struct ReportedCopies* reported_copies = nullptr;  // tool_events.hpp
-  PendingConstruct* shown = nullptr;                 // while the device has the task; a task that waits here needs none
+  IntrusiveList<struct ReportedCopies> reported_copies;  // tool_events.hpp
+  PendingConstruct* shown = nullptr;  // while the device has the task; a task that waits here needs none
 };
 
 // A question to a device where it has a kernel, and the tasks that wait for the answer. If the device does not have the
@@ -104,23 +105,6 @@ struct SoughtKernel : Operation {
   bool is_missing = false;
   List<SubmittedTask*> waiting;
   SoughtKernel* next = nullptr;
-};
-
-// A queue of tasks, first in, first out.
-struct Queue {
-  SubmittedTask* first = nullptr;
-  SubmittedTask* last = nullptr;
-
-  void push(SubmittedTask* one) {
-    one->next = nullptr;
-    (first == nullptr ? first : last->next) = one;
-    last = one;
-  }
-  SubmittedTask* pop() {
-    SubmittedTask* one = first;
-    if (one != nullptr) first = one->next;
-    return one;
-  }
 };
 
 }  // namespace marline::offload::submission

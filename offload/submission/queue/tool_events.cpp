@@ -16,13 +16,12 @@ void begin_report(CapturedTask& task, const Device* device) {
 }
 
 void report_copies(ReportedConstruct* of, const Device* device, DeviceCopy* copies, uint32_t count,
-                   ReportedCopies*& reported) {
+                   IntrusiveList<ReportedCopies>& reported) {
   if (of == nullptr || count == 0 || !is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
   auto* made = static_cast<ReportedCopies*>(std::malloc(sizeof(ReportedCopies) + count * sizeof(marline_operation_t)));
   if (made == nullptr) fatal("no memory to tell a tool of %u copies", count);
-  made->next = reported;
   made->count = count;
-  reported = made;
+  reported.push_first(made);
   for (uint32_t i = 0; i < count; ++i) {
     made->operations[i] = report_copy_started(device, copies[i], of);
     copies[i].reported = &made->operations[i];
@@ -30,9 +29,8 @@ void report_copies(ReportedConstruct* of, const Device* device, DeviceCopy* copi
 }
 
 // A copy that was not made, as its task was cancelled, has no times.
-void report_copies_done(ReportedCopies*& reported) {
-  while (ReportedCopies* made = reported) {
-    reported = made->next;
+void report_copies_done(IntrusiveList<ReportedCopies>& reported) {
+  while (ReportedCopies* made = reported.pop()) {
     for (uint32_t i = 0; i < made->count; ++i) {
       if (made->operations[i].begin != 0) marline_operation_done(&made->operations[i]);
     }

@@ -6,6 +6,7 @@
 // at a time for a task, without a lock. Without a tool, each call costs a load and a branch.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/list.hpp"
 #include "device/contract/capture.hpp"
 #include "device/contract/tell.hpp"
@@ -27,8 +28,8 @@ void begin_report(CapturedTask& task, const Device* device);
 
 // Called right before the copies are started. `told` keeps their records until report_copies_done.
 void report_copies(ReportedConstruct* of, const Device* device, DeviceCopy* copies, uint32_t count,
-                   ReportedCopies*& reported);
-void report_copies_done(ReportedCopies*& reported);
+                   IntrusiveList<ReportedCopies>& reported);
+void report_copies_done(IntrusiveList<ReportedCopies>& reported);
 
 // report_kernel is called right before the kernel is started, report_kernel_done when it has ended; that reports
 // nothing if the kernel has not run.

@@ -42,16 +42,10 @@ bool Outbox::append(const Frame& frame, const uint64_t* words, const void* bulk,
              .frame = frame};
   if (bytes != 0) std::memcpy(queued->words(), words, bytes);
   if (copied != 0) queued->bulk = static_cast<char*>(std::memcpy(queued->words() + frame.words, bulk, copied));
-  (last_ != nullptr ? last_->next : first_) = queued;
-  last_ = queued;
+  queued_.push(queued);
   return true;
 }
 
-void Outbox::drop_first() {
-  Queued* gone = first_;
-  first_ = gone->next;
-  if (first_ == nullptr) last_ = nullptr;
-  std::free(gone);
-}
+void Outbox::drop_first() { std::free(queued_.pop()); }
 
 }  // namespace marline::offload::wire

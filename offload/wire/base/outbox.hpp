@@ -3,6 +3,7 @@
 // Queues the frames of one link that had no room yet, in order. The link's lock protects it.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "wire/base/wire.hpp"
 
 namespace marline::offload::wire {
@@ -36,15 +37,14 @@ struct Queued {
 
 class Outbox {
  public:
-  [[nodiscard]] Queued* first() const { return first_; }
+  [[nodiscard]] Queued* first() const { return queued_.first(); }
   // Copies the bulk if `outgoing` is null. Returns false if there is no memory.
   [[nodiscard]] bool append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing,
                             uint64_t done);
   void drop_first();
 
  private:
-  Queued* first_ = nullptr;
-  Queued* last_ = nullptr;
+  IntrusiveList<Queued> queued_;
 };
 
 }  // namespace marline::offload::wire

@@ -4,6 +4,8 @@
 // list. If a link's socket is being closed at that moment, it is in the child either closed or no longer of use.
 #include "wire/local/local_meet.hpp"
 
+#include "base/intrusive_list.hpp"
+
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,8 +13,8 @@ namespace marline::offload::wire {
 
 namespace {
 
-constinit Lock g_lock;  // protects g_first and g_handles_forks
-LocalWire* g_first = nullptr;
+constinit Lock g_lock;  // protects g_wires and g_handles_forks
+IntrusiveList<LocalWire> g_wires;
 bool g_handles_forks = false;
 
 void close_files_of(LocalWire* wire) {
@@ -29,8 +31,7 @@ void before_fork() { g_lock.take(); }
 void after_fork() { g_lock.release(); }
 
 void after_fork_in_child() {
-  for (LocalWire* wire = g_first; wire != nullptr; wire = wire->next) close_files_of(wire);
-  g_first = nullptr;
+  for (LocalWire* wire : g_wires.take_all()) close_files_of(wire);
   g_lock.release();
 }
 
@@ -40,15 +41,14 @@ void remember_local_wire(LocalWire* wire) {
   Guard guard(g_lock);
   if (!g_handles_forks) pthread_atfork(before_fork, after_fork, after_fork_in_child);
   g_handles_forks = true;
-  wire->next = g_first;
-  g_first = wire;
+  g_wires.push_first(wire);
 }
 
 void forget_local_wire(LocalWire* wire) {
   Guard guard(g_lock);
-  LocalWire** at = &g_first;
-  while (*at != nullptr && *at != wire) at = &(*at)->next;
-  if (*at != nullptr) *at = wire->next;
+  for (LocalWire* known : g_wires) {
+    if (known == wire) return g_wires.remove(wire);
+  }
 }
 
 }  // namespace marline::offload::wire

@@ -5,6 +5,7 @@
 // delivered.
 #include "wire/model/link_model.hpp"
 
+#include "base/intrusive_list.hpp"
 #include "base/lock.hpp"
 #include "base/options.hpp"
 #include "wire/base/clock.hpp"
@@ -41,9 +42,8 @@ struct Far {
   bool slow;  // connected by a modelled link; otherwise frames pass straight through
   LinkSpeed speed;
   LinkWords busy;
-  Kept* first;
-  Kept* last;
-  char* bulk;  // bulk of the frame that is arriving
+  IntrusiveList<Kept> kept;  // in the order of their arrival
+  char* bulk;                // bulk of the frame that is arriving
 };
 
 struct ModelWire {
@@ -62,12 +62,6 @@ const WireKind* g_below = nullptr;
 
 ModelWire* model_of(Wire* wire) { return reinterpret_cast<ModelWire*>(wire); }
 const ModelWire* model_of(const Wire* wire) { return reinterpret_cast<const ModelWire*>(wire); }
-
-void keep(ModelWire* wire, int peer, Kept* kept) {
-  Far& far = wire->peers[peer];
-  (far.last != nullptr ? far.last->next : far.first) = kept;
-  far.last = kept;
-}
 
 Kept* make_kept(ModelWire* wire, size_t words) {
   void* memory = std::malloc(sizeof(Kept) + words * sizeof(uint64_t));
@@ -96,7 +90,7 @@ void deliver(void* data, int peer, const Frame& frame, const uint64_t* words) {
   kept->frame = frame;
   far.bulk = nullptr;
   if (frame.words != 0) std::memcpy(kept->words(), words, frame.words * sizeof(uint64_t));
-  keep(wire, peer, kept);
+  far.kept.push(kept);
 }
 
 void lost(void* data, int peer, const char* why) {
@@ -105,9 +99,9 @@ void lost(void* data, int peer, const char* why) {
   if (!far.slow) return wire->user.lost(wire->user.data, peer, why);
   size_t bytes = std::strlen(why) + 1;
   Kept* kept = make_kept(wire, bytes / sizeof(uint64_t) + 1);
-  kept->due = far.last != nullptr ? far.last->due : 0;
+  kept->due = !far.kept.is_empty() ? far.kept.last()->due : 0;
   kept->lost = static_cast<char*>(std::memcpy(kept->words(), why, bytes));
-  keep(wire, peer, kept);
+  far.kept.push(kept);
 }
 
 void submit_ready(ModelWire* wire, int peer, Kept* kept) {
@@ -121,9 +115,7 @@ void submit_ready(ModelWire* wire, int peer, Kept* kept) {
 }
 
 void drop_first(Far& far) {
-  Kept* kept = far.first;
-  far.first = kept->next;
-  if (far.first == nullptr) far.last = nullptr;
+  Kept* kept = far.kept.pop();
   std::free(kept->bulk);
   std::free(kept);
 }
@@ -132,8 +124,8 @@ void drop_first(Far& far) {
 int find_first(const ModelWire* wire) {
   int first = -1;
   for (int i = 0; i < wire->count; ++i) {
-    const Kept* kept = wire->peers[i].first;
-    if (kept != nullptr && (first < 0 || kept->due < wire->peers[first].first->due)) first = i;
+    const Kept* kept = wire->peers[i].kept.first();
+    if (kept != nullptr && (first < 0 || kept->due < wire->peers[first].kept.first()->due)) first = i;
   }
   return first;
 }
@@ -141,12 +133,12 @@ int find_first(const ModelWire* wire) {
 int submit_due(ModelWire* wire) {
   uint64_t now = g_link_clock();
   int count = 0, peer;
-  while ((peer = find_first(wire)) >= 0 && wire->peers[peer].first->due <= now && count < kMostPerPoll) {
-    submit_ready(wire, peer, wire->peers[peer].first);
+  while ((peer = find_first(wire)) >= 0 && wire->peers[peer].kept.first()->due <= now && count < kMostPerPoll) {
+    submit_ready(wire, peer, wire->peers[peer].kept.first());
     drop_first(wire->peers[peer]);
     ++count;
   }
-  uint64_t next = peer >= 0 ? wire->peers[peer].first->due : kNever;
+  uint64_t next = peer >= 0 ? wire->peers[peer].kept.first()->due : kNever;
   uint64_t before = wire->next_due.exchange(next, std::memory_order_relaxed);
   if (next < before) wire->below->wake(wire->wire);  // the waiting thread may sleep past that time
   return count;
@@ -225,7 +217,7 @@ void leave(Wire* generic, bool all) {
   while (poll(generic) != 0 || wire->next_due.load(std::memory_order_relaxed) != kNever) wait(generic, 1);
   wire->below->leave(wire->wire, all);
   for (int i = 0; i < wire->count; ++i) {
-    while (wire->peers[i].first != nullptr) drop_first(wire->peers[i]);
+    while (!wire->peers[i].kept.is_empty()) drop_first(wire->peers[i]);
     std::free(wire->peers[i].bulk);
   }
   wire->busy.close();

@@ -61,7 +61,7 @@ void deliver(Wire* wire, int peer, const Frame* frame) {
   const uint32_t taken = box.taken.load(std::memory_order_relaxed) + 1;
   box.taken.store(taken, std::memory_order_relaxed);
   // Sends credits for half a window: they arrive before the peer has used up the other half.
-  if (taken - box.told.load(std::memory_order_relaxed) >= kWindow / 2) send_notice(wire, peer, kCreditsTag);
+  if (taken - box.reported.load(std::memory_order_relaxed) >= kWindow / 2) send_notice(wire, peer, kCreditsTag);
 }
 
 void* place(Wire* wire, int peer, const Frame* frame) {
@@ -78,23 +78,17 @@ void hold(Wire* wire, int peer, const Frame* frame, uint64_t bytes, int tag) {
   Inbox& box = wire->inboxes[peer];
   auto* arrived = static_cast<Arrived*>(std::malloc(sizeof(Arrived) + bytes));
   if (arrived == nullptr) give_up(&wire->user, "no memory for a frame of %zu bytes", size_t{bytes});
-  arrived->next = nullptr;
   arrived->tag = tag;
   std::memcpy(arrived->frame(), frame, bytes);
-  (box.first == nullptr ? box.first : box.last->next) = arrived;
-  box.last = arrived;
+  box.held.push(arrived);
 }
 
-void drop_first(Inbox& box) {
-  Arrived* first = box.first;
-  box.first = first->next;
-  std::free(first);
-}
+void drop_first(Inbox& box) { std::free(box.held.pop()); }
 
 // Starts to receive the bulk of the first held frame.
 void start_bulk(Wire* wire, int peer) {
   Inbox& box = wire->inboxes[peer];
-  const Frame* frame = box.first->frame();
+  const Frame* frame = box.held.first()->frame();
   box.bulk = Pieces{};
   box.bulk.bytes = frame->bulk;
   box.bulk.peer = peer;
@@ -124,8 +118,8 @@ void finish(Wire* wire, int peer, const Frame* frame, int tag) {
 
 void take_frame(Wire* wire, int peer, const Frame* frame, uint64_t bytes, int tag) {
   Inbox& box = wire->inboxes[peer];
-  if (box.first == nullptr && !has_own_bulk(frame, tag)) return finish(wire, peer, frame, tag);
-  const bool is_first = box.first == nullptr;
+  if (box.held.is_empty() && !has_own_bulk(frame, tag)) return finish(wire, peer, frame, tag);
+  const bool is_first = box.held.is_empty();
   hold(wire, peer, frame, bytes, tag);
   if (is_first) start_bulk(wire, peer);
 }
@@ -162,15 +156,15 @@ int release_held(Wire* wire, int peer) {
   if (box.bulk.dropped) std::free(box.bulk.at);
   box.receiving = false;
   --wire->receiving;
-  deliver(wire, peer, box.first->frame());
+  deliver(wire, peer, box.held.first()->frame());
   drop_first(box);
   int released = 1;
-  while (box.first != nullptr) {
-    if (has_own_bulk(box.first->frame(), box.first->tag)) {
+  while (!box.held.is_empty()) {
+    if (has_own_bulk(box.held.first()->frame(), box.held.first()->tag)) {
       start_bulk(wire, peer);
       break;
     }
-    finish(wire, peer, box.first->frame(), box.first->tag);
+    finish(wire, peer, box.held.first()->frame(), box.held.first()->tag);
     ++released;
     drop_first(box);
   }
@@ -237,7 +231,7 @@ int service_inboxes(Wire* wire) {
 
 void free_inboxes(Wire* wire) {
   for (int peer = 0; peer < wire->count; ++peer) {
-    while (wire->inboxes[peer].first != nullptr) drop_first(wire->inboxes[peer]);
+    while (!wire->inboxes[peer].held.is_empty()) drop_first(wire->inboxes[peer]);
   }
   for (Slot& slot : wire->slots) std::free(slot.data);
 }

@@ -23,7 +23,7 @@ constexpr uint64_t kPatience = 10'000'000'000;  // ns that this process waits fo
 
 [[nodiscard]] int first_busy(Wire* wire) {
   for (int i = 0; i < wire->count; ++i) {
-    if (wire->outboxes[i].busy.load(std::memory_order_relaxed) != 0) return i;
+    if (wire->outboxes[i].in_flight.load(std::memory_order_relaxed) != 0) return i;
   }
   return -1;
 }

@@ -20,27 +20,14 @@ namespace {
 constexpr uint32_t kSpareBytes = 256;
 constexpr uint32_t kMostSpare = kWindow;
 
-void append(MessageList& list, Message* message) {
-  message->next = nullptr;
-  (list.first == nullptr ? list.first : list.last->next) = message;
-  list.last = message;
-}
-
-Message* take_first(MessageList& list) {
-  Message* message = list.first;
-  list.first = message->next;
-  return message;
-}
-
 void count(std::atomic<uint32_t>& counter, uint32_t by) {
   counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 Message* make_message(Wire* wire, Outbox& box, uint32_t bytes, Tag tag) {
-  Message* message = box.spare;
   const bool is_spare_size = bytes <= kSpareBytes;
-  if (is_spare_size && message != nullptr) {
-    box.spare = message->next;
+  Message* message = is_spare_size ? box.spare.pop() : nullptr;
+  if (message != nullptr) {
     --box.spares;
   } else {
     const size_t room = is_spare_size ? kSpareBytes : bytes;
@@ -57,8 +44,7 @@ Message* make_message(Wire* wire, Outbox& box, uint32_t bytes, Tag tag) {
 
 void recycle(Outbox& box, Message* message) {
   if (!message->is_spare_size || box.spares == kMostSpare) return std::free(message);
-  message->next = box.spare;
-  box.spare = message;
+  box.spare.push_first(message);
   ++box.spares;
 }
 
@@ -71,8 +57,8 @@ void recycle(Outbox& box, Message* message) {
 
 uint32_t take_credits(Outbox& box) {
   const uint32_t taken = box.taken.load(std::memory_order_relaxed);
-  const uint32_t credits = taken - box.told.load(std::memory_order_relaxed);
-  box.told.store(taken, std::memory_order_relaxed);
+  const uint32_t credits = taken - box.reported.load(std::memory_order_relaxed);
+  box.reported.store(taken, std::memory_order_relaxed);
   return credits;
 }
 
@@ -104,13 +90,13 @@ void start(Wire* wire, Outbox& box, int peer, Message* message) {
   } else if (test_message(wire, message, peer)) {
     return recycle(box, message);
   }
-  append(box.flying, message);
-  count(box.busy, 1);
+  box.flying.push(message);
+  count(box.in_flight, 1);
 }
 
 [[nodiscard]] bool may_start(const Outbox& box) {
   if (box.credits == 0 || box.bulks == kMostBulks) return false;
-  const Message* last = box.flying.first != nullptr ? box.flying.last : nullptr;
+  const Message* last = box.flying.last();
   return last == nullptr || last->outgoing == nullptr || all_started(last->bulk);
 }
 
@@ -124,7 +110,8 @@ struct Together {
 Together look_at_first(const Outbox& box) {
   Together found = {0, 0};
   const uint32_t most = box.credits < kMostTogether ? box.credits : kMostTogether;
-  for (const Message* next = box.queued.first; next != nullptr && found.frames < most; next = next->next) {
+  for (const Message* next : box.queued) {
+    if (found.frames == most) break;
     const uint64_t bytes = padded(found.bytes) + next->bytes;
     if (found.frames != 0 && (next->outgoing != nullptr || bytes > kMostBytesTogether)) break;
     found = {found.frames + 1, bytes};
@@ -137,12 +124,12 @@ Together look_at_first(const Outbox& box) {
 Message* take_message(Wire* wire, Outbox& box) {
   const Together first = look_at_first(box);
   count(box.queued_count, ~first.frames + 1);
-  count(box.busy, ~first.frames + 1);
-  if (first.frames == 1) return take_first(box.queued);
+  count(box.in_flight, ~first.frames + 1);
+  if (first.frames == 1) return box.queued.pop();
   Message* message = make_message(wire, box, static_cast<uint32_t>(first.bytes), kFrameTag);
   char* to = reinterpret_cast<char*>(message->frame());
   for (uint32_t i = 0; i < first.frames; ++i) {
-    Message* one = take_first(box.queued);
+    Message* one = box.queued.pop();
     std::memcpy(to, one->frame(), one->bytes);
     to += padded(one->bytes);
     recycle(box, one);
@@ -154,7 +141,7 @@ Message* take_message(Wire* wire, Outbox& box) {
 // Returns how many messages it has started.
 int start_queued(Wire* wire, Outbox& box, int peer) {
   int started = 0;
-  while (box.queued.first != nullptr && may_start(box)) {
+  while (!box.queued.is_empty() && may_start(box)) {
     Message* message = take_message(wire, box);
     box.credits -= message->frames;
     start(wire, box, peer, message);
@@ -194,34 +181,33 @@ void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk,
 
 // Whether the oldest message and its bulk have been sent.
 [[nodiscard]] bool oldest_is_sent(Wire* wire, Outbox& box, int peer) {
-  Message* oldest = box.flying.first;
+  Message* oldest = box.flying.first();
   if (oldest->outgoing != nullptr && test_pieces(wire, oldest->bulk) != Progress::kThrough) return false;
   return oldest->request == mpi.no_request || test_message(wire, oldest, peer);
 }
 
 // Called without the lock, because the user may send.
-int report_sent(MessageList& list) {
-  int told = 0;
-  while (list.first != nullptr) {
-    Message* message = take_first(list);
+int report_sent(IntrusiveList<Message> list) {
+  int reported = 0;
+  for (Message* message : list) {
     if (message->outgoing != nullptr) {
       message->outgoing->sent(message->outgoing);
-      ++told;
+      ++reported;
     }
     std::free(message);
   }
-  return told;
+  return reported;
 }
 
-void take_back_sent(Wire* wire, Outbox& box, int peer, MessageList& with_bulk) {
-  while (box.flying.first != nullptr && oldest_is_sent(wire, box, peer)) {
-    Message* message = take_first(box.flying);
-    count(box.busy, ~0u);
+void take_back_sent(Wire* wire, Outbox& box, int peer, IntrusiveList<Message>& with_bulk) {
+  while (!box.flying.is_empty() && oldest_is_sent(wire, box, peer)) {
+    Message* message = box.flying.pop();
+    count(box.in_flight, ~0u);
     if (message->outgoing == nullptr) {
       recycle(box, message);
     } else {
       --box.bulks;
-      append(with_bulk, message);
+      with_bulk.push(message);
     }
   }
 }
@@ -240,11 +226,11 @@ bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words,
   fill_frame(wire, box, message, frame);
   if (frame.words != 0) std::memcpy(message->frame() + 1, words, 8 * frame.words);
   fill_bulk(message, peer, frame, bulk, outgoing);
-  append(box.queued, message);
+  box.queued.push(message);
   count(box.queued_count, 1);
-  count(box.busy, 1);
+  count(box.in_flight, 1);
   if (!may_wait(box, message)) (void)start_queued(wire, box, peer);
-  const bool flies = box.flying.first != nullptr;
+  const bool flies = !box.flying.is_empty();
   box.lock.release();
   // The thread that sleeps in `wait` moves the message on. It finds a frame that may wait by itself, at the end of its
   // step.
@@ -273,7 +259,7 @@ void add_credits(Wire* wire, int peer, uint32_t credits) {
 
 int service_outbox(Wire* wire, int peer) {
   Outbox& box = wire->outboxes[peer];
-  MessageList with_bulk;
+  IntrusiveList<Message> with_bulk;
   box.lock.take();
   take_back_sent(wire, box, peer, with_bulk);
   const int started = start_queued(wire, box, peer);
@@ -284,27 +270,23 @@ int service_outbox(Wire* wire, int peer) {
 bool can_move(Wire* wire, int peer) {
   Outbox& box = wire->outboxes[peer];
   Guard guard(box.lock);
-  if (box.queued.first != nullptr && may_start(box)) return true;
-  return box.flying.first != nullptr && oldest_is_sent(wire, box, peer);
+  if (!box.queued.is_empty() && may_start(box)) return true;
+  return !box.flying.is_empty() && oldest_is_sent(wire, box, peer);
 }
 
 void close_outbox(Wire* wire, int peer) {
   Outbox& box = wire->outboxes[peer];
   box.lock.take();
   box.closed.store(true, std::memory_order_relaxed);
-  MessageList dropped = box.queued;
-  box.queued = {};
-  count(box.busy, ~box.queued_count.load(std::memory_order_relaxed) + 1);
+  IntrusiveList<Message> dropped = box.queued.take_all();
+  count(box.in_flight, ~box.queued_count.load(std::memory_order_relaxed) + 1);
   box.queued_count.store(0, std::memory_order_relaxed);
   box.lock.release();
   report_sent(dropped);
 }
 
 void free_outbox(Outbox& box) {
-  while (Message* message = box.spare) {
-    box.spare = message->next;
-    std::free(message);
-  }
+  for (Message* message : box.spare) std::free(message);
 }
 
 }  // namespace marline::offload::wire

@@ -50,7 +50,7 @@ class Poller {
 };
 
 [[nodiscard]] bool is_busy(Wire* wire, int peer) {
-  return wire->outboxes[peer].busy.load(std::memory_order_relaxed) != 0;
+  return wire->outboxes[peer].in_flight.load(std::memory_order_relaxed) != 0;
 }
 
 enum class Look { nothing, moving, something };

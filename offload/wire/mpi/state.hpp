@@ -7,6 +7,7 @@
 // Threads: the thread that holds `polling` owns the slots and the inboxes; each outbox has its own lock.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/lock.hpp"
 #include "wire/base/wire.hpp"
 #include "wire/mpi/calls.hpp"
@@ -73,18 +74,13 @@ struct Message {
 };
 static_assert(sizeof(Message) % alignof(Frame) == 0);
 
-struct MessageList {
-  Message* first = nullptr;
-  Message* last = nullptr;
-};
-
 struct alignas(64) Outbox {
   // Protects the members up to `left`, and is held for the MPI calls that send: the order of the calls is the order of
   // the frames.
   Lock lock;
-  MessageList queued;  // messages of one frame each, which wait for credits or for the next frame
-  MessageList flying;  // messages given to MPI, in this order
-  Message* spare = nullptr;
+  IntrusiveList<Message> queued;  // messages of one frame each, which wait for credits or for the next frame
+  IntrusiveList<Message> flying;  // messages given to MPI, in this order
+  IntrusiveList<Message> spare;   // small ones for reuse: as many as can be in flight at once
   uint32_t spares = 0;
   uint64_t sequence = 0;
   uint32_t credits = kWindow;  // frames that may be started
@@ -93,9 +89,9 @@ struct alignas(64) Outbox {
 
   // Written under the lock. Read without it, as a hint.
   std::atomic<uint32_t> queued_count{0};
-  std::atomic<uint32_t> busy{0};    // queued or flying
-  std::atomic<bool> closed{false};  // the peer has left, or the wire is closed: frames are dropped
-  std::atomic<uint32_t> told{0};    // how many of `taken` the credits of frames have reported to the peer
+  std::atomic<uint32_t> in_flight{0};  // queued or flying
+  std::atomic<bool> closed{false};     // the peer has left, or the wire is closed: frames are dropped
+  std::atomic<uint32_t> reported{0};   // how many of `taken` the credits of frames have reported to the peer
 
   std::atomic<uint32_t> taken{0};  // frames from the peer that were delivered; written by the poller
 };
@@ -110,9 +106,8 @@ struct Arrived {
 };
 
 struct Inbox {
-  uint64_t sequence = 0;     // of the last frame that has come
-  Arrived* first = nullptr;  // if `receiving`, its bulk is in flight
-  Arrived* last = nullptr;
+  uint64_t sequence = 0;        // of the last frame that has come
+  IntrusiveList<Arrived> held;  // if `receiving`, the bulk of the first one is in flight
   bool receiving = false;
   bool said_goodbye = false;
   Pieces bulk{};

@@ -176,7 +176,7 @@ void start(uint64_t index, TaskNumber, KernelStart* kernel) {
   see_arrival(&kernel->seen, region, kernel->call.place);
   if (!kernel->call.combines) watch_statics(kernel->call.code);
   WorkList list;
-  list.append(kernel);
+  list.push(kernel);
   add_work(list);
 }
 

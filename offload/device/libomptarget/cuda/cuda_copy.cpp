@@ -7,6 +7,7 @@
 #include "device/libomptarget/cuda/cuda_copy.hpp"
 
 #include "base/forks.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/report.hpp"
 #include "base/streamed.hpp"
 #include "device/contract/wait.hpp"
@@ -58,9 +59,8 @@ marline_hook_t* g_hook = nullptr;  // null: there is no driver, or it lacks a fu
 
 Lock g_lock;  // protects the two lists
 const HeldAcrossForks g_held(g_lock, ForkOrder::kCopies);
-CudaStream* g_idle = nullptr;
-CudaStream* g_first = nullptr;  // streams that a copy waits for, oldest first
-CudaStream** g_last = &g_first;
+IntrusiveList<CudaStream> g_idle;    // as many as copies have been in flight at a time
+IntrusiveList<CudaStream> g_active;  // those that a copy waits for, oldest first
 int g_waited = 0;
 
 uint64_t word(const char* address) { return reinterpret_cast<uint64_t>(address); }
@@ -70,10 +70,9 @@ void* context_of(const char* address) { return g_hook != nullptr ? cuda_context_
 
 CudaStream* take_idle(void* context) {
   Guard guard(g_lock);
-  for (CudaStream** at = &g_idle; *at != nullptr; at = &(*at)->next) {
-    CudaStream* stream = *at;
+  for (CudaStream* stream : g_idle) {
     if (stream->context != context) continue;
-    *at = stream->next;
+    g_idle.remove(stream);
     return stream;
   }
   return nullptr;
@@ -94,25 +93,19 @@ CudaStream* take_stream(void* context) {
 
 void give_stream(CudaStream* stream) {
   Guard guard(g_lock);
-  stream->next = g_idle;
-  g_idle = stream;
+  g_idle.push_first(stream);
 }
 
 void append(CudaStream* stream) {
   Guard guard(g_lock);
-  stream->next = nullptr;
-  *g_last = stream;
-  g_last = &stream->next;
+  g_active.push(stream);
   ++g_waited;
 }
 
 CudaStream* take_oldest() {
   Guard guard(g_lock);
-  CudaStream* stream = g_first;
-  if (stream == nullptr) return nullptr;
-  g_first = stream->next;
-  if (g_first == nullptr) g_last = &g_first;
-  --g_waited;
+  CudaStream* stream = g_active.pop();
+  if (stream != nullptr) --g_waited;
   return stream;
 }
 
@@ -187,8 +180,7 @@ void open_cuda_copies() {
 }
 
 void forget_cuda_copies() {
-  g_first = nullptr;
-  g_last = &g_first;
+  g_active = {};
   if (g_hook != nullptr && g_waited != 0) marline_progress_add(g_hook, -g_waited);
   g_waited = 0;
   g_hook = nullptr;

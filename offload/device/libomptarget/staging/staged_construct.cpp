@@ -34,11 +34,6 @@ constexpr int64_t kDriverStages = 64 << 10;
 constexpr int kMostAttached = 4096;
 constexpr int kMostItems = 64;  // of a construct that is staged, because each item is compared with each
 
-struct Waiter {
-  marline_event_t event;
-  Waiter* next;
-};
-
 }  // namespace
 
 struct StagedRange : Range {
@@ -47,7 +42,7 @@ struct StagedRange : Range {
   bool filled;  // the block has the host's data once it is ready
   bool ready;   // the block exists
   bool shared;  // regions may share it; a data construct has its range alone
-  Waiter* waiters;
+  IntrusiveList<Waiter> waiters;
 };
 
 namespace {
@@ -60,9 +55,9 @@ struct Entered : Range {
 struct OfDevice {
   Lock lock;
   Ranges staged;
-  StagedConstruct* calls = nullptr;    // constructs that are in libomptarget at the moment
-  StagedConstruct* regions = nullptr;  // regions in flight, latest first
-  Ranges attached;                     // all pointers that constructs have ever attached
+  IntrusiveList<StagedConstruct> calls;    // constructs that are in libomptarget at the moment
+  IntrusiveList<StagedConstruct> regions;  // regions in flight, latest first
+  Ranges attached;                         // all pointers that constructs have ever attached
   int attached_count = 0;
   // More pointers have been attached than are recorded, or mappers have attached some.
   bool attached_unknown = false;
@@ -114,19 +109,6 @@ void let_it_map_globals(Device* device) {
   known.store(now, std::memory_order_relaxed);
 }
 
-void wake(Waiter* waiter) {
-  while (waiter != nullptr) {
-    Waiter* next = waiter->next;  // the waiter may be gone after its event is fulfilled
-    marline_event_fulfill(&waiter->event);
-    waiter = next;
-  }
-}
-
-void add_waiter(StagedRange* range, Waiter& waiter) {
-  waiter.next = range->waiters;
-  range->waiters = &waiter;
-}
-
 bool has_same_bytes(const StagedRange* range, const Items& items, int item) {
   return range->begin == begin_of(items, item) && range->end == end_of(items, item);
 }
@@ -162,19 +144,15 @@ StagedConstruct::StagedConstruct(StagedConstruct& other, PiecesOnly)
 // Adds a region to the list until it is finished. The caller holds the lock.
 void StagedConstruct::link() {
   if (staging_ != Staging::kRegion) return;
-  OfDevice& all = of(device_);
-  later_ = all.regions;
-  link_ = &all.regions;
-  all.regions = this;
-  if (later_ != nullptr) later_->link_ = &later_;
+  of(device_).regions.push_first(this);
+  is_in_flight_ = true;
 }
 
 void StagedConstruct::unlink() {
-  if (link_ == nullptr) return;
+  if (!is_in_flight_) return;
   Guard guard(of(device_).lock);
-  *link_ = later_;
-  if (later_ != nullptr) later_->link_ = link_;
-  link_ = nullptr;
+  of(device_).regions.remove(this);
+  is_in_flight_ = false;
 }
 
 // Whether the item is copied in a direction and size for which the driver blocks the thread.
@@ -263,7 +241,7 @@ void StagedConstruct::take_up(int item) {
   }
   bool has_parts = all.entered.first_overlap(begin, end) != nullptr;  // parts of a variable that is mapped implicitly
   bool elsewhere = has_parts || is_mapped(device_, begin) || is_mapped(device_, end - 1);
-  for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
+  for (StagedConstruct* call : all.calls) {
     elsewhere = elsewhere || call->maps_directly(begin, end);
   }
   if (elsewhere) return void(direct_.push({begin, end}));
@@ -284,11 +262,11 @@ void StagedConstruct::make_range(int item, bool filled) {
 // Whether a region in flight uses the data, or a call of another construct may map or unmap it.
 bool StagedConstruct::is_under_way(uintptr_t begin, uintptr_t end) {
   OfDevice& all = of(device_);
-  for (StagedConstruct* call = all.calls; call != nullptr; call = call->next_) {
+  for (StagedConstruct* call : all.calls) {
     if (call->maps_directly(begin, end)) return true;
   }
   if (staging_ != Staging::kExit) return false;
-  for (StagedConstruct* region = all.regions; region != nullptr; region = region->later_) {
+  for (StagedConstruct* region : all.regions) {
     if (region->maps_directly(begin, end)) return true;
   }
   return false;
@@ -365,7 +343,7 @@ void StagedConstruct::enter() {
     maps_anything_ = maps_anything_ || (items_.mappers != nullptr && items_.mappers[i] != nullptr);
   }
   for (;;) {
-    Waiter waiter = {MARLINE_EVENT_INIT, nullptr};
+    Waiter waiter;
     {
       Guard guard(all.lock);
       StagedRange* in_the_way = conflict();
@@ -381,11 +359,10 @@ void StagedConstruct::enter() {
             direct_.push({begin_of(items_, i), end_of(items_, i)});
         }
         note_counts();
-        next_ = all.calls;
-        all.calls = this;
+        all.calls.push_first(this);
         return;
       }
-      add_waiter(in_the_way, waiter);
+      in_the_way->waiters.push_first(&waiter);
     }
     wait_or_progress(&waiter.event, device_, "target (data that is being copied)");
   }
@@ -394,11 +371,11 @@ void StagedConstruct::enter() {
 void StagedConstruct::wait_for_shared() {
   for (const Piece& piece : staged_) {
     while (!piece.is_new) {
-      Waiter waiter = {MARLINE_EVENT_INIT, nullptr};
+      Waiter waiter;
       {
         Guard guard(of(device_).lock);
         if (piece.range->ready) break;
-        add_waiter(piece.range, waiter);
+        piece.range->waiters.push_first(&waiter);
       }
       wait_or_progress(&waiter.event, device_, "target (data that is being copied)");
     }
@@ -422,14 +399,13 @@ void StagedConstruct::fill() {
     if (range->block != nullptr && range->filled) {
       std::memcpy(range->block, reinterpret_cast<const void*>(range->begin), bytes);
     }
-    Waiter* waiters;
+    IntrusiveList<Waiter> waiters;
     {
       Guard guard(all.lock);
       range->ready = true;
-      waiters = range->waiters;
-      range->waiters = nullptr;
+      waiters = range->waiters.take_all();
     }
-    wake(waiters);
+    wake_all(waiters);
   }
 }
 
@@ -450,9 +426,7 @@ void StagedConstruct::substitute() {
 void StagedConstruct::begun() {
   if (StagingPool::limit() == 0) return;
   Guard guard(of(device_).lock);
-  StagedConstruct** at = &of(device_).calls;
-  while (*at != this) at = &(*at)->next_;
-  *at = next_;
+  of(device_).calls.remove(this);
   if (!has_moved_) link();
 }
 
@@ -528,7 +502,7 @@ void StagedConstruct::release() {
     StagedRange* range = piece.range;
     if (range == nullptr) continue;
     size_t bytes = range->end - range->begin;
-    Waiter* waiters = nullptr;
+    IntrusiveList<Waiter> waiters;
     bool last;
     {
       Guard guard(all.lock);
@@ -539,7 +513,7 @@ void StagedConstruct::release() {
       }
     }
     if (!last) continue;
-    wake(waiters);
+    wake_all(waiters);
     if (range->block != nullptr) staging_pool(device_).give(range->block, bytes);
     if (staging_ != Staging::kEnter) staging_pool(device_).unreserve(StagingPool::size_of(bytes));
     std::free(range);

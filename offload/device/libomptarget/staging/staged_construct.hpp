@@ -70,6 +70,9 @@ class StagedConstruct {
   // progress hook.
   void finish(bool ran);
 
+  // In the list of constructs that are in libomptarget, then in that of regions in flight.
+  StagedConstruct *next = nullptr, *previous = nullptr;
+
  private:
   struct Piece {
     StagedRange* range;  // null for an update
@@ -112,10 +115,8 @@ class StagedConstruct {
   List<void*, 8> bases_, begins_;
   List<uint64_t, 8> types_;
   size_t bytes_back_ = 0;
-  StagedConstruct* next_ = nullptr;   // the next construct that is in libomptarget
-  bool has_moved_ = false;            // another object calls finish()
-  StagedConstruct* later_ = nullptr;  // the next region in flight
-  StagedConstruct** link_ = nullptr;  // the pointer that points to this region; null: it is not in the list
+  bool has_moved_ = false;     // another object calls finish()
+  bool is_in_flight_ = false;  // it is in the list of regions in flight
 };
 
 }  // namespace marline::offload::device

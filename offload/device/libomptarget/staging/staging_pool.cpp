@@ -50,48 +50,35 @@ void StagingPool::reserve(Device* device, size_t bytes) {
   Waiter self = {MARLINE_EVENT_INIT, bytes, nullptr};
   {
     Guard guard(lock_);
-    if (first_ == nullptr && reserved_ + bytes <= limit()) {
+    if (waiters_.is_empty() && reserved_ + bytes <= limit()) {
       reserved_ += bytes;
       return;
     }
-    *last_ = &self;
-    last_ = &self.next;
+    waiters_.push(&self);
   }
   // The bytes are reserved for this waiter before it is woken (unreserve).
   wait_or_progress(&self.event, device, "target (staging memory)");
 }
 
 void StagingPool::unreserve(size_t bytes) {
-  Waiter* served = nullptr;
-  Waiter** end = &served;
+  IntrusiveList<Waiter> served;
   {
     Guard guard(lock_);
     reserved_ -= bytes;
-    while (first_ != nullptr && reserved_ + first_->bytes <= limit()) {
-      Waiter* waiter = first_;
+    while (!waiters_.is_empty() && reserved_ + waiters_.first()->bytes <= limit()) {
+      Waiter* waiter = waiters_.pop();
       reserved_ += waiter->bytes;
-      first_ = waiter->next;
-      if (first_ == nullptr) last_ = &first_;
-      waiter->next = nullptr;
-      *end = waiter;
-      end = &waiter->next;
+      served.push(waiter);
     }
   }
-  while (served != nullptr) {
-    Waiter* next = served->next;  // the waiter may be gone after its event is fulfilled
-    marline_event_fulfill(&served->event);
-    served = next;
-  }
+  for (Waiter* waiter : served) marline_event_fulfill(&waiter->event);
 }
 
 char* StagingPool::take(Device* device, size_t bytes) {
   SizeClass wanted = class_of(bytes);
   {
     Guard guard(lock_);
-    if (Idle* block = idle_[wanted.index]) {
-      idle_[wanted.index] = block->next;
-      return reinterpret_cast<char*>(block);
-    }
+    if (Idle* block = idle_[wanted.index].pop()) return reinterpret_cast<char*>(block);
     pinned_ += wanted.bytes;
   }
   trim(limit());
@@ -106,8 +93,7 @@ void StagingPool::give(char* block, size_t bytes) {
   auto* idle = reinterpret_cast<Idle*>(block);
   int index = class_of(bytes).index;
   Guard guard(lock_);
-  idle->next = idle_[index];
-  idle_[index] = idle;
+  idle_[index].push_first(idle);
 }
 
 // Frees idle blocks, the largest first, while the pool has more than `bytes` pinned.
@@ -118,9 +104,8 @@ void StagingPool::trim(size_t bytes) {
       {
         Guard guard(lock_);
         if (pinned_ <= bytes) return;
-        block = idle_[index];
+        block = idle_[index].pop();
         if (block == nullptr) break;
-        idle_[index] = block->next;
         size_t quarter = size_t{1} << (index / 4 + kLeastShift - 2);
         pinned_ -= (static_cast<size_t>(index % 4) + 4) * quarter;
       }

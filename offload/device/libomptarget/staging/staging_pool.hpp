@@ -7,6 +7,7 @@
 // No deadlock: a construct holds blocks only while it is in flight on the device, and takes all its blocks at once.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/lock.hpp"
 #include "device/contract/device.hpp"
 
@@ -38,10 +39,9 @@ class StagingPool {
 
   Lock lock_;
   size_t reserved_ = 0;
-  size_t pinned_ = 0;  // in use and idle
-  Waiter* first_ = nullptr;
-  Waiter** last_ = &first_;
-  Idle* idle_[kClasses] = {};
+  size_t pinned_ = 0;                   // in use and idle
+  IntrusiveList<Waiter> waiters_;       // the oldest first
+  IntrusiveList<Idle> idle_[kClasses];  // by size class
 };
 
 // The pool of a device of libomptarget.

@@ -203,7 +203,7 @@ void submit_ready(const Frame& frame, const uint64_t* words, const char* region 
   if (job->is_kernel) see_arrival(&job->seen, region, frame.c);
   if (bytes != 0) std::memcpy(job->words, words, bytes);
   WorkList list;
-  list.append(job);
+  list.push(job);
   bool is_kernel = job->is_kernel;
   add_work(list, device_in(frame.flags));
   // This dispatcher may have received the command for another dispatcher that has all its threads in kernels: then the

@@ -278,7 +278,7 @@ GpuJob* make_job(const GpuFrame& of, const Frame& frame, const uint64_t* words) 
 
 void submit_ready(GpuJob* job) {
   WorkList list;
-  list.append(job);
+  list.push(job);
   add_work(list);
 }
 

@@ -4,6 +4,7 @@
 // it, as the reader of the report may be slow.
 #include "device/remote/worker/statistics.hpp"
 
+#include "base/intrusive_list.hpp"
 #include "base/json.hpp"
 #include "base/lock.hpp"
 #include "device/contract/place.hpp"
@@ -40,15 +41,15 @@ struct Snapshot {
   Line lines[kMostReported];
 };
 
-Lock g_lock;                                                       // guards the next two
-KernelStatistics g_list = {&g_list, &g_list, nullptr, 0, 0, {0}};  // the list's head, which is no kernel
-uint64_t g_idle_since = 0;                                         // when the last kernel has ended
+Lock g_lock;                                // guards the next two
+IntrusiveList<KernelStatistics> g_kernels;  // in the order of their arrival
+uint64_t g_idle_since = 0;                  // when the last kernel has ended
 Copies g_sending, g_arriving;
 int (*g_device)();
 
 bool take_snapshot(Snapshot& to) {
   if (!take_soon(g_lock)) return false;
-  for (KernelStatistics* one = g_list.next; one != &g_list; one = one->next) {
+  for (const KernelStatistics* one : g_kernels) {
     if (to.count == kMostReported) {
       ++to.left_out;
       continue;
@@ -97,19 +98,15 @@ void see_arrival(KernelStatistics* kernel, const char* region, uint64_t place) {
   kernel->arrived = now();
   kernel->begun.store(0, std::memory_order_relaxed);
   Guard guard(g_lock);
-  kernel->next = &g_list;
-  kernel->previous = g_list.previous;
-  g_list.previous->next = kernel;
-  g_list.previous = kernel;
+  g_kernels.push(kernel);
 }
 
 void see_begin(KernelStatistics* kernel) { kernel->begun.store(now(), std::memory_order_relaxed); }
 
 void see_end(KernelStatistics* kernel) {
   Guard guard(g_lock);
-  kernel->previous->next = kernel->next;
-  kernel->next->previous = kernel->previous;
-  if (g_list.next == &g_list) g_idle_since = now();
+  g_kernels.remove(kernel);
+  if (g_kernels.is_empty()) g_idle_since = now();
 }
 
 void see_sending(int64_t copies, int64_t bytes) { g_sending.add(copies, bytes); }
