@@ -9,6 +9,7 @@
 #include "base/make.hpp"
 #include "base/list.hpp"
 #include "base/forks.hpp"
+#include "base/id_table.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "image/loader.hpp"
@@ -27,11 +28,9 @@ namespace marline::offload::image {
 namespace {
 
 constexpr size_t kNameBytes = 128;
-constexpr uint32_t kBuckets = 256;
 
 struct Function {
   Entry entry;
-  Function* next;
   char name[kNameBytes];
 };
 
@@ -44,18 +43,13 @@ struct LoadedModule {
 };
 
 Lock g_lock;
-Function* g_buckets[kBuckets];
+PointerTable<Function>& g_functions = make_table<Function>();  // by address; as many as the program has regions
 Lock g_modules_lock;
 bool g_noted = false;
 uint64_t g_unloads = 0;  // the loader's count of closed modules at the last check
 List<LoadedModule, 32> g_modules;
 const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions),
     g_modules_held(g_modules_lock, ForkOrder::kModules);
-
-uint32_t bucket_of(const void* function) {
-  auto address = reinterpret_cast<uint64_t>(function);
-  return static_cast<uint32_t>((address >> 4) * 0x9e3779b97f4a7c15 >> 56);
-}
 
 // Names the function "FILE+0xOFFSET", which addr2line accepts.
 void name_function(Function* function, const void* code) {
@@ -113,13 +107,6 @@ int take_unloads(dl_phdr_info* info, size_t, void* unloads) {
   return 1;
 }
 
-// Called with g_lock held.
-Function* find_function(const void* function) {
-  Function* known = g_buckets[bucket_of(function)];
-  while (known != nullptr && known->entry.host != function) known = known->next;
-  return known;
-}
-
 struct Searched {
   uint64_t address;
   uint64_t module;
@@ -155,19 +142,18 @@ void drop_closed_modules() {
 }  // namespace
 
 const Entry* entry_of_function(const void* function) {
+  auto address = reinterpret_cast<uint64_t>(function);
   {
     Guard guard(g_lock);
-    if (Function* known = find_function(function)) return &known->entry;
+    if (Function* known = g_functions.find(address)) return &known->entry;
   }
   Function* made = make_function(function);  // without g_lock: naming the function takes the loader's lock
   Guard guard(g_lock);
-  if (Function* known = find_function(function)) {
+  if (Function* known = g_functions.find(address)) {
     std::free(made);
     return &known->entry;
   }
-  Function*& first = g_buckets[bucket_of(function)];
-  made->next = first;
-  first = made;
+  g_functions.add(address, made);
   return &made->entry;
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cluster/base/message.hpp"
-#include "cluster/base/numbered.hpp"
+#include "base/id_table.hpp"
 
 namespace marline::offload::cluster {
 
@@ -56,8 +56,8 @@ class Copies {
   Buffer* find(uint64_t number);
   static Copy* find(Buffer& buffer, NodeNumber node);
 
-  Numbered<Buffer> buffers_;  // as many as mapped variables
-  List<Room> rooms_;          // by node
+  IdTable<Buffer> buffers_;  // as many as mapped variables
+  List<Room> rooms_;         // by node
   uint64_t uses_ = 0;
 };
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "cluster/base/message.hpp"
-#include "cluster/base/numbered.hpp"
+#include "base/id_table.hpp"
 #include "cluster/base/ordered.hpp"
 
 namespace marline::offload::cluster {
@@ -129,7 +129,7 @@ class Directory {
   static void remove_holder(List<TaskPlace>& holders, NodeNumber node);
   static void forget_companions(Segment& segment);
 
-  Numbered<Buffer> buffers_;  // as many as mapped variables
+  IdTable<Buffer> buffers_;  // as many as mapped variables
 };
 
 template <class HasEnded>

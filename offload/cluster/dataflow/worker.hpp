@@ -21,7 +21,7 @@
 
 #include "cluster/base/window.hpp"
 
-#include "cluster/base/numbered.hpp"
+#include "base/id_table.hpp"
 #include "cluster/replay/share.hpp"
 
 namespace marline::offload::cluster {
@@ -229,9 +229,9 @@ class Worker {
   uint64_t arrivals_ = 0;  // how many tasks have ever been put into ready_
   // Report now: ended_ holds a batch or an awaited task, or the next report may be delayed.
   bool must_report_ = false;
-  uint64_t awaited_ = 0;     // the program waits for the tasks below this index
-  Numbered<Share> shares_;   // by plan; as many as the plans that node 0 keeps
-  Numbered<Batch> batches_;  // batches in flight
+  uint64_t awaited_ = 0;    // the program waits for the tasks below this index
+  IdTable<Share> shares_;   // by plan; as many as the plans that node 0 keeps
+  IdTable<Batch> batches_;  // batches in flight
   uint64_t last_batch_ = 0;
   List<Message> own_;  // messages from this node to itself, which the driver does not see
 };

@@ -148,7 +148,7 @@ void Batch::begin_plan(const Placement& placement) {
   for (NodeNumber node = 1; node <= placement.members(); ++node) free_.set(node, occupied_.first_slot(node));
   plan_.moved = 0;
   last_ = 0;
-  owners_ = Numbered<Owner>();
+  owners_ = IdTable<Owner>();
 }
 
 void Batch::run_at(const Placement& placement, uint32_t i, NodeNumber node) {

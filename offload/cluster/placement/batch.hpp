@@ -13,7 +13,7 @@
 // decisions are advice: nothing begins at a node.
 #pragma once
 
-#include "cluster/base/numbered.hpp"
+#include "base/id_table.hpp"
 #include "cluster/placement/balance.hpp"
 #include "cluster/placement/sharing.hpp"
 
@@ -115,7 +115,7 @@ class Batch {
     uint64_t number = 0;
     NodeNumber node = 0;
   };
-  Numbered<Owner> owners_;  // of the ranges that tasks of the plan have written
+  IdTable<Owner> owners_;  // of the ranges that tasks of the plan have written
   Plan plan_, best_;
   PlanRun run_;
   bool repeats_ = false;

@@ -6,7 +6,7 @@
 // unit of time, learned from tasks that have run.
 #pragma once
 
-#include "cluster/base/numbered.hpp"
+#include "base/id_table.hpp"
 #include "cluster/placement/tournament.hpp"
 
 namespace marline::offload::cluster {
@@ -164,15 +164,15 @@ class Placement {
 
   PlacementPolicy policy_;
   double latency_ = 0, time_per_byte_ = 0, unknown_time_ = 1;
-  NodeNumber next_ = 1;        // for kRoundRobin
-  NodeNumber last_ = 0;        // the node of the last choice
-  double slots_ = 0;           // of all members
-  List<Member> members_;       // entry 0 is node 1
-  List<double> done_;          // per node: work that has ended, divided by slots
-  Tournament loads_;           // per node: work that is assigned and has not ended, divided by slots
-  List<Cost> costs_;           // by key; at most kernels times sizes (powers of two) times kinds
-  Numbered<HasRun> have_run_;  // at most kernels times nodes
-  uint32_t kinds_ = 0;         // bit k: there is a member of kind k
+  NodeNumber next_ = 1;       // for kRoundRobin
+  NodeNumber last_ = 0;       // the node of the last choice
+  double slots_ = 0;          // of all members
+  List<Member> members_;      // entry 0 is node 1
+  List<double> done_;         // per node: work that has ended, divided by slots
+  Tournament loads_;          // per node: work that is assigned and has not ended, divided by slots
+  List<Cost> costs_;          // by key; at most kernels times sizes (powers of two) times kinds
+  IdTable<HasRun> have_run_;  // at most kernels times nodes
+  uint32_t kinds_ = 0;        // bit k: there is a member of kind k
   List<NodeNumber> candidates_;
 };
 

@@ -215,7 +215,7 @@ class Graphs {
   Directory& directory_;
   Copies& copies_;
   EndsKnown ends_;
-  Numbered<Graph> graphs_;      // as many as the program has persistent graphs
+  IdTable<Graph> graphs_;       // as many as the program has persistent graphs
   List<Replay> replays_;        // replays in flight, oldest first; at most two of each graph
   List<OldWords> ended_words_;  // of replays that have ended before older replays
   List<double> spare_;          // memory for Replay::ran, from a completed replay

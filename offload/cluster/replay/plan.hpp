@@ -59,7 +59,7 @@ struct Plan {
     uint64_t number = 0;
   };
   List<uint64_t> buffers;  // buffers that tasks use, in the order of first use
-  Numbered<Used> is_used;  // the same buffers, for look-up
+  IdTable<Used> is_used;   // the same buffers, for look-up
   List<CopyUse> uses;      // without duplicates once the plan is kept
   uint64_t ran = 0;        // completed replays since the load of the nodes was judged last
   List<uint64_t> start;    // the directory's state when the iteration began (Graphs::describe); empty: unknown

@@ -24,7 +24,7 @@ void leave(SubmittedTask* one) {
   one->task = nullptr;
   if (!is_named) {
     Guard guard(g_submission.lock);
-    g_submission.claimed.remove(one);
+    g_submission.claimed.remove(one->key);
     destroy(one);
   }
   marline_claimed_run(handle);
@@ -75,7 +75,7 @@ void end(SubmittedTask* one) {
   }
   {
     Guard guard(g_submission.lock);
-    g_submission.claimed.remove(one);
+    g_submission.claimed.remove(one->key);
   }
   free_captured(one->task);
   destroy(one);

@@ -158,7 +158,7 @@ void cancels() {
 void left_ended(uint64_t number) {
   Guard guard(g_submission.lock);
   SubmittedTask* one = g_submission.claimed.find(number);
-  g_submission.claimed.remove(one);
+  g_submission.claimed.remove(number);
   destroy(one);
 }
 

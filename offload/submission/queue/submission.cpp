@@ -50,6 +50,7 @@ void count_down(SubmittedTask* one) {
 
 void add_claimed(SubmittedTask* one, uint64_t number) {
   one->created = g_submission.waits.add(g_submission.claimed.is_empty());
+  one->key = number;
   g_submission.claimed.add(number, one);
   if (g_submission.device.load() == nullptr) g_submission.device = one->device;
 }

@@ -4,7 +4,7 @@
 // submission.cpp submits, runtime_calls.cpp has the runtime's calls, ends.cpp ends tasks in the progress hook.
 #pragma once
 
-#include "base/chained.hpp"
+#include "base/id_table.hpp"
 #include "submission/queue/submitted_task.hpp"
 #include "submission/queue/waits.hpp"
 
@@ -15,8 +15,9 @@ namespace marline::offload::submission {
 // One for the process. The lock guards all members but the atomic ones and `hook`.
 struct SubmissionState {
   Lock lock;
-  Chained<SubmittedTask> claimed;  // by number; as many as target tasks that the program has created and not ended
-  Queue to_submit, to_end;
+  // By number; as many as target tasks that the program has created and not ended.
+  PointerTable<SubmittedTask>& claimed = make_table<SubmittedTask>();
+  IntrusiveList<SubmittedTask> to_submit, to_end;
   // Constructs that have been submitted and have not ended, but for regions that graph_iterations.cpp has submitted.
   // Above Device::most_submitted, tasks queue here: a record here is the smallest, and the device already has enough
   // work.

@@ -3,7 +3,6 @@
 // Submits a deferred target construct early (submission.cpp) to its device: its maps are processed now, so that
 // its effect on the data environment is settled. Its copies become operations of the device.
 #include "base/make.hpp"
-#include "base/chained.hpp"
 #include "submission/queue/submission.hpp"
 #include "submission/queue/tool_events.hpp"
 #include "submission/reductions.hpp"

@@ -90,7 +90,6 @@ struct SubmittedTask : Operation {
   uint64_t key = 0;                    // the task's number
   uint64_t met_in = 0;                 // number of the last search for a task's predecessors that has met this task
   uint64_t created = 0;                // its number in TaskWaits
-  SubmittedTask* chained = nullptr;
   Ending* ending = nullptr;
   IntrusiveList<struct ReportedCopies> reported_copies;  // tool_events.hpp
   PendingConstruct* shown = nullptr;  // while the device has the task; a task that waits here needs none

@@ -10,7 +10,6 @@
 // device forgets the graph before the next iteration: the device's record lacks this task, so its order is no longer
 // complete.
 #include "base/make.hpp"
-#include "base/chained.hpp"
 #include "submission/queue/submission.hpp"
 #include "submission/observe/captured_task.hpp"
 #include "submission/replay/known_regions.hpp"
@@ -39,7 +38,6 @@ struct GivenTask {
 
 struct SubmittedGraph {
   uint64_t key = 0;
-  SubmittedGraph* chained = nullptr;
   Device* device = nullptr;
   pthread_t producer = {};
   bool has_barrier = false;  // an iteration begins only when the previous one has ended
@@ -65,7 +63,7 @@ struct SubmittedGraph {
 // The graph with the iteration that the calling thread replays with new arguments; null: none.
 thread_local constinit SubmittedGraph* t_renewed = nullptr;
 
-Chained<SubmittedGraph> g_graphs;  // by number; as many graphs as the program has at a time
+PointerTable<SubmittedGraph>& g_graphs = make_table<SubmittedGraph>();  // as many graphs as the program has at a time
 
 // The list is in the order of the runtime's numbers.
 const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
@@ -143,7 +141,11 @@ Turn take_turn(SubmittedGraph& graph, SubmittedTask* one, const uint64_t* number
 void iterates(uint64_t number, int has_barrier) {
   Guard guard(g_submission.lock);
   SubmittedGraph* graph = g_graphs.find(number);
-  if (graph == nullptr) g_graphs.add(number, graph = make<SubmittedGraph>("a deferred target region"));
+  if (graph == nullptr) {
+    graph = make<SubmittedGraph>("a deferred target region");
+    graph->key = number;
+    g_graphs.add(number, graph);
+  }
   graph->has_barrier = has_barrier != 0;
   graph->is_open = true;
   graph->is_reported = false;
@@ -173,7 +175,7 @@ void graph_ends(uint64_t number) {
     SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return;
     device = graph->device;
-    g_graphs.remove(graph);
+    g_graphs.remove(number);
     destroy(graph);
   }
   if (device != nullptr) device->kind->early->end_graph(device, number);
@@ -273,7 +275,7 @@ bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, 
   }
   {
     Guard guard(g_submission.lock);
-    g_submission.claimed.remove(one);
+    g_submission.claimed.remove(one->key);
   }
   free_captured(one->task);
   destroy(one);
@@ -347,7 +349,7 @@ int replay_next(const marline_target_task_t* task) { return submit_next(*task) ?
 
 void forget_graphs() {
   t_renewed = nullptr;
-  g_graphs = Chained<SubmittedGraph>();
+  g_graphs = {};
 }
 
 }  // namespace marline::offload::submission

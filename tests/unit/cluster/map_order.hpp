@@ -6,7 +6,7 @@
 // dependences and ends: `order.is_before(a, b)`: task b is ordered after a, or a has ended; `order.has_ended(a)`.
 #pragma once
 
-#include "cluster/base/numbered.hpp"
+#include "base/id_table.hpp"
 #include "cluster/data_map.hpp"
 
 namespace marline::offload::cluster {
@@ -53,7 +53,7 @@ class MapOrder {
   template <class Order>
   static void note_user(Mapping& mapping, TaskNumber task, const Order& order);
 
-  Numbered<Mapping> mappings_;
+  IdTable<Mapping> mappings_;
   List<Copy> copies_;  // copies in flight; each new copy is checked against all
 };
 

@@ -120,8 +120,8 @@ class ClusterGraphs {
   [[nodiscard]] bool is_same(Graph& graph, const KernelForm& form, const NewTask& task);
 
   Head& head_;
-  Numbered<Graph> graphs_;
-  Numbered<KeptForms> plans_;
+  IdTable<Graph> graphs_;
+  IdTable<KeptForms> plans_;
   uint64_t repeated_whole_ = 0;
   // Replays that have not ended, oldest first: as few as the program has open iterations.
   List<Replay> replays_;

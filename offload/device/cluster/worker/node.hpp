@@ -267,7 +267,7 @@ class ClusterNode {
   List<Replica*> replicas_;
   // By index, as long as the Worker knows the tasks.
   Window<Started> started_;
-  Numbered<KeptPlan> plans_;
+  IdTable<KeptPlan> plans_;
   List<Message> own_;  // from this node to itself, in order
   size_t next_own_ = 0;
   // How often pointers have been reported. relaxed: the locks of the chunks order it (end_when_allowed).
