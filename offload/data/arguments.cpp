@@ -8,7 +8,7 @@
 
 #include "data/data_environment.hpp"
 #include "data/messages.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -3,7 +3,7 @@
 // Lists the copies of a map entry's data, without its attached pointers, and makes them.
 #include "data/copies.hpp"
 
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "base/forks.hpp"
 #include "base/make.hpp"
 #include "data/mapper.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/contract/users_memory.hpp"
 
 namespace marline::offload::data {

@@ -246,7 +246,7 @@ Lock& images_lock() { return g_lock; }
 
 uint32_t module_changes() { return g_changes.load(std::memory_order_acquire); }
 
-Module* module_behind(uint32_t number) {
+Module* module_after(uint32_t number) {
   Guard guard(g_lock);
   Module* module = g_modules.first();
   while (module != nullptr && module->number <= number) module = module->next;

@@ -88,7 +88,7 @@ Module* unregister_images(const void* descriptor);
 [[nodiscard]] uint32_t module_changes();
 
 // The first registered module with a number above `number`; null: there is none.
-[[nodiscard]] Module* module_behind(uint32_t number);
+[[nodiscard]] Module* module_after(uint32_t number);
 
 // A module that a device does not have yet. The caller loads it. If another thread is loading it already, `others` is
 // set, and the caller may load a second copy. The first copy that is settled counts.

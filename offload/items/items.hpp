@@ -65,7 +65,8 @@ struct Items {
   void** mappers = nullptr;  // may be null
   bool own_bases = false;    // an item's base is its own begin, even if the program reaches the item through a pointer
   bool of_region = false;    // the construct is a target region, which uses the data until it ends
-  ReportedConstruct* reported = nullptr;  // the construct's record if a tool listens (base/told.hpp), else null
+  ReportedConstruct* reported =
+      nullptr;  // the construct's record if a tool listens (base/reported_construct.hpp), else null
   Source source = {};
 };
 

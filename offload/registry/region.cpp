@@ -7,7 +7,7 @@
 
 #include "base/report.hpp"
 #include "device/contract/place.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/contract/wait.hpp"
 #include "device/contract/pending_constructs.hpp"
 #include "image/images.hpp"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "items/items.hpp"
-#include "base/told.hpp"
+#include "base/reported_construct.hpp"
 #include "device/contract/capture.hpp"
 #include "device/contract/device.hpp"
 #include "data/arguments.hpp"

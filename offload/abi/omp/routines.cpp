@@ -6,7 +6,7 @@
 // size.
 #include "base/report.hpp"
 #include "device/contract/delegate.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/contract/users_memory.hpp"
 #include "abi/omp/copies.hpp"
 #include "registry/registry.hpp"

@@ -224,7 +224,7 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
   Choice best;
   for (NodeNumber node : candidates_) {
     Choice one = by_loads ? by_load(placement, number, node) : at_node(placement, number, node, false);
-    if (tasks_[number].inputs.is_empty()) one.cost += ahead_of(placement, number, node);
+    if (tasks_[number].inputs.is_empty()) one.cost += reader_time(placement, number, node);
     bool is_before = node == last_ || (best.node != last_ && node < best.node);
     if (best.node == 0 || one.is_better(best) || (one.is_as_good(best) && is_before)) best = one;
   }
@@ -296,7 +296,7 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
 // For a task that no input ties to a node: the time to move data for its most demanding reader if the task runs at the
 // node. That data is the reader's other inputs, as far as they are placed, or, if that is less, what this task writes
 // for the reader.
-double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber node) const {
+double Batch::reader_time(const Placement& placement, uint32_t number, NodeNumber node) const {
   uint64_t most = 0;
   size_t readers = 0;
   for (const PlanRun::Reader& reader : run_.readers_of(number)) {

@@ -98,7 +98,7 @@ class Batch {
   double take_inputs(const Placement& placement, uint32_t task, NodeNumber node, bool is_final, uint64_t& missing);
   [[nodiscard]] NodeNumber block_of(const BatchTask& task) const;
   Choice by_load(const Placement& placement, uint32_t task, NodeNumber node) const;
-  [[nodiscard]] double ahead_of(const Placement& placement, uint32_t task, NodeNumber node) const;
+  [[nodiscard]] double reader_time(const Placement& placement, uint32_t task, NodeNumber node) const;
 
   List<BatchTask> tasks_;
   List<uint32_t> order_before_;  // the order of the plan before

@@ -178,21 +178,21 @@ class Placement {
 
 template <class With>
 void Placement::for_least(Tournament& loads, const PlacementRequest& request, const With& with) const {
-  constexpr double kAside = 1e300;
-  struct PendingConstruct {
+  constexpr double kSkipped = 1e300;
+  struct Skipped {
     NodeNumber node;
     double load;
   };
-  List<PendingConstruct> aside;
-  for (size_t found = 0; found < kLeastLoaded && aside.count() < loads.count();) {
+  List<Skipped> skipped;
+  for (size_t found = 0; found < kLeastLoaded && skipped.count() < loads.count();) {
     NodeNumber node = loads.least();
-    aside.push({node, loads[node]});
-    loads.set(node, kAside);
+    skipped.push({node, loads[node]});
+    loads.set(node, kSkipped);
     if (!may_run(request, node)) continue;
     ++found;
     with(node);
   }
-  for (const PendingConstruct& one : aside) loads.set(one.node, one.load);
+  for (const Skipped& one : skipped) loads.set(one.node, one.load);
 }
 
 template <class Held>

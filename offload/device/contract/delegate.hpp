@@ -4,7 +4,7 @@
 // program's constructs and routines are passed on to that runtime. Any thread may call these functions.
 #pragma once
 
-#include "base/told.hpp"
+#include "base/reported_construct.hpp"
 #include "device/contract/device.hpp"
 #include "items/items.hpp"
 

@@ -47,7 +47,7 @@ struct Operation {
   uint64_t result;              // set before `ended` is called, if the operation has a result
   bool timed = false;           // the operation is a kernel whose times are wanted; set by the caller
   bool has_poller = false;      // a thread polls for this operation; do not wake another
-  uint64_t begin = 0, end = 0;  // when the device ran the operation (tell.hpp, now)
+  uint64_t begin = 0, end = 0;  // when the device ran the operation (base/now.hpp)
   const Device* by = nullptr;   // of a cluster: the member that ran the operation, if its times are known
   // The number of a kernel on a device that accepts early submission, by which Launch::after names the kernel. Set by
   // `launch`.

@@ -6,7 +6,7 @@
 
 #include "base/forks.hpp"
 #include "base/intrusive_list.hpp"
-#include "base/json.hpp"
+#include "device/contract/json.hpp"
 #include "base/lock.hpp"
 #include "device/contract/place.hpp"
 #include "image/images.hpp"

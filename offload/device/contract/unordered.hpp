@@ -4,7 +4,7 @@
 // unmaps. A device with a checking mode gets it by EarlySubmission::unordered.
 #pragma once
 
-#include "base/told.hpp"
+#include "base/reported_construct.hpp"
 
 #include <cstddef>
 #include <cstdint>

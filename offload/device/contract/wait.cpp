@@ -3,7 +3,7 @@
 // Implements waiting with events, and the lock as a list of waiters.
 #include "device/contract/wait.hpp"
 
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 
 #include <sched.h>
 

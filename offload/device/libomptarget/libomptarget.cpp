@@ -11,7 +11,7 @@
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
 #include "device/contract/place.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/contract/wait.hpp"
 #include "device/contract/pending_constructs.hpp"
 #include "device/libomptarget/cuda/cuda_driver.hpp"
@@ -54,10 +54,10 @@ struct Started {
   PendingConstruct shown;  // of a held task
   Doing doing;
   ReportedConstruct* reported = nullptr;  // of a held task, if a tool listens
-  // If a tool listens: when the operations were started, and when their end was seen (tell.hpp, now).
+  // If a tool listens: when the operations were started, and when their end was seen (base/now.hpp).
   uint64_t begin = 0, end = 0;
   bool unlocks = false;  // no other thread may be in libomptarget while the operations end (g_calls)
-  // When a query was first refused because other threads were in libomptarget (tell.hpp, now).
+  // When a query was first refused because other threads were in libomptarget (base/now.hpp).
   uint64_t refused_since = 0;
 };
 
@@ -222,7 +222,7 @@ struct Held {
 };
 
 // Allocates the record of a construct whose task is held. The construct is shown as pending until it ends.
-Started* put_aside(const Doing& doing, const Held& held, ReportScope& scope) {
+Started* make_held(const Doing& doing, const Held& held, ReportScope& scope) {
   auto* started = make<Started>("a deferred target construct");
   started->task = held.task;
   started->staged = held.staged;
@@ -239,7 +239,7 @@ int cooperate(const Doing& doing, const Held& held, bool unlocks, ReportScope& s
   if (held.task == nullptr && !marline_target_can_suspend())
     return call_and_report(doing, unlocks, scope.reported(), call);
   Started here;
-  Started* started = held.task != nullptr ? put_aside(doing, held, scope) : &here;
+  Started* started = held.task != nullptr ? make_held(doing, held, scope) : &here;
   ReportedConstruct* reported = held.task != nullptr ? started->reported : scope.reported();
   if (reported != nullptr) started->begin = now();
   started->unlocks = unlocks;
@@ -424,7 +424,7 @@ int llvm_device_count(const char** why) {
   std::atexit(note_end);
   notify_aborts();
   g_open.store(true, std::memory_order_release);  // pairs with llvm_forget
-  for (Module* module = module_behind(0); module != nullptr; module = module_behind(module->number)) add_module(module);
+  for (Module* module = module_after(0); module != nullptr; module = module_after(module->number)) add_module(module);
   find_routines();
   g_hook = marline_progress_register("libomptarget", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");

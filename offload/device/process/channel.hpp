@@ -61,7 +61,7 @@ struct Command {
 struct Completion {
   uint64_t operation;
   uint64_t result;
-  uint64_t begin, end;  // times of a kernel, if Command::timed asked for them (tell.hpp, now)
+  uint64_t begin, end;  // times of a kernel, if Command::timed asked for them (base/now.hpp)
 };
 
 // How the device's process has ended, and in which target region. It has the facts of a ProcessEnd (crash_report.hpp),

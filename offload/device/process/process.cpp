@@ -10,7 +10,7 @@
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/contract/wait.hpp"
 #include "device/process/inheritance.hpp"
 #include "device/process/memory.hpp"
@@ -116,7 +116,7 @@ int take_completions(Process* process) {
   }
   process->unfinished.shrink(kept);
   Ring& ring = process->channel->completions;
-  for (uint32_t told = kept; told < kMostPerPoll && !ring.is_empty(); ++told) {
+  for (uint32_t taken = kept; taken < kMostPerPoll && !ring.is_empty(); ++taken) {
     // The completion is ordered after its command, and the command after the setup of the operation's storage. The
     // device's process passes that order on, but ThreadSanitizer does not see into that process. For it, this thread
     // acquires the publication of the command itself.

@@ -7,7 +7,7 @@
 // destructors belong to the program.
 #include "base/lock.hpp"
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/process/process.hpp"
 #include "device/process/memory.hpp"
 #include "device/processor/call_kernel.hpp"

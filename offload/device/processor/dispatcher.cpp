@@ -6,7 +6,7 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "device/processor/shared_cpu.hpp"
 #include "marline/devices.h"
 

@@ -76,7 +76,7 @@ void run_all(WorkList list);
 
 // Whether each dispatcher sleeps, or has a first thread that runs a kernel and so does not look for work.
 [[nodiscard]] bool dispatcher_sleeps();
-// When a dispatcher has last looked for work (tell.hpp, now).
+// When a dispatcher has last looked for work (base/now.hpp).
 [[nodiscard]] uint64_t dispatcher_looked();
 
 }  // namespace marline::offload::device

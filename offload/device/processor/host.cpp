@@ -4,7 +4,7 @@
 // asks for it, as the initial task of a target region. Each device has its own copy of an image, and so of its
 // variables.
 #include "device/contract/kinds.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/processor.hpp"
 #include "image/images.hpp"

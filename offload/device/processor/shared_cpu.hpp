@@ -13,7 +13,7 @@ namespace marline::offload::device {
 class SharedCpu {
  public:
   // The calling thread has got a command. `was_away`: the command came while this thread had yielded the CPU, so
-  // another thread of the CPU may have sent it. `time`: tell.hpp, now.
+  // another thread of the CPU may have sent it. `time`: base/now.hpp.
   void note_command(bool was_away, uint64_t time);
 
  private:

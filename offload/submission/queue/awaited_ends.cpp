@@ -11,16 +11,16 @@ using namespace device;
 using namespace image;
 
 // Called with the lock, for a task that is awaited.
-void note_to_report(SubmittedTask* one, List<uint64_t>& tell) {
+void note_to_report(SubmittedTask* one, List<uint64_t>& to_report) {
   if (!one->is_on_device() || one->is_reported) return;
   one->is_reported = true;
-  tell.push(one->number);
+  to_report.push(one->number);
 }
 
 // Called with the lock. The host waits for the ends of these claimed tasks, and so for the ends of their predecessors,
 // as a task is ended after them. Each task is visited once. The caller must notify the device of the tasks in `tell`,
 // without the lock.
-void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
+void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& to_report) {
   List<uint64_t> left;
   for (size_t i = 0; i < count; ++i) left.push(numbers[i]);
   while (!left.is_empty()) {
@@ -30,7 +30,7 @@ void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
     one->is_awaited = true;
     if (one->task->kernel != nullptr)
       const_cast<Entry*>(one->task->kernel)->is_awaited.store(true, std::memory_order_relaxed);
-    note_to_report(one, tell);
+    note_to_report(one, to_report);
     for (uint64_t before : one->predecessors) left.push(before);
   }
 }

@@ -63,7 +63,7 @@ void* take(CapturedTask* task) {
 
 void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
   auto* one = static_cast<SubmittedTask*>(taken);
-  List<uint64_t> tell;
+  List<uint64_t> to_report;
   if (one->task->graph != 0 && others == 0 && submit_in_turn(one, numbers, count)) return;
   {
     Guard guard(g_submission.lock);
@@ -76,10 +76,10 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
       ++one->missing;
     }
     if (others != 0) ++one->missing;
-    if (one->is_awaited) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
+    if (one->is_awaited) note_awaited(one->predecessors.begin(), one->predecessors.count(), to_report);
     count_down(one);
   }
-  report_awaited(g_submission.device.load(), tell);
+  report_awaited(g_submission.device.load(), to_report);
   submit_ready();
 }
 
@@ -115,7 +115,7 @@ namespace {
 
 void program_waits(marline_wait_kind_t kind) {
   waits(kind);
-  if (g_submission.waits.has_told(kind)) return;
+  if (g_submission.waits.has_notified(kind)) return;
   {
     Guard guard(g_submission.lock);
     g_submission.waits.begin(kind, g_submission.device.load()->holds_back);
@@ -124,12 +124,12 @@ void program_waits(marline_wait_kind_t kind) {
 }
 
 void awaited(uint64_t number) {
-  List<uint64_t> tell;
+  List<uint64_t> to_report;
   {
     Guard guard(g_submission.lock);
-    note_awaited(&number, 1, tell);
+    note_awaited(&number, 1, to_report);
   }
-  report_awaited(g_submission.device.load(), tell);
+  report_awaited(g_submission.device.load(), to_report);
 }
 
 // Only for a task that no thread is submitting yet.

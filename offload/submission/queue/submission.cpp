@@ -114,10 +114,11 @@ bool keeps_in_flight(const SubmittedTask* one) { return one->ending != nullptr; 
 
 // Called with the lock, by the submitting thread. A task that is left to the runtime can run when its predecessors have
 // ended, so their ends are awaited.
-void note_submitted(SubmittedTask* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
+void note_submitted(SubmittedTask* one, bool is_launched, List<uint64_t>& to_report, int& pushed) {
   is_launched ? one->transition_to_submitted() : one->transition_to_left_to_runtime();
-  if (is_launched && one->is_awaited) note_to_report(one, tell);
-  if (!is_launched || keeps_in_flight(one)) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
+  if (is_launched && one->is_awaited) note_to_report(one, to_report);
+  if (!is_launched || keeps_in_flight(one))
+    note_awaited(one->predecessors.begin(), one->predecessors.count(), to_report);
   if (is_launched && one->device->holds_back && !one->has_ended) g_submission.waits.note_given(one->created);
   if (lets_others_go(one)) release_dependents(one);
   if (one->may_end()) push_end(one, pushed);
@@ -180,7 +181,7 @@ namespace {
 void submit_first(int& pushed) {
   ++g_submission.submitted;
   SubmittedTask* one = g_submission.to_submit.pop();
-  List<uint64_t> after, tell;
+  List<uint64_t> after, to_report;
   list_open_predecessors(one, after);
   one->is_reported = is_awaited(one);
   g_submission.lock.release();
@@ -189,16 +190,16 @@ void submit_first(int& pushed) {
   g_submission.lock.take();
   if (is_launched && one->is_ready) report_detached(one);  // it cannot end before it is marked as submitted
   if (!is_launched) --g_submission.submitted;
-  note_submitted(one, is_launched, tell, pushed);
-  if (tell.is_empty()) return;
+  note_submitted(one, is_launched, to_report, pushed);
+  if (to_report.is_empty()) return;
   g_submission.lock.release();
-  report_awaited(g_submission.device.load(), tell);
+  report_awaited(g_submission.device.load(), to_report);
   g_submission.lock.take();
 }
 
 // Notifies the device that the program waits. Called with the lock, which it releases meanwhile. The device has got all
 // tasks that could be submitted, so it knows as much as it can when it plans.
-void tell_wait() {
+void notify_wait() {
   bool singly = g_submission.waits.take();
   g_submission.lock.release();
   Device* device = g_submission.device.load();
@@ -214,9 +215,9 @@ void submit_ready() {
   while (!g_submission.is_submitting) {
     const SubmittedTask* next = g_submission.to_submit.first();
     bool has_next = next != nullptr && g_submission.submitted < next->device->most_submitted;
-    if (!has_next && !g_submission.waits.tells()) break;
+    if (!has_next && !g_submission.waits.must_notify()) break;
     g_submission.is_submitting = true;
-    has_next ? submit_first(pushed) : tell_wait();
+    has_next ? submit_first(pushed) : notify_wait();
     g_submission.is_submitting = false;
   }
   g_submission.lock.release();
@@ -227,7 +228,7 @@ void submit_ready() {
 // waits until it is done, which takes some microseconds. The task is launched as one that the program waits for
 // (`is_reported`): the program may wait for all tasks of an iteration before it begins the next iteration.
 bool submit_now(SubmittedTask* one, List<uint64_t>& after) {
-  List<uint64_t> tell;
+  List<uint64_t> to_report;
   int pushed = 0;
   g_submission.lock.take();
   while (g_submission.is_submitting) {
@@ -243,9 +244,9 @@ bool submit_now(SubmittedTask* one, List<uint64_t>& after) {
   g_submission.lock.take();
   g_submission.is_submitting = false;
   one->missing = 0;
-  note_submitted(one, is_launched, tell, pushed);
+  note_submitted(one, is_launched, to_report, pushed);
   g_submission.lock.release();
-  report_awaited(g_submission.device.load(), tell);
+  report_awaited(g_submission.device.load(), to_report);
   notify_hook(pushed);
   submit_ready();  // submits what other threads have queued meanwhile
   return is_launched;

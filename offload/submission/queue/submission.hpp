@@ -70,8 +70,8 @@ void count_down(SubmittedTask* one);
 
 // In awaited_ends.cpp, for tasks with ends that the host waits for. The first two are called with the lock, the last
 // one without it.
-void note_to_report(SubmittedTask* one, List<uint64_t>& tell);
-void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell);
+void note_to_report(SubmittedTask* one, List<uint64_t>& to_report);
+void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& to_report);
 void report_awaited(Device* device, const List<uint64_t>& numbers);
 
 // In order_check.cpp. Called before the task is launched, without the lock. Does nothing unless the device checks

@@ -54,7 +54,7 @@ struct TransientCopy : Operation {
   bool in_parts = false;
 };
 
-bool brought(Operation* operation) {
+bool end_transient_copy(Operation* operation) {
   auto* copies = static_cast<TransientCopy*>(operation);
   bool in_parts = copies->in_parts;
   destroy(copies);
@@ -64,7 +64,7 @@ bool brought(Operation* operation) {
 
 TransientCopy* make_transient_copy(bool in_parts) {
   auto* operation = make<TransientCopy>("a deferred target region");
-  operation->ended = brought;
+  operation->ended = end_transient_copy;
   operation->in_parts = in_parts;
   return operation;
 }

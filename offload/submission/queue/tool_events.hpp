@@ -9,7 +9,7 @@
 #include "base/intrusive_list.hpp"
 #include "base/list.hpp"
 #include "device/contract/capture.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 
 namespace marline::offload::submission {
 

@@ -35,7 +35,7 @@ bool TaskWaits::is_for_some(marline_wait_kind_t kind) const {
   return !is_for_all && kind != MARLINE_WAIT_FOR_WORK && kind != MARLINE_WAIT_DEPENDENCES;
 }
 
-bool TaskWaits::has_told(marline_wait_kind_t kind) const {
+bool TaskWaits::has_notified(marline_wait_kind_t kind) const {
   const std::atomic<uint64_t>& reported = is_for_some(kind) ? awaited_ : waited_;
   return created_.load(std::memory_order_relaxed) == reported.load(std::memory_order_relaxed);
 }
@@ -44,14 +44,14 @@ void TaskWaits::begin(marline_wait_kind_t kind, bool holds_back) {
   uint64_t created = created_.load(std::memory_order_relaxed);
   bool singly = is_for_some(kind);
   singly_ = singly_ || singly;
-  tells_ = tells_ || singly || holds_back;
+  must_notify_ = must_notify_ || singly || holds_back;
   waited_.store(created, std::memory_order_relaxed);
   if (singly) awaited_.store(created, std::memory_order_relaxed);
 }
 
 bool TaskWaits::take() {
   bool singly = singly_;
-  tells_ = singly_ = false;
+  must_notify_ = singly_ = false;
   return singly;
 }
 
@@ -59,7 +59,7 @@ void TaskWaits::forget() {
   uint64_t created = created_.load(std::memory_order_relaxed);
   waited_.store(created, std::memory_order_relaxed);
   awaited_.store(created, std::memory_order_relaxed);
-  tells_ = singly_ = false;
+  must_notify_ = singly_ = false;
 }
 
 }  // namespace marline::offload::submission

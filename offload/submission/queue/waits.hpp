@@ -2,7 +2,7 @@
 //
 // Which of the claimed tasks (submission.cpp) the program waits for, by numbers in the order of their creation,
 // from 1 on. A wait is for all tasks created before it. If other threads create tasks meanwhile, a wait for these
-// follows. All functions but `has_told` are called with the lock of submission.cpp.
+// follows. All functions but `has_notified` are called with the lock of submission.cpp.
 #pragma once
 
 #include "marline/devices.h"
@@ -18,14 +18,14 @@ class TaskWaits {
 
   // Called without the lock, by a thread that begins to wait. Whether no task has been created since the last wait of
   // that kind.
-  [[nodiscard]] bool has_told(marline_wait_kind_t kind) const;
+  [[nodiscard]] bool has_notified(marline_wait_kind_t kind) const;
   // A wait has begun. `holds_back`: the device wants to be notified of waits of all kinds.
   void begin(marline_wait_kind_t kind, bool holds_back);
 
   // A task has been submitted to the device. If it was created before a wait, the device is to be notified of the wait.
-  void note_given(uint64_t number) { tells_ = tells_ || number <= waited_.load(std::memory_order_relaxed); }
+  void note_given(uint64_t number) { must_notify_ = must_notify_ || number <= waited_.load(std::memory_order_relaxed); }
   // Whether the device is to be notified that the program waits.
-  [[nodiscard]] bool tells() const { return tells_; }
+  [[nodiscard]] bool must_notify() const { return must_notify_; }
   // The device is being notified. True: the wait may be for some of the tasks only.
   [[nodiscard]] bool take();
 
@@ -44,7 +44,7 @@ class TaskWaits {
   // created_ when the last wait began, and when the last wait began that may be for some tasks only.
   std::atomic<uint64_t> waited_{0}, awaited_{0};
   std::atomic<const void*> creator_{nullptr};  // the creator of all tasks in progress; null: there are several
-  bool tells_ = false, singly_ = false;
+  bool must_notify_ = false, singly_ = false;
 };
 
 }  // namespace marline::offload::submission

@@ -57,10 +57,10 @@ HandshakeResult greet(int socket, const Job& job, int other, Purpose purpose, De
   if (!send_all(socket, &hello, sizeof hello, deadline)) return HandshakeResult::kClosed;
   if (!receive_all(socket, &challenge, sizeof challenge, deadline)) return HandshakeResult::kClosed;
   if (challenge.proof != prove(job, Prover::kAccepter, hello, challenge.nonce)) return HandshakeResult::kStranger;
-  uint64_t proof = prove(job, Prover::kConnector, hello, challenge.nonce), welcome = 0;
+  uint64_t proof = prove(job, Prover::kConnector, hello, challenge.nonce), answer = 0;
   if (!send_all(socket, &proof, sizeof proof, deadline)) return HandshakeResult::kClosed;
-  if (!receive_all(socket, &welcome, sizeof welcome, deadline)) return HandshakeResult::kClosed;
-  return welcome == kAccepted ? HandshakeResult::kDone : HandshakeResult::kStranger;
+  if (!receive_all(socket, &answer, sizeof answer, deadline)) return HandshakeResult::kClosed;
+  return answer == kAccepted ? HandshakeResult::kDone : HandshakeResult::kStranger;
 }
 
 size_t Handshake::wants() const {

@@ -9,10 +9,10 @@
 //     Hello, with a nonce      ->
 //                              <- Challenge: another nonce, and a proof over both nonces
 //     proof over both nonces   ->
-//                              <- welcome
+//                              <- acceptance
 //
-// Both sides have chosen a nonce, so an answer of an older handshake is not valid. The welcome shows the connecting
-// process that the accepting process knows it: without a welcome, the accepting process may have dropped it as a
+// Both sides have chosen a nonce, so an answer of an older handshake is not valid. The acceptance shows the connecting
+// process that the accepting process knows it: without an acceptance, the accepting process may have dropped it as a
 // stranger, and the connecting process may try again.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace marline::offload::wire {
 enum class Purpose : uint32_t { kMeet = 1, kLink = 2, kLauncher = 3 };
 enum class HandshakeResult : uint8_t { kDone, kClosed, kStranger };
 
-// Called by the process that has connected to process `other`. Returns kClosed if there was no welcome.
+// Called by the process that has connected to process `other`. Returns kClosed if there was no acceptance.
 [[nodiscard]] HandshakeResult greet(int socket, const Job& job, int other, Purpose purpose, Deadline deadline);
 
 // The accepting side. It uses no sockets: the caller passes the received bytes to `take` and sends the answer that it

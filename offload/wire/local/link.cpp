@@ -67,7 +67,8 @@ Link::Sent Link::send_control(Frame frame) {
 Link::Sent Link::send_or_queue(const Frame& given, const uint64_t* words, const void* bulk, Outgoing* outgoing,
                                bool may_wait) {
   Frame frame = given;
-  frame.credits = untold.load(std::memory_order_relaxed) != 0 ? untold.exchange(0, std::memory_order_relaxed) : 0;
+  frame.credits =
+      unreported.load(std::memory_order_relaxed) != 0 ? unreported.exchange(0, std::memory_order_relaxed) : 0;
   const bool is_first = outbox.first() == nullptr;
   uint64_t done = 0;
   if (is_first && !may_wait) {

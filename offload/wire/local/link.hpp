@@ -36,7 +36,7 @@ struct Burst {
   uint64_t last_sent = 0;
   uint32_t frames = 0;
 
-  // Counts a frame that is sent at time `sent` (monotonic_nanoseconds). Returns whether it may wait.
+  // Counts a frame that is sent at time `sent` (now). Returns whether it may wait.
   [[nodiscard]] bool take(uint64_t sent);
 };
 
@@ -86,7 +86,7 @@ struct Link {
   std::atomic<uint64_t> sent{0};           // the same as `sequence`, for has_room
   std::atomic<uint32_t> queued{0};         // frames in `outbox`
   std::atomic<uint64_t> taken_by_peer{0};  // frames, by the peer's credits. Written by the polling thread
-  std::atomic<uint32_t> untold{0};         // frames delivered here that no credits have reported to the peer
+  std::atomic<uint32_t> unreported{0};     // frames delivered here that no credits have reported to the peer
   // A send failed because the peer's machine is silent: the system reports that only once.
   std::atomic<bool> is_silent{false};
   std::atomic<bool> ended{false};  // no more bytes will come. Written by the polling thread

@@ -118,7 +118,7 @@ void Link::finish_frame(Visit& visit) {
   if (frame.credits != 0) taken_by_peer.fetch_add(frame.credits, std::memory_order_relaxed);
   --visit.frames_left;
   if (!decoder.is_control()) {
-    untold.fetch_add(1, std::memory_order_relaxed);
+    unreported.fetch_add(1, std::memory_order_relaxed);
     visit.user->deliver(visit.user->data, peer, frame, decoder.words());
   } else if (static_cast<ControlKind>(frame.kind) == ControlKind::kLeave) {
     has_left = true;

@@ -30,7 +30,7 @@ bool send(Wire* generic, int peer, const Frame& given, const uint64_t* words, co
   LocalWire* wire = local_of(generic);
   Frame frame = given;
   frame.job = wire->job_word;
-  frame.sent = monotonic_nanoseconds();
+  frame.sent = now();
   frame.incarnation = 0;
   Link::Sent sent = wire->links[peer].send(frame, words, bulk, outgoing);
   note_sent(wire, sent);
@@ -62,7 +62,7 @@ bool is_finished(const Link& link) {
 int visit(LocalWire* wire, Link& link, int most) {
   Visit visit = {.user = &wire->user, .frames_left = most, .bytes_left = kBytesPerVisit};
   link.receive(visit);
-  if (link.untold.load(std::memory_order_relaxed) >= kReportAtLeast) {
+  if (link.unreported.load(std::memory_order_relaxed) >= kReportAtLeast) {
     note_sent(wire, link.send_control(control_frame(wire, ControlKind::kCredits)));
   }
   int done = most - visit.frames_left;
@@ -99,7 +99,7 @@ int visit_sockets(LocalWire* wire) {
 
 // Finds a machine that is silent while data to it is in flight. The system reports other silent machines.
 int look_at_hosts(LocalWire* wire) {
-  uint64_t time = monotonic_nanoseconds();
+  uint64_t time = now();
   int lost = 0;
   if (time - wire->looked_at_hosts < kLookAtHosts) return 0;
   wire->looked_at_hosts = time;
@@ -127,21 +127,21 @@ bool has_to_look(LocalWire* wire, int delivered) {
 
 // Returns how much has happened. Bytes that have moved count, too: a thread that waits for room must see the room.
 int flush(LocalWire* wire) {
-  int told = 0, moved = 0;
+  int delivered = 0, moved = 0;
   uint64_t time = 0;
   for (int i = 0; i < wire->count; ++i) {
     Link& link = wire->links[i];
-    while (link.queued.load(std::memory_order_relaxed) != 0 && told < kFramesPerPoll) {
-      if (time == 0) time = monotonic_nanoseconds();
+    while (link.queued.load(std::memory_order_relaxed) != 0 && delivered < kFramesPerPoll) {
+      if (time == 0) time = now();
       Outgoing* finished = nullptr;
       Link::Flushed flushed = link.flush(time, finished);
       if (flushed == Link::Flushed::kSome) ++moved;
       if (flushed != Link::Flushed::kBulk) break;
       finished->sent(finished);
-      ++told;
+      ++delivered;
     }
   }
-  return told + moved;
+  return delivered + moved;
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ Frame control_frame(const LocalWire* wire, ControlKind kind) {
   Frame frame = {};
   frame.kind = static_cast<uint16_t>(kind);
   frame.job = wire->job_word;
-  frame.sent = monotonic_nanoseconds();
+  frame.sent = now();
   return frame;
 }
 

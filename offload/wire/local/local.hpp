@@ -6,7 +6,7 @@
 // in all; the limit is the number of open files, one or two per peer.
 #pragma once
 
-#include "wire/base/clock.hpp"
+#include "base/now.hpp"
 #include "wire/base/wire.hpp"
 #include "wire/local/link.hpp"
 
@@ -36,7 +36,7 @@ struct LocalWire {
   int first = 0;   // the link that the next poll visits first; used by the polling thread, like the next three
   unsigned polls = 0;
   bool leaves_alone = false;     // this process does not wait for all to leave; the peers answer by closing their ends
-  uint64_t looked_at_hosts = 0;  // time of the last look at the hosts, by monotonic_nanoseconds
+  uint64_t looked_at_hosts = 0;  // time of the last look at the hosts, by now
   std::atomic<bool> woken{false};            // set by `wake`; reset by the waiting thread
   std::atomic<bool> look_at_sockets{false};  // the waiting thread has seen that a socket is ready
   std::atomic<bool> look_at_hosts{false};    // a thread has slept: it may be time to look at the hosts

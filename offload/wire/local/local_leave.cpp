@@ -50,10 +50,10 @@ void drain_streams(LocalWire* wire) {
     Link& link = wire->links[i];
     if (!is_gone(link) && !link.transport.shared) shutdown(link.transport.socket, SHUT_WR);
   }
-  uint64_t end = monotonic_nanoseconds() + kLinger;
+  uint64_t end = now() + kLinger;
   poll_until(wire, [&] {
     bool closed = all_links(wire, [](const Link& link) { return is_gone(link) || link.transport.shared; });
-    return closed || monotonic_nanoseconds() > end;
+    return closed || now() > end;
   });
 }
 

@@ -143,12 +143,12 @@ int reach_first(const Meeting& meeting, const Address& address, bool was_there, 
 bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
   const Job& job = meeting.job;
   int socket = reach_first(meeting, address, meeting.shared_listener >= 0, deadline);
-  HandshakeResult greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
-  if (greeting == HandshakeResult::kStranger) {
+  HandshakeResult handshake = greet(socket, job, 0, Purpose::kMeet, deadline);
+  if (handshake == HandshakeResult::kStranger) {
     give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job",
             job.address, job.number);
   }
-  bool is_known = greeting == HandshakeResult::kDone;
+  bool is_known = handshake == HandshakeResult::kDone;
   if (meeting.shared_listener < 0) open_listeners(meeting, own_address(socket));
   bool done = is_known && send_all(socket, &meeting.cards[job.number], sizeof(Card), deadline) &&
               receive_all(socket, meeting.cards, sizeof(Card) * static_cast<size_t>(job.count), deadline);
@@ -156,7 +156,7 @@ bool meet_first(Meeting& meeting, const Address& address, Deadline deadline) {
     set_host(meeting.cards[0], socket);
   } else if (is_known || deadline.left() == 0) {
     const char* why = deadline.left() != 0 ? "has ended, or refuses it: two with this number?"
-                      : greeting == HandshakeResult::kClosed
+                      : handshake == HandshakeResult::kClosed
                           ? "does not answer, or refuses it: is MARLINE_JOB_COUNT the same there?"
                           : "does not answer";
     give_up(meeting.user, "process %d of the job at %s: process 0 %s", job.number, job.address, why);

@@ -138,14 +138,14 @@ int connect_to_peer(const Opening& opening, int peer, Deadline deadline) {
   }
 }
 
-// Until the peer sends its welcome, it may close the connection as one of too many unknown ones. This process then
+// Until the peer sends its acceptance, it may close the connection as one of too many unknown ones. This process then
 // tries again.
 void connect_link(const Opening& opening, int peer, Deadline deadline) {
   int socket = connect_to_peer(opening, peer, deadline);
   for (;;) {
-    HandshakeResult greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
-    if (greeting == HandshakeResult::kStranger) give_up_on(opening, peer, "another process answers in its place");
-    if (greeting == HandshakeResult::kDone) break;
+    HandshakeResult handshake = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
+    if (handshake == HandshakeResult::kStranger) give_up_on(opening, peer, "another process answers in its place");
+    if (handshake == HandshakeResult::kDone) break;
     if (deadline.left() == 0) give_up_on(opening, peer, "it does not answer");
     close(socket);
     nanosleep(&kRetry, nullptr);

@@ -47,7 +47,7 @@ void pause() {
 // perhaps to the peer: the system tends to wake the peer on the sender's CPU. The peer may then have answered by a
 // socket.
 bool spin(LocalWire* wire, uint64_t limit, bool wants_room) {
-  uint64_t end = monotonic_nanoseconds() + limit;
+  uint64_t end = now() + limit;
   int left = wants_room ? kLooksWithoutYieldForRoom : kLooksWithoutYield;
   if (wire->crowded) left = 0;
   do {
@@ -61,7 +61,7 @@ bool spin(LocalWire* wire, uint64_t limit, bool wants_room) {
       }
     }
     if (wire->streams != 0 && has_ready_socket(wire)) return true;
-  } while (monotonic_nanoseconds() < end);
+  } while (now() < end);
   return false;
 }
 

@@ -3,7 +3,7 @@
 // Serves the connections of a job's processes side by side.
 #include "wire/local/reception.hpp"
 
-#include "wire/base/clock.hpp"
+#include "base/now.hpp"
 
 #include <unistd.h>
 
@@ -17,9 +17,9 @@ namespace marline::offload::wire {
 
 namespace {
 
-// Nanoseconds; a guest that is unproven for longer may be dropped to free its descriptor.
+// Nanoseconds; a newcomer that is unproven for longer may be dropped to free its descriptor.
 constexpr uint64_t kSilence = 1'000'000'000;
-constexpr int kAtOnce = 64;  // connections accepted between two looks at the guests
+constexpr int kAtOnce = 64;  // connections accepted between two looks at the newcomers
 
 bool has_no_descriptor() { return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS; }
 
@@ -27,7 +27,7 @@ bool has_no_descriptor() { return errno == EMFILE || errno == ENFILE || errno ==
 
 struct Reception::Newcomer {
   int socket;
-  uint64_t since;  // monotonic_nanoseconds
+  uint64_t since;  // now
   Source source;
   Handshake handshake;
   size_t got;  // of `bytes`
@@ -83,7 +83,7 @@ int Reception::milliseconds_to_look(Deadline deadline) const {
   return is_starved_ ? std::min(kStarved, deadline.left()) : deadline.left();
 }
 
-// Goes from the last guest to the first, because removing a guest moves the guests after it. Returns whether there is
+// Goes from the last newcomer to the first, because removing one moves those after it. Returns whether there is
 // an outcome.
 bool Reception::hear_newcomers(Caller& caller, Outcome& outcome) {
   for (int i = watched_newcomers_ - 1; i >= 0; --i) {
@@ -171,7 +171,7 @@ void Reception::add(int socket) {
   uint64_t nonce[2];
   choose(nonce);
   Handshake handshake(purpose_, nonce);
-  new (&newcomers_[count_++]) Newcomer{socket, monotonic_nanoseconds(), source_of(socket), handshake, 0, {}, {}};
+  new (&newcomers_[count_++]) Newcomer{socket, now(), source_of(socket), handshake, 0, {}, {}};
 }
 
 void Reception::drop(int index) {
@@ -185,7 +185,7 @@ void Reception::remove(int index) {
   is_starved_ = false;
 }
 
-// Drops the stranger that has waited longest, of the source that has most strangers. Proven guests are of the job.
+// Drops the stranger that has waited longest, of the source that has most strangers. Proven newcomers are of the job.
 void Reception::make_room() {
   constexpr uint64_t kLists = 256;
   int by_source[kLists] = {};  // strangers per hash of the source; sources with the same hash share a count
@@ -203,9 +203,9 @@ void Reception::make_room() {
 }
 
 void Reception::drop_silent() {
-  uint64_t now = monotonic_nanoseconds();
+  uint64_t time = now();
   for (int i = 0; i < count_; ++i) {
-    bool is_silent = !newcomers_[i].is_proven() && now - newcomers_[i].since > kSilence;
+    bool is_silent = !newcomers_[i].is_proven() && time - newcomers_[i].since > kSilence;
     if (is_silent) return drop(i);
   }
 }

@@ -71,9 +71,9 @@ class Reception {
   int listener_count_ = 0;
   Newcomer* newcomers_ = nullptr;  // room for `most_`; `count_` are in use, oldest first
   int count_ = 0, most_ = 0;
-  pollfd* watched_ = nullptr;  // the guests in their order, then the listeners, then `other`
+  pollfd* watched_ = nullptr;  // the newcomers in their order, then the listeners, then `other`
   int watched_newcomers_ = 0;
-  bool is_starved_ = false;  // no descriptor was left; the listeners are not watched until a guest is removed
+  bool is_starved_ = false;  // no descriptor was left; the listeners are not watched until a newcomer is removed
 };
 
 }  // namespace marline::offload::wire

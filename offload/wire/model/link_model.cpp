@@ -8,7 +8,7 @@
 #include "base/intrusive_list.hpp"
 #include "base/lock.hpp"
 #include "base/options.hpp"
-#include "wire/base/clock.hpp"
+#include "base/now.hpp"
 #include "wire/base/give_up.hpp"
 #include "wire/base/peers.hpp"
 #include "wire/model/link_busy.hpp"
@@ -240,7 +240,7 @@ constinit const WireKind kModel = {"modelled", join, number, count, peer, send, 
 
 }  // namespace
 
-uint64_t (*g_link_clock)() = monotonic_nanoseconds;
+uint64_t (*g_link_clock)() = now;
 
 const WireKind* with_link_model(const WireKind* below) {
   if (option_value(Option::kLink) == nullptr) return below;

@@ -5,7 +5,7 @@
 // peer that does not answer.
 #include "wire/mpi/leave.hpp"
 
-#include "wire/base/clock.hpp"
+#include "base/now.hpp"
 #include "wire/mpi/give_up.hpp"
 #include "wire/mpi/inbox.hpp"
 #include "wire/mpi/outbox.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kPatience = 10'000'000'000;  // ns that this process waits for its peers
 
-[[nodiscard]] int first_busy(Wire* wire) {
+[[nodiscard]] int first_in_flight(Wire* wire) {
   for (int i = 0; i < wire->count; ++i) {
     if (wire->outboxes[i].in_flight.load(std::memory_order_relaxed) != 0) return i;
   }
@@ -39,7 +39,7 @@ constexpr uint64_t kPatience = 10'000'000'000;  // ns that this process waits fo
 int poll_until_none(Wire* wire, uint64_t until, int (*first)(Wire*)) {
   while (first(wire) >= 0) {
     if (poll_wire(wire) != 0) continue;
-    if (monotonic_nanoseconds() > until) return first(wire);
+    if (now() > until) return first(wire);
     wait_for_wire(wire, 1);
   }
   return -1;
@@ -55,8 +55,8 @@ void warn(const Wire* wire, int peer, const char* what) {
 
 // Returns true if nothing is in flight any more.
 bool depart(Wire* wire, bool all) {
-  const uint64_t until = monotonic_nanoseconds() + kPatience;
-  int late = poll_until_none(wire, until, first_busy);
+  const uint64_t until = now() + kPatience;
+  int late = poll_until_none(wire, until, first_in_flight);
   if (late >= 0) {
     warn(wire, late, "received what was sent to it");
     return false;
@@ -64,7 +64,7 @@ bool depart(Wire* wire, bool all) {
   for (int i = 0; i < wire->count; ++i) {
     if (i != wire->number) send_notice(wire, i, kByeTag);
   }
-  late = poll_until_none(wire, until, first_busy);
+  late = poll_until_none(wire, until, first_in_flight);
   if (late < 0 && all) late = poll_until_none(wire, until, first_present);
   if (late >= 0) warn(wire, late, "left it");
   return late < 0;

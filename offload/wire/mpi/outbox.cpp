@@ -4,7 +4,7 @@
 // receives in that order. The poller calls the user without that lock.
 #include "wire/mpi/outbox.hpp"
 
-#include "wire/base/clock.hpp"
+#include "base/now.hpp"
 #include "wire/mpi/doorbell.hpp"
 #include "wire/mpi/give_up.hpp"
 #include "wire/mpi/pieces.hpp"
@@ -64,11 +64,11 @@ uint32_t take_credits(Outbox& box) {
 
 // Sets Frame::sent when the message starts: the time in the queue is not the time of the link.
 void note_times(Message* message) {
-  const uint64_t now = monotonic_nanoseconds();
+  const uint64_t time = now();
   char* at = reinterpret_cast<char*>(message->frame());
   for (uint32_t i = 0; i < message->frames; ++i) {
     auto* frame = reinterpret_cast<Frame*>(at);
-    frame->sent = now;
+    frame->sent = time;
     at += padded(bytes_of(*frame));
   }
 }

@@ -3,7 +3,7 @@
 // Polls and waits. `polling` is held for the length of a call; a thread that finds it held does not wait for it.
 #include "wire/mpi/progress.hpp"
 
-#include "wire/base/clock.hpp"
+#include "base/now.hpp"
 #include "wire/mpi/doorbell.hpp"
 #include "wire/mpi/inbox.hpp"
 #include "wire/mpi/outbox.hpp"
@@ -49,7 +49,7 @@ class Poller {
   bool owns_;
 };
 
-[[nodiscard]] bool is_busy(Wire* wire, int peer) {
+[[nodiscard]] bool has_in_flight(Wire* wire, int peer) {
   return wire->outboxes[peer].in_flight.load(std::memory_order_relaxed) != 0;
 }
 
@@ -61,7 +61,7 @@ Look look(Wire* wire) {
   if (has_arrived(wire)) return Look::something;
   bool moving = wire->receiving != 0;
   for (int peer = 0; peer < wire->count; ++peer) {
-    if (!is_busy(wire, peer)) continue;
+    if (!has_in_flight(wire, peer)) continue;
     if (can_move(wire, peer)) return Look::something;
     moving = true;
   }
@@ -82,16 +82,16 @@ int poll_wire(Wire* wire) {
   if (!poller.may_look()) return 0;
   int done = service_inboxes(wire);
   for (int peer = 0; peer < wire->count; ++peer) {
-    if (is_busy(wire, peer)) done += service_outbox(wire, peer);
+    if (has_in_flight(wire, peer)) done += service_outbox(wire, peer);
   }
   return done;
 }
 
 void wait_for_wire(Wire* wire, int milliseconds) {
   Look found = look_often(wire, kLooksPerClock);
-  const uint64_t begin = monotonic_nanoseconds();
+  const uint64_t begin = now();
   const uint64_t most = milliseconds < 0 ? ~uint64_t{0} : static_cast<uint64_t>(milliseconds) * 1'000'000;
-  for (uint64_t passed = 0; found != Look::something && passed < most; passed = monotonic_nanoseconds() - begin) {
+  for (uint64_t passed = 0; found != Look::something && passed < most; passed = now() - begin) {
     const bool moving = found == Look::moving;
     if (passed >= (moving ? kSpinForBulk : kSpin)) {
       const uint64_t sleep = next_sleep(passed, moving);

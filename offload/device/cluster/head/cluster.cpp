@@ -7,7 +7,7 @@
 #include "base/report.hpp"
 #include "device/contract/capture.hpp"
 #include "device/contract/kinds.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/cluster/head/code.hpp"
 #include "device/cluster/head/head.hpp"
 #include "device/cluster/head/members.hpp"

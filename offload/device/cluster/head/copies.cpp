@@ -5,7 +5,7 @@
 // without the lock, by threads that have nothing else to do (EarlySubmission::copy_part), which poll the wires between
 // the parts.
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/cluster/head/head.hpp"
 
 #include <algorithm>

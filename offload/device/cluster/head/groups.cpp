@@ -8,7 +8,7 @@
 // computes, the watchdog's thread polls.
 #include "device/cluster/head/head.hpp"
 
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 
 #include <algorithm>
 

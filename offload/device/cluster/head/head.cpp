@@ -5,7 +5,7 @@
 
 #include "base/report.hpp"
 #include "device/contract/place.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/cluster/protocol/statistics.hpp"
 #include "device/cluster/protocol/times.hpp"
 #include "device/cluster/protocol/wire.hpp"

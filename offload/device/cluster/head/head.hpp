@@ -260,7 +260,7 @@ class ClusterHead {
   [[nodiscard]] NewTask copy_of(TaskNumber task);
   [[nodiscard]] Known leave(TaskNumber task);
   void recreate(TaskNumber task);
-  void recreate_successors(TaskNumber after, List<NodeNumber>& told);
+  void recreate_successors(TaskNumber after, List<NodeNumber>& notified);
   [[nodiscard]] bool waits_for_notes(const OpenQuestion& asked, TaskNumber after);
   void answer(const OpenQuestion& asked);
   void forget_recreated(TaskNumber by);

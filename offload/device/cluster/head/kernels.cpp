@@ -5,7 +5,7 @@
 #include "device/cluster/head/head.hpp"
 
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/cluster/head/members.hpp"
 #include "device/cluster/protocol/wire.hpp"
 #include "device/remote/worker/serve_gpu.hpp"

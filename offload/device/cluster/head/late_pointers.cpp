@@ -18,6 +18,7 @@
 #include "device/cluster/head/head.hpp"
 
 #include "base/report.hpp"
+#include "base/now.hpp"
 
 #include <algorithm>
 
@@ -211,7 +212,7 @@ void ClusterHead::recreate(TaskNumber number) {
   recreated_.push({number, by});
 }
 
-void ClusterHead::recreate_successors(TaskNumber after, List<NodeNumber>& told) {
+void ClusterHead::recreate_successors(TaskNumber after, List<NodeNumber>& notified) {
   // The rest of the iteration is created with all the data that it uses.
   head_.cut_iteration();
   List<TaskNumber> tasks;
@@ -219,8 +220,8 @@ void ClusterHead::recreate_successors(TaskNumber after, List<NodeNumber>& told) 
   for (TaskNumber task : tasks) {
     NodeNumber node = head_.place_of(task).node;
     bool is_reported = head_.leave_out(task) && node != 0;
-    for (NodeNumber other : told) is_reported = is_reported && other != node;
-    if (is_reported) told.push(node);
+    for (NodeNumber other : notified) is_reported = is_reported && other != node;
+    if (is_reported) notified.push(node);
   }
   for (TaskNumber task : tasks) recreate(task);
 }
@@ -233,13 +234,13 @@ static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
 // Returns whether the asking node must wait for other nodes' confirmations. The asking node itself gets the
 // cancellations before it gets an answer, so it need not confirm them. Returns false if there is nothing to wait for.
 bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber after) {
-  List<NodeNumber> told;
-  recreate_successors(after, told);
+  List<NodeNumber> notified;
+  recreate_successors(after, notified);
   for (Message& message : head_.messages) send(message);
   head_.messages.clear();
   OpenQuestion open = asked;
   open.number = ++last_note_;
-  for (NodeNumber other : told) {
+  for (NodeNumber other : notified) {
     if (other == open.node) continue;
     send_word(other, ClusterFrame::kTakesNote, open.number);
     ++open.missing;

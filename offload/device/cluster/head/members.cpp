@@ -4,7 +4,7 @@
 #include "device/cluster/head/members.hpp"
 
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "device/remote/program/remote_device.hpp"
 #include "device/remote/program/link.hpp"
 #include "device/remote/worker/worker_devices.hpp"

@@ -3,7 +3,7 @@
 // Reports the statistics of this process's node to `marline ps`.
 #include "device/cluster/protocol/statistics.hpp"
 
-#include "base/json.hpp"
+#include "device/contract/json.hpp"
 #include "marline/marline.h"
 
 namespace marline::offload::device {

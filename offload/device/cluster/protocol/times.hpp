@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/list.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 
 #include <cstdint>
 

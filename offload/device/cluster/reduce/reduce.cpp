@@ -4,6 +4,7 @@
 // runs them.
 #include "device/cluster/reduce/reduce.hpp"
 
+#include "base/now.hpp"
 #include "device/cluster/head/code.hpp"
 #include "device/cluster/head/head.hpp"
 #include "device/remote/worker/serve_gpu.hpp"

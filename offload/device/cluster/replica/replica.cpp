@@ -338,14 +338,14 @@ void Replica::compare(const ClusterRange& range, uint64_t stamp, uint64_t versio
     } else {
       compare_in(part, stamp, version, sink);
     }
-    tell(sink);
+    report(sink);
     begin = end;
   }
 }
 
-void Replica::tell(PointerSink& sink) const {
-  if (sink.tell == nullptr || sink.found.is_empty()) return;
-  sink.tell(buffer_, sink.found);
+void Replica::report(PointerSink& sink) const {
+  if (sink.report == nullptr || sink.found.is_empty()) return;
+  sink.report(buffer_, sink.found);
   sink.found.clear();
 }
 

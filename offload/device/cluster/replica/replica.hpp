@@ -36,7 +36,7 @@ struct PointerSink {
   uint64_t begin, end;  // of the cluster's memory
   List<uint64_t> found;
   // Called with the found words before any other comparison sees their chunk. If it is null, the words stay in `found`.
-  void (*tell)(uint64_t buffer, const List<uint64_t>& words) = nullptr;
+  void (*report)(uint64_t buffer, const List<uint64_t>& words) = nullptr;
 
   // Equal words that follow each other become one entry: many programs have arrays that repeat one pointer.
   void take(uint64_t word) {
@@ -204,7 +204,7 @@ class Replica {
   void merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                    uint32_t count, const char* bytes);
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
-  void tell(PointerSink& sink) const;
+  void report(PointerSink& sink) const;
   bool covers(uint64_t block, Part part) const { return part.begin == 0 && part.end == length_of(block); }
   ClusterRange part_in_chunk(uint64_t begin, const ClusterRange& range) const;
   bool covers_chunk(const ClusterRange& part) const;

@@ -186,7 +186,7 @@ void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, ui
                           stamp, &sink);
     }
   }
-  tell(sink);
+  report(sink);
 }
 
 // Compares the GPU's bytes `now` of a part with the mirror, and writes the changed ones to the mirror and the twin.
@@ -237,7 +237,7 @@ void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
         ++i;
       } while (i < found.count() && run.offset / kBlock + found[i] == last && last % (kChunk / kBlock) != 0);
       bring_home(first, last, &sink);
-      tell(sink);
+      report(sink);
     }
   }
 }

@@ -40,12 +40,12 @@ void Replica::postpone(const ClusterRange& range, uint64_t stamp, uint64_t versi
 // changed blocks a version when it leaves.
 void Replica::compare_now(uint64_t chunk) {
   Postponed& own = postponed_[chunk];
-  PointerSink sink = {own.to->begin, own.to->end, {}, own.to->tell};
+  PointerSink sink = {own.to->begin, own.to->end, {}, own.to->report};
   own.to = nullptr;
   own.at_once = most_at_once;
   uint64_t begin = chunk * kChunk;
   compare_in({buffer_, begin, std::min(kChunk, bytes_ - begin)}, own.stamp, own.version, sink);
-  tell(sink);
+  report(sink);
 }
 
 void Replica::compare_postponed() {

@@ -390,13 +390,13 @@ void ClusterNode::end(uint64_t index, double time) {
 // The exception is that a task was allowed to end in between, which raised allowed_pointers_. That task's question
 // marked T, which was running, with must_ask.
 void ClusterNode::end_when_allowed(uint64_t index, double time) {
-  uint64_t told = reported_pointers_.load(std::memory_order_relaxed);
+  uint64_t reported = reported_pointers_.load(std::memory_order_relaxed);
   bool must_ask = started_[index].state == Started::State::kMustAsk;
-  if (told == allowed_pointers_ && !must_ask) return end(index, time);
-  for (uint64_t other = started_.first(); other < started_.end() && told != allowed_pointers_; ++other) {
+  if (reported == allowed_pointers_ && !must_ask) return end(index, time);
+  for (uint64_t other = started_.first(); other < started_.end() && reported != allowed_pointers_; ++other) {
     if (started_[other].is_running()) started_[other].transition_to_must_ask();
   }
-  questions_.push({++last_question_, index, time, told});
+  questions_.push({++last_question_, index, time, reported});
   side_.ask_to_end(last_question_, worker_.task_of(index));
 }
 

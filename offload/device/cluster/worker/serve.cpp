@@ -3,7 +3,7 @@
 // The cluster in a worker: joins the cluster at the program's first frame about it, and runs its tasks with the
 // worker's dispatcher, as remote/worker/serve.cpp runs kernels. The thread that polls the wire delivers the frames.
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/cluster/head/cluster.hpp"
 #include "device/cluster/worker/gpu.hpp"
 #include "device/cluster/worker/node.hpp"

@@ -86,8 +86,8 @@ void on_quick_exit_call() { end_with(ProcessEnd::kQuickExitCalled, false, 0, EXI
 
 }  // namespace
 
-void note_ends(void (*tell)(const EndInKernel& end)) {
-  g_report = tell;
+void note_ends(void (*report)(const EndInKernel& end)) {
+  g_report = report;
   g_process = getpid();
   prepare_crash_stack();
   struct sigaction action = {}, old;

@@ -19,7 +19,7 @@ struct EndInKernel : ProcessEnd {
 // Installs handlers for signals that would end the process, and for exit. Called once, before the first kernel. The
 // handler that ends the process first calls `tell`, the caller's function that reports the end. It is called at most
 // once, and may end the process itself.
-void note_ends(void (*tell)(const EndInKernel& end));
+void note_ends(void (*report)(const EndInKernel& end));
 
 // The scope in which a thread runs a kernel. If the process ends in this scope, `tell` gets `entry` and `place`.
 class RunningKernel {

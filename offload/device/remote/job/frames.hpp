@@ -21,7 +21,7 @@ enum class NodeFrame : uint16_t {
   // The first frame from the program: a = protocol, b = begin of the device's memory, c = device's number; words: the
   // program's identity, bytes of memory. With 0 bytes it starts no device: the program asks who the worker is
   kHello = 1,
-  // The answer to kHello: a = a clock reading (tell.hpp, now), b = the descriptor, in the worker, of the file of the
+  // The answer to kHello: a = a clock reading (base/now.hpp), b = the descriptor, in the worker, of the file of the
   // device's memory; words: the identity of the worker's program. If the program has asked who the worker is, the
   // DeviceFacts of each device follow
   kAccepted,

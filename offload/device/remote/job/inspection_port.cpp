@@ -5,7 +5,7 @@
 // wire is gone.
 #include "device/remote/job/inspection_port.hpp"
 
-#include "base/json.hpp"
+#include "device/contract/json.hpp"
 #include "base/report.hpp"
 #include "device/processor/name_in_words.hpp"
 #include "wire/base/peers.hpp"
@@ -34,8 +34,8 @@ struct InspectionPort {
 struct Known {
   Peer peer;
   bool is_here;                                  // on this machine
-  InspectionPort door;                           // written by the thread that polls
-  std::atomic<bool> has_inspection_port{false};  // stored after `door`
+  InspectionPort inspection;                     // written by the thread that polls
+  std::atomic<bool> has_inspection_port{false};  // stored after `inspection`
 };
 
 Known* g_known = nullptr;  // by peer; this and the next two are constant once the report's part is registered
@@ -61,10 +61,10 @@ void describe_peer(const JsonSink& out, int number, const Known& known) {
   out.print("%s{\"number\": %d, \"node\": \"%s\", \"pid\": %d, \"here\": %s", number > 1 ? ", " : "", number, node,
             known.peer.pid, known.is_here ? "true" : "false");
   if (known.has_inspection_port.load(std::memory_order_acquire)) {  // pairs with take_inspection_port
-    std::memcpy(host, known.door.host, sizeof host);
+    std::memcpy(host, known.inspection.host, sizeof host);
     make_plain(host);
-    out.print(", \"host\": \"%s\", \"port\": %d, \"secret\": \"%016lx%016lx\"", host, known.door.port,
-              known.door.secret[0], known.door.secret[1]);
+    out.print(", \"host\": \"%s\", \"port\": %d, \"secret\": \"%016lx%016lx\"", host, known.inspection.port,
+              known.inspection.secret[0], known.inspection.secret[1]);
   }
   out.print("}");
 }
@@ -120,10 +120,10 @@ bool take_inspection_port(int peer, const Frame& frame, const uint64_t* words) {
   Known& known = g_known[peer];
   if (known.has_inspection_port.load(std::memory_order_relaxed))
     return true;  // a worker sends it with each answer to kHello
-  known.door.port = static_cast<int>(frame.a);
-  known.door.secret[0] = frame.b;
-  known.door.secret[1] = frame.c;
-  std::memcpy(known.door.host, words, bytes);
+  known.inspection.port = static_cast<int>(frame.a);
+  known.inspection.secret[0] = frame.b;
+  known.inspection.secret[1] = frame.c;
+  std::memcpy(known.inspection.host, words, bytes);
   known.has_inspection_port.store(true, std::memory_order_release);  // pairs with describe_peer
   return true;
 }

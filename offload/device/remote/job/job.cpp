@@ -22,7 +22,7 @@ const ExtensionFrames* g_extension = nullptr;  // written before this process jo
 
 }  // namespace
 
-void take_extension_frames(const ExtensionFrames& guest) { g_extension = &guest; }
+void take_extension_frames(const ExtensionFrames& extension) { g_extension = &extension; }
 
 void* place_newcomer(int peer, const Frame& frame, const uint64_t* words) {
   if (g_extension == nullptr)

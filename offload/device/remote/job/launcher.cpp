@@ -87,7 +87,7 @@ bool take_orders(WorkerLauncher& launcher) {
   _exit(EXIT_FAILURE);
 }
 
-// The agent sends the answer, not the worker, so that the rank learns of a fork that fails.
+// The launcher sends the answer, not the worker, so that the rank learns of a fork that fails.
 void start_worker(WorkerLauncher& launcher, const Caller& caller) {
   WorkerRequest request;
   std::memcpy(&request, caller.bytes, sizeof request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker launcher (agent): a process next to each rank that starts workers for all ranks (ranks.hpp). It is a fork
+// The worker launcher: a process next to each rank that starts workers for all ranks (ranks.hpp). It is a fork
 // of the rank from before main, has one thread and runs no `main`. It sleeps until a rank connects, and ends with its
 // own rank. The workers that it has started go on: each ends with the rank that it serves.
 #pragma once
@@ -13,8 +13,8 @@ namespace marline::offload::device {
 
 using namespace wire;
 
-// What the rank sends to its agent through their pair of sockets. Its listening sockets follow: one for this machine,
-// and one for TCP if the job is on several machines.
+// What the rank sends to its launcher through their pair of sockets. Its listening sockets follow: one for this
+// machine, and one for TCP if the job is on several machines.
 struct LauncherOrders {
   uint64_t secret[2];  // known to all ranks
   int number, count;   // the rank's number, and how many ranks there are
@@ -31,7 +31,7 @@ struct WorkerRequest {
 // and its device k is process k + 1. The job's secret is calculated from the secret of all ranks.
 void make_rank_job(const uint64_t secret[2], int rank, int count, const char* address, Job& job);
 
-// Called in the fork. `socket`: the agent's end of the pair, its only descriptor besides the standard ones. `serve`:
+// Called in the fork. `socket`: the launcher's end of the pair, its only descriptor besides the standard ones. `serve`:
 // what a worker does; it does not return.
 [[noreturn]] void run_launcher(int socket, void (*serve)());
 

@@ -25,7 +25,7 @@ struct ExtensionFrames {
 };
 
 // Sets these functions. Called before this process joins a job.
-void take_extension_frames(const ExtensionFrames& guest);
+void take_extension_frames(const ExtensionFrames& extension);
 
 // The first two are called by the WireUser of both sides; they end the process if no functions are set.
 void* place_newcomer(int peer, const Frame& frame, const uint64_t* words);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts this rank's agent, exchanges addresses with the other ranks, and asks their agents for workers. The state is
-// written before main and in MPI_Init, and is constant from then on.
+// Starts this rank's launcher, exchanges addresses with the other ranks, and asks their launchers for workers. The
+// state is written before main and in MPI_Init, and is constant from then on.
 #include "device/remote/job/ranks.hpp"
 
 #include "base/options.hpp"
@@ -38,30 +38,30 @@ using namespace image;
 
 namespace {
 
-constexpr int kLauncherTimeout = 10'000;  // milliseconds that an agent has to answer, on an idle machine
+constexpr int kLauncherTimeout = 10'000;  // milliseconds that a launcher has to answer, on an idle machine
 constexpr int kMostAddresses = 8;         // IPv4 addresses of a machine; further ones are left out
 
-// What each rank sends to all others. A rank without an agent has no `machine_socket`.
+// What each rank sends to all others. A rank without a launcher has no `machine_socket`.
 struct Card {
   Peer peer;
   uint64_t identity;
   uint64_t secret[2];      // all ranks use the secret of rank 0
-  Address machine_socket;  // where its agent listens on this machine
+  Address machine_socket;  // where its launcher listens on this machine
 };
 
-// What each rank sends in a second step if the job is on several machines: its agent's addresses with the port.
+// What each rank sends in a second step if the job is on several machines: its launcher's addresses with the port.
 struct FarCard {
   int count;
   Address addresses[kMostAddresses];
 };
 
-int g_launcher = -1;             // this rank's end of the pair of sockets; -1: there is no agent
+int g_launcher = -1;             // this rank's end of the pair of sockets; -1: there is no launcher
 Card* g_cards = nullptr;         // by rank
 FarCard* g_far = nullptr;        // by rank; null: all ranks are on one machine
 std::atomic<bool> g_met{false};  // stored (release) after the rest of the state
 int g_count = 0;
 
-// A fork of the rank must not keep the agent alive.
+// A fork of the rank must not keep the launcher alive.
 void close_in_fork() {
   if (g_launcher >= 0) close(g_launcher);
   g_launcher = -1;
@@ -154,19 +154,19 @@ bool is_spread() {
 
 constexpr int kAddressPatience = 2'000;  // milliseconds for one of several addresses: it may be on a separate network
 
-// Returns a socket that is connected to the agent of a rank, or -1 with errno; EPERM: the process that answers does not
-// know the secret. Machines may have the same address in separate networks, so the wrong machine may answer.
+// Returns a socket that is connected to the launcher of a rank, or -1 with errno; EPERM: the process that answers does
+// not know the secret. Machines may have the same address in separate networks, so the wrong machine may answer.
 int reach_at(const Address& address, const Job& ranks, int rank, Deadline deadline) {
   for (;;) {
     int socket = connect_to(address, deadline);
-    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) return -1;  // EAGAIN: the agent's queue is full
-    HandshakeResult greeting =
+    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) return -1;  // EAGAIN: the launcher's queue is full
+    HandshakeResult handshake =
         socket >= 0 ? greet(socket, ranks, rank, Purpose::kLauncher, deadline) : HandshakeResult::kClosed;
-    if (greeting == HandshakeResult::kDone) return socket;
+    if (handshake == HandshakeResult::kDone) return socket;
     if (socket >= 0) close(socket);
-    errno = greeting == HandshakeResult::kStranger ? EPERM : ETIMEDOUT;
-    if (greeting == HandshakeResult::kStranger || deadline.left() == 0) return -1;
-    usleep(1000);  // the agent may have refused: it had too many callers that it does not know yet
+    errno = handshake == HandshakeResult::kStranger ? EPERM : ETIMEDOUT;
+    if (handshake == HandshakeResult::kStranger || deadline.left() == 0) return -1;
+    usleep(1000);  // the launcher may have refused: it had too many callers that it does not know yet
   }
 }
 
@@ -239,7 +239,7 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
 
 }  // namespace
 
-// Forks twice: like a device's process (process.cpp), the agent is no child of the program.
+// Forks twice: like a device's process (process.cpp), the launcher is no child of the program.
 void start_launcher(void (*serve)()) {
   int sockets[2], status = 0;
   if (chosen_wire() == WireChoice::kMpi) {
@@ -300,8 +300,8 @@ void meet_ranks(const marline_ranks_t* ranks) {
   g_met.store(true, std::memory_order_release);  // pairs with call_workers and node_of_rank
 }
 
-// Sends all requests before it waits for the first answer, so that the agents fork in parallel. If the job is on
-// several machines, it first connects to an agent on another machine: the connection shows by which of its addresses
+// Sends all requests before it waits for the first answer, so that the launchers fork in parallel. If the job is on
+// several machines, it first connects to a launcher on another machine: the connection shows by which of its addresses
 // that machine reaches this one.
 void call_workers(Job& job) {
   if (!g_met.load(std::memory_order_acquire)) refuse_too_early();  // pairs with meet_ranks

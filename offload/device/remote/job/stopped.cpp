@@ -4,7 +4,7 @@
 #include "device/remote/job/stopped.hpp"
 
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "device/remote/job/membership.hpp"
 #include "device/remote/program/link.hpp"
 #include "wire/base/peers.hpp"

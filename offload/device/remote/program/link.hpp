@@ -39,7 +39,7 @@ struct Node {
 [[nodiscard]] int memory_file_at(int place);  // the descriptor in the worker
 [[nodiscard]] int place_count();              // of all workers' devices
 
-// A worker's clock minus this process's, in nanoseconds (tell.hpp, now). Known once the worker's first device is
+// A worker's clock minus this process's, in nanoseconds (base/now.hpp). Known once the worker's first device is
 // started.
 [[nodiscard]] int64_t clock_offset_of(int peer);
 

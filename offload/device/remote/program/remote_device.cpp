@@ -9,7 +9,7 @@
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/contract/wait.hpp"
 #include "device/remote/job/membership.hpp"
 #include "device/remote/program/code.hpp"
@@ -109,9 +109,9 @@ constexpr uint32_t kFactsWords = sizeof(DeviceFacts) / sizeof(uint64_t);
 
 // `words`: the facts of the worker's devices; `count`: how many devices.
 void add_places(int peer, const uint64_t* words, uint32_t count) {
-  HandshakeResult& greeting = g_handshakes[peer];
-  greeting.first = g_place_count;
-  greeting.count = static_cast<int>(count);
+  HandshakeResult& handshake = g_handshakes[peer];
+  handshake.first = g_place_count;
+  handshake.count = static_cast<int>(count);
   for (uint32_t i = 0; i < count; ++i, words += kFactsWords) {
     if (g_place_count == kMostPlaces) {
       fatal("the workers have more than %d devices: start fewer, or see MARLINE_NODE_DEVICES", kMostPlaces);
@@ -123,16 +123,16 @@ void add_places(int peer, const uint64_t* words, uint32_t count) {
 }
 
 void take_accepted(int peer, const Frame& frame, const uint64_t* words) {
-  HandshakeResult& greeting = g_handshakes[peer];
+  HandshakeResult& handshake = g_handshakes[peer];
   int number = device_in(frame.flags);
-  bool says_facts = greeting.count == 0 && frame.words > 1 && (frame.words - 1) % kFactsWords == 0;
-  bool fits = says_facts || (frame.words == 1 && number < greeting.count);
+  bool says_facts = handshake.count == 0 && frame.words > 1 && (frame.words - 1) % kFactsWords == 0;
+  bool fits = says_facts || (frame.words == 1 && number < handshake.count);
   if (!fits) fatal("worker %d answers as no Marline of this version does", peer);
-  greeting.identity = words[0];
+  handshake.identity = words[0];
   if (says_facts) {
     add_places(peer, words + 1, (frame.words - 1) / kFactsWords);
   } else {
-    g_places[greeting.first + number].memory_file = static_cast<int>(frame.b);
+    g_places[handshake.first + number].memory_file = static_cast<int>(frame.b);
   }
   Operation* operation = answered(peer, frame);
   operation->result = frame.a;
@@ -170,11 +170,11 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
 
 // The worker has written itself why it ended, if it could.
 void lost(void*, int peer, const char* why) {
-  const HandshakeResult& greeting = g_handshakes[peer];
-  const Node* node = greeting.count == 1 ? g_places[greeting.first].node : nullptr;
+  const HandshakeResult& handshake = g_handshakes[peer];
+  const Node* node = handshake.count == 1 ? g_places[handshake.first].node : nullptr;
   char devices[48];
-  if (greeting.count > 1) {
-    std::snprintf(devices, sizeof devices, "a worker with %d devices", greeting.count);
+  if (handshake.count > 1) {
+    std::snprintf(devices, sizeof devices, "a worker with %d devices", handshake.count);
   } else {
     std::snprintf(devices, sizeof devices, "device %d", node != nullptr ? node->device->number : peer - 1);
   }
@@ -353,19 +353,19 @@ void greet_all() {
 // one is started, the worker may already have kernels with times.
 void open_device(Node* node) {
   constexpr int kTimes = 4;
-  HandshakeResult& greeting = g_handshakes[node->peer];
+  HandshakeResult& handshake = g_handshakes[node->peer];
   uint64_t shortest = UINT64_MAX;
   for (int i = 0; i < kTimes; ++i) {
     uint64_t words[] = {program_identity(), kPart};
     uint64_t before = now();
     uint64_t theirs = ask_node(node, hello_of(node->device), "first answer", words);
     uint64_t way = now() - before;
-    if (greeting.knows_clock || is_on_this_machine(node->peer)) return;
+    if (handshake.knows_clock || is_on_this_machine(node->peer)) return;
     if (way >= shortest) continue;
     shortest = way;
-    greeting.clock_offset = static_cast<int64_t>(theirs - (before + way / 2));
+    handshake.clock_offset = static_cast<int64_t>(theirs - (before + way / 2));
   }
-  greeting.knows_clock = true;
+  handshake.knows_clock = true;
 }
 
 // Opens the file of a descriptor of another process of the same user. -1: it cannot be reached.

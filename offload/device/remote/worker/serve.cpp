@@ -6,7 +6,7 @@
 // frame names. From other workers it takes only data that they send at the program's request.
 #include "base/lock.hpp"
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "device/contract/tool_reports.hpp"
 #include "device/remote/job/membership.hpp"
 #include "device/remote/worker/neighbours.hpp"
 #include "device/remote/program/remote_device.hpp"
@@ -236,7 +236,7 @@ void send_data(int peer, const Frame& frame, uint64_t from) {
 
 int gpu_of(int device) { return worker_devices().devices[device].gpu; }
 
-void welcome(const Frame& frame, const uint64_t* words) {
+void answer_hello(const Frame& frame, const uint64_t* words) {
   if (frame.a != kNodeProtocol) {
     fatal(
         "worker %d: its libmarline-target speaks version %u to workers, the program's version %lu: use the same "
@@ -378,7 +378,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
     return;
   }
   switch (kind) {
-    case NodeFrame::kHello: return welcome(frame, words);
+    case NodeFrame::kHello: return answer_hello(frame, words);
     case NodeFrame::kWrite:
       if (is_seen(frame.bulk)) see_arriving(-1, -static_cast<int64_t>(frame.bulk));
       if ((frame.flags & kAnswers) != 0) answer(frame, 0);

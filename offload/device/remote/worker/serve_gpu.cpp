@@ -9,7 +9,7 @@
 #include "items/items.hpp"
 #include "base/report.hpp"
 #include "device/contract/kinds.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "device/libomptarget/cuda/cuda_driver.hpp"
 #include "device/libomptarget/library_call.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -106,7 +106,7 @@ uint64_t take_pool(Gpu& gpu, uint64_t all, uint64_t at) {
 
 Module* module_with(uint64_t number) {
   if (number == 0 || number > UINT32_MAX) return nullptr;
-  Module* module = module_behind(static_cast<uint32_t>(number - 1));
+  Module* module = module_after(static_cast<uint32_t>(number - 1));
   return module != nullptr && module->number == number ? module : nullptr;
 }
 

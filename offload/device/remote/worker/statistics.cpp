@@ -5,10 +5,10 @@
 #include "device/remote/worker/statistics.hpp"
 
 #include "base/intrusive_list.hpp"
-#include "base/json.hpp"
+#include "device/contract/json.hpp"
 #include "base/lock.hpp"
 #include "device/contract/place.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "image/program.hpp"
 
 namespace marline::offload::device {

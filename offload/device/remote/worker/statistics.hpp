@@ -15,7 +15,7 @@ struct KernelStatistics {
   KernelStatistics* previous;
   const char* region;           // static storage
   uint64_t place;               // an offset in the program's file (image/program.hpp); 0: not known
-  uint64_t arrived;             // tell.hpp, now
+  uint64_t arrived;             // base/now.hpp
   std::atomic<uint64_t> begun;  // written by the kernel's thread; 0: it waits for a thread
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
-#include "device/contract/tell.hpp"
+#include "base/now.hpp"
 #include "device/remote/job/protocol_extension.hpp"
 #include "device/remote/worker/wire_use.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace marline::offload {
+namespace marline::offload::device {
 
 // Makes the text usable in a JSON string: characters that need an escape become '?'.
 inline void make_plain(char* text) {
@@ -52,4 +52,4 @@ class JsonSink {
   void* sink_;
 };
 
-}  // namespace marline::offload
+}  // namespace marline::offload::device

@@ -2,9 +2,7 @@
 //
 // Fills in and reports the operations. The thread that asks for a copy to or from a device of this machine makes the
 // copy, so the times of the copy are those of the call.
-#include "device/contract/tell.hpp"
-
-#include <time.h>
+#include "device/contract/tool_reports.hpp"
 
 namespace marline::offload::device {
 
@@ -39,7 +37,7 @@ void end(marline_operation_t* operation) {
 }
 
 template <class Work>
-void tell(marline_operation_t operation, Work work) {
+void run_and_report(marline_operation_t operation, Work work) {
   begin(&operation);
   work();
   end(&operation);
@@ -49,21 +47,17 @@ const void* pointer(uint64_t address) { return reinterpret_cast<const void*>(add
 
 }  // namespace
 
-uint64_t now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 void report_write(Device* device, uint64_t to, const void* from, size_t bytes, ReportedConstruct* of,
                   const void* code) {
   Ends ends = {from, MARLINE_HOST, pointer(to), device->number};
-  tell(operation(kToDevice, device, ends, bytes, of, code), [&] { device->kind->write(device, to, from, bytes); });
+  run_and_report(operation(kToDevice, device, ends, bytes, of, code),
+                 [&] { device->kind->write(device, to, from, bytes); });
 }
 
 void report_read(Device* device, void* to, uint64_t from, size_t bytes, ReportedConstruct* of, const void* code) {
   Ends ends = {pointer(from), device->number, to, MARLINE_HOST};
-  tell(operation(kFromDevice, device, ends, bytes, of, code), [&] { device->kind->read(device, to, from, bytes); });
+  run_and_report(operation(kFromDevice, device, ends, bytes, of, code),
+                 [&] { device->kind->read(device, to, from, bytes); });
 }
 
 marline_operation_t begin_whole(Whole what, const Device* device, const Ends& ends, size_t bytes, const void* code) {
@@ -79,7 +73,7 @@ void report_memory_slowly(Memory what, Device* device, const void* host, uint64_
   Ends ends = {host, MARLINE_HOST, pointer(address), device->number};
   bool takes_away = what == Memory::kRelease || what == Memory::kDisassociate;
   if (takes_away) ends = {pointer(address), device->number, host, MARLINE_HOST};
-  tell(operation(static_cast<int>(what), device, ends, bytes, of, code), [] {});
+  run_and_report(operation(static_cast<int>(what), device, ends, bytes, of, code), [] {});
 }
 
 marline_operation_t report_copy_started(const Device* device, const DeviceCopy& copy, ReportedConstruct* of) {

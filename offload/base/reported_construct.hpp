@@ -43,25 +43,25 @@ class ReportScope {
     }
   }
   ~ReportScope() {
-    if (told_ != nullptr) [[unlikely]] {
-      end_report(told_);
+    if (reported_ != nullptr) [[unlikely]] {
+      end_report(reported_);
     }
   }
   ReportScope(const ReportScope&) = delete;
   ReportScope& operator=(const ReportScope&) = delete;
 
-  [[nodiscard]] ReportedConstruct* reported() const { return told_; }
+  [[nodiscard]] ReportedConstruct* reported() const { return reported_; }
   // The construct outlives the scope: the caller must end it.
   [[nodiscard]] ReportedConstruct* leave() {
-    ReportedConstruct* reported = told_;
-    told_ = nullptr;
+    ReportedConstruct* reported = reported_;
+    reported_ = nullptr;
     return reported;
   }
 
  private:
   void begin(ConstructKind kind, bool nowait, int device, const void* code);
 
-  ReportedConstruct* told_ = nullptr;
+  ReportedConstruct* reported_ = nullptr;
 };
 
 }  // namespace marline::offload

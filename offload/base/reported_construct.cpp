@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Begins and ends the constructs that are reported to tools.
-#include "base/told.hpp"
+#include "base/reported_construct.hpp"
 
 #include "base/report.hpp"
 
@@ -34,8 +34,8 @@ static ReportedConstruct* make_report(ConstructKind kind, bool nowait, int devic
 }
 
 void ReportScope::begin(ConstructKind kind, bool nowait, int device, const void* code) {
-  told_ = make_report(kind, nowait, device, code);
-  marline_construct_begin(&told_->construct);
+  reported_ = make_report(kind, nowait, device, code);
+  marline_construct_begin(&reported_->construct);
 }
 
 ReportedConstruct* begin_claimed_report(ConstructKind kind, int device, const void* code,

@@ -4,13 +4,11 @@
 // construct that the operation belongs to, or null; without a construct, `code` is the program's call, if it is known.
 #pragma once
 
-#include "base/told.hpp"
+#include "base/now.hpp"
+#include "base/reported_construct.hpp"
 #include "device/contract/device.hpp"
 
 namespace marline::offload::device {
-
-// Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
-[[nodiscard]] uint64_t now();
 
 void report_write(Device* device, uint64_t to, const void* from, size_t bytes, ReportedConstruct* of, const void* code);
 void report_read(Device* device, void* to, uint64_t from, size_t bytes, ReportedConstruct* of, const void* code);
