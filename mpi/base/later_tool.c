@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif
-#include "base/tool_behind.h"
+#include "base/later_tool.h"
 
 #include <link.h>
 #include <stddef.h>
@@ -16,10 +16,10 @@
 enum { kMostTools = 8 }; /* PMPI libraries; one more ends the program with a line that says so */
 
 static ObjectRange tools[kMostTools];
-int tool_behind_count;
+int later_tool_count;
 
-bool tool_behind_holds(const void* address) {
-  for (int i = 0; i < tool_behind_count; ++i)
+bool later_tool_holds(const void* address) {
+  for (int i = 0; i < later_tool_count; ++i)
     if (object_holds(&tools[i], address)) return true;
   return false;
 }
@@ -46,11 +46,11 @@ ObjectRange object_range(const void* address) {
   return dl_iterate_phdr(find_object, &range) == 1 ? range : (ObjectRange){0, 0};
 }
 
-void tool_behind_add(const void* address) {
-  if (tool_behind_holds(address)) return;
-  if (tool_behind_count == kMostTools)
+void later_tool_add(const void* address) {
+  if (later_tool_holds(address)) return;
+  if (later_tool_count == kMostTools)
     report_fatal("more than %d PMPI tools between libmarline-mpi and MPI: preload some of them in front of it",
                  kMostTools);
   const ObjectRange range = object_range(address);
-  if (object_holds(&range, address)) tools[tool_behind_count++] = range;
+  if (object_holds(&range, address)) tools[later_tool_count++] = range;
 }

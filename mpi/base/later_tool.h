@@ -9,8 +9,8 @@
  *
  * Written by library_resolve(); later only read. Without such a tool the cost is one test per call.
  */
-#ifndef MARLINE_MPI_TOOL_BEHIND_H
-#define MARLINE_MPI_TOOL_BEHIND_H
+#ifndef MARLINE_MPI_LATER_TOOL_H
+#define MARLINE_MPI_LATER_TOOL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,22 +29,22 @@ static inline bool object_holds(const ObjectRange* object, const void* address) 
   return (uintptr_t)address >= object->begin && (uintptr_t)address < object->end;
 }
 
-extern int tool_behind_count;
+extern int later_tool_count;
 
 /* Notes that the shared object that holds `address` is such a tool, or is to be treated as one. */
-void tool_behind_add(const void* address);
+void later_tool_add(const void* address);
 
-bool tool_behind_holds(const void* address);
+bool later_tool_holds(const void* address);
 
-static inline bool is_from_tool_behind(const void* return_address) {
-  return __builtin_expect(tool_behind_count > 0, 0) && tool_behind_holds(return_address);
+static inline bool is_from_later_tool(const void* return_address) {
+  return __builtin_expect(later_tool_count > 0, 0) && later_tool_holds(return_address);
 }
 
 /* The beginning of each function that this library defines. `call` is the function's name in NextMpi, with its
  * arguments. */
-#define PASS_ON_FROM_TOOL(call)                                                   \
-  do {                                                                            \
-    if (is_from_tool_behind(__builtin_return_address(0))) return mpi_itself.call; \
+#define PASS_ON_FROM_TOOL(call)                                                  \
+  do {                                                                           \
+    if (is_from_later_tool(__builtin_return_address(0))) return mpi_itself.call; \
   } while (0)
 
 #endif

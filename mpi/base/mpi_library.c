@@ -99,11 +99,11 @@ static void resolve(void) {
     memcpy(&inside, (const char*)&inside_functions + i * sizeof inside, sizeof inside);
     memcpy((char*)&mpi_itself + i * sizeof inside, &inside, sizeof inside);
     void* tools = tools_function(kNames[i], address, &library);
-    if (tools != NULL) tool_behind_add(tools);
+    if (tools != NULL) later_tool_add(tools);
     memcpy((char*)&next_mpi + i * sizeof address, tools != NULL ? (const void**)&tools : &inside, sizeof inside);
   }
-  if (tool_behind_count > 0) /* a tool's call may be a jump, and then seems to come from this library */
-    tool_behind_add((const void*)not_in_this_library);
+  if (later_tool_count > 0) /* a tool's call may be a jump, and then seems to come from this library */
+    later_tool_add((const void*)not_in_this_library);
   check_implementation();
 }
 

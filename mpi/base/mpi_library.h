@@ -19,7 +19,7 @@
 #include <mpi.h>
 #pragma GCC visibility pop
 
-#include "base/tool_behind.h"
+#include "base/later_tool.h"
 #include "mpi_next.h"
 
 /* What this library calls: functions of a tool between it and MPI, if there is one, else of MPI. */

@@ -73,15 +73,15 @@ static int init_library(int* argc, char*** argv, bool by_a_tool, int* provided) 
 static void await_ranks(MPI_Request* request) {
   enum { kPatience = 10 }; /* seconds */
   const time_t begin = time(NULL);
-  int done = 0, told = 0;
+  int done = 0, reported = 0;
   while (!done) {
     if (next_mpi.test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) report_fatal("MPI_Test failed in MPI_Init");
-    if (!told && !done && time(NULL) - begin > kPatience) {
+    if (!reported && !done && time(NULL) - begin > kPatience) {
       report_warning(
           "rank %d waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the "
           "same MARLINE_DEVICES",
           own_rank);
-      told = 1;
+      reported = 1;
     }
   }
 }

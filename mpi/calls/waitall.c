@@ -101,9 +101,9 @@ static bool look(PendingWaitall* call, int parts) {
 /* Lets the poller test the first request that is not complete. True if the call has failed at a request before it. */
 static bool leave_to_poller(PendingWaitall* call) {
   const int size = next_size(call);
-  int ahead = 0;
-  while (ahead < size && !parts_is_open(call->requests[call->done + ahead])) ++ahead;
-  if (ahead == size || (ahead > 0 && !test(call, ahead))) return false;
+  int found = 0;
+  while (found < size && !parts_is_open(call->requests[call->done + found])) ++found;
+  if (found == size || (found > 0 && !test(call, found))) return false;
   if (call->base.error != MPI_SUCCESS) return true;
   call->parts.status = call->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : call->statuses + call->done;
   parts_add(&call->parts, call->done, call->requests[call->done]);

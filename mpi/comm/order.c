@@ -19,8 +19,8 @@ enum { kPollsPerLook = 64, kMostOpen = 512, kHandled = 1024 };
 
 /* A question or an answer. */
 typedef enum MailKind {
-  kAsk, /* to the judge, rank 0 of the communicator: send all members your call with this number */
-  kTell /* from the judge: this is its call */
+  kAsk,   /* to the judge, rank 0 of the communicator: send all members your call with this number */
+  kAnswer /* from the judge: this is its call */
 } MailKind;
 
 typedef struct Letter {
@@ -141,7 +141,7 @@ static bool answer(const Mail* mail) {
     done = state != kLogNotYet;
     if (state == kLogRead) {
       const OrderCall ours = order_call(asked->identity, &record, world_rank);
-      for (int i = 1; i < size && is_judge; ++i) send_to(members[i], kTell, &ours);
+      for (int i = 1; i < size && is_judge; ++i) send_to(members[i], kAnswer, &ours);
       if (!is_judge) order_compare(asked, &ours);
     }
   }

@@ -80,7 +80,7 @@ static void drop_batch(Batch* batch) {
 }
 
 /* Ends the batch and reports its end. Returns its error. */
-static int tell(Batch* batch) {
+static int report(Batch* batch) {
   const int error = batch->error;
   const marline_mpi_callback_fn callback = batch->callback;
   void* arg = batch->arg;
@@ -96,7 +96,7 @@ static void completed(Pending* pending) {
   if (marline_trace_request_done != NULL && pending->error == MPI_SUCCESS)
     marline_trace_request_done(((Bound*)pending)->handle, pending->status);
   atomic_fetch_sub_explicit(&open_bound, 1, memory_order_relaxed);
-  if (--batch->open == 0) tell(batch);
+  if (--batch->open == 0) report(batch);
 }
 
 /* An empty status, for a request with a status that only the recorder wants. In MPICH, sends do not set the status. */
@@ -165,7 +165,7 @@ int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status* sta
   sort_out(batch, requests, statuses);
   batch->callback = callback;
   batch->arg = arg;
-  if (batch->open == 0) return tell(batch);
+  if (batch->open == 0) return report(batch);
   const int error = batch->error;
   watch(batch);
   return error;

@@ -64,7 +64,7 @@ static Open open_requests = {
 static Open other_calls = {
     .limits = {.all = 32, .in_turn = 24, .window = 24, .window_after_hit = 24, .neighbours = 4, .places = 2}};
 static int calls;                          /* calls posted and not reported yet; a call of several parts is one */
-static int told;                           /* calls reported since the poll began */
+static int reported;                       /* calls reported since the poll began */
 static Pending* failed;                    /* taken out with an error, to be reported one by one */
 enum { kAmongFailed = -1, kNowhere = -2 }; /* Pending.place, which is an index otherwise */
 
@@ -153,12 +153,12 @@ static bool completes_the_whole(Pending* part) {
   return true;
 }
 
-static void tell(Pending* pending) {
+static void report(Pending* pending) {
   if (pending->several != NULL && pending->several->whole != pending) {
     if (!completes_the_whole(pending)) return;
     pending = pending->several->whole;
   }
-  ++told;
+  ++reported;
   --calls;
   counters_of_hit();
   if (pending->completed != NULL) {
@@ -208,7 +208,7 @@ static void deliver_failed(Open* open, int begin, int size, int hit, const MPI_S
     Pending* pending = failed;
     failed = pending->next;
     pending->place = kNowhere;
-    tell(pending);
+    report(pending);
   }
 }
 
@@ -242,7 +242,7 @@ static int poll_requests(Open* open, int begin, int size) {
     report_fatal("a request that a task waits for is no longer active: was it completed by another task?");
   note_place(open, begin + index);
   if (error == MPI_SUCCESS)
-    tell(take_result(open, begin + index, &status, error)); /* its Pending may no longer exist then */
+    report(take_result(open, begin + index, &status, error)); /* its Pending may no longer exist then */
   else
     deliver_failed(open, begin, size, begin + index, &status, error);
   return begin + index;
@@ -257,7 +257,7 @@ static int poll_calls(Open* open, int begin, int size) {
     note_place(open, i);
     take_out(open, i);
     if (done)
-      tell(call);
+      report(call);
     else
       put_call(call);
     return i;
@@ -318,11 +318,11 @@ void open_calls_cancel_receives(const struct marline_mpi_speculation* scope) {
 
 int open_calls_poll(void) {
   counters_of_poll();
-  told = 0;
+  reported = 0;
   poll_set(&open_requests);
   poll_set(&other_calls);
-  probes_poll(tell);
-  return told;
+  probes_poll(report);
+  return reported;
 }
 
 int open_calls_count(void) { return calls; }

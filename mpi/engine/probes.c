@@ -65,12 +65,12 @@ bool probes_put(Pending* probe) {
 }
 
 /* Returns true if probe i has its result, or an error: then it is taken out and reported. */
-static bool ask(Group* group, int i, void (*tell)(Pending* probe)) {
+static bool ask(Group* group, int i, void (*report)(Pending* probe)) {
   Pending* call = group->probes[i].call;
   if (!call->finished(call)) return false;
   --probe_count;
   group->probes[i] = group->probes[--group->count];
-  tell(call);
+  report(call);
   return true;
 }
 
@@ -86,17 +86,17 @@ static int find(const Group* group, const MPI_Status* message) {
   return -1;
 }
 
-static void ask_in_turn(Group* group, void (*tell)(Pending* probe)) {
+static void ask_in_turn(Group* group, void (*report)(Pending* probe)) {
   const int most = group->count < kInTurn ? group->count : kInTurn;
   for (int asked = 0; asked < most && group->count > 0; ++asked) {
     if (group->turn >= group->count) group->turn = 0;
-    if (!ask(group, group->turn, tell)) ++group->turn;
+    if (!ask(group, group->turn, report)) ++group->turn;
   }
 }
 
-static void poll_group(Group* group, void (*tell)(Pending* probe)) {
+static void poll_group(Group* group, void (*report)(Pending* probe)) {
   if (group->count <= kFew) {
-    ask_in_turn(group, tell);
+    ask_in_turn(group, report);
     return;
   }
   for (int hits = 0; hits < kMostHits && group->count > 0; ++hits) {
@@ -106,16 +106,16 @@ static void poll_group(Group* group, void (*tell)(Pending* probe)) {
     if (error == MPI_SUCCESS && !flag) return;
     const int i = error == MPI_SUCCESS ? find(group, &message) : -1;
     if (i >= 0) group->place = i;
-    if (i < 0 || !ask(group, i, tell)) {
-      ask_in_turn(group, tell);
+    if (i < 0 || !ask(group, i, report)) {
+      ask_in_turn(group, report);
       return;
     }
   }
 }
 
-void probes_poll(void (*tell)(Pending* probe)) {
+void probes_poll(void (*report)(Pending* probe)) {
   for (Group* group = groups; probe_count > 0 && group < groups + kCommunicators; ++group) {
-    if (group->count > 0) poll_group(group, tell);
+    if (group->count > 0) poll_group(group, report);
   }
 }
 

@@ -13,9 +13,9 @@
  * for. Returns false if there are too many communicators with probes. */
 bool probes_put(Pending* probe);
 
-/* Takes out the probes with a message that has arrived, and calls tell() for each. The cost has a bound, except for
+/* Takes out the probes with a message that has arrived, and calls report() for each. The cost has a bound, except for
  * a search among the probes of a communicator, a nanosecond each, when a message has arrived. */
-void probes_poll(void (*tell)(Pending* probe));
+void probes_poll(void (*report)(Pending* probe));
 
 /* Forgets all probes. */
 void probes_clear(void);

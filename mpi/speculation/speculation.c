@@ -54,7 +54,7 @@ static void add_one(_Atomic uint64_t* counter) { atomic_fetch_add_explicit(count
 bool speculation_enter(Speculation* scope, const char* call) {
   /* Relaxed: in the modification order of this word, a call is before the stop's bit, and the stop then waits for
    * it, or it is after that bit. */
-  if ((atomic_fetch_add_explicit(&scope->busy, 1, memory_order_relaxed) & STOPPED) == 0) return true;
+  if ((atomic_fetch_add_explicit(&scope->in_flight, 1, memory_order_relaxed) & STOPPED) == 0) return true;
   speculation_leave(scope);
   check_caller(call);
   add_one(&scope->refused);
@@ -64,7 +64,7 @@ bool speculation_enter(Speculation* scope, const char* call) {
 void speculation_leave(Speculation* scope) {
   /* Release: pairs with all_quiet's acquire. A thread that sees the count at 0 is ordered after all that was
    * started. */
-  atomic_fetch_sub_explicit(&scope->busy, 1, memory_order_release);
+  atomic_fetch_sub_explicit(&scope->in_flight, 1, memory_order_release);
 }
 
 void speculation_count_send(Speculation* scope, int destination) {
@@ -72,7 +72,7 @@ void speculation_count_send(Speculation* scope, int destination) {
 }
 
 bool speculation_is_stopped(const Speculation* scope) {
-  return (atomic_load_explicit(&scope->busy, memory_order_relaxed) & STOPPED) != 0;
+  return (atomic_load_explicit(&scope->in_flight, memory_order_relaxed) & STOPPED) != 0;
 }
 
 static CollectiveRecord record_of(const CollectiveCall* call) {
@@ -121,14 +121,14 @@ typedef struct Quiet {
 static bool all_quiet(Pending* pending) {
   Speculation* scope = ((Quiet*)pending)->scope;
   /* Acquire: pairs with the release in speculation_leave. */
-  if ((atomic_load_explicit(&scope->busy, memory_order_acquire) & ~STOPPED) == 0) return true;
+  if ((atomic_load_explicit(&scope->in_flight, memory_order_acquire) & ~STOPPED) == 0) return true;
   open_calls_cancel_receives(scope);
   return false;
 }
 
 void speculation_close(Speculation* scope) {
   /* Relaxed: only the position in this word's modification order matters, and all_quiet acquires what the calls did. */
-  if ((atomic_fetch_or_explicit(&scope->busy, STOPPED, memory_order_relaxed) & STOPPED) != 0)
+  if ((atomic_fetch_or_explicit(&scope->in_flight, STOPPED, memory_order_relaxed) & STOPPED) != 0)
     report_fatal("marline_mpi_speculation_stop was called a second time before marline_mpi_speculation_end");
   Quiet quiet = {
       .base = {.finished = all_quiet,
@@ -151,7 +151,7 @@ static Speculation* take_slot(void) {
 
 static void reset(Speculation* scope, MPI_Comm comm) {
   atomic_store_explicit(&scope->comm, comm, memory_order_relaxed);
-  atomic_store_explicit(&scope->busy, 0, memory_order_relaxed);
+  atomic_store_explicit(&scope->in_flight, 0, memory_order_relaxed);
   _Atomic uint64_t* counters[] = {&scope->sent, &scope->received, &scope->withdrawn, &scope->refused};
   for (size_t i = 0; i < sizeof counters / sizeof counters[0]; ++i)
     atomic_store_explicit(counters[i], 0, memory_order_relaxed);

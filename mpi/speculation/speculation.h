@@ -56,7 +56,7 @@ typedef struct marline_mpi_speculation {
   MPI_Comm shadow; /* a duplicate of the communicator, for the protocol itself */
   /* STOPPED | calls being started + receives open, 31 bits: MPI has each of them while it is counted. Every call in
    * the scope adds one and takes it away again. */
-  _Atomic uint32_t busy;
+  _Atomic uint32_t in_flight;
   /* Any call adds to them; read at the end. */
   _Atomic uint64_t sent, received, withdrawn, refused;
   /* Owned by the task that enters a collective: MPI demands that the program orders the collectives of one

@@ -13,7 +13,7 @@
 namespace marline {
 namespace {
 
-constexpr const char* kForeverWords[] = {"infinite", "infinity"};
+constexpr const char* kInfiniteWords[] = {"infinite", "infinity"};
 constexpr const char* kLibraryWords[] = {"serial", "turnaround", "throughput"};
 constexpr const char* kTypeWords[] = {"compact", "scatter",  "balanced", "explicit",
                                       "logical", "physical", "none",     "disabled"};
@@ -21,15 +21,15 @@ enum Type : int { kCompact, kScatter, kBalanced, kExplicit, kLogical, kPhysical,
 
 constexpr int64_t kRoundsPerMicrosecond = 100;  // one round of GOMP_SPINCOUNT takes about as long as a `pause`
 
-bool read_forever(Cursor& in, Options& to) {
-  if (in.accept_one_of(kForeverWords) < 0) return false;
-  to.spin_us = Options::kForever;
+bool read_infinite(Cursor& in, Options& to) {
+  if (in.accept_one_of(kInfiniteWords) < 0) return false;
+  to.spin_us = Options::kInfinite;
   return true;
 }
 
 // LLVM's runtime: a number without a unit is in milliseconds.
 bool read_blocktime(Cursor& in, Options& to) {
-  if (read_forever(in, to)) return true;
+  if (read_infinite(in, to)) return true;
   if (!read_number(in, 0, INT_MAX, to.spin_us)) return false;
   if (in.accept_word("us")) return true;
   in.accept_word("ms");
@@ -39,14 +39,14 @@ bool read_blocktime(Cursor& in, Options& to) {
 
 // GCC's runtime: multiples are decimal.
 bool read_spincount(Cursor& in, Options& to) {
-  if (read_forever(in, to)) return true;
+  if (read_infinite(in, to)) return true;
   static constexpr const char* kUnits[] = {"k", "m", "g", "t"};
   int64_t rounds;
   if (!in.accept_number(0, INT64_MAX, rounds)) return false;
   for (int unit = in.accept_one_of(kUnits); unit >= 0; --unit) {
     if (__builtin_mul_overflow(rounds, int64_t{1000}, &rounds)) return false;
   }
-  to.spin_us = std::min(rounds / kRoundsPerMicrosecond, Options::kForever);
+  to.spin_us = std::min(rounds / kRoundsPerMicrosecond, Options::kInfinite);
   return true;
 }
 

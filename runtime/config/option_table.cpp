@@ -415,7 +415,7 @@ constexpr Option kOptions[] = {
      "or ranks, than cores.",
      [](Cursor& in, Options& to) {
        to.spin_us = -1;
-       return in.accept_word("auto") || read_number(in, 0, Options::kForever, to.spin_us);
+       return in.accept_word("auto") || read_number(in, 0, Options::kInfinite, to.spin_us);
      },
      [](Text& out, const Options& from) {
        if (from.spin_us < 0) return out.add("auto");

@@ -55,7 +55,7 @@ struct Options {
   static constexpr uint32_t kLineageBytes = 48;   // sizeof(Lineage)
   static constexpr uint32_t kToolTailBytes = 64;  // sizeof(ToolTail), exec/worker/frames.hpp
 
-  static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
+  static constexpr int64_t kInfinite = 1'000'000'000'000'000;  // microseconds
 
   // Options of OpenMP.
   int num_threads[kMaxLevels];

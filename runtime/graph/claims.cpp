@@ -24,7 +24,7 @@ void end_claimed_linking(Linking& linking) {
   linking.task->predecessors.fetch_add(before - kGuard, acq_rel);  // as in end_linking; not to zero
 }
 
-void tell_left_ended(const Task* task) {
+void report_left_ended(const Task* task) {
   const marline_target_observer_t* observer = tool::target_observer();
   if (observer->ended != nullptr) observer->ended(task->number);
 }

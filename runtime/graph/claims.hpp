@@ -19,7 +19,7 @@ namespace marline {
 void release_claim(Worker* worker, Task* task, const Claiming& claiming);
 
 // Notifies the library that a task that it has left to the runtime ends. The task's edges have not been released yet.
-void tell_left_ended(const Task* task);
+void report_left_ended(const Task* task);
 
 // For graph/dependences.cpp. end_claimed_linking replaces end_linking. pass_claimed is called when the last predecessor
 // of a claimed task, or of the node before such a task, has ended. If the task is reached because its node was, the

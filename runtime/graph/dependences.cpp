@@ -503,7 +503,7 @@ Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
 Task* release_successors(Worker* worker, Task* task) {
   if (task->exclusions != nullptr || options().priority.propagates ||
       task->has(task_flag::kReplayed | task_flag::kClaimed)) [[unlikely]] {
-    if (task->has(task_flag::kClaimed)) tell_left_ended(task);
+    if (task->has(task_flag::kClaimed)) report_left_ended(task);
     return release_unusual(worker, task);
   }
   Task* next = nullptr;

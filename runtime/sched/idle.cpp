@@ -77,7 +77,7 @@ bool others_sleep(const Team* team) {
   return true;
 }
 
-void tell_primaries(const Worker* worker) {
+void notify_primaries(const Worker* worker) {
   for (const Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
     if (m->index == 0 || !m->team->nesting.bounds_reach.load(relaxed) || !others_sleep(m->team)) continue;
     wake_worker(m->team->members[0].worker);
@@ -109,7 +109,7 @@ void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* contex
   // Steps 2 and 3 of the protocol in idle.hpp. If the reach has grown since step 1, the worker is not announced there;
   // if it has shrunk, it has not looked everywhere.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
-    if (!has_idle_role(worker)) tell_primaries(worker);  // a worker that takes that role has done so
+    if (!has_idle_role(worker)) notify_primaries(worker);  // a worker that takes that role has done so
     limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);
   }
   withdraw(worker, end);

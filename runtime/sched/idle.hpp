@@ -29,7 +29,7 @@ namespace marline {
 bool others_sleep(const Team* team);
 
 // Called when the worker has announced that it sleeps (seq_cst): wakes each member 0 with a reach that grows by that.
-void tell_primaries(const Worker* worker);
+void notify_primaries(const Worker* worker);
 
 // Whether the worker with this Member must not work for the teams around the Member's team.
 inline bool bounds_reach(const Member* place) {

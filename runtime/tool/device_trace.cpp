@@ -243,9 +243,9 @@ Record* record_at(void* buffer, uint64_t cursor) {
 
 int advance_buffer_cursor(void*, void* buffer, size_t bytes, uint64_t current, uint64_t* next) {
   if (current == kNoRecord) return 0;
-  uint64_t behind = current + sizeof(Record);
-  if (behind + sizeof(Record) > bytes || record_at(buffer, behind)->type == Callback::kNone) return 0;
-  *next = behind;
+  uint64_t after = current + sizeof(Record);
+  if (after + sizeof(Record) > bytes || record_at(buffer, after)->type == Callback::kNone) return 0;
+  *next = after;
   return 1;
 }
 

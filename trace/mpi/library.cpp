@@ -34,13 +34,13 @@ constinit thread_local const void* program_site __attribute__((tls_model("initia
 
 // Warns if a tool that was linked to the program comes after a preloaded recorder. The recorder bypasses such a tool:
 // MPI's convention is for one tool. Libraries define MPI_X and PMPI_X at one address, a tool defines MPI_X only.
-void warn_of_tool_behind() {
+void warn_of_later_tool() {
   for (size_t i = 0; i < kNextCount; ++i) {
-    const void* behind = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // the name without its P
+    const void* later = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // the name without its P
     const void* library = dlsym(RTLD_NEXT, kNextNames[i]);
     Dl_info tool;
     Dl_info mpi;
-    if (behind != library && dladdr(behind, &tool) != 0 && dladdr(library, &mpi) != 0 &&
+    if (later != library && dladdr(later, &tool) != 0 && dladdr(library, &mpi) != 0 &&
         tool.dli_fbase != mpi.dli_fbase) {
       fprintf(stderr,
               "marline-trace: %s defines %s behind the recorder, which goes past it: preload it in front of the "
@@ -63,7 +63,7 @@ void resolve() {
     }
     memcpy(reinterpret_cast<char*>(&next_functions) + i * sizeof address, &address, sizeof address);
   }
-  warn_of_tool_behind();
+  warn_of_later_tool();
   __atomic_store_n(&next_resolved, true, __ATOMIC_RELEASE);
 }
 

@@ -238,8 +238,8 @@ MARLINE_MPI int MPI_Testsome(int count, MPI_Request requests[], int* found, int 
   Asked asked(count, requests, statuses);
   const u64 time = poll_time();
   const int result = mpi().Testsome(count, requests, found, indices, asked.statuses());
-  const bool told = result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS;
-  if (!told || *found == MPI_UNDEFINED || *found == 0) {
+  const bool has_found = result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS;
+  if (!has_found || *found == MPI_UNDEFINED || *found == 0) {
     poll_failed(call::k_MPI_Testsome, time);
     return result;
   }

@@ -12,12 +12,12 @@ extern "C" {
 
 void GOMP_barrier() { team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0)); }
 
-bool GOMP_single_start() { return single_enter(this_worker(), SingleEnd::kUntold); }
+bool GOMP_single_start() { return single_enter(this_worker(), SingleEnd::kUnreported); }
 
 // Null for the thread that runs the block and then calls copy_end; the published data for the others.
 void* GOMP_single_copy_start() {
   Worker* worker = this_worker();
-  return single_enter(worker, SingleEnd::kUntold) ? nullptr : single_receive(worker);
+  return single_enter(worker, SingleEnd::kUnreported) ? nullptr : single_receive(worker);
 }
 
 void GOMP_single_copy_end(void* data) { single_publish(this_worker(), data); }

@@ -38,12 +38,12 @@ void run_target_task_and_destroy(Task* task) {
 }
 
 // For the observer of target tasks.
-void describe_entry(Task* task, marline_target_task_t& told) {
+void describe_entry(Task* task, marline_target_task_t& reported) {
   auto* block = static_cast<TaskBlock*>(task->block);
-  told.form = MARLINE_TARGET_ENTRY;
-  told.device = task->target_device;
-  told.entry = reinterpret_cast<int32_t (*)(int32_t, void*)>(block->routine);
-  told.block = block;
+  reported.form = MARLINE_TARGET_ENTRY;
+  reported.device = task->target_device;
+  reported.entry = reinterpret_cast<int32_t (*)(int32_t, void*)>(block->routine);
+  reported.block = block;
 }
 
 void complete_proxy(TaskBlock* block) { fulfil_for_program(acting_worker(), &task_of(block)->event); }

@@ -120,8 +120,8 @@ MARLINE_EXPORT void marline_claimed_run(marline_claimed_t* task) {
 MARLINE_EXPORT marline_claimed_t* marline_target_task_told() {
   marline::Task* task = marline::kmp::current_target_task();
   if (task == nullptr) task = marline::gomp::current_target_task();
-  bool is_told = task != nullptr && !task->has(marline::task_flag::kReplayed | marline::task_flag::kPersistent);
-  return is_told ? reinterpret_cast<marline_claimed_t*>(task) : nullptr;
+  bool is_reported = task != nullptr && !task->has(marline::task_flag::kReplayed | marline::task_flag::kPersistent);
+  return is_reported ? reinterpret_cast<marline_claimed_t*>(task) : nullptr;
 }
 
 MARLINE_EXPORT int marline_claimed_is_cancelled(const marline_claimed_t* task) {

@@ -53,12 +53,12 @@ void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, co
 
 void mutex_acquire_reporting(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
   this_worker();  // this may be the program's first call of the runtime
-  bool told = tool::on(tool::event::kMutex);
-  if (told) tool::mutex_acquire(kind, hint, id(&word), codeptr);
+  bool is_reported = tool::on(tool::event::kMutex);
+  if (is_reported) tool::mutex_acquire(kind, hint, id(&word), codeptr);
   begin_wait(this_worker(), state_of(kind), &word);
   lock_acquire(word);
   end_wait(this_worker());
-  if (told) tool::mutex_acquired(kind, id(&word), codeptr);
+  if (is_reported) tool::mutex_acquired(kind, id(&word), codeptr);
 }
 
 bool mutex_try_reporting(LockWord& word, const void* codeptr) {
@@ -83,20 +83,20 @@ void nest_mutex_destroy(void* storage, const void* codeptr) {
 uint32_t nest_mutex_acquire(void* storage, const void* codeptr) {
   NestLock* lock = nest_lock_in(storage);
   if (!tool::present()) return nest_lock_acquire(lock);
-  bool told = tool::on(tool::event::kMutex);
-  if (told) tool::mutex_acquire(tool::Mutex::kNestLock, 0, id(storage), codeptr);
+  bool is_reported = tool::on(tool::event::kMutex);
+  if (is_reported) tool::mutex_acquire(tool::Mutex::kNestLock, 0, id(storage), codeptr);
   begin_wait(this_worker(), ompt::State::kWaitLock, storage);
   uint32_t depth = nest_lock_acquire(lock);
   end_wait(this_worker());
-  if (told) announce_nest_acquired(tool::Mutex::kNestLock, storage, depth, codeptr);
+  if (is_reported) announce_nest_acquired(tool::Mutex::kNestLock, storage, depth, codeptr);
   return depth;
 }
 
 uint32_t nest_mutex_try(void* storage, const void* codeptr) {
-  bool told = tool::on(tool::event::kMutex);
-  if (told) tool::mutex_acquire(tool::Mutex::kTestNestLock, 0, id(storage), codeptr);
+  bool is_reported = tool::on(tool::event::kMutex);
+  if (is_reported) tool::mutex_acquire(tool::Mutex::kTestNestLock, 0, id(storage), codeptr);
   uint32_t depth = nest_lock_try(nest_lock_in(storage));
-  if (told && depth != 0) announce_nest_acquired(tool::Mutex::kTestNestLock, storage, depth, codeptr);
+  if (is_reported && depth != 0) announce_nest_acquired(tool::Mutex::kTestNestLock, storage, depth, codeptr);
   return depth;
 }
 

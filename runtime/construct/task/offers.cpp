@@ -36,26 +36,26 @@ marline_depend_type_t type_of(Access access) {
 [[nodiscard]] uint64_t persistent_place(const Task* producer, uint64_t& step) {
   const PersistentGraph* graph = graph_of(producer);
   step = graph->position;
-  return graph->is_told ? graph->told : 0;
+  return graph->is_reported ? graph->reported_as : 0;
 }
 
 // Fills the fields that are the same for every reported task, whether it is created or not.
 marline_target_task_t describe(const Worker* worker, Task* task, const void* codeptr) {
-  marline_target_task_t told;
+  marline_target_task_t reported;
   // For a known size GCC emits `rep stos`, which takes 30 cycles to start; the C library's memset takes 10.
-  size_t bytes = sizeof told;
+  size_t bytes = sizeof reported;
   asm("" : "+r"(bytes));
-  std::memset(&told, 0, bytes);
-  task->describe(task, told);
-  told.bytes = sizeof told;
-  told.thread = worker->id;
-  told.code = codeptr;
-  told.node = told.maps.node != 0 ? told.maps.node : task->cluster_node();
+  std::memset(&reported, 0, bytes);
+  task->describe(task, reported);
+  reported.bytes = sizeof reported;
+  reported.thread = worker->id;
+  reported.code = codeptr;
+  reported.node = reported.maps.node != 0 ? reported.maps.node : task->cluster_node();
   if (worker->task->has(task_flag::kInGraph)) {
-    told.in_graph = 1;
-    told.graph = persistent_place(worker->task, told.step);
+    reported.in_graph = 1;
+    reported.graph = persistent_place(worker->task, reported.step);
   }
-  return told;
+  return reported;
 }
 
 // Reports the task to the observer; returns the observer's answer.
@@ -63,21 +63,21 @@ void* report_created(const marline_target_observer_t* observer, Worker* worker, 
                      size_t count, const void* codeptr) {
   SmallArray<marline_dependence_t> dependences("dependences of a target task");
   for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
-  marline_target_task_t told = describe(worker, task, codeptr);
+  marline_target_task_t reported = describe(worker, task, codeptr);
   // With marline_task_depend the list has other dependences, too.
-  if (task->lengths != nullptr && task->lengths->count == count) told.dependence_bytes = task->lengths->bytes;
-  told.handle = reinterpret_cast<marline_claimed_t*>(task);
-  told.number = g_last_number.fetch_add(1, relaxed) + 1;
-  told.dependences = dependences.items();
-  told.dependence_count = count;
-  told.priority = task->priority.load(relaxed);
-  told.name = task->name();
+  if (task->lengths != nullptr && task->lengths->count == count) reported.dependence_bytes = task->lengths->bytes;
+  reported.handle = reinterpret_cast<marline_claimed_t*>(task);
+  reported.number = g_last_number.fetch_add(1, relaxed) + 1;
+  reported.dependences = dependences.items();
+  reported.dependence_count = count;
+  reported.priority = task->priority.load(relaxed);
+  reported.name = task->name();
   worker->context.shows_task = true;
-  void* claimed = observer->created(&told);
+  void* claimed = observer->created(&reported);
   worker->context.shows_task = false;  // `created` does not suspend
   if (claimed == nullptr) return nullptr;
   task->claimed_by = claimed;
-  task->number = told.number;
+  task->number = reported.number;
   return claimed;
 }
 
@@ -159,9 +159,9 @@ bool let_renew(Worker* worker, uint64_t graph) {
 
 // Reports a target task of that iteration, which is not created. True: the observer runs it.
 bool report_again(Worker* worker, Task* task, const void* codeptr) {
-  marline_target_task_t told = describe(worker, task, codeptr);
+  marline_target_task_t reported = describe(worker, task, codeptr);
   worker->context.shows_task = true;
-  bool is_done = tool::target_observer()->replay_next(&told) != 0;
+  bool is_done = tool::target_observer()->replay_next(&reported) != 0;
   worker->context.shows_task = false;
   return is_done;
 }
@@ -196,21 +196,21 @@ bool report_to_observer(Worker* worker, Task* task, const Dependence* list, size
 // The nodes of the tasks keep the state in which the iteration before has left them: each waits for all its
 // predecessors again. After that the producer waits for the iteration (go_on_unrecorded). An untied producer could
 // continue on another thread there, so it does not get this far.
-bool repeat_told_iteration(PersistentGraph* graph) {
-  bool is_given = graph->is_told && graph->producer->tied() && let_repeat(this_worker(), graph->told);
+bool repeat_reported_iteration(PersistentGraph* graph) {
+  bool is_given = graph->is_reported && graph->producer->tied() && let_repeat(this_worker(), graph->reported_as);
   if (!is_given) return false;
-  graph->is_told = false;
+  graph->is_reported = false;
   graph->is_whole = true;
   graph->position = graph->steps().count;
   return true;
 }
 
 // Each iteration must wait for the one before. As above, the producer must not be untied.
-void renew_told_iteration(PersistentGraph* graph) {
+void renew_reported_iteration(PersistentGraph* graph) {
   if (graph->renewal_pause != 0) return void(--graph->renewal_pause);
-  bool may_be =
-      graph->is_told && graph->replays_with_arguments && graph->mode != GraphMode::kNowait && graph->producer->tied();
-  graph->is_renewed = may_be && let_renew(this_worker(), graph->told);
+  bool may_be = graph->is_reported && graph->replays_with_arguments && graph->mode != GraphMode::kNowait &&
+                graph->producer->tied();
+  graph->is_renewed = may_be && let_renew(this_worker(), graph->reported_as);
 }
 
 // As in an iteration that the observer repeats, the tasks' nodes keep their state.

@@ -21,9 +21,9 @@ namespace marline {
                                     const void* codeptr);
 
 // The iteration's tasks have the same data as in the one before. True: the observer runs it as a whole.
-[[nodiscard]] bool repeat_told_iteration(PersistentGraph* graph);
+[[nodiscard]] bool repeat_reported_iteration(PersistentGraph* graph);
 // The producer's code runs, and its tasks may have other data. The observer may still run the iteration
 // (renew_persistent).
-void renew_told_iteration(PersistentGraph* graph);
+void renew_reported_iteration(PersistentGraph* graph);
 
 }  // namespace marline

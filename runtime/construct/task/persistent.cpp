@@ -48,7 +48,7 @@ void renew_table(Worker* worker, PersistentGraph* graph) {
 
 // Discards the record, after all tasks of the graph have ended, and begins to record.
 void start_over(PersistentGraph* graph) {
-  end_told(graph);
+  end_reported(graph);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
   Worker* worker = this_worker();
   renew_table(worker, graph);
@@ -87,7 +87,7 @@ void finish_recording(PersistentGraph* graph) {
   }
   graph->state = GraphState::kReplaying;
   graph->previous_replayed = false;
-  begin_told(graph);
+  begin_reported(graph);
 }
 
 void replay_task(PersistentGraph* graph, const GraphStep& step) {
@@ -118,7 +118,7 @@ void replay_task(PersistentGraph* graph, const GraphStep& step) {
 // Does what the producer's code would do, construct by construct, unless an observer runs the whole iteration.
 void replay_without_code(PersistentGraph* graph) {
   graph->allocated = graph->allocations[0].count;
-  if (repeat_told_iteration(graph)) return;
+  if (repeat_reported_iteration(graph)) return;
   for (const GraphStep& step : graph->steps()) {
     const Dependence* list = graph->record.dependences[0].items + step.first_dependence;
     if (step.dropped) continue;
@@ -154,7 +154,7 @@ void enter_producer(PersistentGraph* graph) {
 
 // Makes the graph ready for the iteration that begins, and selects its instance.
 void prepare_iteration(PersistentGraph* graph) {
-  end_told_iteration(graph);
+  end_reported_iteration(graph);
   bool first = graph->state == GraphState::kUnused;
   if (graph->state == GraphState::kRecording) {
     ++graph->recorded;
@@ -210,9 +210,9 @@ bool graph_iterate(PersistentGraph* graph) {
   graph->allocated = 0;
   graph->is_whole = graph->is_renewed = false;
   graph->producer->taskgroup = &graph->groups[graph->instance];
-  begin_told_iteration(graph);
+  begin_reported_iteration(graph);
   if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) {
-    renew_told_iteration(graph);
+    renew_reported_iteration(graph);
     return true;
   }
   replay_without_code(graph);
@@ -230,7 +230,7 @@ void graph_enter(PersistentGraph* graph, Worker* worker) {
 
 void graph_leave(PersistentGraph* graph) {
   if (!graph->open) return;
-  end_told_iteration(graph);
+  end_reported_iteration(graph);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
   graph->producer->flags &= ~task_flag::kInGraph;
   graph->producer->table = graph->producers_table;
@@ -243,7 +243,7 @@ void graph_end(PersistentGraph* graph) {
   graph_leave(graph);
   Worker* worker = this_worker();
   if (graph->table != nullptr) table_destroy(worker, graph->table);
-  end_told(graph);
+  end_reported(graph);
   free_allocations(worker, graph);
   record_free(worker, &graph->record);
   for (Array<Allocation>& stream : graph->allocations) stream.free();

@@ -9,7 +9,7 @@ namespace marline {
 
 namespace {
 
-Atomic<uint64_t> g_last_told{0};  // incremented by any producer
+Atomic<uint64_t> g_last_reported{0};  // incremented by any producer
 
 // The recorded iteration has ended: whether an observer has claimed all its tasks.
 bool is_all_claimed(PersistentGraph* graph) {
@@ -22,13 +22,13 @@ bool is_all_claimed(PersistentGraph* graph) {
 
 }  // namespace
 
-void begin_told(PersistentGraph* graph) {
-  if (is_all_claimed(graph)) graph->told = g_last_told.fetch_add(1, relaxed) + 1;
+void begin_reported(PersistentGraph* graph) {
+  if (is_all_claimed(graph)) graph->reported_as = g_last_reported.fetch_add(1, relaxed) + 1;
 }
 
-void begin_told_iteration(PersistentGraph* graph) {
-  graph->is_told = graph->told != 0;
-  if (graph->is_told) tool::report_iterates(graph->told, graph->mode != GraphMode::kNowait);
+void begin_reported_iteration(PersistentGraph* graph) {
+  graph->is_reported = graph->reported_as != 0;
+  if (graph->is_reported) tool::report_iterates(graph->reported_as, graph->mode != GraphMode::kNowait);
 }
 
 // If a renewed iteration differs from the record half-way, the producer waits for what the observer has got. The pause
@@ -38,15 +38,15 @@ void pause_renewal(PersistentGraph* graph) {
   if (graph->next_pause < PersistentGraph::kLongestPause) graph->next_pause *= 2;
 }
 
-void end_told_iteration(PersistentGraph* graph) {
-  if (graph->is_told) tool::report_iterated(graph->told);
-  graph->is_told = false;
+void end_reported_iteration(PersistentGraph* graph) {
+  if (graph->is_reported) tool::report_iterated(graph->reported_as);
+  graph->is_reported = false;
 }
 
-void end_told(PersistentGraph* graph) {
-  end_told_iteration(graph);
-  if (graph->told != 0) tool::report_graph_ends(graph->told);
-  graph->told = 0;
+void end_reported(PersistentGraph* graph) {
+  end_reported_iteration(graph);
+  if (graph->reported_as != 0) tool::report_graph_ends(graph->reported_as);
+  graph->reported_as = 0;
 }
 
 bool is_gather(const GraphRecord* record, const GraphNode* node) {

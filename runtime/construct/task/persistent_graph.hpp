@@ -58,9 +58,9 @@ struct PersistentGraph {
   // Index of the next allocation.
   uint32_t allocated = 0;
   // The record's number for the observer of target tasks; 0: its iterations are not reported.
-  uint64_t told = 0;
+  uint64_t reported_as = 0;
   // The observer has been notified of this iteration, which still equals the recorded one.
-  bool is_told = false;
+  bool is_reported = false;
   // Iterations whose code runs may be offered to the observer: none has had a taskgroup.
   bool replays_with_arguments = true;
   // So many iterations, recorded ones included, pass before the next offer, because an offered iteration differed.
@@ -112,15 +112,16 @@ bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const V
 // the producer no longer creates, its predecessors do not count.
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
 
-// These notify the observer of target tasks, if it has claimed all tasks of the recorded iteration. begin_told: the
-// graph has been recorded, and will be repeated; gives the record its number for the observer. begin_told_iteration: an
-// iteration begins. end_told_iteration: it ends, or differs from the record. end_told: the record is discarded.
-void begin_told(PersistentGraph* graph);
-void begin_told_iteration(PersistentGraph* graph);
+// These notify the observer of target tasks, if it has claimed all tasks of the recorded iteration. begin_reported: the
+// graph has been recorded, and will be repeated; gives the record its number for the observer.
+// begin_reported_iteration: an iteration begins. end_reported_iteration: it ends, or differs from the record.
+// end_reported: the record is discarded.
+void begin_reported(PersistentGraph* graph);
+void begin_reported_iteration(PersistentGraph* graph);
 // An iteration that the observer runs (`is_renewed`) has differed from the record: some iterations pass before the next
 // one is offered to the observer.
 void pause_renewal(PersistentGraph* graph);
-void end_told_iteration(PersistentGraph* graph);
-void end_told(PersistentGraph* graph);
+void end_reported_iteration(PersistentGraph* graph);
+void end_reported(PersistentGraph* graph);
 
 }  // namespace marline

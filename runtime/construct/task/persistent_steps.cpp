@@ -107,7 +107,7 @@ void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   if (graph->is_renewed) pause_renewal(graph);
   graph->is_whole = graph->is_whole || graph->is_renewed;
   graph->is_renewed = false;
-  end_told_iteration(graph);
+  end_reported_iteration(graph);
   graph->table->outer = graph->producers_table;
   if (graph->is_whole) return wait_here_for_iteration(graph);
   if (graph->instances() == 2 && graph->previous_replayed) {

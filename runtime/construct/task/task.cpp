@@ -140,7 +140,7 @@ Worker* wait_until_allowed(Worker* worker, const Task* task) {
   }
 }
 
-[[gnu::noinline]] void tell_left(Task* task, Task* parent) {
+[[gnu::noinline]] void report_left(Task* task, Task* parent) {
   if (tool::on(tool::event::kTaskSchedule)) {
     bool left = task->has(task_flag::kLeft);
     tool::task_schedule(&task->tool_data, left ? tool::TaskStatus::kCancel : tool::TaskStatus::kComplete,
@@ -198,7 +198,7 @@ void leave_body(Task* task) {
     return leave_detached(worker, task);
   }
   if (tool::present()) [[unlikely]] {
-    tell_left(task, task->parent);
+    report_left(task, task->parent);
   }
   if (Task* next = complete_undeferred(worker, task)) enqueue(worker, next);
 }
@@ -253,11 +253,11 @@ bool enter_unless_cancelled(Worker* worker, Task* task) {
 }  // namespace
 
 Task* allocate_announced(Worker* worker, TaskShape& shape) {
-  bool told = worker->next_task != nullptr;
-  if (told) drop_stale_next_task(worker);  // a replay does not check
+  bool has_next = worker->next_task != nullptr;
+  if (has_next) drop_stale_next_task(worker);  // a replay does not check
   bool in_graph = worker->task->has(task_flag::kInGraph);
   Task* task = in_graph ? allocate_persistent(worker, shape) : allocate_ordinary_task(worker, shape);
-  if (told) take_next_name(worker, task);
+  if (has_next) take_next_name(worker, task);
   return task;
 }
 

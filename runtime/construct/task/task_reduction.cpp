@@ -166,8 +166,8 @@ void* reduction_copy_to_claim(Worker* worker, Taskgroup* group, void* address) {
   ReductionSet* set = find_set(worker, group, address, &item, &named);
   const ReductionItem& what = set->items[item];
   void* copy = claimed_copy_of(set, item);
-  marline_reduction_t told = {named, copy, what.bytes, what.combine};
-  tool::target_observer()->reduces(&told);
+  marline_reduction_t reported = {named, copy, what.bytes, what.combine};
+  tool::target_observer()->reduces(&reported);
   return copy;
 }
 

@@ -255,12 +255,12 @@ bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
 [[gnu::noinline]] void ordered_begin_reporting(Worker* worker, const void* codeptr) {
   const void* turn = turn_of(worker->member);
   auto id = reinterpret_cast<uint64_t>(turn);
-  bool told = tool::on(tool::event::kMutex);
-  if (told) tool::mutex_acquire(tool::Mutex::kOrdered, 0, id, codeptr);
+  bool is_reported = tool::on(tool::event::kMutex);
+  if (is_reported) tool::mutex_acquire(tool::Mutex::kOrdered, 0, id, codeptr);
   begin_wait(worker, ompt::State::kWaitOrdered, turn);
   wait_for_turn(worker->member);
   end_wait(this_worker());
-  if (told) tool::mutex_acquired(tool::Mutex::kOrdered, id, codeptr);
+  if (is_reported) tool::mutex_acquired(tool::Mutex::kOrdered, id, codeptr);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void announce(Worker* worker, bool executes, SingleEnd end, const void* codeptr)
   if (!executes) {
     announce_work(worker, tool::Work::kSingleOther, tool::Endpoint::kBegin, 1, codeptr);
     announce_work(worker, tool::Work::kSingleOther, tool::Endpoint::kEnd, 1, codeptr);
-  } else if (end == SingleEnd::kTold) {
+  } else if (end == SingleEnd::kReported) {
     announce_work(worker, tool::Work::kSingleExecutor, tool::Endpoint::kBegin, 1, codeptr);
   } else {
     announce_work_without_end(worker, tool::Work::kSingleExecutor, codeptr);

@@ -8,7 +8,7 @@
 namespace marline {
 
 // Whether the compiler calls single_leave where the block ends; GCC does not.
-enum class SingleEnd { kTold, kUntold };
+enum class SingleEnd { kReported, kUnreported };
 
 // True for the one thread of the team that runs the block. codeptr: for tools; by default the return address of the
 // calling entry point.

@@ -41,9 +41,9 @@ char g_secret[kSecretBytes + 1];  // written before the thread starts
 // at a time.
 struct Client {
   int connection;  // -1: none
-  int door;        // -1: the client has not shown the secret, or not sent its whole line
+  int server;      // -1: the client has not shown the secret, or not sent its whole line
   bool knows_secret;
-  bool door_has_ended;
+  bool server_has_ended;
   uint64_t since;  // when the client last made progress; without the secret, when it came
   size_t have;     // bytes of text
   size_t sent;     // of these to the connection
@@ -52,10 +52,10 @@ struct Client {
 Client g_clients[kMostClients];  // prepared by the opener, then the thread's; a forked child closes its descriptors
 
 // Any process can take the name of a socket, so this checks that the socket is that process's, and this user's.
-bool is_server_of(int door, int process) {
+bool is_server_of(int server, int process) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  if (getsockopt(door, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
+  if (getsockopt(server, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
   return peer.pid == process && peer.uid == geteuid();
 }
 
@@ -68,19 +68,20 @@ int connect_to_server(const char* request) {
   int process = at != nullptr ? std::atoi(at + sizeof kWord - 1) : getpid();
   sockaddr_un address;
   socklen_t bytes = inspect_address(process, address);
-  int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (door < 0) return -1;
-  if (connect(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && is_server_of(door, process)) return door;
-  close(door);
+  int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (server < 0) return -1;
+  if (connect(server, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && is_server_of(server, process))
+    return server;
+  close(server);
   return -1;
 }
 
 void end(Client& client) {
-  const int connection = client.connection, door = client.door;
-  client.connection = client.door = -1;
+  const int connection = client.connection, server = client.server;
+  client.connection = client.server = -1;
   fence_signal();  // in between, a fork may copy them to a child, which must not close the program's files
   if (connection >= 0) close(connection);
-  if (door >= 0) close(door);
+  if (server >= 0) close(server);
 }
 
 // In constant time.
@@ -103,23 +104,24 @@ bool read_request(Client& client) {
   client.knows_secret = true;
   const char* request = client.text + length;
   if (std::strchr(request, '\n') == nullptr) return client.have < sizeof client.text - 1;
-  client.door = connect_to_server(request);
+  client.server = connect_to_server(request);
   size_t bytes = client.have - length;
-  if (client.door < 0 || send(client.door, request, bytes, MSG_NOSIGNAL) != static_cast<ssize_t>(bytes)) return false;
+  if (client.server < 0 || send(client.server, request, bytes, MSG_NOSIGNAL) != static_cast<ssize_t>(bytes))
+    return false;
   client.have = client.sent = 0;
   return true;
 }
 
 // Passes on the next piece of the answer. False: all of it has been passed on, or the client must be dropped.
 bool pass_on(Client& client) {
-  if (client.sent == client.have && !client.door_has_ended) {
-    ssize_t got = recv(client.door, client.text, sizeof client.text, 0);
+  if (client.sent == client.have && !client.server_has_ended) {
+    ssize_t got = recv(client.server, client.text, sizeof client.text, 0);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     client.have = static_cast<size_t>(got);
     client.sent = 0;
-    client.door_has_ended = got == 0;
+    client.server_has_ended = got == 0;
   }
-  if (client.door_has_ended) return false;
+  if (client.server_has_ended) return false;
   ssize_t sent = send(client.connection, client.text + client.sent, client.have - client.sent, MSG_NOSIGNAL);
   if (sent < 0) return errno == EAGAIN || errno == EINTR;
   client.sent += static_cast<size_t>(sent);
@@ -151,7 +153,7 @@ void take_client(int connection) {
     return;
   }
   place->connection = connection;
-  place->knows_secret = place->door_has_ended = false;
+  place->knows_secret = place->server_has_ended = false;
   place->have = place->sent = 0;
   place->since = nanoseconds_now();
 }
@@ -174,16 +176,16 @@ bool take_clients(int listener) {
 
 // What a client waits for: data from itself, data from the door, or room to send to itself.
 pollfd awaited(const Client& client) {
-  if (client.connection < 0 || client.door < 0) return {client.connection, POLLIN, 0};  // poll passes over -1
+  if (client.connection < 0 || client.server < 0) return {client.connection, POLLIN, 0};  // poll passes over -1
   if (client.sent < client.have) return {client.connection, POLLOUT, 0};
-  return {client.door, POLLIN, 0};
+  return {client.server, POLLIN, 0};
 }
 
 void attend(Client& client, bool is_ready, uint64_t now) {
   if (client.connection < 0) return;
   bool stays = true;
   if (is_ready) {
-    stays = client.door < 0 ? read_request(client) : pass_on(client);
+    stays = client.server < 0 ? read_request(client) : pass_on(client);
     if (client.knows_secret) client.since = now;  // a stranger gets no more time for sending in small pieces
   }
   if (!stays || now - client.since > kPatience) end(client);
@@ -240,7 +242,7 @@ int inspect_relay(const char* secret) {
   int listener = open_listener();
   if (listener < 0) return 0;
   int port = listen(listener, kMostClients) == 0 ? port_of(listener) : 0;
-  for (Client& client : g_clients) client.connection = client.door = -1;
+  for (Client& client : g_clients) client.connection = client.server = -1;
   g_listener.store(listener, relaxed);
   if (port != 0 && thread_start_detached("marline/relay", relay_main, nullptr, kThreadStack)) return port;
   g_listener.store(-1, relaxed);

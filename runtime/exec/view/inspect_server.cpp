@@ -33,17 +33,17 @@ constexpr size_t kThreadStack = 256 * 1024;
 enum State : uint32_t { kNone, kServes, kEnding };
 SpinLock g_lock;                  // of all below; the server takes it only for g_connection
 Atomic<uint32_t> g_state{kNone};  // also read without the lock
-int g_door = -1;                  // the listening socket, of the process that opened it; -1: there is no server
+int g_listener = -1;              // the listening socket, of the process that opened it; -1: there is no server
 int g_connection = -1;            // the connection that is being served
-pthread_t g_server;               // if there is a door
+pthread_t g_server;               // if there is a listener
 
-int open_door() {
+int open_listener() {
   sockaddr_un address;
   socklen_t bytes = inspect_address(getpid(), address);
-  int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (door < 0) return -1;
-  if (bind(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && listen(door, 64) == 0) return door;
-  close(door);
+  int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0) return -1;
+  if (bind(listener, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && listen(listener, 64) == 0) return listener;
+  close(listener);
   return -1;
 }
 
@@ -106,11 +106,11 @@ void note_connection(int connection) {
 // Serves until the door is shut down, which ends accept4() with EINVAL.
 void server_main(void*) {
   for (;;) {
-    int connection = accept4(g_door, nullptr, nullptr, SOCK_CLOEXEC);
+    int connection = accept4(g_listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno != EMFILE && errno != ENFILE) return;
-      if (g_state.load(relaxed) == kEnding) return;  // accept4() wants a descriptor before it looks at the door
+      if (g_state.load(relaxed) == kEnding) return;  // accept4() wants a descriptor before it looks at the listener
       usleep(100'000);                               // out of descriptors: the caller waits in the queue meanwhile
       continue;
     }
@@ -124,9 +124,9 @@ void server_main(void*) {
 // The child does not have the server's thread. The child opens a door of its own when it starts threads.
 void after_fork_in_child() {
   g_lock.unlock();  // a thread of the parent, which the child does not have, may hold it
-  if (g_door >= 0) close(g_door);
+  if (g_listener >= 0) close(g_listener);
   if (g_connection >= 0) close(g_connection);  // else the client would wait for this process's end, too
-  g_door = g_connection = -1;
+  g_listener = g_connection = -1;
   inspect_relay_after_fork();
   blocked_after_fork();
   g_state.store(kNone, relaxed);
@@ -143,10 +143,10 @@ void inspect_start() {
   Guard<SpinLock> guard(g_lock);
   if (g_state.load(relaxed) != kNone) return;
   g_state.store(kServes, relaxed);
-  g_door = open_door();
-  if (g_door < 0 || thread_start(g_server, "marline/ps", server_main, nullptr, kThreadStack)) return;
-  close(g_door);
-  g_door = -1;
+  g_listener = open_listener();
+  if (g_listener < 0 || thread_start(g_server, "marline/ps", server_main, nullptr, kThreadStack)) return;
+  close(g_listener);
+  g_listener = -1;
 }
 
 // The server is joined, so that another thread than this one with its small stack ends the process.
@@ -154,15 +154,15 @@ void inspect_stop() {
   inspect_relay_stop();
   {
     Guard<SpinLock> guard(g_lock);
-    if (g_state.load(relaxed) != kServes || g_door < 0) return;
+    if (g_state.load(relaxed) != kServes || g_listener < 0) return;
     g_state.store(kEnding, relaxed);
-    shutdown(g_door, SHUT_RDWR);
+    shutdown(g_listener, SHUT_RDWR);
     if (g_connection >= 0) shutdown(g_connection, SHUT_RDWR);
   }
   thread_join(g_server);
   Guard<SpinLock> guard(g_lock);
-  close(g_door);
-  g_door = -1;
+  close(g_listener);
+  g_listener = -1;
   g_state.store(kNone, relaxed);
 }
 

@@ -117,7 +117,7 @@ struct Walk {
   ReportStream& out;
   const OwnMemory& memory;
   const InspectRequest& request;
-  size_t told = 0;
+  size_t described = 0;
 
   void visit(const Fiber* at) {
     Suspended one;
@@ -126,7 +126,8 @@ struct Walk {
     out.open(nullptr, '{');
     describe_task(out, memory, fiber->task, one.task.operator->());
     describe_wait(out, memory, one);
-    if (told++ < request.stacks && lies_on(fiber, fiber->sp)) describe_stack(out, memory, fiber, request.stack_bytes);
+    if (described++ < request.stacks && lies_on(fiber, fiber->sp))
+      describe_stack(out, memory, fiber, request.stack_bytes);
     out.close('}');
   }
 };
@@ -238,7 +239,7 @@ void describe_tasks(ReportStream& out, const OwnMemory& memory, const InspectReq
   }
   for_each_worker(memory, [&](const Worker*, const Worker* worker) { walk.visit(worker->shown_state.own_fiber); });
   out.close(']');
-  out.number("task_count", static_cast<int64_t>(walk.told));
+  out.number("task_count", static_cast<int64_t>(walk.described));
 }
 
 void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record,

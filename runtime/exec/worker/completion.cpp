@@ -36,7 +36,7 @@ void report_parent(Worker* worker, Task* parent, uint64_t amount) {
   }
 }
 
-void tell_group(Worker* worker, Taskgroup* group, int64_t tasks) {
+void notify_group(Worker* worker, Taskgroup* group, int64_t tasks) {
   if (group == nullptr) return;
   Task* owner = group->owner;  // the group may be gone after the subtraction
   int64_t now = group->count.fetch_sub(tasks * Taskgroup::kOne, acq_rel) - tasks * Taskgroup::kOne;
@@ -54,7 +54,7 @@ void end_subtree(Worker* worker, Task* task) {
   Taskgroup* group = task->has(task_flag::kPersistent) ? task->taskgroup : nullptr;
   release_task(worker, task);
   report_parent(worker, parent, children_word::kAlive);
-  tell_group(worker, group, 1);
+  notify_group(worker, group, 1);
 }
 
 void shed_ancestors_above(Worker* worker, Task* task) {
@@ -72,7 +72,7 @@ void complete_inner(Worker* worker, Task* task) {
   using namespace children_word;
   release_held(worker, task);
   Task* parent = task->parent;
-  if (!task->has(task_flag::kPersistent)) tell_group(worker, task->taskgroup, 1);
+  if (!task->has(task_flag::kPersistent)) notify_group(worker, task->taskgroup, 1);
   // The completion is reported first: the parent cannot go away before the end of the subtree is reported, too.
   report_parent(worker, parent, kIncomplete);
   // The parent has ended, or is at a barrier. If it ends later than this, a task below removes it.
@@ -109,7 +109,7 @@ void flush_reports(Worker* worker) {
   worker->reports.count = 0;
   Task* parent = worker->reports.parent;
   worker->reports.parent = nullptr;
-  tell_group(worker, worker->reports.group, static_cast<int64_t>(count));
+  notify_group(worker, worker->reports.group, static_cast<int64_t>(count));
   report_parent(worker, parent, count * children_word::kLeaf);
 }
 
@@ -147,7 +147,7 @@ void complete_at_once(Worker* worker, Task* task) {
   Task* parent = task->parent;
   Taskgroup* group = task->taskgroup;
   release_task(worker, task);
-  tell_group(worker, group, 1);
+  notify_group(worker, group, 1);
   report_parent(worker, parent, children_word::kLeaf);
 }
 

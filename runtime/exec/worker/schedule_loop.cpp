@@ -54,8 +54,8 @@ constexpr uint64_t kSpin = 2 * 1000 * 1000;
 constexpr uint32_t kPollsBetween = 16;  // at least so many polls come between two rests
 
 uint64_t spin_nanoseconds(bool crowded) {
-  if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
-    auto spin = static_cast<uint64_t>(told);
+  if (int64_t asked = g_idle_spin.load(relaxed); asked >= 0) [[unlikely]] {
+    auto spin = static_cast<uint64_t>(asked);
     return spin > kCrowdedSpin && crowded ? kCrowdedSpin : spin;
   }
   const Options& o = options();
@@ -211,7 +211,7 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
 bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
   if (!progress_pending() || !options().progress_idle || worker->context.called_back) return false;
   if (!progress_take_idle_role(worker)) return false;
-  if (!idle.polled) tell_primaries(worker);
+  if (!idle.polled) notify_primaries(worker);
   idle.polled = true;
   int ended = progress_when_idle(worker);
   if (idle.rested) judge_rest(worker, idle, ended);
@@ -272,7 +272,7 @@ void end_idleness(Worker* worker, Idleness& idle) {
   tool::report_wait(MARLINE_WAIT_FOR_WORK);
   progress_when_idle(worker);
   worker->nesting.polls_in_turn.store(1, seq_cst);
-  tell_primaries(worker);
+  notify_primaries(worker);
   if (oversubscribed()) sched_yield();  // perhaps to one of these members
   yield_to_caller();
 }

@@ -84,13 +84,13 @@ void run_deferred(void* arguments) {
 }
 
 // For the observer of target tasks.
-void describe_region(Task* task, marline_target_task_t& told) {
+void describe_region(Task* task, marline_target_task_t& reported) {
   auto* region = static_cast<DeferredRegion*>(arguments_of(task));
-  told.form = MARLINE_TARGET_REGION;
-  told.device = region->call.device;
-  told.function = region->call.function;
-  told.maps = maps_of(region->variables(), region->call.code, true, region->call.node);
-  told.thread_limit = region->call.thread_limit;
+  reported.form = MARLINE_TARGET_REGION;
+  reported.device = region->call.device;
+  reported.function = region->call.function;
+  reported.maps = maps_of(region->variables(), region->call.code, true, region->call.node);
+  reported.thread_limit = region->call.thread_limit;
 }
 
 void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables& variables, const PrivateRoom& room,

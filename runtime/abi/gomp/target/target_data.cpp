@@ -53,14 +53,14 @@ void run_deferred(void* arguments) {
 }
 
 // For the observer of target tasks.
-void describe_data(Task* task, marline_target_task_t& told) {
+void describe_data(Task* task, marline_target_task_t& reported) {
   auto* construct = static_cast<DeferredData*>(arguments_of(task));
   const DataCall& call = construct->call;
-  told.form = (call.flags & kUpdate) != 0     ? MARLINE_TARGET_UPDATE
-              : (call.flags & kExitData) != 0 ? MARLINE_TARGET_EXIT_DATA
-                                              : MARLINE_TARGET_ENTER_DATA;
-  told.device = call.device;
-  told.maps = maps_of(construct->variables(), call.code, true);
+  reported.form = (call.flags & kUpdate) != 0     ? MARLINE_TARGET_UPDATE
+                  : (call.flags & kExitData) != 0 ? MARLINE_TARGET_EXIT_DATA
+                                                  : MARLINE_TARGET_ENTER_DATA;
+  reported.device = call.device;
+  reported.maps = maps_of(construct->variables(), call.code, true);
 }
 
 void spawn_construct(Worker* worker, const DataCall& call, const MappedVariables& variables,

@@ -33,7 +33,7 @@ int32_t __kmpc_barrier_master_nowait(Ident*, int32_t) {
   return this_worker()->member->index == 0;
 }
 
-int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker(), SingleEnd::kTold); }
+int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker(), SingleEnd::kReported); }
 void __kmpc_end_single(Ident*, int32_t) { single_leave(this_worker()); }
 
 void __kmpc_copyprivate(Ident*, int32_t, size_t, void* data, void (*copy)(void* to, void* from), int32_t ran_it) {
