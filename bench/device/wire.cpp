@@ -75,18 +75,18 @@ double round_trips(bool first, int count, unsigned pause) {
   uint64_t spent = 0;
   for (int i = 0; i < count; ++i) {
     if (first && pause != 0) usleep(pause);
-    uint64_t begin = monotonic_nanoseconds(), wanted = g_side.frames + 1;
+    uint64_t begin = now(), wanted = g_side.frames + 1;
     if (first) send_word();
     run_until([wanted] { return g_side.frames >= wanted; });
     if (!first) send_word();
-    spent += monotonic_nanoseconds() - begin;
+    spent += now() - begin;
   }
   return static_cast<double>(spent) / count;
 }
 
 // Gigabytes per second.
 double stream(bool first, const char* bulk) {
-  uint64_t wanted = g_side.frames + 1, begin = monotonic_nanoseconds();
+  uint64_t wanted = g_side.frames + 1, begin = now();
   Outgoing outgoing = {[](Outgoing*) { --g_side.under_way; }};
   Frame frame = {};
   frame.bulk = kBulk;
@@ -100,7 +100,7 @@ double stream(bool first, const char* bulk) {
   } else {
     run_until([wanted] { return g_side.under_way == 0 && g_side.frames >= wanted; });
   }
-  return static_cast<double>(kBulk) * kBulks / static_cast<double>(monotonic_nanoseconds() - begin);
+  return static_cast<double>(kBulk) * kBulks / static_cast<double>(now() - begin);
 }
 
 template <class Sample>
@@ -168,10 +168,10 @@ void measure_words(const char* name, Hand hand, Hand take, unsigned pause, int c
     uint64_t spent = 0;
     for (int i = 0; i < count; ++i) {
       if (pause != 0) usleep(pause);
-      uint64_t begin = monotonic_nanoseconds();
+      uint64_t begin = now();
       hand(words, 1, ++at);
       take(words, 0, at);
-      spent += monotonic_nanoseconds() - begin;
+      spent += now() - begin;
     }
     return static_cast<double>(spent) / count;
   });
@@ -218,10 +218,10 @@ void measure_sockets() {
     uint64_t spent = 0;
     for (int i = 0; i < kSleepyTrips; ++i) {
       usleep(1000);
-      uint64_t begin = monotonic_nanoseconds();
+      uint64_t begin = now();
       hand(0);
       take(0);
-      spent += monotonic_nanoseconds() - begin;
+      spent += now() - begin;
     }
     return static_cast<double>(spent) / kSleepyTrips;
   });
@@ -242,11 +242,11 @@ void measure_pipe() {
     _exit(0);
   }
   double trip = best(true, [&] {
-    uint64_t begin = monotonic_nanoseconds();
+    uint64_t begin = now();
     for (int i = 0; i < kTrips; ++i) {
       if (write(there[1], word, 8) != 8 || read(back[0], word, 8) != 8) std::abort();
     }
-    return static_cast<double>(monotonic_nanoseconds() - begin) / kTrips;
+    return static_cast<double>(now() - begin) / kTrips;
   });
   waitpid(child, nullptr, 0);
   std::printf("pipe_half_round_trip %.0f ns\n", trip / 2);

@@ -13,6 +13,7 @@ namespace marline::offload {
 namespace {
 
 Lock g_lists_lock;  // guards the lists; a fork takes it before all other locks
+// As many as locks that are static or belong to a device: they are never removed.
 constinit IntrusiveList<Lock> g_held[static_cast<int>(ForkOrder::kCount)];
 void (*g_in_child)() = nullptr;
 

@@ -16,7 +16,7 @@ namespace marline::offload::image {
 
 namespace {
 
-List<WireImage, 8> g_copies;
+List<WireImage, 8> g_copies;  // as many as different images; each new one is compared with all
 
 void* copy_of(const void* from, size_t bytes) {
   void* copy = std::malloc(bytes + 1);

@@ -42,12 +42,12 @@ struct LoadedModule {
   bool is_there;
 };
 
-Lock g_lock;
+Lock g_lock;                                                   // held for one look-up
 PointerTable<Function>& g_functions = make_table<Function>();  // by address; as many as the program has regions
-Lock g_modules_lock;
+Lock g_modules_lock;                                           // guards the variables below
 bool g_noted = false;
-uint64_t g_unloads = 0;  // the loader's count of closed modules at the last check
-List<LoadedModule, 32> g_modules;
+uint64_t g_unloads = 0;            // the loader's count of closed modules at the last check
+List<LoadedModule, 32> g_modules;  // that were loaded with this library; a look-up walks over all
 const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions),
     g_modules_held(g_modules_lock, ForkOrder::kModules);
 

@@ -47,7 +47,7 @@ struct GoneImage {
   uint64_t handle;
   uint32_t number;
 };
-IntrusiveList<GoneImage> g_gone_images[kMostDevices];
+IntrusiveList<GoneImage> g_gone_images[kMostDevices];  // as many as closed libraries, until the device is used next
 
 // Reuses the slot of an entry that is gone: a library that is opened again and again does not fill the table.
 void put(Table* table, Entry* entry) {

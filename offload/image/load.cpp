@@ -28,8 +28,8 @@ namespace marline::offload::image {
 namespace {
 
 std::atomic<uint32_t> g_loaded{0};
-Lock g_lock;
-List<void*, 8> g_handles;  // of images that are loaded
+Lock g_lock;               // guards the list; held for one walk over it
+List<void*, 8> g_handles;  // of loaded images: as many as the program has images
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
 // Writes a path of the file. Slashes and dots in the path encode the number of the load, so that each load has another

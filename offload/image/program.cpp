@@ -24,8 +24,8 @@ struct Known {
   uint64_t identity;
 };
 
-Lock g_lock;
-List<Known, 32> g_known;
+Lock g_lock;              // held for a search of the list, and once per module while its code is hashed
+List<Known, 32> g_known;  // as many as loaded modules; emptied when a module is closed
 uint64_t g_unloads = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 

@@ -31,7 +31,7 @@ struct Known {
   List<Located, 8> variables;  // under g_tables_lock
 };
 
-Lock g_tables_lock;
+Lock g_tables_lock;  // held while variables are mapped, after a library was opened or closed
 Known g_known[kMostDevices];
 const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
 

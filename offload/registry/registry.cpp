@@ -61,8 +61,8 @@ DeviceFacts g_facts[kMostDevices];
 int g_count = 0;
 int g_default = 0;                  // the default device if neither the program nor the user names one
 std::atomic<bool> g_listed{false};  // stored with release by the thread that makes the list
-Lock g_list_lock;
-SuspendingLock g_prepare_lock;  // one device is started at a time; no module is loaded under this lock
+Lock g_list_lock;                   // held once, while the list is made
+SuspendingLock g_prepare_lock;      // one device is started at a time; no module is loaded under this lock
 
 // How long a thread waits for another thread that loads a module, in nanoseconds: longer than loading takes. A thread
 // that has registered a library holds the loader's lock if the library's constructors run regions, so it waits only

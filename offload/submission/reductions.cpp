@@ -32,9 +32,9 @@ namespace {
 
 using namespace map_type;
 
-Lock g_lock;
+Lock g_lock;  // guards the list
 const HeldAcrossForks g_held(g_lock, ForkOrder::kReductions);
-List<RegionReduction*> g_open;
+List<RegionReduction*> g_open;  // as many as task reductions of regions in flight; a region searches all
 
 // Whether `combine` gives the same result in another process of the program. It must be a function of the program
 // itself and use nothing but its arguments. A function that reads the length of an array of variable length, or

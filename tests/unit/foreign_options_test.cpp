@@ -35,12 +35,12 @@ TEST(ForeignOptions, IdleTimes) {
   EXPECT_EQ(good({{"KMP_BLOCKTIME", "7ms"}}).spin_us, 7000);
   EXPECT_EQ(good({{"KMP_BLOCKTIME", "30 us"}}).spin_us, 30);
   EXPECT_EQ(good({{"KMP_BLOCKTIME", "0"}}).spin_us, 0);
-  EXPECT_EQ(good({{"KMP_BLOCKTIME", "INFINITE"}}).spin_us, Options::kForever);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "INFINITE"}}).spin_us, Options::kInfinite);
   EXPECT_EQ(good({{"GOMP_SPINCOUNT", "300000"}}).spin_us, 3000);
   EXPECT_EQ(good({{"GOMP_SPINCOUNT", "2k"}}).spin_us, 20);
   EXPECT_EQ(good({{"GOMP_SPINCOUNT", "30G"}}).spin_us, 300000000);
-  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "infinity"}}).spin_us, Options::kForever);
-  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "9000000T"}}).spin_us, Options::kForever);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "infinity"}}).spin_us, Options::kInfinite);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "9000000T"}}).spin_us, Options::kInfinite);
   EXPECT_EQ(good({{"KMP_BLOCKTIME", "5"}, {"GOMP_SPINCOUNT", "0"}}).spin_us, 5000);
   EXPECT_EQ(good({{"KMP_BLOCKTIME", "5"}, {"MARLINE_SPIN", "3"}}).spin_us, 3);
   const Options passive = good({{"KMP_BLOCKTIME", "infinite"}, {"OMP_WAIT_POLICY", "passive"}});

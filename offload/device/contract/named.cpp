@@ -20,7 +20,7 @@ struct Record {
 std::atomic<bool> g_keeps{false};  // set when a kind of devices starts, before it has tasks; orders no other memory
 Lock g_lock;                       // held briefly; each target task takes it twice, if names are kept
 const HeldAcrossForks g_held(g_lock, ForkOrder::kNames);
-IdTable<Record> g_records;
+IdTable<Record> g_records;  // as many as target tasks that are created and not run
 
 // A handle is aligned to a cache line.
 uint64_t number_of(const marline_claimed_t* task) { return reinterpret_cast<uint64_t>(task) / 64; }

@@ -37,7 +37,7 @@ struct Copy {
 
 Lock g_lock;  // protects the list
 const HeldAcrossForks g_held(g_lock, ForkOrder::kPendingConstructs);
-IntrusiveList<PendingConstruct> g_pending;
+IntrusiveList<PendingConstruct> g_pending;  // as many as held constructs; a reader copies kMostReported of them
 
 bool copy_list(Copy& to) {
   if (!take_soon(g_lock)) return false;

@@ -19,8 +19,8 @@ struct Block : Range {
   uint32_t associations;
 };
 
-Lock g_lock;  // protects all trees; one lock is enough, because these routines are called rarely
-Ranges g_blocks[kMostDevices];
+Lock g_lock;                    // protects all trees; one lock is enough, because these routines are called rarely
+Ranges g_blocks[kMostDevices];  // as many as blocks that the program has allocated
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUsersMemory);
 
 // The block that contains the byte at the address, or null.

@@ -87,9 +87,9 @@ int index_of(ConstructKind kind) { return static_cast<int>(kind) - static_cast<i
 // without this lock.
 pthread_rwlock_t g_calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
-Lock g_lock;  // protects the list of operations in flight, oldest first
-IntrusiveList<Started> g_started;
-std::atomic<int> g_under_way{0};  // the length of the list; written under the lock
+Lock g_lock;                       // protects the list
+IntrusiveList<Started> g_started;  // operations in flight, oldest first: as many as constructs in flight
+std::atomic<int> g_under_way{0};   // the length of the list; written under the lock
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUnderWay);
 
 std::atomic<bool> g_open{false};  // true from the opening of libomptarget to the end of the program

@@ -43,8 +43,8 @@ Channel* g_channel;
 Arena* g_arena;
 int g_socket;
 int g_number;
-Lock g_ring_lock;  // held to read commands, and to announce what the receiver waits for
-Lock g_answer_lock;
+Lock g_ring_lock;    // held to read commands, and to announce what the receiver waits for
+Lock g_answer_lock;  // held to write one answer
 
 void run_job(Work* work);
 

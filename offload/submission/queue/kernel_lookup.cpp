@@ -12,7 +12,9 @@ using namespace device;
 
 namespace {
 
-IntrusiveList<SoughtKernel> g_sought;  // guarded by g_submission.lock
+// Guarded by g_submission.lock. As many as kernels that are sought or missing; only a task with a kernel that has not
+// been found searches it.
+IntrusiveList<SoughtKernel> g_sought;
 
 // Called when the device has answered.
 bool kernel_found(Operation* operation) {

@@ -17,7 +17,7 @@ struct SubmissionState {
   Lock lock;
   // By number; as many as target tasks that the program has created and not ended.
   PointerTable<SubmittedTask>& claimed = make_table<SubmittedTask>();
-  IntrusiveList<SubmittedTask> to_submit, to_end;
+  IntrusiveList<SubmittedTask> to_submit, to_end;  // tasks of `claimed`
   // Constructs that have been submitted and have not ended, but for regions that graph_iterations.cpp has submitted.
   // Above Device::most_submitted, tasks queue here: a record here is the smallest, and the device already has enough
   // work.

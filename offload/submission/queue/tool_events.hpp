@@ -26,7 +26,7 @@ struct ReportedCopies {
 // Called right before the task is submitted: if a tool listens, begins the construct and puts it into the task's items.
 void begin_report(CapturedTask& task, const Device* device);
 
-// Called right before the copies are started. `told` keeps their records until report_copies_done.
+// Called right before the copies are started. `reported` keeps their records until report_copies_done.
 void report_copies(ReportedConstruct* of, const Device* device, DeviceCopy* copies, uint32_t count,
                    IntrusiveList<ReportedCopies>& reported);
 void report_copies_done(IntrusiveList<ReportedCopies>& reported);

@@ -13,8 +13,8 @@ namespace marline::offload::wire {
 
 namespace {
 
-constinit Lock g_lock;  // protects g_wires and g_handles_forks
-IntrusiveList<LocalWire> g_wires;
+constinit Lock g_lock;             // protects g_wires and g_handles_forks
+IntrusiveList<LocalWire> g_wires;  // one per job of this process
 bool g_handles_forks = false;
 
 void close_files_of(LocalWire* wire) {

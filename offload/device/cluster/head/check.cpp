@@ -42,7 +42,7 @@ struct Reported {
   uint64_t buffer;
   Found what;
 };
-List<Reported> g_reported;
+List<Reported> g_reported;  // as many as different findings; a new finding is compared with all
 // Numbers of findings of the two kinds, of tasks that were checked, and of tasks that were not, as it is not known what
 // they name.
 uint64_t g_unnamed = 0, g_written_twice = 0, g_checked = 0, g_unknown = 0;

@@ -64,7 +64,7 @@ void send_times() {
   entries.clear();
 }
 
-// Sends the recorded times before each message except kFetch, so the program has the times of a task before it is told
+// Sends the recorded times before each message except kFetch, so the program has the times of a task before it learns
 // that the task has ended. A node without tasks, which only keeps bytes that other nodes need, sends its times in this
 // way before its answers.
 void send(const Message& message, BlobWriter& blob) {
@@ -74,7 +74,7 @@ void send(const Message& message, BlobWriter& blob) {
   send_blob(*g_job, message.to, blob);
 }
 
-// The program gets the pointers before it is told that the task has ended: the node finishes the task's comparison and
+// The program gets the pointers before it learns that the task has ended: the node finishes the task's comparison and
 // sends the task's end later, on the same wire. Does not need the node's lock.
 void report_pointers(uint64_t buffer, const List<uint64_t>& found) {
   constexpr size_t kAtATime = kMostWords - 1;

@@ -51,8 +51,8 @@ struct Watched {
   List<Static> statics;
 };
 
-Lock g_lock;  // guards the variables below
-List<Watched> g_watched;
+Lock g_lock;              // guards the variables below
+List<Watched> g_watched;  // as many as images with variables
 uint64_t g_regions = 0;
 bool g_said = false;
 

@@ -20,7 +20,7 @@ struct Block : Range {
   Device* device;
 };
 
-Lock g_lock;
+Lock g_lock;  // held for one search
 Ranges g_blocks;
 
 }  // namespace

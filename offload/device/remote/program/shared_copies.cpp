@@ -46,7 +46,7 @@ uint32_t newly_arrived(SharedPart* part) {
   return end - copy->arrived;
 }
 
-Lock g_lock;
+Lock g_lock;  // held for each part of a copy, which is much longer on its way
 FanOut g_fan_out;
 // Parts that the wire has copied at once. Senders push them, polls take them.
 std::atomic<SharedPart*> g_copied{nullptr};

@@ -33,7 +33,7 @@ struct DeviceMemory {
 };
 DeviceMemory g_memory[kMostWorkerDevices];
 int g_count = 0;
-Lock g_lock;
+Lock g_lock;  // guards the two trees; held for one search
 Ranges g_variables;
 Ranges g_code;
 

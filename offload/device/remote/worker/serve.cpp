@@ -260,18 +260,18 @@ void answer_hello(const Frame& frame, const uint64_t* words) {
   }
   constexpr size_t kWords = sizeof(DeviceFacts) / sizeof(uint64_t);
   static_assert(sizeof(DeviceFacts) % sizeof(uint64_t) == 0 && 1 + kMostWorkerDevices * kWords <= kMostWords);
-  static uint64_t told[1 + kMostWorkerDevices * kWords];  // too large for the stack of a task
-  told[0] = program_identity();
+  static uint64_t facts[1 + kMostWorkerDevices * kWords];  // too large for the stack of a task
+  facts[0] = program_identity();
   size_t count = 1;
   for (int i = 0; asks_who && i < all.count; ++i, count += kWords) {
-    std::memcpy(told + count, &all.devices[i].facts, sizeof(DeviceFacts));
+    std::memcpy(facts + count, &all.devices[i].facts, sizeof(DeviceFacts));
   }
   Frame back = frame_of(NodeFrame::kAccepted, now(), static_cast<uint64_t>(started.memory_file));
   back.operation = frame.operation;
   back.flags = flags_of_device(device);
   back.words = static_cast<uint16_t>(count);
   send_inspection_port(g_job->kind, g_job->wire, 0);
-  g_job->send(0, back, told);
+  g_job->send(0, back, facts);
 }
 
 void read(const Frame& frame) {
@@ -436,22 +436,22 @@ int only_device() {
 }
 
 // Writes the message about this process's end: the program sees only that this process has gone.
-void tell(const EndInKernel& end) {
+void report(const EndInKernel& end) {
   char device[128];
   uint64_t place = end.kernel_place & kPlaceMask;
   int number = end.entry != 0 ? g_started[end.kernel_place >> kPlaceBits].number : only_device();
-  ProcessEnd told = end;
-  if (!notify_worker_gpu(number, told.name, told.place)) {
-    told.name = reinterpret_cast<const char*>(end.entry);
-    told.place = place != 0 ? text_in_program(place) : nullptr;
+  ProcessEnd reported = end;
+  if (!notify_worker_gpu(number, reported.name, reported.place)) {
+    reported.name = reinterpret_cast<const char*>(end.entry);
+    reported.place = place != 0 ? text_in_program(place) : nullptr;
   }
   name_device(device, number);
-  report_end(device, told);
+  report_end(device, reported);
 }
 
 // Called by the first device's dispatcher before any kernel runs. Starts the dispatchers of the other devices.
 void begin() {
-  note_ends(tell);
+  note_ends(report);
   const WorkerDevices& all = worker_devices();
   for (int i = 1; i < all.count; ++i) {
     if (all.devices[i].gpu < 0) start_dispatcher(wire_source(nullptr, false), all.devices[i].part);
