@@ -18,9 +18,9 @@ using namespace map_type;
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // Reports a list of the construct's own map entries to a tool. They are in flight, so no other construct changes them.
-void report_entries(Memory what, Device* device, const MapEntry* first, ReportedConstruct* reported) {
+void report_entries(Memory what, Device* device, IntrusiveList<MapEntry> entries, ReportedConstruct* reported) {
   if (!is_reported(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
-  for (const MapEntry* entry = first; entry != nullptr; entry = entry->next) {
+  for (const MapEntry* entry : entries) {
     if (entry->allocation == 0) continue;
     report_memory(what, device, reinterpret_cast<const void*>(entry->begin), entry->address, entry->bytes(), reported);
   }
@@ -82,7 +82,7 @@ void DataEnvironment::begin_expanded(const Items& items) {
   lock_for(items);
   plan.construct = table_.begin_construct(items);
   plan.add(table_, items);
-  const MapEntry* created = plan.entries;  // the entries that are added later only get pointers and descriptors
+  IntrusiveList<MapEntry> created = plan.entries;  // the entries that are added later only get pointers and descriptors
   // Other constructs take the descriptors for copied from now on: they wait until these are.
   for (MapEntry* entry : plan.described) plan.make_in_flight(entry);
   for (const AttachLater& one : plan.attachments) plan.attach(table_, one);
@@ -91,9 +91,9 @@ void DataEnvironment::begin_expanded(const Items& items) {
   report_entries(Memory::kAllocate, device_, created, items.reported);
   make_copies(device_, plan.copies, true, items.reported);
   write_slots(plan, device_, items.reported);
-  if (plan.entries == nullptr) return;
+  if (plan.entries.is_empty()) return;
   Guard guard(lock_);
-  for (MapEntry* entry = plan.entries; entry != nullptr; entry = entry->next) {
+  for (MapEntry* entry : plan.entries) {
     entry->in_flight = nullptr;
     entry->empty = false;
   }
@@ -135,16 +135,15 @@ void DataEnvironment::end_locked(const Items& items) {
 // class. Waiters for the entries are woken after the release, as they may need the memory.
 void DataEnvironment::finish_end(const Items& items, Plan& plan) {
   report_entries(Memory::kRelease, device_, plan.entries, items.reported);
-  if (plan.entries == nullptr) return;
+  if (plan.entries.is_empty()) return;
   {
     Guard guard(lock_);
-    for (MapEntry* entry = plan.entries; entry != nullptr; entry = entry->next) {
+    for (MapEntry* entry : plan.entries) {
       if (!entry->is_off_list) table_.take_off(entry);
     }
   }
   bool is_in_flight = plan.in_flight.leaves;  // else all entries are transient maps, which are in flight by `own`
-  while (MapEntry* entry = plan.entries) {
-    plan.entries = entry->next;
+  for (MapEntry* entry : plan.entries.take_all()) {
     table_.storage().release(entry);
     if (entry->is_transient()) {
       Guard guard(lock_);
@@ -158,10 +157,7 @@ void DataEnvironment::finish_end(const Items& items, Plan& plan) {
 }
 
 void DataEnvironment::release_created(Plan& plan) {
-  while (MapEntry* entry = plan.entries) {
-    plan.entries = entry->next;
-    table_.release(entry);
-  }
+  for (MapEntry* entry : plan.entries.take_all()) table_.release(entry);
 }
 
 void DataEnvironment::update(const Items& items) {

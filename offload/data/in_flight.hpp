@@ -6,7 +6,7 @@
 
 #include "base/lock.hpp"
 #include "data/order/submission_order.hpp"
-#include "device/contract/device.hpp"
+#include "device/contract/wait.hpp"
 
 namespace marline::offload::data {
 
@@ -15,7 +15,7 @@ using namespace device;
 struct InFlight {
   static constexpr uint64_t kNoOperation = ~uint64_t{0};
 
-  struct Waiter* waiters = nullptr;
+  IntrusiveList<Waiter> waiters;
   size_t bytes = 0;                   // that the construct moves, for `marline ps`
   bool leaves = false;                // the construct removes the entries, so data moves back to the host
   bool is_sent = false;               // the construct is submitted early (submission_order.hpp); then it has:
@@ -32,7 +32,7 @@ struct InFlight {
   // Waits for the construct. Called and left with the lock, but without it in between: everything may have changed.
   void wait(Lock& lock, const Device* device);
   // Wakes the waiters, when the entries are no longer in flight.
-  void wake();
+  void wake() { wake_all(waiters); }
 };
 
 }  // namespace marline::offload::data

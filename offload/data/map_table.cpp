@@ -9,13 +9,10 @@ namespace marline::offload::data {
 
 namespace {
 
-void list_in_flight(Range* tree, MapEntry*& list) {
+void list_in_flight(Range* tree, IntrusiveList<MapEntry>& list) {
   if (tree == nullptr) return;
   auto* entry = static_cast<MapEntry*>(tree);
-  if (entry->in_flight != nullptr) {
-    entry->next = list;
-    list = entry;
-  }
+  if (entry->in_flight != nullptr) list.push_first(entry);
   list_in_flight(tree->left, list);
   list_in_flight(tree->right, list);
 }
@@ -31,10 +28,9 @@ void MapTable::release(MapEntry* entry) {
 // entry that was being removed has no references left. A device in another process is lost in the child: the device's
 // operations go on for the parent, and nothing is written here.
 void MapTable::drop_in_flight() {
-  MapEntry* list = nullptr;
+  IntrusiveList<MapEntry> list;
   list_in_flight(entries_.root(), list);
-  while (MapEntry* entry = list) {
-    list = entry->next;
+  for (MapEntry* entry : list) {
     entry->in_flight = nullptr;
     if (entry->empty || entry->counts.is_zero()) {
       take_off(entry);

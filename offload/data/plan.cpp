@@ -80,12 +80,11 @@ void Plan::make_in_flight(MapEntry* entry) {
   if (entry->in_flight == &in_flight) return;
   assert(entry->in_flight == nullptr || construct.order != nullptr);
   entry->in_flight = &in_flight;
-  entry->next = entries;
-  entries = entry;
+  entries.push_first(entry);
 }
 
 void Plan::note_in_flight(MapTable& table, bool leaves) {
-  if (entries == nullptr) return;
+  if (entries.is_empty()) return;
   table.note_in_flight();
   in_flight.leaves = leaves;
   for (const Transfer& copy : copies) in_flight.bytes += copy.bytes;
@@ -201,7 +200,7 @@ void Plan::copy_back(const MapTable& table, const Items& items) {
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];
     bool always = (type & kAlways) != 0;
-    if (!has_data(type) || (type & kFrom) == 0 || (entries == nullptr && !always)) continue;
+    if (!has_data(type) || (type & kFrom) == 0 || (entries.is_empty() && !always)) continue;
     MapEntry* entry = table.find_item(items, i);
     if (entry == nullptr || (entry->in_flight != &in_flight && !always) || is_gone(entry)) continue;
     entry->descriptors.forget(begin_of(items, i), bytes_of(items, i));

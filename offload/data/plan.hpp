@@ -29,7 +29,7 @@ struct Slot {
 struct Plan {
   PlannedConstruct construct;
   InFlight in_flight;
-  MapEntry* entries = nullptr;  // the map entries that are in flight for this construct
+  IntrusiveList<MapEntry> entries;  // the map entries that are in flight for this construct
   List<Transfer, 8> copies;
   // Of target update and of early-submitted regions with transient maps; all other constructs only have `copies`.
   List<Transfer, 8> copies_back;

@@ -170,14 +170,14 @@ bool Entering::create_entries(Plan& plan) {
     entry->is_off_list = true;
   }
   if (!create_absent(plan) || !may_attach(plan)) {
-    for (MapEntry* entry = plan.entries; entry != nullptr; entry = entry->next) table_.take_off(entry);
+    for (MapEntry* entry : plan.entries) table_.take_off(entry);
     for (MapEntry* entry : gone_) {
       if (entry->is_off_list) table_.insert(entry);
       entry->is_off_list = false;
     }
     return false;
   }
-  for (MapEntry* entry = plan.entries; entry != nullptr; entry = entry->next) plan.filled.push(entry);
+  for (MapEntry* entry : plan.entries) plan.filled.push(entry);
   return true;
 }
 
@@ -197,7 +197,7 @@ bool enter(DataEnvironment& environment, const Items& items, Plan& plan, const S
     LockedTable table(environment);
     if (Entering(*table, items, order).create_entries(plan)) {
       work(*table);
-      plan.entries = nullptr;
+      plan.entries = {};
       return true;
     }
   }
@@ -243,9 +243,7 @@ void copy_transient(const MapTable& table, const Items& items, int32_t i, Plan& 
 void leave_transient(Plan& plan, uint64_t task) {
   for (List<MapEntry*, 8>* entries : {&plan.filled, &plan.shared}) {
     for (MapEntry* entry : *entries) {
-      if (entry->counts.subtract_user(task) != 0) continue;
-      entry->next = plan.entries;
-      plan.entries = entry;
+      if (entry->counts.subtract_user(task) == 0) plan.entries.push_first(entry);
     }
   }
 }

@@ -110,7 +110,7 @@ Step end_task(SubmittedTask* one) {
     Ending* ending = one->ending != nullptr ? one->ending : g_spare;
     // Some of the data is in flight for another construct.
     if (!begin_end(mapping, one->task->items, ending->plan, one->key)) return Step::kAgain;
-    bool is_over = ending == g_spare && ending->plan.entries == nullptr && ending->plan.copies.count() == 0;
+    bool is_over = ending == g_spare && ending->plan.entries.is_empty() && ending->plan.copies.count() == 0;
     if (!is_over) {
       ending->has_begun = true;
       if (ending == g_spare) g_spare = nullptr;
