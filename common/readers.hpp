@@ -48,10 +48,10 @@ inline bool read_bytes(Cursor& in, size_t& result, int shift = 10) {
   return true;
 }
 
-// A number of bytes, or of K, M or G, and no other character.
+// A number of bytes, or of K, M or G, and no other character but blanks.
 inline bool read_plain_bytes(Cursor& in, size_t& result) {
   const char* text = in.rest();
-  return text[strspn(text, "0123456789kKmMgG")] == '\0' && read_bytes(in, result, 0);
+  return text[strspn(text, "0123456789kKmMgG \t")] == '\0' && read_bytes(in, result, 0);
 }
 
 inline bool read_stack_size(Cursor& in, size_t& result, int shift = 10) {

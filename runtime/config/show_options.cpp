@@ -63,7 +63,7 @@ void print(const char* block, size_t length) {
 }  // namespace
 
 void options_display(bool verbose) {
-  char block[8192];
+  char block[16384];  // a longer list of values is cut off
   print(block, options_format(options(), verbose, block, sizeof block));
 }
 

@@ -14,7 +14,7 @@ void options_display_settings();
 // all its libraries that are loaded.
 void options_display(bool verbose);
 
-// The pure functions used by the ones above, for tests.
+// The texts that these functions print, for tests.
 size_t options_format(const Options& source, bool verbose, char* buffer, size_t size);
 size_t options_format_settings(const Options& source, const char* const* environment, char* buffer, size_t size);
 

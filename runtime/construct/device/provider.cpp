@@ -4,7 +4,7 @@
 // lock: there are few at a time, and each has just moved data, which takes longer than the search.
 #include "construct/device/provider.hpp"
 
-#include "../common/environment.h"
+#include "../common/options.hpp"
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
@@ -39,7 +39,7 @@ TargetData* g_data = nullptr;
 
 bool are_devices_named() {
   const char* text = trusted_variable("MARLINE_DEVICES");
-  return text != nullptr && *text != '\0' && std::strcmp(text, "none") != 0 && std::strcmp(text, "auto") != 0;
+  return !is_blank(text) && std::strcmp(text, "none") != 0 && std::strcmp(text, "auto") != 0;
 }
 
 // RTLD_GLOBAL: routines about devices look for the library's definitions (abi/omp/next_definition.cpp).

@@ -37,7 +37,7 @@ Atomic<int> g_listener{-1};       // by the opener; read by the thread and by in
 Atomic<bool> g_stopped{false};    // by inspect_relay_stop, read by the thread
 char g_secret[kSecretBytes + 1];  // written before the thread starts
 
-// The relay reads the secret and one line. Then it passes on what the process's local socket (`door`) answers, a piece
+// The relay reads the secret and one line. Then it passes on what the process's local socket answers, a piece
 // at a time.
 struct Client {
   int connection;  // -1: none
@@ -174,7 +174,7 @@ bool take_clients(int listener) {
   return true;
 }
 
-// What a client waits for: data from itself, data from the door, or room to send to itself.
+// What a client waits for: data from itself, data from the socket, or room to send to itself.
 pollfd awaited(const Client& client) {
   if (client.connection < 0 || client.server < 0) return {client.connection, POLLIN, 0};  // poll passes over -1
   if (client.sent < client.have) return {client.connection, POLLOUT, 0};

@@ -103,7 +103,7 @@ void note_connection(int connection) {
   if (g_state.load(relaxed) == kEnding && connection >= 0) shutdown(connection, SHUT_RDWR);
 }
 
-// Serves until the door is shut down, which ends accept4() with EINVAL.
+// Serves until the listening socket is shut down, which ends accept4() with EINVAL.
 void server_main(void*) {
   for (;;) {
     int connection = accept4(g_listener, nullptr, nullptr, SOCK_CLOEXEC);
@@ -121,7 +121,7 @@ void server_main(void*) {
   }
 }
 
-// The child does not have the server's thread. The child opens a door of its own when it starts threads.
+// The child does not have the server's thread. The child opens a socket of its own when it starts threads.
 void after_fork_in_child() {
   g_lock.unlock();  // a thread of the parent, which the child does not have, may hold it
   if (g_listener >= 0) close(g_listener);
