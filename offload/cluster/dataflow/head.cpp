@@ -432,6 +432,7 @@ void Head::end(TaskNumber number) {
     recorded_ends_.push(number);
   } else {
     leave_node(task);
+    List<uint64_t>().swap(task.made.words);  // the record stays until all older tasks have ended
   }
   drop_ended();
 }

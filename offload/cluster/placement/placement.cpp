@@ -85,7 +85,6 @@ double Placement::expected_time(const PlacementRequest& request, uint32_t kind) 
 // Whether no task of the kernel has run on the node before. Records that one has run now.
 bool Placement::note_first(uint32_t kernel, NodeNumber node) {
   uint64_t high = uint64_t{kernel} + 1;
-  // The lower bits are the place in the hash table.
   uint64_t number = high << 32 | static_cast<uint32_t>(node + high * 1021);
   if (have_run_.find(number) != nullptr) return false;
   have_run_.add(number);
