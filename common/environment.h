@@ -24,7 +24,7 @@ extern char** environ;
 /* Whether the program has rights that its user does not have. */
 static inline bool environment_is_foreign(void) { return getauxval(AT_SECURE) != 0; }
 
-/* The value of a variable that can do no harm there, a number of threads for example. NULL: it is not set. */
+/* The value of a variable that does no harm in a foreign environment, such as a number of threads. NULL: not set. */
 static inline const char* harmless_variable(const char* name) { return getenv(name); }
 
 /* The variable's value; NULL: it is not set, or the environment is foreign. */

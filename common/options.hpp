@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one form in which all libraries list their options, which are environment variables. Each has a table of
-// OptionRow, from which the variables are read, and docs/options.md is made (tools/gen_options_doc.py).
+// The one form in which all libraries list their options, which are environment variables. Each library has a table of
+// OptionRow. The variables are read by this table, and docs/options.md is made from it (tools/gen_options_doc.py).
 #pragma once
 
 #include "environment.h"
@@ -9,7 +9,7 @@
 
 namespace marline {
 
-// `Values`: what the library reads its options into.
+// One option. `Values` is the structure in which the library stores the values of its options.
 template <class Values>
 struct OptionRow {
   const char* name;
@@ -31,8 +31,9 @@ bool parse_value(const Row& option, const char* value, Values& to) {
   return option.parse(in, to) && in.at_end();
 }
 
-// Reads the value, or the default if there is no value, or `refuse` had to be called, which reports an unusable one and
-// gets what is left of it from the error on. False: the default cannot be read, either: a copy of it finds no memory.
+// Reads the option's value. If there is none, reads the default. If the value is unusable, calls `refuse` with the part
+// of the value from the error on, and then reads the default. `refuse` must report the value. False: the default cannot
+// be read either, because there is no memory for a copy of it.
 template <class Values, class Refuse>
 bool read_option(const OptionRow<Values>& option, const char* value, Values& to, Refuse refuse) {
   if (option.parse == nullptr) return true;
@@ -56,8 +57,8 @@ void show_options(Text& out, const OptionRow<Values> (&table)[N]) {
   }
 }
 
-// What these libraries export for the runtime, which looks for it by name: it shows the options when it is loaded,
-// before the libraries that need it can register anything.
+// The functions by which Marline's other libraries show their options. The runtime finds them by name, as it shows all
+// options when it is loaded, before a library that needs the runtime can register a function with it.
 using ShowOptions = void (*)(Text& out);
 inline constexpr const char* kShowOptions[] = {"marline_mpi_options_show", "marline_device_options_show",
                                                "marline_trace_options_show"};

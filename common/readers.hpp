@@ -28,7 +28,7 @@ bool read_number(Cursor& in, int64_t low, int64_t high, Number& result) {
   return true;
 }
 
-// An enumeration with values that are the positions in `words`, counted from `first`.
+// Reads one of `words`. The result is the value of `Enum` that is the word's index plus `first`.
 template <class Enum, size_t N>
 bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int first = 0) {
   const int word = in.accept_one_of(words);
@@ -36,7 +36,8 @@ bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int firs
   return word >= 0;
 }
 
-// OpenMP 5.1, 6.7: a number and B, K, M or G. `shift`: the unit of a number without a letter, as a power of two.
+// Reads a size as in OpenMP 5.1, 6.7: a number and B, K, M or G. A number without a letter counts units of 2^shift
+// bytes.
 inline bool read_bytes(Cursor& in, size_t& result, int shift = 10) {
   static constexpr const char* kUnits[] = {"b", "k", "m", "g"};
   int64_t number;
@@ -48,7 +49,7 @@ inline bool read_bytes(Cursor& in, size_t& result, int shift = 10) {
   return true;
 }
 
-// A number of bytes, or of K, M or G, and no other character but blanks.
+// Reads a number of bytes: digits, and K, M or G or no letter. Any other character but a blank is an error.
 inline bool read_plain_bytes(Cursor& in, size_t& result) {
   const char* text = in.rest();
   return text[strspn(text, "0123456789kKmMgG \t")] == '\0' && read_bytes(in, result, 0);

@@ -66,7 +66,7 @@ class Cursor {
     return found;
   }
 
-  // For positions in lists: the cursor's position, and setting it again.
+  // mark returns the cursor's position, and reset goes back to it.
   [[nodiscard]] const char* mark() const { return at_; }
   void reset(const char* mark) { at_ = mark; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes and releases this library's locks around a fork. The runtime (libmarline) takes its own locks after these, in
-// the same order as a thread that holds one of these: the handler that was registered first is called last before a
-// fork, and libmarline registers its own handler when it is loaded.
+// Takes and releases this library's locks around a fork. The runtime (libmarline) takes its own locks after them, as a
+// thread that holds one of this library's locks may do, too. That is so because the fork handler that was registered
+// first is called last, and libmarline registers its own when it is loaded.
 #include "base/forks.hpp"
 
 #include "base/intrusive_list.hpp"
@@ -13,7 +13,7 @@ namespace marline::offload {
 namespace {
 
 Lock g_lists_lock;  // guards the lists; a fork takes it before all other locks
-// As many as locks that are static or belong to a device: they are never removed.
+// All listed locks, one list for each value of ForkOrder. They are static or belong to a device, and stay listed.
 constinit IntrusiveList<Lock> g_held[static_cast<int>(ForkOrder::kCount)];
 void (*g_in_child)() = nullptr;
 

@@ -25,7 +25,7 @@ enum class ForkOrder : int {
   kLoader,    // the list of modules; the loader does not hold its lock on that list while it runs code of the program
   kPrograms,  // the identities of modules
   kNodes,     // operations of devices on nodes
-  kUnderWay,  // operations of libomptarget; its other locks are not listed: a fork has no GPU
+  kUnderWay,  // operations of libomptarget; its other locks are not listed, as a fork's child has no GPU
   kCopies,    // copies of NVIDIA GPUs
   kPendingConstructs,  // pending constructs, for `marline ps`
   kSubmission,         // constructs that are submitted early
@@ -34,7 +34,7 @@ enum class ForkOrder : int {
   kCount
 };
 
-// Any thread.
+// Lists the lock: forks take it from now on. Any thread.
 void hold_across_forks(Lock& lock, ForkOrder order);
 
 // Lists a global lock when the library is loaded.
@@ -42,8 +42,8 @@ struct HeldAcrossForks {
   HeldAcrossForks(Lock& lock, ForkOrder order) { hold_across_forks(lock, order); }
 };
 
-// Called once, before the program can use a device. `in_child` is called in the child of each fork, which has one
-// thread; the locks are free by then.
+// Registers the fork handlers. Called once, before the program can use a device. `in_child` is called in the child of
+// each fork, which has one thread, after the listed locks have been released.
 void handle_forks(void (*in_child)());
 
 }  // namespace marline::offload

@@ -86,7 +86,7 @@ class IdTable {
   unsigned shift_ = 64 - 3;
 };
 
-// A table of objects by id, which belong to the caller.
+// A table of objects by id. The objects belong to the caller.
 template <class T>
 class PointerTable {
  public:
@@ -112,7 +112,7 @@ class PointerTable {
   IdTable<Record> records_;
 };
 
-// For static tables, which threads may use while the process ends: nothing destroys it.
+// Makes a table that is never destroyed: for static tables, which threads may still use while the process ends.
 template <class T>
 [[nodiscard]] PointerTable<T>& make_table() {
   return *make<PointerTable<T>>("a table about devices");

@@ -33,7 +33,7 @@ class IntrusiveList {
   void push(T* record) { insert_after(last_, record); }
   void push_first(T* record) { insert_after(nullptr, record); }
 
-  // Null: the list is empty.
+  // Removes the first record and returns it. Null: the list is empty.
   T* pop() {
     T* record = first_;
     if (record != nullptr) remove(record);
@@ -57,7 +57,7 @@ class IntrusiveList {
     last_ = other.last_;
   }
 
-  // Empties the list.
+  // Empties the list and returns its records.
   [[nodiscard]] IntrusiveList take_all() { return std::exchange(*this, {}); }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the clock of all times of devices, CLOCK_MONOTONIC in nanoseconds, which all processes of a machine share.
+// Reads the clock by which this library measures all times: CLOCK_MONOTONIC in nanoseconds, which all processes of a
+// machine share.
 #pragma once
 
 #include <cstdint>

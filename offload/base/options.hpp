@@ -36,8 +36,8 @@ enum class Option {
 // the value from the error on, or null.
 [[noreturn]] void refuse_value(Option option, const char* value, const char* wrong = nullptr);
 
-// The variable's value, or else its default, as `read` understands it: bool(Cursor&, Value&), as in common/readers.hpp.
-// Ends the program if it does not.
+// The variable's value, or else its default, as `read` converts it: bool(Cursor&, Value&), as in common/readers.hpp.
+// Ends the program if `read` returns false.
 template <class Value, class Read>
 [[nodiscard]] Value option_as(Option option, Read read) {
   const char* text = option_text(option);

@@ -8,7 +8,8 @@ namespace marline::offload {
 // Writes "marline: fatal: ..." to stderr and aborts.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
-// Writes the same line and ends the process with `status`, without exit handlers: threads may be anywhere.
+// Writes the same line and ends the process with `status`. Runs no exit handlers, as other threads still run and may
+// use what the handlers destroy.
 [[noreturn]] void end_process(int status, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
 // Writes "marline: ..." to stderr if OMP_DISPLAY_ENV=verbose is set.

@@ -90,7 +90,7 @@ int share_of(const RankPlace& place, const DeviceFacts* devices, int count) {
     if (place.domain >= 0 && devices[i].numa_domain == place.domain) near[near_count++] = i;
   }
   if (place.ranks < 2 || all_count < 2) return -1;
-  // If all GPUs are in the rank's domain, nearness says nothing, and the rank is the better number.
+  // If all GPUs are in the rank's domain, all are equally near, so the rank chooses and not the slot.
   if (near_count > 0 && near_count < all_count) return near[place.slot % near_count];
   return all[place.rank % all_count];
 }

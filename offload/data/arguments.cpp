@@ -39,8 +39,8 @@ uint64_t copy_of(Device* device, const Items& items, int32_t i, Arguments& to) {
 }
 
 // The device's address of a mapped item; 0: it is not mapped. An implicit map names the whole variable, of which only
-// parts may be mapped. Then the kernel gets the address that the variable's begin would have relative to the first of
-// these parts, and finds that part where it is in the variable.
+// parts may be mapped. Then the kernel gets the address at which the variable would have to begin so that its first
+// mapped part lies where it is on the device.
 uint64_t find_address(Device* device, const Items& items, int32_t i) {
   uintptr_t begin = begin_of(items, i);
   if (device->mapping->is_shared()) return begin;
@@ -51,7 +51,8 @@ uint64_t find_address(Device* device, const Items& items, int32_t i) {
   return entry->on_device(begin);
 }
 
-// Attaches a pointer in the closure of a lambda, which is an earlier item: `argument` is the closure's word.
+// Attaches item i, a captured pointer in a lambda's closure, on the device. `closure` is the closure's item, which
+// comes earlier, and `argument` the kernel's argument for it.
 void attach_capture(Device* device, const Items& items, int32_t i, int32_t closure, uint64_t argument) {
   uint64_t value = device->mapping->translate(items.begins[i]);
   if (value == 0 || device->mapping->is_shared()) return;
@@ -83,7 +84,8 @@ const Block* find(const Blocks& blocks, uintptr_t address) {
   return nullptr;
 }
 
-// The device's address of a variable that is mapped anyway; 0: it is not mapped.
+// The device's address of item i if the item becomes the kernel's own memory only when it is not mapped
+// (is_own_unless_mapped), and it is mapped. Else 0.
 uint64_t own_on_device(DataEnvironment& environment, const Items& items, int32_t i) {
   if (!is_own_unless_mapped(items.types[i]) || environment.is_shared()) return 0;
   LockedTable table(environment);
@@ -112,7 +114,7 @@ void add_pointer(const Items& items, int32_t i, uint64_t address, const Blocks& 
   }
 }
 
-// The arguments are complete.
+// Appends the kernel's own memory to the words. Called when all arguments are in `to`.
 void add_own_memory(Device* device, const Items& items, Arguments& to) {
   Blocks blocks;
   uint32_t argument = 0;

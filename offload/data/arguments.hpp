@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of a region's kernel: one word for each parameter, and private copies that go with it. One owner at a
-// time.
+// The arguments of a region's kernel: one word for each parameter, and the private copies that some words point to. One
+// owner at a time.
 #pragma once
 
 #include "base/list.hpp"

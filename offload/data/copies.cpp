@@ -11,8 +11,9 @@ namespace marline::offload::data {
 
 namespace {
 
-// Appends a copy, or extends one of the last copies if it ends where this one begins. That joins the members and
-// elements that a mapper names, which alternate with the data that their pointers refer to.
+// Appends a copy, or extends one of the last copies if that one ends where the new one begins. A mapper names members
+// and elements in turn with the data that their pointers refer to, so neighbours are not always next to each other in
+// the list.
 void copy_run(MapEntry& entry, uintptr_t begin, uintptr_t end, List<Transfer, 8>& to) {
   if (begin >= end) return;
   constexpr uint32_t kTurns = 4;
@@ -29,8 +30,8 @@ void copy_run(MapEntry& entry, uintptr_t begin, uintptr_t end, List<Transfer, 8>
   to.push({device, reinterpret_cast<void*>(begin), end - begin, entry.is_filled_now()});
 }
 
-// The innermost dimension is one run. Returns where a run begins that is not inside the map entry; 0: all runs are
-// inside.
+// Appends the copies of a section, one for each run of its innermost dimension. Returns the begin of a run that is not
+// inside the map entry; 0: all runs are inside.
 uintptr_t copy_dimensions(MapEntry& entry, uintptr_t begin, const Dimension* list, int64_t dimensions,
                           List<Transfer, 8>& to) {
   const Dimension& first = list[0];

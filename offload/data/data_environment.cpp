@@ -83,7 +83,7 @@ void DataEnvironment::begin_expanded(const Items& items) {
   plan.construct = table_.begin_construct(items);
   plan.add(table_, items);
   IntrusiveList<MapEntry> created = plan.entries;  // the entries that are added later only get pointers and descriptors
-  // Other constructs take the descriptors for copied from now on: they wait until these are.
+  // From now on other constructs find the descriptors noted as copied, so they wait until the copies are done.
   for (MapEntry* entry : plan.described) plan.make_in_flight(entry);
   for (const AttachLater& one : plan.attachments) plan.attach(table_, one);
   plan.note_in_flight(table_, false);
@@ -178,7 +178,7 @@ void DataEnvironment::report_maps(const Items& items, bool ends) {
   if (items.reported == nullptr || !is_reported(MARLINE_ON_MAP)) return;
   constexpr int kKinds = 7;  // bits of ompt_target_t, without nowait
   bool is_exit = (items.reported->construct.kind & kKinds) == static_cast<int>(ConstructKind::kExitData);
-  if (ends && !is_exit) return;  // they were reported at the construct's begin
+  if (ends && !is_exit) return;  // the maps were reported at the construct's begin
   List<void*, 8> host, device;
   List<size_t, 8> bytes;
   List<unsigned, 8> flags;

@@ -26,8 +26,8 @@ class DataEnvironment {
   // Ends a construct. When it returns, the construct's data is back on the host, and entries without references are
   // removed. May suspend.
   void end(const Items& items);
-  // The same without waiting, for items without mappers. False: nothing has been done, since some of the data is in
-  // flight for another construct.
+  // As `end`, but without waiting, for items without mappers. False: nothing has been done, since some of the data is
+  // in flight for another construct.
   [[nodiscard]] bool try_end(const Items& items);
   // Removes the entries without references after a construct's end has been planned and its copies have been made.
   void finish_end(const Items& items, Plan& plan);
@@ -53,9 +53,9 @@ class DataEnvironment {
   // Removes the entry when the variable's library is closed, as other data may come to lie there.
   void remove_global(const void* host);
 
-  // False: the memory is already mapped in another way.
+  // For omp_target_associate_ptr: adds a permanent map entry. False: the memory is already mapped in another way.
   [[nodiscard]] bool associate(const void* host, size_t bytes, uint64_t address);
-  // False: the memory is not associated, or it is mapped.
+  // For omp_target_disassociate_ptr: removes this entry. False: there is none, or a construct maps the memory.
   [[nodiscard]] bool disassociate(const void* host);
 
   // Called in a fork's child, by its only thread.

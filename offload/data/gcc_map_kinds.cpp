@@ -16,7 +16,7 @@ using namespace map_type;
 
 // Values of enum gomp_map_kind.
 enum : unsigned {
-  kGompPointer = 0x04,  // the size is not the pointer's, but is to be added to its value
+  kGompPointer = 0x04,  // the element's size is an offset that is added to the pointer's value
   kGompToPset = 0x05,
   kGompForcePresent = 0x06,
   kGompDelete = 0x07,
@@ -101,7 +101,7 @@ bool stands_between(const marline_device_maps_t& maps, size_t i) {
   return attaches_mapped(maps, i + 1) && Element(maps, i + 1).pointee() == maps.addresses[i];
 }
 
-// The index after the members of the structure at element i, and after what is between the members.
+// The index after the members of the structure at element i, and after the elements between them (stands_between).
 size_t end_of_members(const marline_device_maps_t& maps, size_t i) {
   size_t left = maps.sizes[i], k = i + 1;
   for (; left != 0 && k < maps.count; ++k) left -= stands_between(maps, k) ? 0 : 1;

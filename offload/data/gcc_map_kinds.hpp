@@ -12,9 +12,9 @@ namespace marline::offload::data {
 
 using namespace items;
 
-// Converts one construct's arrays. Exactly one item per element has kParameter, in the order of the elements: it is
-// what a kernel finds at that place of its array. Other items may be in between. Reads the pointers that are to be
-// attached. Ends the program for an unknown kind.
+// Converts one construct's arrays. A kernel gets an array of addresses with one address for each element: exactly one
+// item per element gives this address and has kParameter, in the order of the elements. Other items may be in between.
+// Reads the pointers that are to be attached. Ends the program for an unknown kind.
 //
 // Each region has its own copy (map_type::kOwn) of the pointers that GCC's code passes along with an array, and of the
 // descriptors of Fortran arrays. Data constructs do not map them: two regions may use different sections of the array,
@@ -25,13 +25,15 @@ void take_maps(const marline_device_maps_t& maps, DataEnvironment& environment, 
 // Converts the arrays of a target update, which moves data and does nothing else.
 void take_updates(const marline_device_maps_t& maps, ItemList& to);
 
-// The items of such a list. An item's base is its own begin, even if the program reaches the item through a pointer.
+// The items of a list that take_maps or take_updates has filled. An item's base is its own begin, even if the program
+// reaches the item through a pointer.
 [[nodiscard]] Items items_of(ItemList& list);
 
-// Whether the address is to be replaced by the device's (use_device_ptr, use_device_addr).
+// Whether an element of this kind gets the device's address in place of its own (use_device_ptr, use_device_addr).
 [[nodiscard]] bool is_use_device(unsigned short kind);
 
-// Whether the address is that of a pointer. The pointer's value plus the size is the address of another element.
+// Whether an element of this kind attaches a pointer: its address is that of the pointer, and the pointer's value plus
+// the element's size is the address of another element.
 [[nodiscard]] bool is_attachment(unsigned short kind);
 
 }  // namespace marline::offload::data

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A construct that fills or empties map entries, and the waiters for it. It lies on the construct's stack, with the
-// record of an early-submitted construct, or in a transient map entry. Guarded by the lock of the data environment.
+// The record of a construct that fills or empties map entries, and of the threads that wait for the construct. The
+// record lies on the construct's stack, with the record of an early-submitted construct, or in a transient map entry.
+// Guarded by the lock of the data environment.
 #pragma once
 
 #include "base/lock.hpp"
@@ -16,7 +17,7 @@ struct InFlight {
   static constexpr uint64_t kNoOperation = ~uint64_t{0};
 
   IntrusiveList<Waiter> waiters;
-  size_t bytes = 0;                   // that the construct moves, for `marline ps`
+  size_t bytes = 0;                   // number of bytes that the construct moves, for `marline ps`
   bool leaves = false;                // the construct removes the entries, so data moves back to the host
   bool is_sent = false;               // the construct is submitted early (submission_order.hpp); then it has:
   uint64_t task = 0;                  // the number of its task,
@@ -26,10 +27,11 @@ struct InFlight {
     is_sent = true;
     task = order.task;
   }
-  // Whether the construct is submitted early, and the other one is ordered after it.
+  // Whether this construct is submitted early, and the one that `order` describes is ordered after it.
   [[nodiscard]] bool is_before(const SubmissionOrder& order) const { return is_sent && order.is_after(task); }
 
-  // Waits for the construct. Called and left with the lock, but without it in between: everything may have changed.
+  // Waits for the construct. The caller has the lock before and after the call. It is released during the wait, so
+  // everything that it guards may have changed.
   void wait(Lock& lock, const Device* device);
   // Wakes the waiters, when the entries are no longer in flight.
   void wake() { wake_all(waiters); }

@@ -22,14 +22,14 @@ struct MapEntry : Range {
   ReferenceCounts counts;
   bool associated;          // permanent by omp_target_associate_ptr
   bool is_of_members;       // created for members of a structure, so it may not cover the whole structure
-  bool warned_of;           // the program has been warned that the entry is less than a variable which a region names
+  bool warned_of;           // the program was warned that the entry is smaller than a variable that a region names
   bool empty;               // created by the construct that has it in flight, and not filled yet
   bool is_off_list;         // it is being removed, and a construct ordered after the removal has mapped its memory anew
   InFlight* in_flight;      // the construct that has the entry in flight; null: none
   MapEntry* next;           // next entry of the same InFlight
-  InFlight own;             // `in_flight` of a transient map: an entry for early-submitted regions only
+  InFlight own;             // `in_flight` points to it if only early-submitted regions use the entry (transient map)
   Source source;            // the construct that has created the entry
-  Attachments attachments;  // attached pointers: copies of the entry do not change them, on either side
+  Attachments attachments;  // attached pointers: copies of the entry's data change them neither on host nor device
   Descriptors descriptors;
   struct Wanted* wanted;  // pointers into the entry that are attached when they get storage (wanted_pointers.hpp)
 

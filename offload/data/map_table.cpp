@@ -24,9 +24,9 @@ void MapTable::release(MapEntry* entry) {
   destroy(entry);
 }
 
-// The list of entries of an InFlight is on a stack that does not exist in the child, so all entries are searched. An
-// entry that was being removed has no references left. A device in another process is lost in the child: the device's
-// operations go on for the parent, and nothing is written here.
+// Searches all entries, as the list of the entries of an InFlight lies on a stack that does not exist in the child. An
+// entry that was being removed has no references left. If the device is in another process, the child has lost it, and
+// the device's operations go on for the parent: then no pointer is written to the device.
 void MapTable::drop_in_flight() {
   IntrusiveList<MapEntry> list;
   list_in_flight(entries_.root(), list);

@@ -38,8 +38,9 @@ class MapTable {
   [[nodiscard]] MapEntry* find_slot(const Items& items, int32_t i) const {
     return has_slot(items.types[i]) ? find(base_of(items, i), sizeof(void*)) : nullptr;
   }
-  // The map entry of exactly this variable, or null. When a deferred region runs, only the address of a construct's
-  // temporary is left: other data may lie there by then, and be mapped.
+  // The map entry of exactly this variable, or null. An entry with other bounds is not found: when a deferred region
+  // runs, a temporary that its construct named may no longer exist, and other data that lies at its address may be
+  // mapped.
   [[nodiscard]] MapEntry* find_variable(uintptr_t begin, size_t bytes) const {
     MapEntry* entry = find(begin, bytes);
     bool is_variable = entry != nullptr && entry->begin == begin && entry->bytes() == bytes && entry->counts.is_kept();
@@ -51,7 +52,7 @@ class MapTable {
   }
 
   void insert(MapEntry* entry) { entries_.insert(entry); }
-  // The entry is not found any more, and the pointers into it are forgotten.
+  // Removes the entry from the table, and forgets the pointers into it. Does not free it.
   void take_off(MapEntry* entry) {
     entries_.remove(entry);
     wanted_.forget(entry);
@@ -59,8 +60,8 @@ class MapTable {
   // Frees an entry that is not in the table.
   void release(MapEntry* entry);
 
-  // Calls `function(in_flight)` for each map entry in flight in which an item or its pointer lies, until it returns
-  // true. False: it has not.
+  // Calls `function(in_flight)` for each map entry in flight in which an item or its pointer lies, until the function
+  // returns true. False: no call has returned true.
   template <class Function>
   bool any_in_flight(const Items& items, Function function) const {
     for (int32_t i = 0; i < items.count && in_flight_count_ != 0; ++i) {
@@ -83,7 +84,8 @@ class MapTable {
     in_flight.wake();
   }
   // Called in a fork's child, in which the constructs that fill or empty map entries do not exist. Removes the entries
-  // that they were filling or emptying, and attaches the pointers that they were attaching. Needs no lock there.
+  // that they were filling or emptying, and attaches the pointers that they were attaching. Needs no lock, as the child
+  // has one thread.
   void drop_in_flight();
 
   // Notes if an address lies outside of the map entry that it belongs to.

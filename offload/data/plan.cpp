@@ -20,9 +20,10 @@ bool has_members(const Items& items, int32_t i) {
   return !is_member(items.types[i]) && i + 1 < items.count && is_member(items.types[i + 1]);
 }
 
-// The value that the pointer of item i had when the program reached the construct; 0: it is not known. Clang 22 gives a
-// deferred construct the address of a pointer on a stack that may be gone when the construct runs; other data may lie
-// there by then, and be mapped. The item of the section, which comes before, has the pointer's value as its base.
+// The value that the pointer of item i had when the program reached the construct; 0: it is not known. The pointer
+// itself is not read: with Clang 22, a deferred construct may name a pointer on a stack that no longer exists when the
+// construct runs. But the item before, which is the section that the pointer points to, has the pointer's value as its
+// base.
 uintptr_t pointer_of(const Items& items, int32_t i) {
   if (items.own_bases || i == 0) return 0;
   bool has_section = items.begins[i - 1] == items.begins[i] && (items.types[i - 1] & kAttach) == 0;
@@ -63,7 +64,7 @@ bool is_attached(const MapTable& table, const Items& items, int32_t i) {
          (!is_wanted_again(items.types[i]) && found.of_slot->attachments.has(one.slot, found.value));
 }
 
-// The extent of the members counts, too: Clang 14 and 16 leave out the end of some structures.
+// Counts the extents of the members, too, as Clang 14 and 16 pass a size for some structures that leaves out their end.
 size_t bytes_with_members(const Items& items, int32_t i) {
   uintptr_t begin = begin_of(items, i);
   size_t bytes = bytes_of(items, i);
@@ -165,8 +166,8 @@ void Plan::add(MapTable& table, const Items& items) {
   for (int32_t i = 0; i < items.count; ++i) add_item(table, items, i);
 }
 
-// A construct with data that stays mapped when it ends, so not a region, records the pointer. It does so also if the
-// pointer has storage: that may go and come again.
+// A construct whose data stays mapped when it ends, so not a region, records the pointer (wanted_pointers.hpp). It does
+// so even if the pointer has storage, as the storage may be removed and created again.
 void Plan::attach(MapTable& table, const AttachLater& one) {
   Attaching found = find_attaching(table, one);
   bool is_known = one.pointer != 0 || one.is_readable;
@@ -177,7 +178,7 @@ void Plan::attach(MapTable& table, const AttachLater& one) {
   MapEntry* entry = found.of_slot;
   if (entry == nullptr || (!entry->attachments.note(one.slot, found.value) && !one.always)) return;
   slots.push({entry->on_device(one.slot), found.value, entry->is_filled_now()});
-  make_in_flight(entry);  // other constructs take the pointer for attached from now on: they wait until it is
+  make_in_flight(entry);  // other constructs now find the pointer noted as attached, so they wait until it is
 }
 
 // Whether another construct is removing the entry. Only an early-submitted construct that is ordered after the removal

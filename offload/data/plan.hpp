@@ -17,7 +17,7 @@ struct AttachLater {
   uintptr_t pointee;
   bool always;
   uintptr_t pointer;  // the pointer's value when the program reached the construct; 0: not known
-  bool is_readable;   // the pointer can be read on the host: it is not on a stack that may be gone
+  bool is_readable;   // the pointer can be read on the host: it is not on a stack that may no longer exist
 };
 
 struct Slot {
@@ -42,7 +42,7 @@ struct Plan {
   List<MapEntry*, 8> shared;  // entries that concurrent regions also use
   List<uint64_t, 8> sharers;  // the tasks of these regions
 
-  // Maps the items. Their pointers are in `attachments` then, and the caller attaches them.
+  // Maps the items. Adds their pointers to `attachments`; the caller must attach them.
   void add(MapTable& table, const Items& items);
   // Ends the maps of the items. Entries without references are in flight then, and are removed after the copies.
   void subtract(MapTable& table, const Items& items);
@@ -55,8 +55,8 @@ struct Plan {
   void attach(MapTable& table, const AttachLater& one);
   // Plans the copy of an item to the device. A descriptor that is on the device as it is on the host is not copied.
   void copy_item(MapEntry& entry, const Items& items, int32_t i);
-  // Plans the copies of the items back to the host. All items are counted: an entry that the construct removes is in
-  // flight for it.
+  // Plans the copies of the items back to the host. Called after the references of all items have been subtracted: an
+  // entry that the construct removes is in flight for it by then.
   void copy_back(const MapTable& table, const Items& items);
   // Marks the map entry as in flight for the construct, which has waited until the entry is not in flight for another
   // one. Only an early-submitted construct may take over an entry in flight, from an enter data that it is ordered
@@ -83,9 +83,9 @@ struct Plan {
 // Whether the item's pointer has the value that it is to get, or gets none.
 [[nodiscard]] bool is_attached(const MapTable& table, const Items& items, int32_t i);
 
-// Whether the pointer is to be written although it has its value, because a kernel may have changed it. GCC asks for
-// this for each pointer in a Fortran array's descriptor, too. These do not count: if a kernel changes such a pointer,
-// libgomp keeps the bounds and not the pointer, so no program can rely on either.
+// Whether the pointer is to be written although it is attached, because a kernel may have changed it. GCC asks for this
+// for each pointer in a Fortran array's descriptor, too. Pointers in descriptors are not written: if a kernel changes
+// such a pointer, libgomp keeps the bounds and not the pointer, so no program can rely on either.
 [[nodiscard]] inline bool is_wanted_again(uint64_t type) {
   using namespace map_type;
   return (type & (kAttach | kAlways | kDescriptor)) == (kAttach | kAlways);

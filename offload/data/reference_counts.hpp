@@ -27,7 +27,8 @@ struct PlannedConstruct {
 class ReferenceCounts {
  public:
   [[nodiscard]] uint64_t total() const { return references_ + regions_ + holds_; }
-  // Whether a construct that comes now finds no references: for it, regions that it is ordered after are over.
+  // Whether a construct finds no references now. `order`: of an early-submitted construct, for which the references of
+  // regions that it is ordered after do not count.
   [[nodiscard]] bool is_zero(const SubmissionOrder* order = nullptr) const {
     if (is_permanent_) return false;
     uint64_t over = 0;
@@ -38,7 +39,7 @@ class ReferenceCounts {
   }
   // Whether the entry is permanent or has references other than from regions, such as from an enter data.
   [[nodiscard]] bool is_kept() const { return references_ + holds_ != 0 || is_permanent_; }
-  // Whether one map of this type ends all references that are not of regions.
+  // Whether the end of one map of this type removes all references that are not of regions.
   [[nodiscard]] bool ends_with(uint64_t type) const {
     return !is_permanent_ && holds_ == 0 && ((type & map_type::kDelete) != 0 || references_ <= 1);
   }
@@ -46,7 +47,7 @@ class ReferenceCounts {
   // The entry of a declare target variable, or of associated memory, stays without references.
   void make_permanent() { is_permanent_ = true; }
 
-  // Adds the construct's reference. False: the construct has been counted.
+  // Adds the construct's reference. False: an earlier item of the construct has added it.
   bool add(const PlannedConstruct& by, uint64_t type) {
     if (!is_first(by, type)) return false;
     ++count_for(by, type);
@@ -89,8 +90,8 @@ class ReferenceCounts {
   }
 
   uint64_t references_ = 0;
-  uint64_t regions_ = 0;     // of regions in progress
-  uint64_t holds_ = 0;       // of maps with the hold modifier
+  uint64_t regions_ = 0;     // number of references of regions in progress
+  uint64_t holds_ = 0;       // number of references of maps with the hold modifier
   uint64_t counted_by_ = 0;  // number of the construct that last changed `references_` or `regions_`
   uint64_t held_by_ = 0;     // the same for `holds_`
   bool is_permanent_ = false;

@@ -36,7 +36,7 @@ bool goes_on(const Span& other, const MapEntry& entry, const Span& span) {
 }
 
 // Appends the span, or extends one of the last spans that it continues. That joins the elements that a mapper names,
-// each of which has several spans. Otherwise two map entries have two spans, wherever they lie.
+// each of which has several spans. Spans in different map entries are not joined otherwise.
 void push_span(const MapEntry& entry, const Span& span, List<Span, 4>& to) {
   constexpr uint32_t kTurns = 4;
   uint32_t count = to.count();
@@ -94,8 +94,9 @@ void list_spans(DataEnvironment& environment, const Items& items, List<Span, 4>&
   }
 }
 
-// An address of unknown length stands for the smallest item in which it lies, or else for the whole map entry. A name
-// of memory that is not mapped is a device address, or only orders tasks.
+// A depend clause may name an address without a length. Such an address stands for the smallest item in which it lies,
+// or else for the whole map entry. Named memory that is not mapped is passed on as it is: its address is a device
+// address, or is named only to order tasks.
 void list_named(DataEnvironment& environment, const Items& items, Names& names, List<Span, 4>& to) {
   Expansion expansion(items);
   LockedTable table(environment);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device memory that a kernel may use, as its construct says: the storage of each item, and device addresses that
-// it gets by value. The device itself finds the memory that pointers in there refer to.
+// Lists the device memory that a kernel may use according to its construct: the storage of each item, and the memory at
+// device addresses that the kernel gets by value. The device itself finds the memory that pointers in this memory refer
+// to.
 #pragma once
 
 #include "data/data_environment.hpp"

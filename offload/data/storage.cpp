@@ -11,7 +11,7 @@ namespace marline::offload::data {
 
 namespace {
 
-constexpr int32_t kManyItems = 64;  // at least, in a construct that shares storage
+constexpr int32_t kManyItems = 64;  // a construct with at least so many items puts small entries into shared blocks
 constexpr size_t kSmall = 4096;     // bytes of the largest entries that share storage
 // Bytes; each block is twice as large as the one before it.
 constexpr size_t kFirstBlock = 16 << 10, kLargestBlock = 256 << 10;
@@ -21,7 +21,7 @@ struct Place : Range {
   uint64_t address;
 };
 
-// The first address from `from` on that is equal to the host's modulo kLine.
+// The first address from `from` on that is equal to the host address `host` modulo kLine.
 uint64_t fitting_address(uint64_t from, uintptr_t host) { return from + (host - from) % kLine; }
 
 StorageBlock* make_block(Device* device, size_t bytes) {
@@ -47,7 +47,8 @@ bool Storage::allocate(MapEntry* entry, NewBlocks& blocks) {
   return entry->allocation != 0;
 }
 
-// Puts the map entry after the one that the construct has created before. False: the device has no memory for a block.
+// Gives the map entry storage after the one that the construct has created before it. False: the device has no memory
+// for a block.
 bool Storage::allocate_in_block(MapEntry* entry, NewBlocks& blocks) {
   static_assert(kSmall + kLine <= kFirstBlock);
   if (blocks.block == nullptr || fitting_address(blocks.next, entry->begin) + entry->bytes() > blocks.block->end) {

@@ -30,7 +30,7 @@ struct StorageBlock {
 struct NewBlocks {
   bool may_share = false;
   StorageBlock* block = nullptr;  // the newest block
-  uint64_t next = 0;              // the device address of its free room
+  uint64_t next = 0;              // device address of the free rest of this block
 };
 
 class Storage {
@@ -44,7 +44,8 @@ class Storage {
   // Any thread, without the lock: the device may end operations meanwhile, and these call the data environment.
   void release(const MapEntry* entry);
 
-  // Gives memory a fixed address on the device, which maps of the memory use: for a variable of `declare target link`.
+  // Gives host memory a fixed address on the device, at which later map entries have their storage: for a variable of
+  // `declare target link`.
   void add_place(const void* host, size_t bytes, uint64_t address);
   void remove_place(const void* host);
 

@@ -81,8 +81,9 @@ bool is_in(const void* address, const void* begin, size_t bytes) {
   return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(begin) < bytes;
 }
 
-// Makes item i, which is the variable or a part of it, name the copy. The compiler may map the original variable or its
-// private copy; accept both. The arrays are the task's own (make_captured).
+// Item i is the variable or a part of it; makes the item name the copy instead. The compiler may map the original
+// variable or its private copy; accept both. The items' arrays belong to the task (make_captured), so they may be
+// changed.
 void name(const marline_reduction_t& what, RegionReduction* reduction, CapturedTask& task, int32_t i) {
   char* begin = static_cast<char*>(task.items.begins[i]);
   char* base = static_cast<char*>(task.items.bases[i]);
@@ -100,8 +101,8 @@ bool is_named(const marline_reduction_t& what, const Items& items, int32_t i) {
   return !has_no_storage(items.types[i]) && is_variable;
 }
 
-// Whether item i is a plain argument inside of the variable. The bytes of an array that a section leaves out have no
-// copy.
+// Whether item i is a plain argument that lies inside of the variable. If the variable is an array section, only the
+// section's bytes have a copy.
 bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
   constexpr uint64_t kOthers = kPointerAndObject | kReturn | kDelete | kAttach | kNonContiguous;
   const void* from = is_in(items.begins[i], what.copy, what.bytes) ? what.copy : what.variable;
@@ -111,7 +112,7 @@ bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
          !is_member(items.types[i]);
 }
 
-// The entry of item i; null: the item is not of a reduction. An argument has one copy.
+// The entry of item i; null: the item does not belong to a reduction. An item belongs to at most one.
 const ReducedItem* find_reduced(const CapturedTask& task, int32_t i) {
   for (uint32_t k = 0; k < task.reduced_count; ++k) {
     if (task.reduced[k].item == i) return &task.reduced[k];
@@ -160,8 +161,8 @@ bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& 
 bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& after) {
   for (uint32_t i = 0; i < task.reduced_count; ++i) {
     RegionReduction& one = *task.reduced[i].reduction;
-    // If the variable is mapped for longer than the region, the end of that map would overwrite the sum with the
-    // device's data.
+    // If the variable is mapped for longer than the region, the end of that map would overwrite the reduction's result
+    // with the device's data.
     if (device->mapping->is_present(task.reduced[i].variable)) return false;
     if (one.device == nullptr && !bring(one, device)) return false;
     after.push(one.written_by);

@@ -15,13 +15,14 @@ namespace marline::offload::submission {
 using namespace cluster;
 using namespace device;
 
-// Makes the region's items that name such a variable name the memory that represents its copies. False: the region uses
-// a variable in a way that is not supported. Called by the task's creator.
+// Changes the region's items that name a reduction variable: they then name the memory that represents the variable's
+// copies. False: the region uses a variable in a way that is not supported. Called by the task's creator.
 [[nodiscard]] bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& task);
 
-// Called by the submitting thread before the task's maps are processed. The device has the initial values, or gets them
-// by operations that this function adds to `after`, the operations that the region is ordered after. False: the region
-// is to work on the variable itself, which is mapped, or the device has no memory.
+// Starts the copies of the initial values to the device, unless earlier regions have started them, and adds the copies
+// to `after`, the operations that the region is ordered after. False: the region must work on the variable itself,
+// which is mapped for longer than the region, or the device has no memory. Called by the submitting thread before the
+// task's maps are processed.
 [[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& after);
 
 // Lists the task's arguments that point into reduction variables.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points that Clang's code calls for target data, enter data, exit data and update. With nowait they are
-// called in the bodies of target tasks. Some versions also pass dependences; these have been waited for when the body
-// runs, so the rest is the same. (Clang 14 and 16 pass fewer arguments than later versions: arguments after `mappers`
-// are not read.)
+// called in the bodies of target tasks. Some versions also pass dependences. They are ignored, as they are fulfilled
+// when the task's body runs. (Clang 14 and 16 pass fewer arguments than later versions: arguments after `mappers` are
+// not read.)
 #include "base/report.hpp"
 #include "device/contract/delegate.hpp"
 #include "device/contract/place.hpp"
@@ -24,9 +24,9 @@ using namespace submission;
 
 namespace {
 
-// Warns of `target update` with nowait of such a section. Clang 14 to 22 put its dimensions on the stack of the
-// function that creates the task, and only their address into the task: when the task runs, the dimensions there may
-// belong to a later update.
+// Warns of a `target update` with nowait of a section that is not contiguous. Clang 14 to 22 put the section's
+// dimensions on the stack of the function that creates the task, and only their address into the task: when the task
+// runs, the dimensions there may belong to a later update.
 void warn_of_lost_dimensions(const Items& items) {
   static std::atomic<bool> warned{false};
   for (int32_t i = 0; i < items.count; ++i) {
@@ -37,7 +37,7 @@ void warn_of_lost_dimensions(const Items& items) {
   }
 }
 
-// The entry point that is called, and from where in the program.
+// Which entry point the program has called, and from where.
 struct Call {
   ConstructKind kind;
   bool nowait;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points of Clang's code for interoperability objects (OpenMP 5.2, chapter 14 and 18.12). A device that runs
-// its kernels on this processor has no foreign runtime: its object only knows the device, and is always ready, as every
-// construct on the device has ended when its task has. For devices of libomptarget, the objects and the answers about
-// them are libomptarget's.
+// its kernels on this processor has no foreign runtime. An object for such a device only holds the device's number and
+// is always ready: when a task has ended, so have its constructs on the device. For devices of libomptarget,
+// libomptarget makes the objects and answers the questions about them.
 #include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/libomptarget/libomptarget.hpp"
@@ -49,7 +49,7 @@ void set(int* code, int value) {
   if (code != nullptr) *code = value;
 }
 
-// The return code for a property that an object of this library does not have with that type.
+// The return code if an object of this library has no such property, or has it with another type.
 int refuse(const void* object, int property, bool is_int) {
   if (object == nullptr) return kEmpty;
   if (property >= 0 || property < kFirstProperty) return kOutOfRange;
@@ -99,7 +99,7 @@ int omp_get_num_interop_properties(const void* object) {
   bool is_llvms = object != nullptr && as_ours(object) == nullptr;
   auto count =
       is_llvms ? reinterpret_cast<int (*)(const void*)>(llvm_routine("omp_get_num_interop_properties")) : nullptr;
-  return count != nullptr ? count(object) : 0;  // 0: none beyond the standard's own; LLVM 19 does not count them
+  return count != nullptr ? count(object) : 0;  // 0: only the standard's properties, which LLVM 19 does not count
 }
 
 intptr_t omp_get_interop_int(const void* object, int property, int* code) {

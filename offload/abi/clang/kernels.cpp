@@ -86,7 +86,8 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
   return kRunItYourself;
 }
 
-// Puts the arguments of Clang 14, which has no structure, into one. Version 2 fits, as it has no leading null either.
+// Puts the arguments that Clang 14 passes one by one into the structure of later versions. Its version is 2, as kernels
+// of version 2 and of Clang 14 both have no leading null argument.
 KernelArguments in_structure(int32_t count, void** bases, void** begins, int64_t* sizes, int64_t* types, void** names,
                              void** mappers, int32_t teams, int32_t threads, uint64_t flags) {
   KernelArguments made = {};
@@ -150,8 +151,8 @@ int __tgt_target_nowait_mapper(void* ident, int64_t device, void* id, int32_t co
 void __kmpc_push_target_tripcount_mapper(void*, int64_t, uint64_t) {}
 void __kmpc_push_target_tripcount(void*, int64_t, uint64_t) {}
 
-// Reports that the operations of a task with nowait have ended. A region of these devices has ended when its task's
-// body ends, or it holds the task itself.
+// Answers whether the operations of a task with nowait have ended; a null handle says yes. That is always right here: a
+// region has ended when its task's body ends, or it keeps the task from ending.
 void __tgt_target_nowait_query(void** handle) { *handle = nullptr; }
 
 #pragma GCC visibility pop

@@ -15,7 +15,8 @@ namespace marline::offload::abi {
 
 using namespace items;
 
-// The converted begins of an update. The object and the caller's arrays must stay while the items are used.
+// The `begins` array of an update's items, in which each list of dimensions is replaced by its converted copy. The
+// object and the caller's arrays must stay while the items are used.
 class OlderSections {
  public:
   explicit OlderSections(const Items& given);

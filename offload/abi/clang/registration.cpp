@@ -13,7 +13,7 @@ using namespace registry;
 
 namespace {
 
-// From Clang 19 on, an entry of the module holds the requirements.
+// From Clang 19 on, an entry of the module holds the clauses of the `requires` directives.
 void take_requirements(const Module* module) {
   for (uint32_t i = 0; i < module->count; ++i) {
     if ((module->entries[i].flags & kEntryRequires) != 0) note_requirements(module->entries[i].data);
@@ -39,8 +39,8 @@ void __tgt_unregister_lib(const void* descriptor) {
 
 void __tgt_register_requires(int64_t flags) { note_requirements(flags); }
 
-// Code of some versions of Clang calls these before anything else. They do nothing, as devices are prepared when they
-// are needed.
+// Code of some versions of Clang calls these functions before all others of this library. They do nothing, as devices
+// are prepared when they are needed.
 void __tgt_rtl_init() {}
 void __tgt_rtl_deinit() {}
 void __tgt_init_all_rtls() {}

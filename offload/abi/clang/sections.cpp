@@ -38,8 +38,9 @@ bool has_section(const Items& items) {
 
 const Dimension* shape_of(const Items& items, int32_t i) { return static_cast<const Dimension*>(items.begins[i]); }
 
-// Whether item i has a list of dimensions. Without a list, the item has a size of 0 or 1, or its begin points to other
-// data, so the content is checked.
+// Whether item i has a list of dimensions. The size of such an item is the number of dimensions, and its begin points
+// to the list. An item without a list may have any size, and its begin may point to other data. So the data there is
+// checked, too.
 bool has_shape(const Items& items, int32_t i) {
   int64_t last = items.sizes[i] - 1;
   if (last < 1 || items.sizes[i] > kMostInList || items.begins[i] == nullptr) return false;
@@ -69,7 +70,7 @@ Member member_at(const Items& items, int32_t i) {
   return {begin, begin + (is_pointer ? sizeof(void*) : static_cast<size_t>(items.sizes[i]))};
 }
 
-// Whether the begin of item i has been overwritten: the begin of a member lies in its structure.
+// Whether the begin of item i, a member, has been overwritten: the member then does not lie in its structure.
 bool is_overwritten(const Items& items, int32_t i) {
   int32_t whole = structure_of(items, i);
   if (whole < 0 || (items.types[i] & kAttach) != 0) return false;
@@ -97,8 +98,9 @@ uintptr_t bytes_before(const Dimension* list, int64_t dimensions) {
   return bytes;
 }
 
-// The address of the first element of section i, a member of `whole`, from the extent of the structure's item. 0: that
-// is not certain, because other members lie at both ends of the extent, or because the structure has other sections.
+// Finds the address of the first element of section i, a member of the structure `whole`, by the extent of the
+// structure's item. 0: the extent does not show the address, because other members lie at both ends of the extent, or
+// because the structure has other sections.
 uintptr_t first_of_member(const Items& items, int32_t i, int32_t whole) {
   Member structure = member_at(items, whole);
   bool is_lowest = true, is_highest = true;

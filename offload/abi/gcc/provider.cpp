@@ -39,7 +39,8 @@ bool has_module_of(const Device* device, const void* address) {
   return !device->kind->is_forked || was_loaded(address);
 }
 
-// The device that is ready for use; the host (null) also if the device is of a kind that runs only images.
+// Finds the device with this number and makes it ready for use. The result is the host (null) also for a device of a
+// kind that runs only images.
 Destination ready_destination(int number) {
   Destination to = number == kHostFallback ? Destination{nullptr} : destination_of(number);
   Device* device = to.device;
@@ -88,8 +89,8 @@ struct OpenData {
   const void* code;
 };
 
-// The device does not have the region, so the host runs it. There is only one warning, as all regions of a file are
-// alike.
+// Called when the device does not have the region's code, so that the host must run the region. Warns once, as the same
+// is true of all regions of a file.
 int run_on_host(const Device* device, const Entry* entry, const void* code) {
   const char* why = is_offload_function(code)
                         ? "its library was loaded, perhaps again, when the device had been started"
@@ -124,7 +125,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.items.reported = scope.reported();
   region.items.source.kernel = entry->name;
   region.scope = &scope;
-  region.teams = 0;  // GCC does not pass it here
+  region.teams = 0;  // GCC does not pass the number of teams here
   region.thread_limit = thread_limit;
   region.in_memory = true;
   region.node = to.node != 0 ? to.node : maps->node;
@@ -193,7 +194,7 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   data_construct(ConstructKind::kExitData, number, *maps);
 }
 
-// From the default device if that is a device of libomptarget, else from the first such device.
+// Allocates pinned memory by the default device if that is a device of libomptarget, else by the first such device.
 void* pinned_memory(size_t bytes) {
   int chosen = omp_get_default_device();
   for (int i = -1; i < device_count(); ++i) {

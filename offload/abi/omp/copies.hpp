@@ -35,7 +35,7 @@ struct Fill {
 [[nodiscard]] bool is_valid(const LinearCopy& copy);
 [[nodiscard]] bool is_valid(const RectangleCopy& copy);
 
-// The request is done when these return. 0 means success. May suspend.
+// Copies at once: the bytes have been copied when the function returns. 0 means success. May suspend.
 [[nodiscard]] int run(const LinearCopy& copy);
 [[nodiscard]] int run(const RectangleCopy& copy);
 void run(const Fill& fill);

@@ -21,8 +21,8 @@ namespace marline::offload::abi {
 
 namespace {
 
-// A dependence as Clang's code builds it. The entry in front of the first one of a depend object holds their number
-// (LLVM, kmp.h).
+// A dependence as Clang's code builds it. A depend object points to the first of its dependences, and the entry in
+// front of this one holds the number of dependences (LLVM, kmp.h).
 struct Dependence {
   uintptr_t address;
   size_t length;

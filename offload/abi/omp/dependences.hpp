@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles the dependences of a call. Either the caller waits for them, suspended if it is a task, and acts then, so
-// that nothing is left to be ordered after the call; or a task is created that has them. Any thread.
+// Handles the dependences that a program passes to a routine. Either the routine waits until they are fulfilled and
+// then does its work itself (a task is suspended meanwhile), or it creates a task with these dependences. Any thread.
 #pragma once
 
 #include <cstddef>
 
 namespace marline::offload::abi {
 
-// `list` has `count` of Clang's dependences (LLVM, kmp.h, kmp_depend_info).
+// `list` is an array of `count` dependences in Clang's form (LLVM, kmp.h, kmp_depend_info).
 void wait_for_dependences(int count, void* list);
 
 // Creates a task, which calls `body` with a copy of `data` when the dependences of all depend objects (omp_depend_t)

@@ -39,7 +39,8 @@ bool end_of(int number, const void* pointer, size_t offset, CopyEnd& end) {
   return exists;
 }
 
-// The runtime that has each end of a copy that is not the host: it may know a shorter way. Null: there is none.
+// The other OpenMP runtime (delegate.hpp) that manages the copy's source and destination, as far as they are not the
+// host. It may know a faster way than through the host. Null: no runtime manages both.
 const Delegate* delegate_of(const CopyEnd& to, const CopyEnd& from) {
   auto of = [](const CopyEnd& end) { return end.device != nullptr ? end.device->kind->delegate : nullptr; };
   if (to.device == nullptr) return of(from);
@@ -271,8 +272,8 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   return 0;
 }
 
-// The limit of what a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have none, as with
-// LLVM 23.
+// The most memory that a dyn_groupprivate clause may ask for (OpenMP 6.1). Regions on processors have no such memory,
+// as with LLVM 23.
 size_t omp_get_gprivate_limit(int number, int access) {
   CopyEnd end;
   if (!end_of(number, nullptr, 0, end) || end.device == nullptr) return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each function takes the lock once, for all its look-ups and changes. Entries that a failed begin has created are
-// released without the lock.
+// Begins and ends early-submitted constructs. Each function takes the lock once, for all its look-ups and changes.
+// Entries that a failed begin has created are released without the lock.
 #include "data/order/submitted_constructs.hpp"
 
 namespace marline::offload::data {
@@ -10,8 +10,8 @@ namespace {
 
 using namespace map_type;
 
-// For an entry that is being removed: whether the removal is ordered before the construct, so that the entry is gone
-// for it.
+// For an entry that another construct is removing: whether the new construct is ordered after the removal, so that the
+// entry does not exist for it.
 bool is_over(const MapEntry* entry, const SubmissionOrder& order) {
   if (!entry->is_transient()) return entry->in_flight->is_before(order);
   for (uint64_t user : entry->counts.users()) {
@@ -20,8 +20,8 @@ bool is_over(const MapEntry* entry, const SubmissionOrder& order) {
   return true;
 }
 
-// Whether an `always` map copies something. It does, but for a descriptor that is on the device as it is on the host. A
-// descriptor without a map entry is mapped like any other data.
+// Whether item i is an `always` map that copies something. Only a descriptor is not copied, if the device has the
+// host's bytes. A descriptor without a map entry is mapped like any other data.
 bool copies_always(const MapTable& table, const Items& items, int32_t i) {
   uint64_t type = items.types[i];
   if ((type & kAlways) == 0 || (type & (kTo | kFrom)) == 0) return false;
@@ -43,8 +43,9 @@ void wait_for_copies(const MapTable& table, const Items& items, const Submission
   });
 }
 
-// Whether a region only has to count references for the item. An entry that is there for other regions alone is not
-// enough: this region may be ordered after them, and must find the host's data then.
+// Whether a region only has to count references for the item. An entry that only other regions have references to is
+// not enough: if this region is ordered after them, the entry is removed before, and the region must find the host's
+// data.
 bool is_there(const MapTable& table, const Items& items, int32_t i, List<MapEntry*, 8>& counted) {
   uint64_t type = items.types[i];
   if (has_no_storage(type)) return true;
@@ -93,7 +94,8 @@ class Entering {
   List<Absent, 8> absent_;
 };
 
-// Whether the entry will do for the bytes, which overlap it.
+// Whether the entry, which overlaps the bytes, serves for them: it contains all of them, or they are a region's
+// implicit map, which may use only the mapped part.
 bool Entering::is_known(const Range* entry, const Absent& bytes) const {
   return entry->contains(bytes.begin, bytes.begin + bytes.bytes) || (items_.of_region && (bytes.type & kImplicit) != 0);
 }
@@ -147,8 +149,8 @@ bool Entering::create_absent(Plan& plan) {
 
 // Whether all pointers of the items can be attached now. A pointer is written only in an entry that the construct has
 // created, which only the construct's copies fill. In other entries the pointer must be attached already, as concurrent
-// constructs may read it. An entry in flight for a construct that blocks does not do: such a construct records a
-// pointer as attached before it is.
+// constructs may read it. A pointer in an entry that is in flight for a waiting construct does not count as attached:
+// such a construct records a pointer as attached before it writes it.
 bool Entering::may_attach(const Plan& plan) const {
   for (int32_t i = 0; i < items_.count; ++i) {
     const MapEntry* of_slot = table_.find_slot(items_, i);
@@ -205,7 +207,7 @@ bool enter(DataEnvironment& environment, const Items& items, Plan& plan, const S
   return false;
 }
 
-// Counts the region in the entry. An entry that the region has created counts it already.
+// Adds the region's reference to the entry, unless the region has created the entry and is counted already.
 void count_transient(MapEntry* entry, Plan& plan, uint64_t task) {
   if (!entry->counts.add(plan.construct, 0)) return;
   if (entry->is_transient()) {
@@ -227,7 +229,7 @@ void use_transient(const MapTable& table, const Items& items, int32_t i, Plan& p
   }
 }
 
-// Called when pointers are attached, which no copy touches.
+// Called after pointers are attached, as copies leave out attached pointers.
 void copy_transient(const MapTable& table, const Items& items, int32_t i, Plan& plan) {
   uint64_t type = items.types[i];
   MapEntry* entry = has_data(type) ? table.find_item(items, i) : nullptr;
@@ -362,7 +364,7 @@ bool begin_exit(DataEnvironment& environment, const Items& items, Plan& plan, co
   plan.construct = table->begin_construct(items);
   plan.construct.order = &order;
   plan.subtract(*table, items);
-  plan.construct.order = nullptr;  // it is gone when this returns
+  plan.construct.order = nullptr;  // `order` exists only until this function returns
   plan.note_in_flight(*table, true);
   plan.in_flight.note_sent(order);
   return true;

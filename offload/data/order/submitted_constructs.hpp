@@ -13,8 +13,9 @@
 // these regions, but for itself: `in_flight` points to MapEntry::own. Only regions with transient maps may use it at
 // the same time.
 //
-// `plan` stays at its address until the construct's end, and the caller makes its copies. False: nothing has been done,
-// since the construct needs more than the function does, or since some of the data is in flight for another construct.
+// For all functions: `plan` stays at its address until the construct's end, and the caller makes the copies that it
+// lists. A function returns false if it has done nothing, since the construct needs more than the function does, or
+// since some of the data is in flight for another construct.
 #pragma once
 
 #include "data/data_environment.hpp"

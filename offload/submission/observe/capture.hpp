@@ -9,11 +9,12 @@ namespace marline::offload::submission {
 
 using namespace device;
 
-// What the task will do, in one block (free_captured). Null: that is known only when the task runs. Calls the task's
-// entry, which is compiled code of the program.
+// Describes what the task will do, in one block of memory that free_captured frees. Null: this is known only when the
+// task runs. For Clang's code, calls the task's entry, which is compiled code of the program.
 [[nodiscard]] CapturedTask* capture_task(const marline_target_task_t& task);
 
-// marline_target_observer_t::reduces: called by the entry while capture_task runs it.
+// Implements marline_target_observer_t::reduces. The runtime calls it when a task's entry that capture_task runs asks
+// for its copy of a reduction variable.
 void record_reduction(const marline_reduction_t* reduction);
 
 }  // namespace marline::offload::submission

@@ -37,7 +37,7 @@ bool is_known(const Frames& frames, const Items& items, int32_t i) {
   uint64_t type = items.types[i];
   if (has_mapper(items, i) || (type & map_type::kNonContiguous) != 0) return false;
   if ((type & map_type::kPrivate) != 0) return true;
-  // A capture is a pointer in a closure, which may lie anywhere.
+  // A lambda's capture is a pointer inside the closure, which may change before the task runs.
   if ((type & map_type::kLiteral) != 0) return !is_capture(type);
   return !frames.have(items.begins[i]) && !frames.have(items.bases[i]);
 }
@@ -127,7 +127,7 @@ CapturedTask* capture_maps(const marline_target_task_t& reported) {
       task->kernel = entry_of_function(reinterpret_cast<const void*>(reported.function));
       task->thread_limit = reported.thread_limit;
       task->in_memory = true;
-      task->passed_teams = 0;  // GCC does not pass it here
+      task->passed_teams = 0;  // GCC does not pass the number of teams with a deferred region
   }
   return task;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the entries of target tasks dry. What is known of entries lies in a table without locks: each word has an
-// entry's address and whether it may be called. If another entry has taken an entry's word, the entry is examined
-// again.
+// Runs the entries of target tasks dry. A table without locks records which entries have been examined: each word has
+// an entry's address and whether the entry may be called. An entry whose word was overwritten for another entry is
+// examined again.
 #include "submission/observe/dry_run.hpp"
 
 #include "base/report.hpp"
@@ -29,7 +29,7 @@ constexpr uint32_t kWords = 1024;                     // words of the table, one
 constexpr uint32_t kNear = 8;                         // number of words that may hold the same entry
 constexpr uint64_t kIsKnown = 1, kMayBeCalled = 2, kShift = 2;
 
-// Any thread that creates a target task writes and reads both.
+// Any thread that creates a target task reads and writes g_known and g_changes.
 std::atomic<uint64_t> g_known[kWords];
 // module_changes() for which the table is valid: after a change, an address may be that of other code.
 std::atomic<uint32_t> g_changes{0};
@@ -47,9 +47,9 @@ std::atomic<uint64_t>& word_near(uint64_t address, uint32_t step) {
   return g_known[((address * 0x9e3779b97f4a7c15 >> 54) + step) % kWords];
 }
 
-// Whether the only effect of the entry is what it passes to a construct's entry point in this library. The runtime's
-// function for thread_limit changes the current task, which is the creator. The runtime's function for in_reduction
-// knows of dry runs, so it may be called.
+// Whether the entry's only effect is the call of a construct's entry point in this library. An entry that calls the
+// runtime's function for thread_limit has another effect: the function changes the current task, which is the creator.
+// The runtime's function for in_reduction may be called, as it knows of dry runs.
 bool is_only_a_construct(const void* entry) {
   return calls_directly(entry, kConstructs, reinterpret_cast<const void*>(&is_only_a_construct)) &&
          !calls_directly(entry, "__kmpc_set_thread_limit");
@@ -139,7 +139,7 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
         reinterpret_cast<void*>(reported.entry));
   }
   if (recording.calls == 1) return recording.task;
-  free_captured(recording.task);  // it is not known which of the several constructs the task would come to
+  free_captured(recording.task);  // the entry has several constructs, and it is not known which one the task executes
   return nullptr;
 }
 

@@ -30,7 +30,7 @@ struct Recording {
   CapturedTask* task = nullptr;  // null: no construct has been called, or it cannot be captured
   int calls = 0;
   List<marline_reduction_t> reductions = {};  // the reductions in which the task takes part
-  RegionComparison* comparison = nullptr;     // null: the construct is captured; else it is only compared
+  RegionComparison* comparison = nullptr;     // null: the construct is captured, else only compared with a known one
 };
 
 // The dry run of the calling thread, which does not suspend meanwhile; null: none.
@@ -39,15 +39,15 @@ extern thread_local constinit Recording* t_recording;
 // Called when the entry asks for its copy of a variable of a task reduction.
 void record_reduction(Recording& recording, const marline_reduction_t& reduction);
 
-// Called in place of the construct.
+// During a dry run, the __tgt_* functions call one of these functions and do nothing else.
 void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,
                    const KernelArguments& given);
 void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items);
 
-// Captures what the task does, in one block (free_captured). Null: what it does is known only when it runs.
+// Captures the task by a dry run (capture_task). Null: what the task does is known only when it runs.
 [[nodiscard]] CapturedTask* run_dry(const marline_target_task_t& reported);
 
-// Only compares what the task does with a known region, which has the same entry. The entry has been run dry before.
+// Compares what the task does with a known region of the same entry, which has been run dry before.
 void compare_dry(const marline_target_task_t& reported, RegionComparison& comparison);
 
 }  // namespace marline::offload::submission

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares a target region, as a construct describes it, with a known region. One owner.
+// Compares a target region, as a construct describes it, with a known region. Used by one thread.
 #pragma once
 
 #include "base/list.hpp"
@@ -19,7 +19,7 @@ struct KnownItem {
   void *base, *begin;
   int64_t size;
   uint64_t type;
-  size_t bytes_at;  // for memory of the kernel's own: index of its known bytes in RegionComparison::own_bytes
+  size_t bytes_at;  // of an item of the kernel's own memory (map_type::kOwn): where its bytes begin in own_bytes
 };
 
 struct KnownRegion {
@@ -35,7 +35,7 @@ struct RegionComparison {
   const KnownRegion& known;
   KnownItem* items;                // the items of `known`
   const Descriptors& descriptors;  // descriptors of the Fortran arrays of all known regions
-  const List<char>& own_bytes;     // of all known regions
+  const List<char>& own_bytes;     // bytes of the items of all known regions that are a kernel's own memory
   List<ChangedWord>& changed;      // changed arguments, counted without a leading null
   bool is_same = false;            // the region is the same but for `changed`
 

@@ -18,8 +18,8 @@ void note_to_report(SubmittedTask* one, List<uint64_t>& to_report) {
 }
 
 // Called with the lock. The host waits for the ends of these claimed tasks, and so for the ends of their predecessors,
-// as a task is ended after them. Each task is visited once. The caller must notify the device of the tasks in `to_report`,
-// without the lock.
+// as a task is ended after its predecessors. Each task is visited once. The caller must pass `to_report` to
+// report_awaited, without the lock.
 void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& to_report) {
   List<uint64_t> left;
   for (size_t i = 0; i < count; ++i) left.push(numbers[i]);

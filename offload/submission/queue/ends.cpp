@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends claimed tasks in the progress hook: what a region or data construct has mapped, the copies back to the host, and
-// the task itself. A task must not end in a call from the runtime.
+// Ends claimed tasks in the progress hook: finishes the maps of a region or data construct, copies data back to the
+// host, and ends the task itself. The hook does this because a task must not end in a call from the runtime.
 #include "base/make.hpp"
 #include "base/lock.hpp"
 #include "data/order/submitted_constructs.hpp"
@@ -14,8 +14,8 @@ namespace {
 
 Ending* g_spare = nullptr;  // used by the progress hook only, which one thread runs at a time
 
-// Leaves the task to the runtime. Its record stays until it has ended if it can have successors, so that these are not
-// submitted before.
+// Leaves the task to the runtime. If the task can have successors, its record stays until the task has ended, so that
+// the successors are not submitted earlier.
 void leave(SubmittedTask* one) {
   CapturedTask* task = one->task;
   marline_claimed_t* handle = task->handle;
@@ -58,7 +58,7 @@ void start_copies(SubmittedTask* one) {
     report_copies(one->task->items.reported, one->device, &made, 1, one->reported_copies);
     auto* copy = make<CopyHome>("a deferred target region");
     copy->ended = copy_ended;
-    copy->of = one;  // `one` may be gone after the last of these calls
+    copy->of = one;  // when the last copy has ended, another thread may end and free `one`
     count_in_parts(1);
     (void)device->kind->early->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
   }

@@ -12,8 +12,8 @@ using namespace device;
 
 namespace {
 
-// Guarded by g_submission.lock. As many as kernels that are sought or missing; only a task with a kernel that has not
-// been found searches it.
+// One record for each kernel that is sought or missing. Searched only for a task with a kernel that has not been found
+// yet. Guarded by g_submission.lock.
 IntrusiveList<SoughtKernel> g_sought;
 
 // Called when the device has answered.
@@ -36,8 +36,7 @@ bool kernel_found(Operation* operation) {
 
 }  // namespace
 
-// Called with the lock, for a task with a kernel that has not been found yet. False: the device does not have the
-// kernel. `fresh`: the caller must ask the device, without the lock.
+// Called with the lock, for a task with a kernel that has not been found yet.
 bool wait_for_kernel(SubmittedTask* one, SoughtKernel*& fresh) {
   SoughtKernel* sought = g_sought.first();
   while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))

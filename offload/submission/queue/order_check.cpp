@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds deferred constructs that use each other's data without an order, when one of them is submitted, for a device
-// that checks programs. The data environment counts in the order of creation, so the result is the same in each run
-// here; with a runtime that counts when constructs run, the result differs now and then.
+// For a device that checks programs: when a construct is submitted, finds other deferred constructs that use its data
+// although no dependence orders the two. The data environment counts references in the order of the constructs'
+// creation, so each run has the same result here. A runtime that counts references when the constructs run may have
+// another result in each run.
 #include "device/contract/unordered.hpp"
 #include "submission/queue/submission.hpp"
 #include "data/data_environment.hpp"
@@ -14,7 +15,7 @@ using namespace device;
 
 namespace {
 
-// What a construct does with data of a task to which it has no order.
+// A construct uses data that another task uses, too, and no dependence orders the two. `use` says how they conflict.
 struct Unordered {
   UnorderedUse use;
   uint64_t task;
@@ -37,7 +38,7 @@ void list_unordered(DataEnvironment& environment, const Items& items, bool exits
       found.push({in_flight->leaves ? UnorderedUse::kOfGone : UnorderedUse::kOfMapped, in_flight->task, entry->begin,
                   entry->bytes()});
     }
-    // This map holds the last reference that is not a region's.
+    // Whether this construct subtracts the last reference that is not a region's.
     bool is_last = exits && entry->counts.ends_with(items.types[i]);
     if (!entry->is_transient() && !is_last) continue;
     for (uint64_t user : entry->counts.users()) {

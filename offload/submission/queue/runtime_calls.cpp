@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runtime reports of target tasks (marline_target_observer_t in devices.h): claims the tasks that can be
-// submitted early, and keeps their records up to date. Any thread.
+// The functions that the runtime calls to report target tasks (marline_target_observer_t in devices.h). They claim the
+// tasks that can be submitted early, and keep their records up to date. Any thread.
 #include "base/make.hpp"
 #include "base/report.hpp"
 #include "device/contract/named.hpp"
@@ -93,12 +93,13 @@ void others_ended(void* taken) {
 
 }  // namespace
 
-// If the task still waits, it waits for tasks that were left to the runtime, and these have ended.
+// All predecessors have ended. A task that is still kWaiting has waited for predecessors that were left to the runtime,
+// or waits for its kernel. It then goes on waiting for its kernel only.
 void ready(void* taken) {
   auto* one = static_cast<SubmittedTask*>(taken);
   int pushed = 0;
   g_submission.lock.take();
-  if (one->is_submitted()) report_detached(one);  // it cannot end before it is ready
+  if (one->is_submitted()) report_detached(one);  // the task cannot end meanwhile, as it is not marked as ready yet
   one->is_ready = true;
   if (one->is_waiting()) {
     one->missing = one->seeks_kernel ? 2 : 1;
@@ -132,14 +133,14 @@ void awaited(uint64_t number) {
   report_awaited(g_submission.device.load(), to_report);
 }
 
-// Only for a task that no thread is submitting yet.
+// The priority of a task that is queued, or that a thread submits, stays as it is.
 void raised(uint64_t number, int32_t priority) {
   Guard guard(g_submission.lock);
   SubmittedTask* one = g_submission.claimed.find(number);
   if (one != nullptr && one->is_waiting()) one->task->priority = priority;
 }
 
-// Looks at all submitted tasks. A task that has not been submitted yet is looked at when it is.
+// Cancels the submitted tasks that have been cancelled. `launch` checks the other tasks when it submits them.
 void cancels() {
   List<uint64_t> numbers;
   {
@@ -162,7 +163,7 @@ void left_ended(uint64_t number) {
   destroy(one);
 }
 
-// By the thread that creates the task. Names are kept also where no task is claimed.
+// Called by the thread that creates the task. The names in depend clauses are recorded even if the task is not claimed.
 void* created(const marline_target_task_t* task) {
   if (keeps_names()) note_names(*task);
   if (!wants(task->device)) return nullptr;

@@ -4,9 +4,9 @@
 // device/contract/capture.hpp; docs/design/cluster-submission.md).
 //
 // A task is submitted as soon as all its predecessors, direct or not, that are not claimed have ended. From then on it
-// waits only for tasks on the device, which need nothing but the device. Its maps are processed at that time
-// (submit.cpp). A task that may have to wait then is left to the runtime, and its successors wait on the host until it
-// has ended.
+// waits only for tasks on the device, which need nothing but the device. Its maps are processed when it is submitted
+// (submit.cpp). A task whose maps may have to wait for other constructs is left to the runtime, and its successors wait
+// on the host until it has ended.
 //
 // Any thread. One lock guards all records. No function of a device or of a data environment is called with the lock,
 // and no function of the runtime but queries (omp_get_level, marline_claimed_is_cancelled). One thread at a time
@@ -56,8 +56,9 @@ void add_claimed(SubmittedTask* one, uint64_t number) {
 }
 
 // Called with the lock. Successors of a kernel's first run are submitted only after that run ends. Only then does the
-// device know what it needs to take successors, such as whether the kernel stores pointers. Successors of copies to the
-// device with bytes that are not known yet are submitted only after the copies' end.
+// device know what it needs to take successors, such as whether the kernel stores pointers. If a construct copies data
+// to the device that its predecessors may still change (`looks_later`), its successors are submitted only after the
+// copies have ended.
 bool lets_others_go(const SubmittedTask* one) {
   if (!one->is_submitted()) return false;  // a task that is left to the runtime has no `task` any more
   const Entry* kernel = one->task->kernel;
@@ -124,8 +125,8 @@ void note_submitted(SubmittedTask* one, bool is_launched, List<uint64_t>& to_rep
   if (one->may_end()) push_end(one, pushed);
 }
 
-// Called with the lock. Marks the task's predecessors, direct or not. A task that is left to the runtime and has not
-// ended is not a predecessor of a task that is being submitted.
+// Called with the lock. Marks the direct and indirect predecessors of the task, which is being submitted. All of them
+// have been submitted or have ended: a task waits on the host for predecessors that are left to the runtime.
 void mark_those_before(const SubmittedTask* one) {
   ++g_search;
   g_searched = one->key;
@@ -188,7 +189,7 @@ void submit_first(int& pushed) {
   one->ended = device_ended;
   bool is_launched = launch(one, after);
   g_submission.lock.take();
-  if (is_launched && one->is_ready) report_detached(one);  // it cannot end before it is marked as submitted
+  if (is_launched && one->is_ready) report_detached(one);  // the task cannot end: it is not marked as submitted yet
   if (!is_launched) --g_submission.submitted;
   note_submitted(one, is_launched, to_report, pushed);
   if (to_report.is_empty()) return;
@@ -197,8 +198,8 @@ void submit_first(int& pushed) {
   g_submission.lock.take();
 }
 
-// Notifies the device that the program waits. Called with the lock, which it releases meanwhile. The device has got all
-// tasks that could be submitted, so it knows as much as it can when it plans.
+// Notifies the device that the program waits. Called with the lock, which it releases meanwhile. All tasks that can be
+// submitted have been, so the device knows them when it plans.
 void notify_wait() {
   bool singly = g_submission.waits.take();
   g_submission.lock.release();

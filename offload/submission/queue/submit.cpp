@@ -49,7 +49,7 @@ void show(SubmittedTask* one, const char* what) {
   add_pending(one->shown);
 }
 
-// The operation of copies that are not the end of a task.
+// The operation of copies after which the construct goes on.
 struct TransientCopy : Operation {
   bool in_parts = false;
 };
@@ -69,8 +69,9 @@ TransientCopy* make_transient_copy(bool in_parts) {
   return operation;
 }
 
-// The kernel of a region that ends with copies back to the host. Shared by the submitting thread, which wants its
-// number, and the device; whichever finishes last frees it. acq_rel: the one that frees it sees the other's use.
+// The kernel of a region that ends with copies back to the host. Shared by the submitting thread, which reads the
+// operation's number, and the device; whichever finishes last frees it. acq_rel: the accesses of the one happen before
+// the other frees the object.
 struct Run : Operation {
   const Entry* kernel = nullptr;
   std::atomic<int> owners{2};
@@ -96,9 +97,8 @@ size_t list_copies(List<Transfer, 8>& from, bool is_to_device, List<DeviceCopy>&
   return bytes;
 }
 
-// Lists what the plan copies to the device. Pointers that it attaches there come last, as the copies before them may
-// write bytes of the host to the same place. The pointers' values stay in the plan, which exists as long as the
-// construct.
+// Lists the plan's copies to the device. The values of attached pointers are copied last, as the other copies may write
+// the host's bytes to the same addresses. The values stay in the plan, which exists as long as the construct.
 size_t list_copies_to(Plan& plan, List<DeviceCopy>& to) {
   size_t bytes = list_copies(plan.copies, true, to);
   for (Slot& slot : plan.slots) to.push({slot.device, &slot.value, sizeof slot.value, true});
@@ -126,8 +126,8 @@ void start_copies(SubmittedTask* one, Plan* to_device, List<Transfer, 8>* from_d
 }
 
 // Copies the data of transient maps to the device; the region is ordered after these copies. If claimed predecessors
-// write a pointer into these bytes, that is found when the bytes are copied, too late for the region. Then the program
-// ends with a message, as for a pointer that a kernel stores.
+// write a pointer into the data, the device finds the pointer only when it copies the data, too late for the region.
+// Then the program ends with a message, as for a pointer that a kernel stores.
 void bring(SubmittedTask* one, Plan& plan, List<uint64_t>& after) {
   List<DeviceCopy> copies;
   size_t bytes = list_copies_to(plan, copies);
@@ -151,7 +151,8 @@ void take_home(SubmittedTask* one, Plan& plan, uint64_t kernel) {
   start_copies(one, nullptr, &plan.copies_back, after);
 }
 
-// `graph`: the graph, if the kernel is in its iteration for the device, or 0; `others`: Launch::has_other_predecessors.
+// `graph`: number of the graph, if the device takes the kernel as a part of the graph's iteration, else 0. `others`:
+// Launch::has_other_predecessors.
 void start_kernel(SubmittedTask* one, List<uint64_t>& after, Operation* operation, uint64_t graph, bool others) {
   const CapturedTask& task = *one->task;
   ReportedConstruct* reported = task.items.reported;
@@ -171,7 +172,7 @@ void start_kernel(SubmittedTask* one, List<uint64_t>& after, Operation* operatio
   }
   Launch launch = launch_of(one->device, region, arguments);
   launch.is_submitted_early = true;
-  // Other constructs may wait for the data of transient maps, or for the room that they take.
+  // A region with transient maps also counts as awaited: other constructs may wait for its data or its memory.
   launch.is_awaited = one->is_reported || one->ending != nullptr;
   launch.priority = task.priority;
   launch.after = after.begin();
@@ -237,9 +238,10 @@ bool launch_region(SubmittedTask* one, List<uint64_t>& after) {
   return true;
 }
 
-// Submits all regions of an iteration, which have no predecessors outside of it. If they must be submitted one by one,
-// the construct ends without them, as its references have been counted. No operation is ordered after the construct by
-// its number, which is that of its first region: tasks that the program creates later wait for its end.
+// Submits all regions of an iteration as one construct. This is possible only if no operation outside of the iteration
+// comes before it, and if the device accepts. If not, the construct ends at once and does not fail, as its references
+// have been counted, and the regions are submitted one by one. No operation is ordered after the construct by its
+// number, which is the number of its first region: tasks that the program creates later wait for the construct's end.
 bool launch_iteration(SubmittedTask* one, List<uint64_t>& after) {
   Place at = {one, &after};
   if (!begin_present(*one->device->mapping, one->task->items, order_at(at))) return false;
@@ -296,8 +298,8 @@ bool launch_mapping(SubmittedTask* one, List<uint64_t>& after) {
 
 }  // namespace
 
-// A construct that changes map entries goes on once it has been submitted, as its references have been counted. So do
-// the regions of an iteration, as they have begun together.
+// A submitted construct that changes map entries is not cancelled, as its references have been counted. Nor are the
+// regions of an iteration, as they have begun together.
 bool may_be_cancelled(const SubmittedTask& one) { return one.ending == nullptr && !one.is_iteration; }
 
 bool launch(SubmittedTask* one, List<uint64_t>& after) {

@@ -30,18 +30,18 @@ struct Ending {
   uint32_t copies_left = 0;  // of a region: number of copies of its end that are in progress
 };
 
-// A claimed task, from its creation to its end. The operation is its kernel, or the copies of a data construct, and
-// `ended` is called when that has ended.
+// A claimed task, from its creation to its end. As an Operation of the device it is the task's kernel, or the copies of
+// a data construct; the device calls `ended` when the operation has ended.
 //
 //                 missing is 0             the device has taken it
 //   kWaiting ----------------> kQueued ----------------------------> kSubmitted
 //   (for tasks that must be        |
-//   submitted first, for others    | it has not, or may not
+//   submitted first, for others    | the device cannot take it, or it is cancelled
 //   to end, for its kernel)        +----------------------------> kLeftToRuntime
 //
-// Two events are independent of that: the runtime finds all predecessors ended (`is_ready`), and the device ends the
-// operation (`has_ended`), which may be before the task is marked as submitted. The task is queued to be ended when it
-// is ready, and has ended or is left to the runtime. All are guarded by the lock.
+// Two events are independent of the state: the runtime finds that all predecessors have ended (`is_ready`), and the
+// device ends the operation (`has_ended`), perhaps before the task is marked as submitted. The task is queued to be
+// ended when it is ready and either its operation has ended or it is left to the runtime. The lock guards all members.
 struct SubmittedTask : Operation {
   enum class State : uint8_t { kWaiting, kQueued, kSubmitted, kLeftToRuntime };
 
@@ -61,9 +61,9 @@ struct SubmittedTask : Operation {
   [[nodiscard]] bool is_waiting() const { return state == State::kWaiting; }
   [[nodiscard]] bool is_submitted() const { return state == State::kSubmitted; }
   [[nodiscard]] bool is_left_to_runtime() const { return state == State::kLeftToRuntime; }
-  // The device has it, and has not ended its operation.
+  // The device has the task, and has not ended its operation.
   [[nodiscard]] bool is_on_device() const { return is_submitted() && !has_ended; }
-  // Nothing keeps its end back: end_tasks may take it.
+  // Whether the task can be queued for end_tasks.
   [[nodiscard]] bool may_end() const { return is_ready && (is_left_to_runtime() || (is_submitted() && has_ended)); }
 
   CapturedTask* task = nullptr;
@@ -71,17 +71,17 @@ struct SubmittedTask : Operation {
   State state = State::kWaiting;
   bool is_ready = false, has_ended = false;
   bool is_awaited = false;            // its end is awaited by a task that is not claimed, or by a thread
-  bool is_reported = false;           // the device knows that, or is notified before anything else
+  bool is_reported = false;           // the device knows that the task is awaited, or is about to be notified
   bool seeks_kernel = false;          // the device has been asked where it has the kernel
-  bool in_parts = false;              // its copies are made in parts
+  bool in_parts = false;              // the progress hook makes its copies part by part
   bool is_submitted_in_turn = false;  // submitted by graph_iterations.cpp
-  bool is_of_iteration = false;       // and submitted to the device as a part of its graph's iteration
+  bool is_of_iteration = false;       // submitted to the device as a part of its graph's iteration
   bool is_iteration = false;          // it represents all regions of an iteration; its items are the data that they use
   bool changes = false;               // for is_iteration: the arguments may differ from the previous iteration's
-  bool has_other_predecessors = false;  // as in Launch
+  bool has_other_predecessors = false;  // see Launch::has_other_predecessors
   bool looks_later = false;             // it copies to the device data that claimed predecessors may still change
-  // Number of claimed tasks that must be submitted first; plus 1 each for all other predecessors, for the kernel, and
-  // for the creator.
+  // Number of claimed tasks that must be submitted first, plus 1 while any other predecessor has not ended, plus 1
+  // while the device looks for the kernel, plus 1 until the runtime has reported the predecessors.
   uint32_t missing = 1;
   List<uint64_t, 1> predecessors;      // claimed predecessors, by their numbers
   List<SubmittedTask*, 1> dependents;  // tasks that count this one in `missing`
@@ -92,7 +92,7 @@ struct SubmittedTask : Operation {
   uint64_t created = 0;                // its number in TaskWaits
   Ending* ending = nullptr;
   IntrusiveList<struct ReportedCopies> reported_copies;  // tool_events.hpp
-  PendingConstruct* shown = nullptr;  // while the device has the task; a task that waits here needs none
+  PendingConstruct* shown = nullptr;  // the task's entry in `marline ps`, from the submission to the task's end
 };
 
 // A question to a device where it has a kernel, and the tasks that wait for the answer. If the device does not have the

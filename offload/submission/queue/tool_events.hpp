@@ -16,7 +16,7 @@ namespace marline::offload::submission {
 using namespace cluster;
 using namespace device;
 
-// Copies that have been reported to a tool. They get their times where they are made.
+// Copies that have been reported to a tool. The device writes the times of each copy into its element of `operations`.
 struct ReportedCopies {
   ReportedCopies* next;
   uint32_t count;
@@ -31,16 +31,16 @@ void report_copies(ReportedConstruct* of, const Device* device, DeviceCopy* copi
                    IntrusiveList<ReportedCopies>& reported);
 void report_copies_done(IntrusiveList<ReportedCopies>& reported);
 
-// report_kernel is called right before the kernel is started, report_kernel_done when it has ended; that reports
-// nothing if the kernel has not run.
+// report_kernel is called right before the kernel is started, report_kernel_done after the kernel has ended. If the
+// kernel was cancelled before it ran, report_kernel_done reports nothing.
 void report_kernel(ReportedConstruct* of, const Device* device, unsigned teams);
 void report_kernel_done(ReportedConstruct* of, const Operation& kernel);
 
 // Reports that private copies are released.
 void report_release(ReportedConstruct* of, Device* device, const List<uint64_t>& copies);
 
-// Whether there is a tool that would attribute a construct to the task that the thread runs, which is another task.
-// Warns once.
+// Whether a tool forbids early submission: it has ompt_callback_target, which does not name the construct's task, so
+// the tool would attribute the construct to the task that the submitting thread runs. Warns once.
 [[nodiscard]] bool tool_forbids();
 
 }  // namespace marline::offload::submission

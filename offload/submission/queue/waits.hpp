@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the claimed tasks (submission.cpp) the program waits for, by numbers in the order of their creation,
-// from 1 on. A wait is for all tasks created before it. If other threads create tasks meanwhile, a wait for these
-// follows. All functions but `has_notified` are called with the lock of submission.cpp.
+// Records which claimed tasks (submission.cpp) the program waits for. Tasks are numbered from 1 in the order of their
+// creation. A wait is for all tasks that were created before it. If other threads create tasks during the wait, a wait
+// for these tasks follows. All functions but `has_notified` are called with the lock of submission.cpp.
 #pragma once
 
 #include "marline/devices.h"
@@ -19,17 +19,18 @@ class TaskWaits {
   // Called without the lock, by a thread that begins to wait. Whether no task has been created since the last wait of
   // that kind.
   [[nodiscard]] bool has_notified(marline_wait_kind_t kind) const;
-  // A wait has begun. `holds_back`: the device wants to be notified of waits of all kinds.
+  // Called when a wait begins. `holds_back`: the device wants to be notified of waits of all kinds.
   void begin(marline_wait_kind_t kind, bool holds_back);
 
-  // A task has been submitted to the device. If it was created before a wait, the device is to be notified of the wait.
+  // Called when a task has been submitted. If the task was created before a wait, the device must be notified of the
+  // wait.
   void note_given(uint64_t number) { must_notify_ = must_notify_ || number <= waited_.load(std::memory_order_relaxed); }
   // Whether the device is to be notified that the program waits.
   [[nodiscard]] bool must_notify() const { return must_notify_; }
-  // The device is being notified. True: the wait may be for some of the tasks only.
+  // Called when the device is notified of the waits. True: one of them may be for some of the tasks only.
   [[nodiscard]] bool take();
 
-  // Whether a thread waits for this task, perhaps without waiting for others.
+  // Whether a wait that may be for some of the tasks only has begun since the task was created.
   [[nodiscard]] bool is_awaited(uint64_t number) const { return number <= awaited_.load(std::memory_order_relaxed); }
 
   // In a fork's child, which has no tasks.
@@ -38,8 +39,8 @@ class TaskWaits {
  private:
   [[nodiscard]] bool is_for_some(marline_wait_kind_t kind) const;
 
-  // Written under the lock. A thread reads them without the lock only to ask about its own tasks, so it sees them in
-  // the order of the program.
+  // The atomics are written under the lock. A thread reads them without the lock only to ask about its own tasks, so it
+  // sees at least its own writes, in the order of the program.
   std::atomic<uint64_t> created_{0};  // number of the last task
   // created_ when the last wait began, and when the last wait began that may be for some tasks only.
   std::atomic<uint64_t> waited_{0}, awaited_{0};

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Iterations of persistent graphs that consist of target regions (`iterates` in devices.h). What is known of an
-// iteration is kept, so that the regions of the next one are submitted one by one as they are created, in the same
-// order. The device may then replay what it did for the previous iteration. The lock of submission.cpp guards the
-// records.
+// Iterations of persistent graphs that consist of target regions (`iterates` in devices.h). The regions of an iteration
+// are recorded. The regions of the next iteration are submitted one by one as they are created, in the same order, so
+// the device may replay what it did for the previous iteration. The lock of submission.cpp guards the records.
 //
 // Invariant: for an iteration that the device knows of, `now` has the regions that were submitted as parts of it, in
 // order and without a gap. If a region is submitted in another way, the iteration is over for the device, and the
-// device forgets the graph before the next iteration: the device's record lacks this task, so its order is no longer
-// complete.
+// device forgets the graph before the next iteration, as its record of the graph lacks this region.
 #include "base/make.hpp"
 #include "submission/queue/submission.hpp"
 #include "submission/observe/captured_task.hpp"
@@ -50,13 +48,13 @@ struct SubmittedGraph {
   // by region, and the data that its regions use. The next iteration may be the same in all respects (`repeats`), or in
   // all but firstprivate values (`replays_with_arguments`).
   bool lists_used = false, is_listed = false;  // the data is being listed; it has been listed
-  // The iteration is, or is to be, replayed with new arguments, so its code runs; then `known` is filled.
+  // The program replays the graph with new arguments, so its code runs in each iteration. Then `known` is filled.
   bool has_new_arguments = false;
   int default_device = 0;
-  uint32_t modules = 0;  // module_changes() at that time: while it is the same, entries are those of the same code
+  uint32_t modules = 0;  // module_changes() in that iteration: while it is the same, no address has become other code's
   UsedData used;
   KnownRegions known;
-  uint64_t renewed = 0;       // regions of the current iteration so far
+  uint64_t renewed = 0;       // number of regions of the current iteration that have been replayed
   List<ChangedWord> changed;  // changed arguments of the region that is being compared
 };
 
@@ -65,7 +63,7 @@ thread_local constinit SubmittedGraph* t_renewed = nullptr;
 
 PointerTable<SubmittedGraph>& g_graphs = make_table<SubmittedGraph>();  // as many graphs as the program has at a time
 
-// The list is in the order of the runtime's numbers.
+// Finds a region by its number in the runtime. The list is in the order of these numbers.
 const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
   const GivenTask* found = std::ranges::lower_bound(list, number, {}, &GivenTask::number);
   return found != list.end() && found->number == number ? found : nullptr;
@@ -82,9 +80,9 @@ bool is_next(const SubmittedGraph& graph, const SubmittedTask& one) {
          (graph.device == nullptr || graph.device == one.device);
 }
 
-// Lists the device's numbers of the region's predecessors. A predecessor that is not of these iterations is listed only
-// if it has been submitted and has not ended. False: a predecessor has not been submitted, or its successors must not
-// be submitted yet.
+// Lists the device's numbers of the region's predecessors. A predecessor that is not a region of this or the previous
+// iteration is listed only if it has been submitted and has not ended. False: a predecessor has not been submitted, or
+// its successors must not be submitted yet.
 bool list_open_predecessors(const SubmittedGraph& graph, SubmittedTask* one, const uint64_t* numbers, size_t count,
                             List<uint64_t>& after) {
   one->has_other_predecessors = false;
@@ -106,7 +104,7 @@ bool list_open_predecessors(const SubmittedGraph& graph, SubmittedTask* one, con
   return true;
 }
 
-// Ends the iteration for the device, as the region is not a part of it.
+// Ends the iteration for the device after a region that is not submitted as a part of the iteration.
 void leave_iteration(uint64_t number) {
   {
     Guard guard(g_submission.lock);
@@ -115,12 +113,13 @@ void leave_iteration(uint64_t number) {
   iterated(number);
 }
 
-// What take_turn decides under the lock.
+// What take_turn decides: whether the region is submitted as a part of the iteration, whether it is the iteration's
+// first region, whether the device must forget the graph before it (`is_new`), and SubmittedGraph::has_barrier.
 struct Turn {
   bool is_given = false, is_first = false, is_new = false, has_barrier = false;
 };
 
-// Called with the lock.
+// Decides how submit_in_turn submits the region. Called with g_submission.lock.
 Turn take_turn(SubmittedGraph& graph, SubmittedTask* one, const uint64_t* numbers, size_t count,
                List<uint64_t>& after) {
   Turn turn;
@@ -202,7 +201,7 @@ bool submit_in_turn(SubmittedTask* one, const uint64_t* numbers, size_t count) {
     Guard guard(g_submission.lock);
     SubmittedGraph* graph = g_graphs.find(number);
     if (graph == nullptr) return false;
-    // The producer has waited. If it did so before the first region, the device has not heard of the iteration.
+    // The producer has waited. If it waited before the first region, the device has not been told of the iteration.
     if (!graph->is_open) {
       graph->is_broken = graph->is_broken || graph->now.is_empty();
       return false;
@@ -251,9 +250,9 @@ SubmittedTask* make_iteration(SubmittedGraph& graph, marline_claimed_t* all, uin
   return one;
 }
 
-// Submits an iteration as a whole. False: it has not been submitted. `is_given`: the device does the iteration; else it
-// must be submitted region by region. A submitted iteration holds its data until a progress hook finds its end, so an
-// iteration that the device would refuse is not submitted.
+// Submits an iteration as a whole. False: it has not been submitted. `is_given`: the device replays the iteration; else
+// the iteration must be submitted region by region. A submitted iteration holds its data until the progress hook ends
+// it, so an iteration that the device would refuse is not submitted.
 bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
   {
     Guard guard(g_submission.lock);
@@ -269,7 +268,7 @@ bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, 
   if (submit_now(one, after)) {
     is_given = one->is_of_iteration;
     bool is_over = is_given && !graph.has_new_arguments;
-    ready(one);  // `one` may be gone
+    ready(one);  // from here on `one` may have been freed
     if (is_over) iterated(graph.key);
     return true;
   }
@@ -282,7 +281,7 @@ bool give_whole(SubmittedGraph& graph, marline_claimed_t* all, uint64_t number, 
   return false;
 }
 
-// Whether the device may replay an iteration as a whole, as far as is known here.
+// Whether the device may be asked to replay an iteration as a whole.
 bool may_be_whole(SubmittedGraph& graph) {
   if (graph.lists_used) graph.used.join();
   graph.is_listed = graph.is_listed || graph.lists_used;
@@ -292,7 +291,8 @@ bool may_be_whole(SubmittedGraph& graph) {
          graph.default_device == omp_get_default_device() && graph.modules == module_changes();
 }
 
-// `replays_with_arguments`: the iteration is replayed with new arguments, so its code runs.
+// Replays the iteration as a whole. False: the caller must replay it task by task. `replays_with_arguments`: with new
+// arguments, so the iteration's code runs, and each region gets its arguments by `replay_next`.
 bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool replays_with_arguments) {
   SubmittedGraph* graph;
   bool is_whole = false, is_given = false;
@@ -328,7 +328,8 @@ int replays_with_arguments(uint64_t number, marline_claimed_t* all, uint64_t tas
 
 namespace {
 
-// Each region is submitted to the device at once: a region that has not been submitted cannot be added later.
+// Replays the iteration's next region: passes the arguments that have changed to the device. Regions are not collected
+// to be passed together, as the producer must know at once whether it has to create the task itself.
 bool submit_next(const marline_target_task_t& task) {
   SubmittedGraph* graph = t_renewed;
   if (graph == nullptr || task.graph != graph->key || task.step != graph->renewed) return false;

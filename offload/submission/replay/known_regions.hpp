@@ -22,10 +22,10 @@ class KnownRegions {
     own_bytes_.clear();
   }
 
-  // Adds the next region. False: it has private copies on the device, which must be made anew.
+  // Adds the next region. False: each run of the region needs new private copies on the device.
   [[nodiscard]] bool add(const CapturedTask& task);
 
-  // Whether the task is the known region with number `step`, but for `changed`.
+  // Whether the task is the known region with number `step`, except for the arguments that are added to `changed`.
   [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& reported, List<ChangedWord>& changed);
   [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].invocation.leading_null; }
 

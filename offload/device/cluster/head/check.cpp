@@ -20,7 +20,7 @@ using namespace image;
 struct CheckedKernel {
   const Entry* entry;
   const char* place;
-  // The depend clauses are known, so it is known what the task names.
+  // Whether the task's depend clauses are known. Then `named` has all ranges that they name.
   bool names_all = false;
   List<ClusterRange> named = {};
   // The host addresses from which the buffers of the construct are mapped.
@@ -32,19 +32,20 @@ struct CheckedKernel {
 
 namespace {
 
-constexpr int kFoundSomething = 123;  // the exit status of `marline check`, too
+constexpr int kFoundSomething = 123;  // exit status if anything was found; `marline check` ends with the same
 
-// What has been printed. Only the first task of a region that writes to a buffer is printed, as the others would give
-// the same line. The linear list is short: a program with many findings should be corrected before it runs on.
+// A finding that has been printed. If several tasks of a region write to the same buffer, only the first one is
+// printed, as all have the same line. The list is searched from the begin, as it is short: a program with many findings
+// should be corrected first.
 struct Reported {
   const Entry* entry;
   const char* place;
   uint64_t buffer;
   Found what;
 };
-List<Reported> g_reported;  // as many as different findings; a new finding is compared with all
-// Numbers of findings of the two kinds, of tasks that were checked, and of tasks that were not, as it is not known what
-// they name.
+List<Reported> g_reported;  // one for each printed finding; a new finding is compared with all
+// How many findings of each kind there were, how many tasks were checked, and how many were not, as their depend
+// clauses are not known.
 uint64_t g_unnamed = 0, g_written_twice = 0, g_checked = 0, g_unknown = 0;
 // One entry for each pair of constructs in the source. Used only by the thread that submits.
 List<UnorderedPair> g_unordered;

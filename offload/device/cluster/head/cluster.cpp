@@ -47,7 +47,7 @@ struct ChosenPlacement {
 };
 
 ChosenPlacement chosen_placement() {
-  constexpr int kHold = 3;  // the words before it are by PlacementPolicy
+  constexpr int kHold = 3;  // index of the word `hold`; the words before it are in the order of PlacementPolicy
   static constexpr const char* kWords[] = {"heft", "roundrobin", "owner", "hold"};
   int word = option_word<int>(Option::kClusterPlacement, kWords);
   if (word == kHold) return {.hold = true};
@@ -79,7 +79,7 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
   return place_blob(peer, frame);
 }
 
-// Prints only the first warning, as all nodes may find the same. Called by the thread that polls.
+// Prints only the first warning, as all nodes may send the same one. Called by the thread that polls the wire.
 void say_once(int peer, const Frame& frame, const uint64_t* words) {
   static bool is_said = false;
   auto* text = reinterpret_cast<const char*>(words);
@@ -164,7 +164,7 @@ void start(Device* device) {
   if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
-  // A check prints for each allocation where it is mapped from, so each mapping needs its own.
+  // A check prints which host memory an allocation belongs to, so each map entry needs an allocation of its own.
   device->shares_storage = !writes.checks;
   bool takes_early = submits_early();
   bool in_groups = weighs_links && takes_early && !options.hold;
@@ -197,7 +197,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
   return false;
 }
 
-void stop(Device*) {}  // it ends with the workers
+void stop(Device*) {}  // the cluster ends when its workers end
 
 void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
 

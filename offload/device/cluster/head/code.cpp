@@ -18,7 +18,8 @@ using namespace wire;
 
 namespace {
 
-// The addresses at which the nodes have one thing: entry k is node k's, and node 0 has none. `kinds` as in KernelCodes.
+// The addresses of one kernel or variable on the nodes: entry k is node k's address, and node 0 has none. `kinds` is as
+// in KernelCodes.
 struct Places {
   uint64_t at[kMostNodes];
   uint64_t kinds;  // no padding before it, as is_same compares all bytes
@@ -62,8 +63,8 @@ uint64_t number_of_kernel(const Places& places) {
   return g_kernels.count();
 }
 
-// Asks each member for its address: `ask(member, node)` returns it, or 0 if the member does not have the thing. A kind
-// of members counts in `kinds` only if all members of the kind have it.
+// Asks each member for its address of one kernel or variable: `ask(member, node)` returns the address, or 0 if the
+// member has none. A kind of members is in `kinds` only if all members of the kind have an address.
 template <class Ask>
 void ask_all(const Device* device, Places& to, const Ask& ask) {
   uint32_t asked = 0, lack = 0;
@@ -85,9 +86,9 @@ bool are_everywhere(const Device* device, const Places& places) {
   return true;
 }
 
-// Returns whether all members have the variable. Returns false if no kind of members has it. Ends the program
-// otherwise, as each member must take part in keeping it coherent. `by_gcc`: it is a variable of GCC's code, which is
-// not compiled for GPUs.
+// Returns true if all members have the variable, and false if there is no kind of which all members have it. Else ends
+// the program, as each member must take part in keeping the variable coherent. `by_gcc`: it is a variable of GCC's
+// code, which is not compiled for GPUs.
 bool is_variable(const Device* device, const Places& places, const char* name, bool by_gcc) {
   if (are_everywhere(device, places)) return true;
   if (places.kinds == 0) return false;

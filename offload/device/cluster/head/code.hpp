@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels and `declare target` variables of a cluster. Each node has its own, at its own addresses. The program gets a
-// number for a kernel. Any thread.
+// Kernels and `declare target` variables of a cluster. Each node has its own copies of them, at its own addresses. The
+// program names a kernel by a number. Any thread.
 #pragma once
 
 #include "device/contract/device.hpp"

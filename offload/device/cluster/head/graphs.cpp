@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeats iterations of persistent graphs as replays of the core.
+// Repeats iterations of persistent graphs as replays of the cluster's Head (cluster/replay/graphs.hpp).
 #include "device/cluster/head/graphs.hpp"
 
 #include "device/cluster/protocol/statistics.hpp"

@@ -27,7 +27,7 @@ struct KernelForm {
   const char *name = nullptr, *where = nullptr;
 
   [[nodiscard]] bool starts_as(const KernelForm& other) const { return codes == other.codes && call == other.call; }
-  // Writes how the node starts it.
+  // Writes how the node starts the kernel.
   void write(NodeNumber node, BlobWriter& blob) const {
     KernelCall there = call;
     there.code = codes[node];
@@ -57,7 +57,7 @@ class ClusterGraphs {
   // the same plan has replayed that iteration to its end and the kernels use the same data: then the nodes have
   // everything that they need. Returns false if nothing was done.
   [[nodiscard]] bool repeat_all(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
-  // The same for an iteration with other arguments: its kernels come by `renew_next`.
+  // As repeat_all, but with other arguments: `renew_next` must be called for each kernel.
   [[nodiscard]] bool renew(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
   // The next kernel, with changed words. `first`: the index among a kernel's words of its first argument. Returns false
   // if the iteration has been cut. `is_reported`: set if the nodes must be sent the kernels so far.
@@ -73,7 +73,7 @@ class ClusterGraphs {
   void begin_again(TaskNumber first);
   void end_again(TaskNumber first);
 
-  // Appends to a kPlan what its tasks use and their kernels, with the addresses at its node.
+  // Appends to a kPlan message the kernels of its tasks and the ranges that they use, at the addresses of its node.
   void write_kernels(const Message& plan, ClusterMemory& memory, BlobWriter& blob);
   // Notes that a kUnplan has been sent.
   void note_unplan(uint64_t plan);
@@ -109,7 +109,7 @@ class ClusterGraphs {
     uint64_t tasks = 0;           // number of tasks so far
     List<Operation*> operations;  // one for each task, or one for all
     uint64_t open = 0;            // replacements of its tasks that have not ended
-    bool has_ended = false;       // except for these replacements
+    bool has_ended = false;       // all tasks except the replacements have ended
   };
 
   Graph& graph_of(GraphNumber number);
@@ -123,7 +123,7 @@ class ClusterGraphs {
   IdTable<Graph> graphs_;
   IdTable<KeptForms> plans_;
   uint64_t repeated_whole_ = 0;
-  // Replays that have not ended, oldest first: as few as the program has open iterations.
+  // Replays that have not ended, oldest first. At most one for each iteration in progress, so there are few.
   List<Replay> replays_;
 };
 

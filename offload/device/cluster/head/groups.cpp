@@ -4,8 +4,8 @@
 // ClusterHead (head.hpp).
 //
 // Invariant: waiting regions are planned when the program begins to wait, when a node reports a free slot, when enough
-// others have been created, or by `look_at_held`. That is called after each poll of the wire; while the only thread
-// computes, the watchdog's thread polls.
+// others have been created, or by `look_at_held`. This function is called after each poll of the wire. While the
+// program's only thread computes, the watchdog's thread polls.
 #include "device/cluster/head/head.hpp"
 
 #include "base/now.hpp"

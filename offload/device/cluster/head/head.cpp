@@ -131,7 +131,8 @@ void ClusterHead::finish(Finished& finished, bool polls) {
       continue;
     }
     int counted = hooks_share(operation);  // read before the operation's end, which may free it
-    // One of node 0's tasks, or a buffer of which no copy is left: it wakes the waiting thread.
+    // The operation is a kernel or copies, or the record of a thread that waits for one of node 0's tasks or for a
+    // buffer's last copy to go. In the latter case `ended` wakes the thread.
     (void)operation->ended(operation);
     add_operations(-counted);
   }
@@ -254,11 +255,11 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
   }
 }
 
-// Called when a kernel has stored a new pointer. What a kernel uses is decided when it is created. So from now on, the
-// successors of such a kernel are created only after it has ended. Successors that have been created, also as a part of
-// a graph's iteration that nodes repeat by themselves, are replaced (late_pointers.cpp). The first run of each kernel
-// is ordered after nothing that runs (submission/queue/submission.cpp), so in most programs there is no such
-// successor.
+// Called when a kernel has stored a new pointer. The data that a task uses is determined when the task is created, by
+// the pointers known then. So from now on tasks are created only when their predecessors have ended. Successors of the
+// kernel that exist already, also as a part of a graph's iteration that nodes repeat by themselves, are replaced
+// (late_pointers.cpp). In most programs there are none, as the successors of a kernel's first run are created after
+// that run (submission/queue/submission.cpp).
 void ClusterHead::note_new_pointer() {
   device_->takes_early.store(false, std::memory_order_relaxed);  // a hint: other tasks may be created meanwhile
   postponing_.takes_early = false;
@@ -274,7 +275,7 @@ void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) 
   if (kernel != nullptr && buffer != nullptr) report_finding(*kernel, *buffer, finding, peer);
 }
 
-// Starts a task of node 0. If no thread waits for it, it makes copies, or has nothing to do.
+// Starts a task of node 0. A task that no thread waits for makes copies, or does nothing.
 void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   if (known_[task].is_kernel()) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
@@ -364,7 +365,7 @@ void ClusterHead::release(uint64_t address) {
   under_lock([&] { begin_release(address); });
 }
 
-// When the wait ends, the nodes have been sent the removal. Whatever they are sent later arrives after it.
+// When the wait ends, the removal has been sent to the nodes. All later messages to a node arrive after it.
 void ClusterHead::remove_variable(uint64_t address) {
   Awaited gone(device_);
   add_operations(hooks_share(&gone));
@@ -389,7 +390,7 @@ uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, ui
   return address;
 }
 
-// Ends the program if the copied word is a pointer to a variable. An attached pointer is copied on its own.
+// Ends the program if the copied word is a pointer to a variable. Each attached pointer is one copy of one word.
 void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
   uint64_t word;
   std::memcpy(&word, pointer, sizeof word);
@@ -473,7 +474,7 @@ bool ClusterHead::is_submitted_early(const uint64_t* after, uint32_t count) {
   return false;
 }
 
-// Sends messages only, without a pump: this starts and ends no task of node 0.
+// Only sends messages. It needs no pump, as it starts and ends no task of node 0.
 void ClusterHead::await(TaskNumber kernel) {
   Guard guard(node_.lock);
   head_.await(present(kernel));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's side of a cluster: drives the core's Head, and node 0 (node.hpp). A task is submitted when each of its
-// predecessors has ended or has been submitted (Launch::after), which is one of the orders of creation that the core
-// allows. Any thread. The lock is node 0's.
+// The program's side of a cluster: drives the core's Head, and node 0 (node.hpp). A task is created when each of its
+// predecessors has ended or has been created (Launch::after). This is one of the orders of creation that the core
+// allows. Any thread. All state is under node 0's lock.
 #pragma once
 
 #include "cluster/base/window.hpp"
@@ -50,8 +50,8 @@ class ClusterHead {
   // node's processors work on each byte, too.
   static constexpr double kTimePerByte = 0.5;
   void set_link(double time_per_byte);
-  // Must be called after set_link: regions that are created shortly after each other are placed in groups, if that is
-  // worth it. Returns the size of a group.
+  // From now on regions that are created shortly after each other are placed on nodes in groups, if that saves time.
+  // Must be called after set_link. Returns the size of a group.
   int place_in_groups();
 
   [[nodiscard]] Device* device() { return device_; }
@@ -68,10 +68,10 @@ class ClusterHead {
   // Removes the variable at that address. When the call returns, no node uses it any more. May suspend.
   void remove_variable(uint64_t address);
 
-  // Done when the call returns. May suspend.
+  // The bytes have been copied when the call returns. May suspend.
   void write(uint64_t to, const void* from, uint64_t bytes);
   void copy_all(const DeviceCopy* copies, uint32_t count);
-  // `behind`: a task after which the copy is ordered; null: none.
+  // `after`: a task after which the copy is ordered; null: none.
   void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* after = nullptr);
 
   // Creates a task of node 0 that makes the copies. Returns its number.
@@ -79,8 +79,8 @@ class ClusterHead {
   // As in EarlySubmission.
   bool copy_part();
 
-  // Submits a kernel. The operation ends when the kernel has run. `kernel`: the number under which its costs are
-  // learned.
+  // Submits a kernel. The operation ends when the kernel has run. `kernel`: the number by which the placement records
+  // how long the kernel's runs take.
   void launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation);
 
   // Iterations of persistent graphs (EarlySubmission).
@@ -91,25 +91,26 @@ class ClusterHead {
   void end_graph(uint64_t graph);
   // Prints statistics of graphs with OMP_DISPLAY_ENV=verbose, at the program's end.
   void note_graphs();
-  // Called when the program begins to wait for everything that it has submitted. `singly`: it may wait for the end of
-  // each task.
+  // Called when the program begins to wait for everything that it has submitted. `singly`: it may need to learn of the
+  // end of each task by itself, not only of the last one.
   void wait_begins(bool singly);
   // Called by the thread that polls the wire (groups.cpp).
   void look_at_held();
-  // The program waits for this kernel, named by its operation's number. It may have ended.
+  // Called when the program waits for this kernel. `kernel`: its operation's number. The kernel may have ended.
   void await(TaskNumber kernel);
 
   // As in EarlySubmission (reduce.cpp).
   [[nodiscard]] bool reduce(uint64_t address, uint64_t bytes, Combine combine, void* to);
 
-  // Cancels a kernel, named by its operation's number. It may have ended.
+  // Cancels a kernel. `kernel`: its operation's number. The kernel may have ended.
   void cancel(TaskNumber kernel);
 
   // The functions from here to take_times are called by the thread that polls the wire, with a worker's message or
   // frame. `sent`: when the message was sent, by the peer's clock, or 0.
   void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);
   void take_pointers(const uint64_t* words, uint32_t count);
-  // A node asks whether a task that may have stored a pointer may end; a node answers a kTakesNote (late_pointers.cpp).
+  // take_question: a node asks whether a task that may have stored a pointer may end. take_note_taken: a node has
+  // answered a kTakesNote (late_pointers.cpp).
   void take_question(NodeNumber node, uint64_t question, TaskNumber task);
   void take_note_taken(uint64_t number);
   // A node has made all its postponed comparisons (postponed.cpp).
@@ -150,8 +151,8 @@ class ClusterHead {
     uint32_t copy;
     size_t bytes;  // done of the current copy
   };
-  // What is known of a task until it has ended. A task that the head makes itself, such as a speculative copy, is only
-  // known by its end.
+  // What is known of a task until it has ended. A task that the core's Head creates itself, such as a speculative copy,
+  // has no other state than kUnknown and kEnded.
   //
   //            create            leave: another task does its work, and it does not run
   //   kUnknown -------> kCreated ------------------------------------------------------> kReplaced
@@ -175,7 +176,7 @@ class ClusterHead {
     NodeNumber sent_to = 0;            // the kernel's node; 0: it has not been sent
     // An idle node that has been sent a speculative copy of the task; 0: none.
     NodeNumber speculative_copy_on = 0;
-    // A predecessor, direct or not, is a kernel that may not have ended.
+    // Whether a direct or indirect predecessor is a kernel that may not have ended.
     bool is_submitted_early = false;
     // Of a task that replaces a replayed one: the first task of the replay; 0: none.
     TaskNumber replay = 0;
@@ -191,7 +192,8 @@ class ClusterHead {
     bool is_listed = false;
     List<TaskNumber> before;
   };
-  // A task may end when `missing` more nodes have confirmed that left-out tasks do not run.
+  // A node has asked whether a task may end. It may when `missing` more nodes have confirmed that the left-out tasks do
+  // not run.
   struct OpenQuestion {
     uint64_t number;
     NodeNumber node;    // the node that asks
@@ -276,7 +278,8 @@ class ClusterHead {
   bool copy_more(Copying& copying) const;
   void end_copying(const Copying& copying);
   bool note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
-  // Does the work under the lock, with the messages and ends that it causes; then finishes operations without the lock.
+  // Does the work under the lock, and sends the messages and ends the tasks that follow from it. Then ends the
+  // operations of these tasks without the lock.
   template <class Work>
   void under_lock(const Work& work, bool polls = false);
   template <class Work>
@@ -299,13 +302,13 @@ class ClusterHead {
   uint64_t held_since_ = 0;    // when tasks began to wait to be placed with others; 0: none waits
   // Whether tasks wait, readable without the lock. relaxed: it only says whether taking the lock is worth it.
   std::atomic<bool> holds_{false};
-  // Both lists are empty except for a short time when kernels begin to store pointers. They are linear, with at most as
-  // many entries as tasks are in flight.
+  // recreated_ and open_questions_ are empty except for a short time when kernels begin to store pointers. They are
+  // searched from the begin, and have at most as many entries as tasks are in flight.
   List<Recreated> recreated_;
   List<OpenQuestion> open_questions_;
   uint64_t last_note_ = 0;
   List<Copying> copying_;  // copies that can be made and on which no thread works
-  // Waiters of node 0's tasks that have started; until the next pump ends.
+  // Operations of threads that wait for the start of a task of node 0, which has started. The next pump takes them.
   Finished woken_;
 };
 

@@ -53,7 +53,7 @@ void ClusterHead::send_task(const Message& message) {
   if (known.checked != nullptr) {
     write_checked(*known.checked, blob);
   } else if (checks_) {
-    // It is not a region: nothing is checked, and nothing is named.
+    // The task is not a region: its writes are not checked, and it has no named ranges.
     blob.put(0);
     blob.put(0);
   }
@@ -78,10 +78,10 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
   for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
 }
 
-// Whether a later iteration may repeat the kernel with these words. Not with a variable's address, which is different
-// on each node, while a plan's words are for any node. Not with checked writes, as what is checked is known for each
-// task alone. And not with words in memory if there is a GPU, as repeat_kernel assumes that all kernels have a GPU's
-// words then.
+// Whether a later iteration may repeat the kernel with these words. It may not if a word is a variable's address, which
+// is different on each node, while a plan's words are for any node. It may not if writes are checked, as the checked
+// ranges are different for each task. And it may not if the words are in memory and there is a GPU, as repeat_kernel
+// then assumes that all kernels have the words of a GPU launch.
 bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   const uint32_t first = first_argument(in_memory);
   for (size_t i = 0; i < words.count(); ++i) {

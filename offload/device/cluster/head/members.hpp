@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of a cluster, one for each worker: processors, GPUs, or both kinds. Says what they have in common. In the
-// program.
+// The members of a cluster, one for each worker: processors, GPUs, or both kinds. Finds out what the members have in
+// common. In the program.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -17,7 +17,7 @@ enum class MemberKind : uint32_t { kProcessor, kGpu };
 // The number of members of this kind.
 [[nodiscard]] int count_members(const Device* device, MemberKind kind);
 
-// Describes the device that the members are together.
+// Describes the cluster as one device, by the facts that all members have in common.
 void describe_cluster(DeviceFacts& facts);
 
 // End the program if the members are not the job's workers, each as one device and in their order: node k of the

@@ -85,7 +85,7 @@ ClusterBuffer* ClusterMemory::numbered(uint64_t number) {
   return found != nullptr && !found->is_leaving ? found : nullptr;
 }
 
-// Also finds the buffer for the address after its last byte.
+// An address right after the last byte of a buffer also counts as a pointer into the buffer.
 ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
   if (!is_inside(word)) return nullptr;
   ClusterBuffer* found = at(word);
@@ -121,7 +121,8 @@ void ClusterMemory::use_whole(ClusterBuffer& buffer, List<TaskAccess>& to) {
   to.push({{buffer.number, 0, buffer.bytes()}, true});
 }
 
-// Adds all live buffers. Accesses that are in the list already stay, as a task may use a released buffer.
+// Adds accesses to all live buffers. Keeps the accesses that are in the list, as the task may use a buffer that has
+// been released.
 void ClusterMemory::use_all(List<TaskAccess>& to) {
   for (ClusterBuffer* buffer : all_) {
     if (numbered(buffer->number) != nullptr) use_whole(*buffer, to);

@@ -19,8 +19,8 @@ struct ClusterBuffer : Range {
   uint64_t number;
   // Of a variable: its address on each node. Null: the buffer is at `begin` on all nodes.
   const uint64_t* places;
-  // The begins of the buffers to which it may hold pointers, in order. Other buffers may be at these addresses now, or
-  // none.
+  // The begins of the buffers to which this buffer may hold pointers, in order. A buffer may have been released since,
+  // so there may be another one at its address, or none.
   List<uint64_t> pointees;
   bool is_leaving;  // it has been released
   uint64_t visit;   // number of the last search that has found it
@@ -37,8 +37,8 @@ struct ClusterBuffer : Range {
 // What a region may write of the data that it may use (MARLINE_CLUSTER_WRITES).
 enum class MayWrite : uint8_t {
   kAll,
-  kMapped,  // all but what it maps only by map(to:)
-  kNamed    // what its depend clauses name, with other types than `in`
+  kMapped,  // all data except the data that the region maps only by map(to:)
+  kNamed    // the data that the region's depend clauses name with other types than `in`
 };
 
 class ClusterMemory {
@@ -71,7 +71,7 @@ class ClusterMemory {
   // The live buffer with that address, or number. Null: there is none.
   [[nodiscard]] ClusterBuffer* at(uint64_t address);
   [[nodiscard]] ClusterBuffer* numbered(uint64_t number);
-  // The same, but also finds a released buffer that tasks in flight may still use.
+  // As `numbered`, but also finds a released buffer that tasks in flight may still use.
   [[nodiscard]] ClusterBuffer* known(uint64_t number);
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
 
@@ -90,9 +90,9 @@ class ClusterMemory {
   // Finds the words that may be such pointers in data that is copied to `to`. Needs no lock.
   void find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const;
 
-  // Lists what a kernel with these spans may use, as ranges that do not overlap. `all`: all memory.
+  // Lists the data that a kernel with the launch's spans may use, without overlaps. `all`: it may use all memory.
   void list_accesses(const Launch& launch, bool all, List<TaskAccess>& to);
-  // Adds what can be reached from these ranges by the pointers that are known now. `all`: all memory.
+  // Adds to the ranges in `to` the data that they lead to by pointers that are known now. `all`: adds all memory.
   void add_reachable(bool all, List<TaskAccess>& to);
   // Lists the ranges that the launch's depend clauses name, without overlaps.
   void list_named(const NamedSpans& named, List<ClusterRange>& to);
@@ -104,7 +104,7 @@ class ClusterMemory {
   // Sorts the accesses, and joins accesses that overlap or are at most `apart` bytes from each other.
   static void merge_overlapping(List<TaskAccess>& accesses, uint64_t apart = 0);
 
-  MayWrite may_write = MayWrite::kAll;  // before the first task
+  MayWrite may_write = MayWrite::kAll;  // must be set before the first task
 
  private:
   ClusterBuffer** place_of(uint64_t number);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kLeastFit = 4;
 constexpr uint64_t kWorthIt = 4 << 20;  // bytes that a region must be able to write
-constexpr size_t kMostBuffers = 16;     // each kernel names them all
+constexpr size_t kMostBuffers = 16;     // each kernel would then name all buffers
 // Bytes that may be moved although no region needs them.
 constexpr uint64_t kSmall = 1 << 16;
 

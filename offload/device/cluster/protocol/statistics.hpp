@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Statistics of a node of a cluster, for `marline ps`: the report of each process has a part "cluster" with these
-// numbers. Most are written under the node's lock; `sent`, `to_gpu` and `from_gpu` are written without it. They are
-// read without a lock, so each number is right, but two of them may be from different moments.
+// numbers. `sent`, `to_gpu` and `from_gpu` are written without a lock, the others under the node's lock. All are read
+// without a lock, so each number is right, but two numbers may be from different moments.
 #pragma once
 
 #include <atomic>

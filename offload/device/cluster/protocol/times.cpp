@@ -7,7 +7,7 @@ namespace marline::offload::device {
 
 namespace {
 
-// Nanoseconds. A node's shorter activities are not recorded, as there are many of them.
+// The shortest activity that note_long records, in nanoseconds: there are many shorter ones.
 constexpr uint64_t kShortest = 1000;
 constexpr int kTransfer = 2;  // ompt_target_data_transfer_to_device
 

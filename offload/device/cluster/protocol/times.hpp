@@ -39,7 +39,7 @@ class ClusterTimes {
   // `begin` comes from now_if_wanted. If it is 0, nothing is recorded.
   void note(TimedWhat what, uint64_t begin, uint64_t detail = 0, uint32_t peer = 0);
 
-  // The same, but an activity shorter than a microsecond is not recorded.
+  // As `note`, but an activity shorter than a microsecond is not recorded.
   void note_long(TimedWhat what, uint64_t begin);
 
   List<TimedEntry> entries;

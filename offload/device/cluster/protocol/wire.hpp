@@ -11,7 +11,7 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// Any thread may call it. `blob` must have kBlobFront free bytes before its data, and is empty afterwards.
+// Sends the blob. It must have kBlobFront free bytes before its data, and is empty afterwards. Any thread.
 void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
 
 // As ExtensionFrames::place, for frames with bulk data. Several may be placed before the first of them is delivered.

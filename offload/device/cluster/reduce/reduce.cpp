@@ -18,9 +18,9 @@ using namespace image;
 
 namespace {
 
-// The number of nodes below each node of the tree. For few bytes, the time is that of the messages one after the other,
-// and a node handles several messages in the time that one takes. For many bytes, the time is that of a link, over
-// which the results are sent one after the other.
+// The number of children of each node of the tree. For few bytes, the number of levels decides the time, as a node
+// handles several messages in the time that one message takes. For many bytes, the number of children decides it, as a
+// node gets its children's results over one link, one after the other.
 constexpr size_t kBelow = 4;
 
 constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where the function is

@@ -13,7 +13,7 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// The name of such a task in messages and traces.
+// The name of a task that combines copies, in messages and traces.
 inline constexpr const char* kCombination = "combination of a task reduction";
 
 // Used at a node by the thread that runs a region. While the object lives, the arguments that point into reduced

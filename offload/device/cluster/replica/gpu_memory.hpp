@@ -25,8 +25,8 @@ struct GpuMemory {
   // Finds the blocks that contain an aligned word with a value in [begin, end). `at` must be aligned. Called by a task.
   // Returns false if the GPU cannot search.
   bool (*find_words)(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks);
-  // In the same way finds the blocks that have changed since the last kernel began. Also returns false if no copy was
-  // kept of these bytes.
+  // Finds the blocks that have changed since the last kernel began, under the same conditions as find_words. Also
+  // returns false if no copy was kept of these bytes.
   bool (*find_changes)(uint64_t at, uint64_t bytes, List<uint64_t>& blocks);
 };
 

@@ -234,10 +234,10 @@ void Replica::find_new_pointers(uint64_t block, Part part, const char* before, P
 }
 
 // Compares a block byte by byte. Other tasks may write other bytes of the block meanwhile. So each byte is read only
-// once, and the words that get into the twin here are searched for pointers here, as the comparisons of these tasks
-// will not find them as changes any more. If a byte already has a higher stamp, a younger comparison has found it half
-// written. The task that has changed it again has not been compared yet, and its stamp will be higher than that one, so
-// the byte is left to it.
+// once. This comparison also searches the words that it copies to the twin for pointers, as later comparisons do not
+// see them as changes. A changed byte may have a higher stamp than `stamp`: a comparison with that stamp has copied the
+// byte, and then a task has changed it again. The comparison of this task is still to come and has an even higher
+// stamp, so the byte is left to it.
 void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
   char *now = data_ + block * kBlock, *twin = twin_ + block * kBlock;
   char before[kBlock];
@@ -259,9 +259,9 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
   find_new_pointers(block, part, before, sink);
 }
 
-// Claims several blocks at once: blocks that no other node has seen since they were last claimed, and that contain no
-// pointers. At most as many as fit into the first-level cache. Returns the block after the last claimed one, which is
-// `block` if none was claimed.
+// Claims several blocks at once, from `block` on, if no other node has seen them since they were last claimed and they
+// contain no pointers. At most as many as fit into the first-level cache. Returns the block after the last claimed one,
+// or `block` if none was claimed.
 uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t stamp, const PointerSink& sink) {
   constexpr uint64_t kMost = 64;
   uint64_t end = block, last = std::min(range.end() / kBlock, block + kMost);
@@ -275,8 +275,8 @@ uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t 
   return end;
 }
 
-// Compares a range that lies in one chunk, whose lock the caller has. A block that the task has not changed keeps its
-// stamps where that is known, so it is not sent to other nodes again.
+// Compares a range that lies in one chunk, whose lock the caller has. A block that is known to be unchanged keeps its
+// stamps, so it is not sent to other nodes again.
 void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     uint64_t claimed = claim_run(block, range, stamp, sink);
@@ -366,7 +366,7 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
 // Appends only blocks that the reader lacks, but notes for all blocks of the range that another node has seen them.
 uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
   constexpr size_t kHead = 3 * sizeof(uint64_t);
-  // Before `own` is drawn, as the versions of these changes must not be higher than it.
+  // Must be called before `own` is drawn: the blocks that bring_home changes must not get higher versions than `own`.
   if (gpu_ != nullptr) bring_home(range);
   uint64_t first = range.offset / kBlock, changed = 0;
   Visit visit(*this);

@@ -121,8 +121,8 @@ class Replica {
   // Appends the bytes of the range that have changed here since that version, with their stamps. Returns a version: a
   // reader that had all bytes up to `version`, and merges the appended ones, has all bytes up to the returned version.
   uint64_t pack(const ClusterRange& range, uint64_t version, BlobWriter& to);
-  // The same for another node's replica that has got all earlier answers to it. `copy`: the number of that replica
-  // there.
+  // As `pack`, for another node's replica that gets all answers in the order in which they are packed here. `copy`: the
+  // number of that replica at its node.
   void answer(NodeNumber node, uint64_t copy, const ClusterRange& range, BlobWriter& to);
   // Copies the bytes from such a blob that have a higher stamp than the bytes here. Ends the process if the blob is
   // torn.
@@ -254,7 +254,7 @@ class Replica {
     const PointerSink* to;  // null: no comparison is postponed
     uint64_t stamp;         // of the last task that this comparison is for
     uint64_t version;       // of the first such task
-    uint32_t at_once;       // so many next comparisons are not postponed
+    uint32_t at_once;       // how many of the chunk's next comparisons are not postponed
   };
   Postponed* postponed_;
   struct Overwritten {

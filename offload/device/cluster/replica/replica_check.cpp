@@ -83,7 +83,8 @@ FoundBytes Replica::take_overwritten(const ClusterRange& range) {
   return found;
 }
 
-// Called for each block that a message brings, before it is merged.
+// Records the bytes that a merge is going to overwrite although a running task has changed them here. Called for each
+// block that a message brings, before the block is merged.
 void Replica::note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                                uint32_t count) {
   uint64_t stamps[kBlock];

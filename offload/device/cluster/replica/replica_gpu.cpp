@@ -28,7 +28,7 @@ void add_run(List<ByteRun>& to, uint64_t begin, uint64_t end) {
   }
 }
 
-// The same, but no run gets longer than `most`.
+// As add_run, but extends the last run only as long as it gets no longer than `most`.
 void add_piece(List<ByteRun>& to, uint64_t begin, uint64_t end, uint64_t most) {
   if (!to.is_empty() && end - to.back().offset > most) {
     to.push({begin, end - begin});
@@ -117,7 +117,7 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t
                              PointerSink& sink) {
   List<ByteRun> left, read;
   leave_on_gpu(range, stamp, version, is_home, left, read);
-  // Handles runs together that lie within the size of a chunk.
+  // Compares several runs in one step if all of them together span at most the size of a chunk.
   for (size_t i = 0, next; i < read.count(); i = next) {
     for (next = i + 1; next < read.count() && read[next].end() - read[i].offset <= kChunk;) ++next;
     compare_read(&read[i], next - i, stamp, version, sink);

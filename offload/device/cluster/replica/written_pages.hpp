@@ -25,7 +25,7 @@ class WrittenPages {
 
   // Returns what the system refuses, with the error in errno, or null if it refuses nothing.
   [[nodiscard]] static const char* find_refusal();
-  // Ends the process in that case, with a message that says what to do.
+  // Ends the process if the system refuses something, with a message that says what to do.
   static void refuse_if_impossible();
 
   // Begins to watch this memory, which must be private and anonymous. Ends the process if that is refused.

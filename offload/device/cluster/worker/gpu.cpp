@@ -80,7 +80,7 @@ bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
 }
 
 // Keeps a copy on the GPU of the large ranges that the kernel may write at the same time as other tasks, so that
-// find_changes can find what it has written. Smaller ranges take less time to read than to search.
+// find_changes can find the blocks that it has written. Smaller ranges take less time to read than to search.
 void keep_shared(KernelStart& kernel) {
   constexpr uint64_t kLeast = 256 << 10;
   List<ByteRun> kept;

@@ -62,9 +62,10 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-// Nodes of kernels may hold back several ends and report them together. The program's node reports each end at once, as
-// a thread waits for each of its tasks. A GPU runs one task at a time, because what differs on it must have been
-// written by one task. A GPU's pages cannot be watched for writes, so `by_pages` has no effect there.
+// A worker's node may hold back the ends of several tasks and report them together. The program's node reports each end
+// at once, as a thread waits for each of its tasks. A GPU runs one task at a time, as all bytes that a comparison finds
+// changed on the GPU must have been written by the same task. A GPU's pages cannot be watched for writes, so `by_pages`
+// has no effect on a GPU.
 ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
                          const ClusterSide& side)
     : node_(node),
@@ -293,8 +294,8 @@ void ClusterNode::compare_postponed() {
   for (Replica* replica : replicas_) replica->compare_postponed();
 }
 
-// Shares the comparison among the threads that are idle. They have run the task, so each probably has the bytes that it
-// has written in its cache.
+// Shares the comparison among the idle threads. They have run the task together, so each thread's cache probably has
+// the bytes that the thread has written.
 void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* pages) const {
   struct Shared {
     const ClusterNode* node;

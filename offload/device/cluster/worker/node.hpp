@@ -82,14 +82,14 @@ struct ClusterSide {
   void (*ask_to_end)(uint64_t question, TaskNumber task);
   void (*notify_finding)(const CheckFinding& finding);
   const GpuMemory* gpu;  // null: no GPU runs the kernels
-  // Says that report_late_ends must be called soon. Null if it is called often anyway.
+  // Asks for a call of report_late_ends soon. Null if report_late_ends is called often anyway.
   void (*look_soon)();
 };
 
 // How a node finds out what its tasks have written.
 struct ClusterFinding {
-  // The tasks are kernels, and what they have written is found by comparison. Otherwise a task counts as having written
-  // all bytes that it may write.
+  // The tasks are kernels, and the bytes that they have written are found by comparison. If false, a task counts as
+  // having written all bytes that it may write.
   bool compares = false;
   bool by_pages = false;  // compare only pages that have been written
   // Check the writes of kernels (check.hpp), and run one kernel at a time.
@@ -131,8 +131,8 @@ class ClusterNode {
   void compare(uint64_t index);
   // `time`: how long the task has run, in nanoseconds.
   void end(uint64_t index, double time);
-  // The same for a kernel's task. If the node must ask the program first, the task ends later, when `may_end` is called
-  // with the answer.
+  // As `end`, for a kernel's task. If the node must ask the program first, the task ends later, when `may_end` is
+  // called with the answer.
   void end_when_allowed(uint64_t index, double time);
   void may_end(uint64_t question);
   // Makes all postponed comparisons. From now on none is postponed. Called with the lock.
@@ -167,8 +167,8 @@ class ClusterNode {
     uint64_t number = 0;
     Shared<PlannedStarts> starts;
   };
-  // A task at this node, besides the Worker's record of it. kNoKernel: its kernel has not come, or it is a task of node
-  // 0, which has none.
+  // A task at this node, in addition to the Worker's record of it. kNoKernel: the task's kernel has not arrived, or it
+  // is a task of node 0 and has no kernel.
   //
   //             read_task, take_batch             start             end_when_allowed of another task
   //   kNoKernel ---------------------> kWaiting --------> kRunning ----------------------------------> kMustAsk
@@ -183,7 +183,7 @@ class ClusterNode {
     // have stored them.
     void transition_to_must_ask() { assert(is_running()), state = State::kMustAsk; }
     void transition_to_ended() { assert(is_running()), state = State::kEnded; }
-    // Also while it waits for the program's answer.
+    // A task that waits for the program's answer to kAsksToEnd counts as running.
     [[nodiscard]] bool is_running() const { return state == State::kRunning || state == State::kMustAsk; }
 
     State state = State::kNoKernel;
@@ -261,7 +261,7 @@ class ClusterNode {
   int64_t twins_ = 0;   // from a replica's bytes to their twin; 0: there are no twins
   WrittenPages pages_;  // only with `by_pages_`
   bool by_pages_, checks_;
-  bool postpones_;  // tasks that may postpone their comparisons do
+  bool postpones_;  // comparisons that may be postponed are postponed
   const PointerSink postponed_sink_;
   // Ordered by the buffers' numbers. Inserting and erasing move all later entries, one word each.
   List<Replica*> replicas_;

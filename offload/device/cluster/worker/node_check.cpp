@@ -62,8 +62,8 @@ void ClusterNode::check_before(uint64_t index, const List<Comparison>& compariso
   started_[index].stamp = comparisons.is_empty() ? 0 : comparisons[0].stamp;
 }
 
-// Reports bytes that have arrived from other nodes for bytes that the task had changed, too. From the task's comparison
-// on, no task changes bytes here.
+// Reports bytes that the task has changed and that another node's message has changed meanwhile. Between the task's
+// comparison and its end no task changes bytes at this node, which runs one task at a time.
 void ClusterNode::check_predecessors(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   finding.what = Found::kWrittenTwice;

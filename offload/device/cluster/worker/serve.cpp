@@ -98,8 +98,8 @@ void ask_to_end(uint64_t question, TaskNumber task) {
   WireUse::send(*g_job, frame_of(ClusterFrame::kAsksToEnd, 2), words);
 }
 
-// Reports bytes that a task has written and does not name. Like the pointers, the program gets this before the task's
-// end.
+// Reports bytes that a task has written and does not name. The program gets this report, like the pointers, before it
+// learns that the task has ended.
 void notify_finding(const CheckFinding& finding) {
   constexpr size_t kWords = sizeof finding / sizeof(uint64_t);
   WireUse::send(*g_job, frame_of(ClusterFrame::kFinding, kWords), reinterpret_cast<const uint64_t*>(&finding));
@@ -183,8 +183,8 @@ void start(uint64_t index, TaskNumber, KernelStart* kernel) {
 const ClusterSide kSide = {send, nullptr, start, report_pointers, ask_to_end, notify_finding, &kGpuMemory, look_soon};
 
 // The number of tasks that may be started at a time. It is not more than the number of threads, so that tasks that do
-// not run yet can still be reordered. A GPU runs one task, because what differs on it must have been written by one
-// task. With checked writes it is one for the same reason.
+// not run yet can still be reordered. It is 1 for a GPU and with checked writes, as all bytes that a comparison finds
+// changed must have been written by the same task.
 size_t chosen_slots(const ClusterFinding& finding) {
   return g_has_gpu || finding.checks ? 1 : static_cast<size_t>(omp_get_max_threads());
 }

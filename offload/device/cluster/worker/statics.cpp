@@ -101,8 +101,9 @@ link_map* module_of(uint64_t code) {
 }
 
 // A static object of a C++ function is constructed by the first call, on each node, and its guard variable says so (the
-// Itanium ABI names the two _ZZ4funcvE3obj and _ZGVZ4funcvE3obj). That is no change that regions could share.
-// Optimisers append a dot and a number to the names of the parts of a variable that they split.
+// Itanium ABI names the two _ZZ4funcvE3obj and _ZGVZ4funcvE3obj). The construction does not count as a change, as each
+// node makes it for itself. Optimisers append a dot and a number to the names of the parts of a variable that they
+// split.
 bool is_guard(const Static& one) { return std::strncmp(one.name, "_ZGV", 4) == 0; }
 
 bool is_constructed_now(const List<Static>& all, Static& one) {
