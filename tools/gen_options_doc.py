@@ -27,8 +27,8 @@ the first question about devices, libmarline-trace when it starts to record.
 `OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all of the libraries that are
 loaded by then.
 
-- A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place; libmarline-target ends the program
-  then, and libmarline-trace records nothing.
+- A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its
+  place; libmarline-target ends the program then, and libmarline-trace records nothing.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
 - The most common variables that only LLVM's or GCC's runtime knows are understood, see the table of them below;
