@@ -107,11 +107,11 @@ static void nest_locks(int n, omp_sync_hint_t hint) {
 static void locks_of_tasks(void) {
   omp_nest_lock_t lock;
   omp_init_nest_lock(&lock);
-  long counter = 0;
+  long counter = 0, named = 0;
 #pragma omp parallel
 #pragma omp single
   for (int t = 0; t < 200; t++) {
-#pragma omp task shared(counter, lock)
+#pragma omp task shared(counter, named, lock)
     {
       omp_set_nest_lock(&lock);
       CHECK_EQ(omp_test_nest_lock(&lock), 2);
@@ -119,10 +119,11 @@ static void locks_of_tasks(void) {
       omp_unset_nest_lock(&lock);
       omp_unset_nest_lock(&lock);
 #pragma omp critical(tasks)
-      counter += 0;
+      named++;
     }
   }
   CHECK_EQ(counter, 200);
+  CHECK_EQ(named, 200);
   omp_destroy_nest_lock(&lock);
 }
 
