@@ -95,7 +95,9 @@ class Text {
   size_t length_ = 0;
 };
 
-inline bool Cursor::accept_number(int64_t low, int64_t high, int64_t& result) {
+// Options are read once. Without `cold`, GCC 12 inlines less in the hot functions of the runtime: 5 instructions more
+// per task.
+[[gnu::cold]] inline bool Cursor::accept_number(int64_t low, int64_t high, int64_t& result) {
   const char* here = at_;
   const bool negative = *here == '-';
   if (*here == '-' || *here == '+') ++here;
@@ -113,7 +115,7 @@ inline bool Cursor::accept_number(int64_t low, int64_t high, int64_t& result) {
   return true;
 }
 
-inline bool Cursor::accept_unsigned(uint64_t& result) {
+[[gnu::cold]] inline bool Cursor::accept_unsigned(uint64_t& result) {
   const char* here = at_;
   const bool hex = here[0] == '0' && lower(here[1]) == 'x';
   if (hex) here += 2;
@@ -138,7 +140,7 @@ inline bool Cursor::accept_unsigned(uint64_t& result) {
   return true;
 }
 
-inline void Text::add(const char* format, ...) {
+[[gnu::cold]] inline void Text::add(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const size_t room = size_ - length_;
