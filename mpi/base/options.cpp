@@ -20,12 +20,10 @@ constexpr OptionRow<MpiOptions> kOptions[] = {
     // Read by pmpi/caller.c, which is also in the recorder.
     {"MARLINE_MPI_NEVER_SUSPEND", "", "a list of file name prefixes, separated by commas or colons",
      "Shared libraries from which MPI calls never suspend the task, besides HDF5, NetCDF, PnetCDF, ADIOS, CGNS, Silo, "
-     "MED, "
-     "SIONlib and ParallelIO: those that a second task must not enter while the first is inside."},
+     "MED, SIONlib and ParallelIO: those that a second task must not enter while the first is inside."},
     {"MARLINE_MPI_PROGRESS", "opportunistic", "opportunistic or thread",
      "Who asks MPI about the calls of suspended tasks: Marline's threads, as MARLINE_PROGRESS says, or a thread that "
-     "does "
-     "nothing else and keeps a core busy while calls are open. For study.",
+     "does nothing else and keeps a core busy while calls are open. For study.",
      [](Cursor& in, MpiOptions& to) {
        static constexpr const char* kWords[] = {"opportunistic", "thread"};
        return read_word(in, kWords, to.progress);
@@ -48,8 +46,7 @@ constexpr OptionRow<MpiOptions> kOptions[] = {
      [](Cursor& in, MpiOptions& to) { return in.accept_real(to.watch) && to.watch >= 0 && to.watch <= 1e6; }},
     {"MARLINE_MPI_WINDOW", "64", "a number of messages, 0 to 1048576",
      "How many messages tasks may have sent to one rank that are not received, before tasks that send more to it "
-     "complete "
-     "only when some are. Grows by itself where the receiver needs others first. 0: no limit.",
+     "complete only when some are. Grows by itself where the receiver needs others first. 0: no limit.",
      [](Cursor& in, MpiOptions& to) { return read_number(in, 0, kLargestWindow, to.window); }},
 };
 

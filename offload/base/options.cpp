@@ -76,9 +76,9 @@ constexpr Row kTable[] = {
         "30s",
         "a time from 1s to 24h, with ms, s, m or h",
         "How long the processes of a job wait for one another at its start, before they end with a line that says "
-        "which "
-        "have not come. Larger jobs wait longer, by as much again for every 32 processes, and so does a process whose "
-        "machine has more threads that want to run than CPUs: as many times longer as there are more, up to ten times.",
+        "which have not come. Larger jobs wait longer, by as much again for every 32 processes, and so does a process "
+        "whose machine has more threads that want to run than CPUs: as many times longer as there are more, up to ten "
+        "times.",
     },
     {
         "MARLINE_HOST_TIMEOUT",
@@ -101,10 +101,8 @@ constexpr Row kTable[] = {
         "latency=TIME,bandwidth=BYTES,card=BYTES, with ns, us, ms or s and k, M or G per second; for a "
         "pair of nodes A-B:latency=..., several separated by semicolons",
         "Links between different nodes are made as slow as this, to try a program for several machines on one. `card`: "
-        "what all "
-        "links of a node can do together, in each direction. `none`: they are as fast as they are. A pair is named by "
-        "the "
-        "processes with the lowest numbers on its nodes.",
+        "what all links of a node can do together, in each direction. `none`: they are as fast as they are. A pair is "
+        "named by the processes with the lowest numbers on its nodes.",
     },
     {
         "MARLINE_NODE_DEVICES",
@@ -113,8 +111,7 @@ constexpr Row kTable[] = {
         "The devices that each worker of a job is. `machine`: one, of all CPUs that the worker may use; `sockets`, "
         "`numa`: one for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads "
         "(OMP_NUM_THREADS) are divided likewise. `gpus`: the GPUs that LLVM's libomptarget drives there, behind these "
-        "or "
-        "alone. Has to be set for the workers.",
+        "or alone. Has to be set for the workers.",
     },
     {
         "MARLINE_CLUSTER_WRITES",

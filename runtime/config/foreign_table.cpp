@@ -206,9 +206,8 @@ constexpr ForeignOption kForeign[] = {
      "a list of compact, scatter, balanced, none, disabled or proclist=[CPUs], then [,permute[,offset]] of compact and "
      "scatter; granularity=fine, core, ll_cache, numa_domain or socket; verbose",
      "Binds thread i to the i-th of a list of places, round and round: hardware threads side by side (compact) or "
-     "apart "
-     "(scatter), each widened to its granularity (core, if none is given). `balanced`: cores, neighbours side by side. "
-     "`verbose`: as OMP_DISPLAY_AFFINITY.",
+     "apart (scatter), each widened to its granularity (core, if none is given). `balanced`: cores, neighbours side by "
+     "side. `verbose`: as OMP_DISPLAY_AFFINITY.",
      read_kmp_affinity},
     {"GOMP_CPU_AFFINITY", "OMP_PROC_BIND, OMP_PLACES", "a list of CPU numbers, A-B or A-B:STRIDE",
      "Binds thread i to the i-th CPU of the list, round and round.",

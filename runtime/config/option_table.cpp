@@ -304,8 +304,7 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { show_number(out, from.thread_limit); }},
     {"OMP_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
      "Stack of a thread that the runtime creates. `auto`: as the first thread's (`ulimit -s`), but from 4M to 64M; 4M "
-     "if "
-     "the process's memory is limited (`ulimit -v`).",
+     "if the process's memory is limited (`ulimit -v`).",
      [](Cursor& in, Options& to) {
        to.stacksize = usual_stacksize();
        return in.accept_word("auto") || read_stack_size(in, to.stacksize);
@@ -381,28 +380,23 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { show_number(out, from.teams_thread_limit); }},
     {"MARLINE_SCHEDULE", "default", "default, fifo, lifo or random:SEED",
      "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed whether a worker takes its next task "
-     "from "
-     "its own queue, from which end, whom it steals from first, and whether it lets others go first for a chunk of a "
-     "loop; to "
-     "find errors that depend on the schedule.",
+     "from its own queue, from which end, whom it steals from first, and whether it lets others go first for a chunk "
+     "of a loop; to find errors that depend on the schedule.",
      read_task_schedule, show_task_schedule},
     {"MARLINE_PRIORITY", "auto",
      "MA-1, MA-2, SA, FA, or VALUE,PROPAGATION[,SYNCHRONY]: zero, inf or copy; none, equal or decrement; synchronous "
-     "or "
-     "asynchronous",
+     "or asynchronous",
      "What a task's priority is: the clause's value (copy), the highest if it is not 0 (inf), or 0 (zero); and "
-     "whether, "
-     "and when, predecessors get it, the same (equal) or one less (decrement). Given, it switches priorities on. "
-     "`auto`: "
-     "copy,none, if OMP_MAX_TASK_PRIORITY is above 0. Presets: MA-1 is copy,none; MA-2 is copy,equal; SA is "
-     "inf,decrement; FA is zero,decrement,asynchronous, where tasks like those that were seen to send get the highest.",
+     "whether, and when, predecessors get it, the same (equal) or one less (decrement). Given, it switches priorities "
+     "on. `auto`: copy,none, if OMP_MAX_TASK_PRIORITY is above 0. Presets: MA-1 is copy,none; MA-2 is copy,equal; SA "
+     "is inf,decrement; FA is zero,decrement,asynchronous, where tasks like those that were seen to send get the "
+     "highest.",
      read_priority, show_priority},
     {"MARLINE_QUEUES", "default",
      "default, or a list of new=, successor= or untied= and core, cache, numa, socket or machine",
      "Which threads share one queue for ready tasks that are new, that a predecessor's end made ready, or that were "
      "suspended and are untied: `new=numa` is one queue per NUMA domain. `default`: each thread (`core`) has its own "
-     "for "
-     "all.",
+     "for all.",
      read_queues, show_queues},
     {"MARLINE_PREFETCH", "0", "a number from 0 to 256",
      "Cache lines to fetch behind each dependence address of the task that runs next, while the one before it starts. "
@@ -427,14 +421,12 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { show_number(out, from.max_ready); }},
     {"MARLINE_MAX_TASKS", "1000000", "a number from 0 up",
      "Tasks of one generating task that have not completed, ready or not: with more, the generating task lets others "
-     "run "
-     "before it creates the next; 0: no limit.",
+     "run before it creates the next; 0: no limit.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_tasks); },
      [](Text& out, const Options& from) { show_number(out, from.max_tasks); }},
     {"MARLINE_MAX_BYTES", "1G", "a number and B, K, M or G (K if none)",
      "Memory that the tasks created on one worker hold, with their private data: with more, a generating task lets "
-     "others "
-     "run before it creates the next; 0: no limit.",
+     "others run before it creates the next; 0: no limit.",
      [](Cursor& in, Options& to) { return read_bytes(in, to.max_bytes); },
      [](Text& out, const Options& from) { show_size(out, from.max_bytes); }},
     {"MARLINE_TASK_CONSTRAINT", "relaxed", "relaxed or strict",
@@ -444,8 +436,7 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { out.add("%s", kConstraintWords[from.strict_constraint]); }},
     {"MARLINE_WATCHDOG", "1000", "microseconds from 0 up",
      "How often the watchdog polls for completed operations while all workers are busy; 0: never. Up to 16 times more "
-     "rarely "
-     "where processes of a job share cores and it finds none.",
+     "rarely where processes of a job share cores and it finds none.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.watchdog); },
      [](Text& out, const Options& from) { show_number(out, from.watchdog); }},
     {"MARLINE_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
@@ -461,8 +452,7 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
     {"MARLINE_PROGRESS", "both", "weak, strong, both, idle or none",
      "Who polls for completed operations: workers at scheduling points and when idle (weak), the watchdog (strong), "
-     "both, "
-     "or workers only when idle (idle), which they are, too, when all their tasks yield. For study.",
+     "both, or workers only when idle (idle), which they are, too, when all their tasks yield. For study.",
      [](Cursor& in, Options& to) {
        int word;
        if (!read_word(in, kProgressWords, word)) return false;
@@ -490,8 +480,7 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { out.add("%s", kHashWords[static_cast<int>(from.hash)]); }},
     {"MARLINE_DISCOVERY", "concurrent", "concurrent or first",
      "Whether tasks may run while their creator goes on creating, or only once it waits or ends: then the graph is "
-     "known "
-     "before it runs. For measurement.",
+     "known before it runs. For measurement.",
      [](Cursor& in, Options& to) { return read_word(in, kDiscoveryWords, to.discover_first); },
      [](Text& out, const Options& from) { out.add("%s", kDiscoveryWords[from.discover_first]); }},
     {"MARLINE_COUNTERS", "false", "true or false", "Prints at exit what the discovery of dependences has done.",

@@ -436,10 +436,8 @@ int run_as_program(int count, char** arguments) {
   int failed = run_seeds(number(2), number(3), sum);
   std::printf(
       "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu spared, %llu buffers moved for lack of "
-      "memory, "
-      "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu fetches from companions, %llu plans "
-      "kept, "
-      "%llu given up as uneven, %llu iterations replayed, %llu cut\n",
+      "memory, %llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu fetches from companions, %llu "
+      "plans kept, %llu given up as uneven, %llu iterations replayed, %llu cut\n",
       number(3), failed, static_cast<unsigned long long>(sum.tasks), static_cast<unsigned long long>(sum.messages),
       static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.spared),
       static_cast<unsigned long long>(sum.moves), static_cast<unsigned long long>(sum.drops),

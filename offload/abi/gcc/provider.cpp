@@ -49,8 +49,7 @@ Destination ready_destination(int number) {
     if (is_mandatory()) {
       fatal(
           "OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host, process "
-          "and "
-          "nodes do",
+          "and nodes do",
           device->number, device->kind->name);
     }
     return {nullptr};

@@ -117,8 +117,7 @@ void read_first_value(Device* device, const Places& places, uint64_t bytes, cons
     if (i == 0 || std::memcmp(value, other, bytes) == 0) continue;
     fatal(
         "the `declare target` variable %s (%lu bytes) begins with another value on each node of the cluster, perhaps "
-        "an "
-        "address: give it its value by a target region, or use --devices=nodes",
+        "an address: give it its value by a target region, or use --devices=nodes",
         name, bytes);
   }
   std::free(other);

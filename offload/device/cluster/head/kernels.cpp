@@ -100,8 +100,7 @@ NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) c
   if (is_hint) return kAnyNode;
   fatal(
       "%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile "
-      "it "
-      "for that kind of device, too (-fopenmp-targets)",
+      "it for that kind of device, too (-fopenmp-targets)",
       launch.kernel->name, launch.node);
 }
 
@@ -217,8 +216,7 @@ void ClusterHead::note_graphs() {
   if (counts.kept == 0) return;
   note(
       "cluster: iterations of persistent graphs that the nodes repeated: %lu, of these as a whole: %lu, in part: %lu, "
-      "by "
-      "%lu plan%s, of which %lu were given up as times were uneven",
+      "by %lu plan%s, of which %lu were given up as times were uneven",
       counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s", counts.uneven);
 }
 

@@ -65,8 +65,7 @@ ClusterRoom room_on_both(const Device* device) {
   if (offset >= kPart / 2) {
     fatal(
         "device %d (cluster): the driver of the workers' GPUs does not give addresses that processors can have, too; "
-        "use "
-        "--devices=cluster:gpu",
+        "use --devices=cluster:gpu",
         device->number);
   }
   room.limit = std::min({room.limit, kPart / 2 - offset, least_memory(device, MemberKind::kProcessor)});

@@ -139,8 +139,7 @@ Combine combine_of(const ClusterNode& node, const KernelStart& kernel) {
   if (found == nullptr) {
     fatal(
         "node %u of the cluster does not have the program's function that combines the copies of a task reduction: "
-        "start "
-        "the same program on all nodes",
+        "start the same program on all nodes",
         node.number());
   }
   return reinterpret_cast<Combine>(reinterpret_cast<uint64_t>(found));

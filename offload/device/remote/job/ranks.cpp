@@ -245,8 +245,7 @@ void start_launcher(void (*serve)()) {
   if (chosen_wire() == WireChoice::kMpi) {
     fatal(
         "MARLINE_WIRE=mpi: the ranks of a program that uses MPI reach each other's devices by the wire `local`; leave "
-        "the "
-        "variable out");
+        "the variable out");
   }
   if (count_of_ranks() >= kMostPeers) {
     fatal("MARLINE_DEVICES names nodes, and the job has %d ranks; at most %d can be each other's devices: start fewer",

@@ -240,8 +240,7 @@ void answer_hello(const Frame& frame, const uint64_t* words) {
   if (frame.a != kNodeProtocol) {
     fatal(
         "worker %d: its libmarline-target speaks version %u to workers, the program's version %lu: use the same "
-        "Marline "
-        "everywhere",
+        "Marline everywhere",
         g_job->number, kNodeProtocol, frame.a);
   }
   if (frame.words != 2) refuse(0, frame, "is no first frame");
