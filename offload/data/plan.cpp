@@ -166,8 +166,8 @@ void Plan::add(MapTable& table, const Items& items) {
   for (int32_t i = 0; i < items.count; ++i) add_item(table, items, i);
 }
 
-// A construct whose data stays mapped when it ends, so not a region, records the pointer (wanted_pointers.hpp). It does
-// so even if the pointer has storage, as the storage may be removed and created again.
+// Constructs other than regions leave their data mapped, so they record the pointer (wanted_pointers.hpp). They do so
+// even if the pointer has storage, as the storage may be removed and created again.
 void Plan::attach(MapTable& table, const AttachLater& one) {
   Attaching found = find_attaching(table, one);
   bool is_known = one.pointer != 0 || one.is_readable;

@@ -49,7 +49,8 @@ void set(int* code, int value) {
   if (code != nullptr) *code = value;
 }
 
-// The return code if an object of this library has no such property, or has it with another type.
+// The return code of a query that fails: there is no object, no such property, or no value of the type that the
+// program asks for.
 int refuse(const void* object, int property, bool is_int) {
   if (object == nullptr) return kEmpty;
   if (property >= 0 || property < kFirstProperty) return kOutOfRange;

@@ -150,7 +150,7 @@ bool Entering::create_absent(Plan& plan) {
 // Whether all pointers of the items can be attached now. A pointer is written only in an entry that the construct has
 // created, which only the construct's copies fill. In other entries the pointer must be attached already, as concurrent
 // constructs may read it. A pointer in an entry that is in flight for a waiting construct does not count as attached:
-// such a construct records a pointer as attached before it writes it.
+// such a construct records a pointer as attached before it writes the pointer on the device.
 bool Entering::may_attach(const Plan& plan) const {
   for (int32_t i = 0; i < items_.count; ++i) {
     const MapEntry* of_slot = table_.find_slot(items_, i);

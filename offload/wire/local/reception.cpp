@@ -83,8 +83,8 @@ int Reception::milliseconds_to_look(Deadline deadline) const {
   return is_starved_ ? std::min(kStarved, deadline.left()) : deadline.left();
 }
 
-// Goes from the last newcomer to the first, because removing one moves those after it. Returns whether there is
-// an outcome.
+// Goes from the last newcomer to the first, because the removal of a newcomer moves the ones after it. Returns whether
+// there is an outcome.
 bool Reception::hear_newcomers(Caller& caller, Outcome& outcome) {
   for (int i = watched_newcomers_ - 1; i >= 0; --i) {
     if (watched_[i].revents == 0) continue;

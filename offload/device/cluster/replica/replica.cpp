@@ -275,8 +275,8 @@ uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t 
   return end;
 }
 
-// Compares a range that lies in one chunk, whose lock the caller has. A block that is known to be unchanged keeps its
-// stamps, so it is not sent to other nodes again.
+// Compares a range that lies in one chunk. The caller has the lock of the chunk. A block that is known to be unchanged
+// keeps its stamps, so it is not sent to other nodes again.
 void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     uint64_t claimed = claim_run(block, range, stamp, sink);

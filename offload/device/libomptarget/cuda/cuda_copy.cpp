@@ -59,8 +59,8 @@ marline_hook_t* g_hook = nullptr;  // null: there is no driver, or it lacks a fu
 
 Lock g_lock;  // protects the two lists
 const HeldAcrossForks g_held(g_lock, ForkOrder::kCopies);
-IntrusiveList<CudaStream> g_idle;    // as many as copies have been in flight at a time
-IntrusiveList<CudaStream> g_active;  // those that a copy waits for, oldest first
+IntrusiveList<CudaStream> g_idle;    // at most the largest number of copies in flight
+IntrusiveList<CudaStream> g_active;  // streams with a copy in flight, oldest first
 int g_waited = 0;
 
 uint64_t word(const char* address) { return reinterpret_cast<uint64_t>(address); }
