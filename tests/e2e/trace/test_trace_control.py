@@ -349,7 +349,7 @@ def test_only_the_wanted_events(tmp_path: Path, runtime: str, words: str, kinds:
     ("MARLINE_TRACE_START", "later", ["=later", "on or off"]),
     ("MARLINE_TRACE_LIMIT", "many", ["=many", "500M"]),
     ("MARLINE_TRACE_LIMIT", "99999999999G", ["=99999999999G", "500M"]),
-    ("MARLINE_TRACE_LIMIT", "5 ", ["=5 ", "500M"]),
+    ("MARLINE_TRACE_LIMIT", "5 X", ["=5 X", "500M"]),
 ])  # fmt: skip
 def test_a_wrong_option_is_one_line(tmp_path: Path, option: str, value: str, told: list[str]) -> None:
     result = execute(build(tmp_path, LEAVES_AND_PARENTS), **{option: value})
