@@ -26,14 +26,14 @@ int proc_bind() {
   return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);
 }
 
-// A thread that the runtime has not seen is on no place; the program's first thread gets a worker here if it is to be
-// bound. A thread inside a library's call is on the caller's place: it gets no worker here, because a signal handler
-// may ask.
+// A thread that the runtime has not seen is on no place, but the program's first thread is on the first one if threads
+// are bound, and is bound there when it asks. It gets no worker here: a signal handler may ask that has interrupted
+// malloc. A thread inside a library's call is on the caller's place.
 int place_num() {
-  const bool is_unknown = this_worker_or_null() == nullptr && !is_inside_library();
-  const bool binds = is_unknown && getpid() == gettid() && (settle_options(), binding_wanted());
-  Worker* worker = binds ? this_worker() : acting_worker();
-  return worker != nullptr && worker->member != nullptr ? place_of(worker) : -1;
+  if (Worker* worker = acting_worker()) return worker->member != nullptr ? place_of(worker) : -1;
+  if (is_inside_library() || getpid() != gettid()) return -1;
+  settle_options();
+  return place_of_first_thread();
 }
 
 int place_processors(int64_t place) { return place > INT_MAX ? 0 : place_cpus(static_cast<int>(place), 0, nullptr); }

@@ -46,6 +46,19 @@ void give_places(Team* team, const PlacesGiven& given) {
   std::free(assigned);
 }
 
+void bind_thread(int place) {
+  if (!places_can_be_bound()) return;
+  if (thread_bind_self(process_places().masks[place])) return;
+  int error = errno;
+  static Atomic<int> said{0};
+  if (said.exchange(1, relaxed) == 0) {
+    warn(
+        "cannot bind a thread to place %d (%s): threads stay where the system puts them; check OMP_PLACES against the "
+        "CPUs that the process may use",
+        place, std::strerror(error));
+  }
+}
+
 }  // namespace
 
 bool binding_wanted() { return options().proc_bind[0] != ProcBind::kUnbound; }
@@ -85,19 +98,16 @@ int place_of(Worker* worker) {
   return worker->binding.place >= 0 ? worker->binding.place : -1;
 }
 
+int place_of_first_thread() {
+  if (!binding_wanted()) return -1;
+  bind_thread(0);
+  return 0;
+}
+
 void bind_to_place(Worker* worker, int place) {
   if (place < 0 || worker->binding.place == place) return;
   worker->binding.place = place;
-  if (!places_can_be_bound()) return;
-  if (thread_bind_self(process_places().masks[place])) return;
-  int error = errno;
-  static Atomic<int> said{0};
-  if (said.exchange(1, relaxed) == 0) {
-    warn(
-        "cannot bind a thread to place %d (%s): threads stay where the system puts them; check OMP_PLACES against the "
-        "CPUs that the process may use",
-        place, std::strerror(error));
-  }
+  bind_thread(place);
 }
 
 int take_cpu_share(Worker* worker, const CpuMask& cpus, int threads) {

@@ -34,6 +34,10 @@ ProcBind bind_var(const Icvs& icvs, int level);
 // CPUs, and OpenMP must not bind them.
 int place_of(Worker* worker);
 
+// The same for the program's first thread before it has a worker. Signal handlers call it: it takes no memory once the
+// process's places are known.
+int place_of_first_thread();
+
 // Binds the calling thread to place number `place` of the process unless it is there already; -1: leaves it.
 void bind_to_place(Worker* worker, int place);
 

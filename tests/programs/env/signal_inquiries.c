@@ -4,7 +4,8 @@
  * ten thousand times a second and as soon as the system lists the thread. The handler calls the inquiry routines. The
  * other threads meanwhile start and end, as threads of a team and as the program's own, are sent away by a pause, fork,
  * open nested regions, suspend tasks, call libraries that call back and set control variables; some know nothing of
- * OpenMP. The answers are in range everywhere. Usage: signal_inquiries ROUNDS.
+ * OpenMP. The answers are in range everywhere, and no handler takes memory: the signal may have come inside malloc.
+ * Usage: signal_inquiries ROUNDS.
  *
  * Covers: omp_get_thread_num, omp_get_num_threads, omp_get_max_threads, omp_get_num_procs, omp_in_parallel,
  *  omp_get_level, omp_get_active_level, omp_get_ancestor_thread_num, omp_get_team_size, omp_get_max_active_levels,
@@ -29,13 +30,53 @@ enum { kSignal = SIGURG, kPauseMicroseconds = 100, kMost = 1 << 20, kMostActive 
 static _Atomic long handled, stop;
 static int starts; /* of regions' threads of all kinds */
 
+static __thread volatile sig_atomic_t in_handler;
+
+/* Instead of CHECK, as its printf is not allowed in handlers. */
+static void fail(const char* what, const char* text) {
+  (void)!write(2, what, strlen(what));
+  (void)!write(2, text, strlen(text));
+  _exit(1);
+}
+
 static void in_range(const char* what, long value, long low, long high) {
-  if (value < low || value > high) { /* not CHECK, as its printf is not allowed in handlers */
-    static const char kText[] = ": an inquiry in a signal handler is out of range\n";
-    (void)!write(2, what, strlen(what));
-    (void)!write(2, kText, sizeof kText - 1);
-    _exit(1);
-  }
+  if (value < low || value > high) fail(what, ": an inquiry in a signal handler is out of range\n");
+}
+
+/* glibc's functions under the names that a program's own malloc may call (manual, "Replacing malloc"). */
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* block, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+void __libc_free(void* block);
+
+static void not_in_handler(const char* function) {
+  if (in_handler) fail(function, ": called by an inquiry in a signal handler\n");
+}
+
+void* malloc(size_t size) {
+  not_in_handler("malloc");
+  return __libc_malloc(size);
+}
+
+void* calloc(size_t count, size_t size) {
+  not_in_handler("calloc");
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* block, size_t size) {
+  not_in_handler("realloc");
+  return __libc_realloc(block, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size) {
+  not_in_handler("aligned_alloc");
+  return __libc_memalign(alignment, size);
+}
+
+void free(void* block) {
+  if (block != NULL) not_in_handler("free");
+  __libc_free(block);
 }
 
 static void inquire_of_team(void) {
@@ -87,9 +128,11 @@ static void inquire_of_machine(void) {
 static void on_signal(int signal) {
   (void)signal;
   int error = errno;
+  in_handler = 1;
   inquire_of_team();
   inquire_of_variables();
   inquire_of_machine();
+  in_handler = 0;
   handled++;
   errno = error;
 }
@@ -222,6 +265,7 @@ int main(int argc, char** argv) {
   pthread_t thread;
   CHECK(omp_get_num_places() >= 1); /* the first question for places reads the machine: not in a handler */
   CHECK_EQ(sigaction(kSignal, &action, NULL), 0);
+  raise(kSignal); /* the runtime has not seen this thread yet */
   CHECK_EQ(pthread_create(&thread, NULL, profiler, NULL), 0);
   threads_of_the_program();
   for (int round = 0; round < atoi(argv[1]); round++) {
