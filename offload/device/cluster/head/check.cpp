@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts and prints what MARLINE_CLUSTER_WRITES=check finds.
+// Counts and prints the findings of MARLINE_CLUSTER_WRITES=check.
 #include "device/cluster/head/check.hpp"
 
 #include "base/make.hpp"
@@ -34,9 +34,9 @@ namespace {
 
 constexpr int kFoundSomething = 123;  // exit status if anything was found; `marline check` ends with the same
 
-// A finding that has been printed. If several tasks of a region write to the same buffer, only the first one is
-// printed, as all have the same line. The list is searched from the begin, as it is short: a program with many findings
-// should be corrected first.
+// A finding that has been printed. If several tasks of one construct write to the same buffer, only the first finding
+// is printed, as the lines would be equal. The list is searched from the begin, as it is short: a program with many
+// findings should be corrected first.
 struct Reported {
   const Entry* entry;
   const char* place;
@@ -44,8 +44,8 @@ struct Reported {
   Found what;
 };
 List<Reported> g_reported;  // one for each printed finding; a new finding is compared with all
-// How many findings of each kind there were, how many tasks were checked, and how many were not, as their depend
-// clauses are not known.
+// How many findings of each kind there were, how many tasks were checked, and how many could not be checked, because
+// their depend clauses are not known.
 uint64_t g_unnamed = 0, g_written_twice = 0, g_checked = 0, g_unknown = 0;
 // One entry for each pair of constructs in the source. Used only by the thread that submits.
 List<UnorderedPair> g_unordered;
@@ -59,6 +59,7 @@ bool is_first(const CheckedKernel& kernel, const CheckFinding& finding) {
   return true;
 }
 
+// The host address from which the buffer is mapped; 0: it is not known.
 uint64_t origin_of(const CheckedKernel& kernel, uint64_t buffer) {
   for (const CheckedKernel::Origin& one : kernel.origins) {
     if (one.buffer == buffer) return one.host;

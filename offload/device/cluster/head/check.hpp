@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MARLINE_CLUSTER_WRITES=check, in the program: sends to a node what the task of a kernel names, and reports what the
-// node finds written beyond that. It also reports pairs of constructs that use each other's data without an order.
-// Called under the lock of node 0, except for end_check and where a comment says otherwise.
+// MARLINE_CLUSTER_WRITES=check, in the program: sends to a node the ranges that a kernel's depend clauses name, and
+// prints the node's findings, which are bytes that the kernel has written outside of these ranges, or that another
+// kernel has written, too. It also prints pairs
+// of constructs that use each other's data without an order. Called under the lock of node 0, except for end_check and
+// where a comment says otherwise.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -12,13 +14,13 @@
 
 namespace marline::offload::device {
 
-// A kernel in flight that is checked for what it writes.
+// A kernel in flight whose writes are checked.
 struct CheckedKernel;
 
 [[nodiscard]] CheckedKernel* make_checked(const Launch& launch, ClusterMemory& memory);
 void free_checked(CheckedKernel* kernel);
 
-// Appends to a task's message whether it is known what the kernel names, and what it names.
+// Appends to a task's message whether the kernel's depend clauses are known, and the ranges that they name.
 void write_checked(const CheckedKernel& kernel, BlobWriter& to);
 
 // Prints one line for each region and buffer. `node`: the node that found it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of the device kind "cluster", in the program, and the frames that workers send to the program.
+// The functions of the device kind "cluster", in the program. Also receives the frames that workers send to the
+// program.
 #include "device/cluster/head/cluster.hpp"
 
 #include "base/options.hpp"
@@ -30,9 +31,10 @@ using namespace wire;
 
 namespace {
 
-// Null until the cluster has been made. Atomic, as other threads poll the wire while one thread makes it.
+// Null until `start` has made the head. Atomic, as other threads poll the wire meanwhile.
 std::atomic<ClusterHead*> g_cluster{nullptr};
 ClusterHead* cluster() { return g_cluster.load(); }
+// The memory of the head, which is never destroyed.
 alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
 
 ClusterHead& head_of(Device* device) {
@@ -54,9 +56,9 @@ ChosenPlacement chosen_placement() {
   return {.policy = static_cast<PlacementPolicy>(word)};
 }
 
-// The number of kernels that may be submitted and not have run. For each node it is twice the number that a node is
-// sent at a time (HeadOptions::credits), plus the ones that wait to be placed with others. With `hold` all kernels are
-// planned at once, so there is no limit.
+// How many kernels may be submitted that have not run. Each node may have twice the number of kernels that it is sent
+// at a time (HeadOptions::credits). In addition, two groups of kernels may wait to be placed; `group`: the size of a
+// group. With `hold` all kernels are planned at once, so there is no limit.
 int most_submitted(const Device* device, bool hold, int group) {
   return hold ? INT_MAX : 128 * device->member_count + 2 * group;
 }
@@ -121,9 +123,8 @@ constexpr ExtensionFrames kExtension = {place, deliver, report_lost, nullptr, lo
 
 void describe(int, DeviceFacts& facts) { describe_cluster(facts); }
 
-// The flags that a worker gets with ClusterFrame::kJoin. Kernels have the argument words of a GPU launch if any member
-// is a GPU.
-uint64_t side_of(const Device* member, bool has_gpus) {
+// The flags that a worker gets with ClusterFrame::kJoin. `has_gpus`: at least one member is a GPU.
+uint64_t join_flags_of(const Device* member, bool has_gpus) {
   return (kind_of_member(member) == MemberKind::kGpu ? kRunsOnGpu : 0) | (has_gpus ? kHasGpuWords : 0);
 }
 
@@ -144,17 +145,18 @@ void start(Device* device) {
   options.hold = placement.hold;
   options.memory = chosen_memory();
   options.report_delay = Worker::report_delay(options.nodes);
-  // With the other policies, the policy alone decides where regions run.
+  // An idle node may run a region that waits on a busy node. The other policies choose nodes by a fixed rule, which
+  // this would break.
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;
   ClusterPlace place = {room.begin, room.bytes, has_gpus, options.nodes};
   auto* head = new (g_room) ClusterHead(device, place, room.limit, options);
   g_cluster = head;
   ClusterWrites writes = chosen_writes();
   head->set_writes(writes.may_write, writes.checks, writes.by_pages);
-  // Checked here, so that not each worker prints the same message.
+  // Checked here before the workers check it, so that the message is printed once and not by each worker.
   if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();
   for (int i = 0; i < device->member_count; ++i) {
-    uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};
+    uint64_t words[] = {room.begin, room.bytes, join_flags_of(device->members[i], has_gpus), word_of(writes)};
     auto* member = static_cast<Node*>(device->members[i]->state);
     auto kind = static_cast<uint32_t>(kind_of_member(device->members[i]));
     uint64_t slots = ask_node(member, frame_of(ClusterFrame::kJoin, 4), "joining the cluster", words);
@@ -213,7 +215,7 @@ bool has_room(Device* device, size_t bytes) { return head_of(device).has_room(by
 void wait_begins(Device* device, bool singly) { head_of(device).wait_begins(singly); }
 void await(Device* device, uint64_t number) { head_of(device).await(number); }
 
-// Also makes parts of copies, as the waiting thread may be the program's only one.
+// Called by a thread that waits. It also makes parts of copies, as it may be the program's only thread.
 void progress(Device* device) {
   bool is_usable = !device->lost && node_job() != nullptr;
   if (is_usable && device->holds_back) wait_begins(device, false);

@@ -32,7 +32,7 @@ struct LoadedImage {
 
 struct Variable {
   const void* host;  // null: a variable of an image
-  // Null: a variable of the program or a library, which workers do not unload.
+  // Null: the variable belongs to the program or to a library, which workers do not unload.
   const LoadedImage* image;
   uint64_t bytes;
   Places* places;
@@ -45,7 +45,7 @@ List<Variable> g_variables;
 
 template <class T>
 T* make_zero() {
-  auto* made = make_array<T>("what a cluster knows of a program's code", 1);
+  auto* made = make_array<T>("the addresses of a program's code on a cluster", 1);
   return made;
 }
 
@@ -98,6 +98,7 @@ bool is_variable(const Device* device, const Places& places, const char* name, b
                  "(--devices=cluster or cluster:gpu)");
 }
 
+// Finds the address in the cluster's memory of a variable that has been added before.
 bool find_known(const void* host, const Places& places, uint64_t& address) {
   Guard guard(g_lock);
   for (const Variable& variable : g_variables) {
@@ -108,7 +109,7 @@ bool find_known(const void* host, const Places& places, uint64_t& address) {
   return false;
 }
 
-// Reads the variable's first value, which must be the same on all members: no kernel has run yet.
+// Reads the first value of a variable that no kernel has used yet. It must be the same on all members.
 void read_first_value(Device* device, const Places& places, uint64_t bytes, const char* name, char* value) {
   auto* other = static_cast<char*>(std::malloc(bytes));
   if (other == nullptr) fatal("no memory for a variable of %lu bytes", bytes);
@@ -139,6 +140,7 @@ uint64_t address_of_variable(Device* device, Variable known, const Places& place
   return address;
 }
 
+// Removes a variable of the image from the list. Returns false if there is none left.
 bool take_variable(const LoadedImage* image, Variable& to) {
   Guard guard(g_lock);
   for (size_t i = 0; i < g_variables.count(); ++i) {
@@ -177,7 +179,7 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
   }
 }
 
-// Warns of members that get no regions because there is no image for their kind.
+// Warns that some members get no regions because the module has no image for their kind.
 static void warn_of_idle(const Device* device, const Module& module, uint32_t kinds) {
   bool are_gpus = (kinds & bit_of(MemberKind::kGpu)) == 0;
   int count = count_members(device, are_gpus ? MemberKind::kGpu : MemberKind::kProcessor);
@@ -235,7 +237,7 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
 
 namespace {
 
-// A kernel that all members are asked for at the same time. The answers arrive on the thread that polls the wire.
+// A kernel for whose addresses all members have been asked. The thread that polls the wire gets the answers.
 struct FoundKernel {
   struct Answer : Operation {
     FoundKernel* of;
@@ -243,10 +245,11 @@ struct FoundKernel {
   Entry* kernel;
   Operation* waiter;
   Device* device;
-  int left;
+  int left;                    // answers that have not arrived
   Answer answers[kMostNodes];  // entry k is node k's
 };
 
+// Called for each answer. The last one completes the search and frees the record.
 bool take_answer(Operation* operation) {
   FoundKernel* found = static_cast<FoundKernel::Answer*>(operation)->of;
   if (--found->left != 0) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels and `declare target` variables of a cluster. Each node has its own copies of them, at its own addresses. The
-// program names a kernel by a number. Any thread.
+// Kernels and `declare target` variables of a cluster. Each node has them at its own addresses. The program knows a
+// kernel by a number, and a variable by an address in the cluster's memory. Any thread.
 #pragma once
 
 #include "device/contract/device.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies between the program and the cluster that no thread waits for. Each is a task of node 0 (head.hpp). Small ones
-// are made at once by the thread that finds that they can start, under the node's lock. Others are made in parts,
-// without the lock, by threads that have nothing else to do (EarlySubmission::copy_part), which poll the wires between
-// the parts.
+// Copies between the program and the cluster that no thread waits for. Each is a task of node 0 (head.hpp). Small
+// copies are made as a whole, under the node's lock, by the thread that finds that they can start. Large copies
+// (OrderedCopies::in_parts) are made in parts, without the lock, by threads that have nothing else to do
+// (EarlySubmission::copy_part), which poll the wires between the parts.
 #include "base/report.hpp"
 #include "device/contract/tool_reports.hpp"
 #include "device/cluster/head/head.hpp"
@@ -17,7 +17,7 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace image;
 
-// Lists for each copy to the device the words that may be pointers. Needs no lock.
+// Adds a list for each copy: of a copy to the device, the words that may be pointers. Needs no lock.
 void ClusterHead::find_pointers(const DeviceCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const {
   for (uint32_t i = 0; i < count; ++i) {
     List<uint64_t>& found = pointers.push({});
@@ -25,7 +25,7 @@ void ClusterHead::find_pointers(const DeviceCopy* copies, uint32_t count, List<L
   }
 }
 
-// Notes the pointers in the cluster's memory. Returns whether one of them was not known.
+// Notes the words that find_pointers has found in the copies. Returns whether one of the pointers was not known.
 bool ClusterHead::note_copied(const Copies& copies, const List<List<uint64_t>>& pointers) {
   bool is_new = false;
   for (uint32_t i = 0; i < copies.count; ++i) {
@@ -46,7 +46,7 @@ bool ClusterHead::copy(const Copies& copies) {
   return note_copied(copies, pointers);
 }
 
-// Makes one part. Returns true if it was the last one. Needs no lock: the task has started.
+// Makes the next part. Returns true if it was the last one. Needs no lock: the task has started.
 bool ClusterHead::copy_more(Copying& copying) const {
   constexpr size_t kPart = 1 << 20;
   const Copies& copies = *copying.copies;
@@ -67,6 +67,7 @@ bool ClusterHead::copy_more(Copying& copying) const {
   return copying.copy == copies.count;
 }
 
+// `copying_` contains no record of copies on which a thread works, so no other thread works on the same copies.
 bool ClusterHead::copy_part() {
   Copying copying;
   {
@@ -85,6 +86,7 @@ bool ClusterHead::copy_part() {
   return true;
 }
 
+// Ends the task, or lets it wait until its new pointers have been taken into account (waits_for_notes).
 void ClusterHead::end_copying(const Copying& copying) {
   List<List<uint64_t>> pointers;
   bool looks = copying.copies->looks_later;
@@ -97,7 +99,8 @@ void ClusterHead::end_copying(const Copying& copying) {
   });
 }
 
-// The task that makes these copies. It may also use the gaps between copies that are at most `apart` bytes apart.
+// Returns a task that makes these copies, and notes the pointers in them. The task may also use the gap between two
+// copies that are at most `apart` bytes from each other.
 NewTask ClusterHead::task_of(const OrderedCopies& given, const List<List<uint64_t>>& pointers, uint64_t apart) {
   NewTask task;
   task.is_on_host = true;

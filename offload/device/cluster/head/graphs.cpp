@@ -9,8 +9,8 @@ namespace marline::offload::device {
 
 namespace {
 
-// The number of replayed tasks for each node after which the nodes are sent the tasks so far, before the iteration's
-// end: about 10 microseconds of the program's work.
+// After so many replayed tasks for each node, the nodes are sent these tasks, although the iteration has not ended. The
+// program takes about 10 microseconds for so many tasks.
 constexpr uint64_t kTasksPerNode = 16, kNewArgumentsPerNode = 64;
 
 }  // namespace
@@ -23,12 +23,13 @@ void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may
   }
 }
 
-// Returns null if the plan has been given up.
+// Returns null if the plan has been given up: then all its nodes have been sent kUnplan.
 ClusterGraphs::KeptForms* ClusterGraphs::plan_of(uint64_t number) {
   KeptForms* kept = plans_.find(number);
   return kept != nullptr && kept->nodes != 0 ? kept : nullptr;
 }
 
+// Forgets the plan if it has been given up and no replay of it is left.
 void ClusterGraphs::forget_plan(uint64_t number) {
   KeptForms* kept = plans_.find(number);
   if (kept == nullptr || kept->nodes != 0) return;
@@ -83,6 +84,7 @@ void ClusterGraphs::remove(GraphNumber number) {
   head_.end_graph(number);
 }
 
+// Whether the graph's next task in the plan is the same kernel and uses the same data.
 bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask& task) {
   // Null if the plan has been given up.
   const KeptForms* kept = plan_of(graph.plan);
@@ -90,6 +92,7 @@ bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask&
          head_.is_next(task);
 }
 
+// Adds tasks, and an operation that may be null, to the graph's replay.
 void ClusterGraphs::note_repeated(const Graph& graph, uint64_t tasks, Operation* operation) {
   for (Replay& replay : replays_) {
     if (replay.first != graph.first) continue;
@@ -124,6 +127,7 @@ bool ClusterGraphs::repeat_all(GraphNumber number, uint64_t uses, Operation* ope
   return true;
 }
 
+// Whether the plan can replay the iteration, which has no kernel yet, as a whole: see repeat_all in the header.
 bool ClusterGraphs::may_repeat_all(const Graph& graph, uint64_t uses) {
   bool has_plan = graph.plan != 0 && plan_of(graph.plan) != nullptr;
   return has_plan && graph.replayed == graph.plan && graph.uses_before == uses && graph.next == 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In the program: repeats iterations of persistent graphs (submission/replay/graph_iterations.cpp) as replays of the
-// core's Head (cluster/replay/graphs.hpp). A node gets the kernels of its tasks once, with its share of a plan, and
-// after that only the words that have changed. Under the lock of node 0.
+// core's Head (cluster/replay/graphs.hpp). A node gets the kernels of its tasks once, with its share of a plan. For
+// each replay it then gets only the words that have changed. Under the lock of node 0.
 //
 // The caller guarantees that the next kernel has the same predecessors as in the iteration before. Everything else is
-// compared here: the kernel, how it is started, and what it may use. A kernel that differs cuts the iteration: the rest
-// of it is created as usual. The kernels of a replay count as ended only when the whole replay has ended, so their
-// operations end together.
+// compared here: the kernel, how it is started, and the data that it may use. A kernel that differs cuts the iteration:
+// this kernel and the rest of the iteration are created as usual. The kernels of a replay count as ended only when the
+// whole replay has ended, so their operations end together.
 #pragma once
 
 #include "cluster/dataflow/head.hpp"
@@ -19,15 +19,15 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
-// How the nodes start a kernel, and how warnings and errors name it.
+// How the nodes start a kernel, and its name for warnings and errors.
 struct KernelForm {
   const uint64_t* codes = nullptr;  // addresses of the code, by node; permanent
-  KernelCall call;                  // `code` is not set
+  KernelCall call;                  // without `code`, which is different on each node
   // The region's name, and the text that says where it is in the source, or null. Both are permanent.
   const char *name = nullptr, *where = nullptr;
 
   [[nodiscard]] bool starts_as(const KernelForm& other) const { return codes == other.codes && call == other.call; }
-  // Writes how the node starts the kernel.
+  // Writes the call of the kernel with the code's address on this node.
   void write(NodeNumber node, BlobWriter& blob) const {
     KernelCall there = call;
     there.code = codes[node];
@@ -43,10 +43,12 @@ class ClusterGraphs {
  public:
   explicit ClusterGraphs(Head& head) : head_(head) {}
 
-  // Begins an iteration. `has_barrier`: all kernels launched before it have ended. `uses`: must change whenever kernels
-  // may use other data with the same maps. Returns whether the iteration can be repeated as a whole.
+  // Begins an iteration. `has_barrier`: all kernels launched before it have ended. `uses`: a number that must change
+  // whenever kernels with the same maps may use other data than before (ClusterHead::uses). Returns whether the
+  // iteration can be repeated as a whole.
   bool begin(GraphNumber graph, bool has_barrier, uint64_t uses);
   void end(GraphNumber graph);
+  // The graph has no further iteration.
   void remove(GraphNumber graph);
 
   // The next kernel of an open iteration. Returns true if it is replayed; `number` is then its task. Returns false if
@@ -57,19 +59,21 @@ class ClusterGraphs {
   // the same plan has replayed that iteration to its end and the kernels use the same data: then the nodes have
   // everything that they need. Returns false if nothing was done.
   [[nodiscard]] bool repeat_all(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
-  // As repeat_all, but with other arguments: `renew_next` must be called for each kernel.
+  // As repeat_all, but the kernels' arguments may differ: `renew_next` must be called for each kernel.
   [[nodiscard]] bool renew(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
-  // The next kernel, with changed words. `first`: the index among a kernel's words of its first argument. Returns false
-  // if the iteration has been cut. `is_reported`: set if the nodes must be sent the kernels so far.
+  // Replays the next kernel with these changed words. `first`: the index of the kernel's first argument among its
+  // words. Returns false if the iteration has been cut. Sets `is_reported` if the caller must send the messages of the
+  // core, which contain the kernels replayed so far.
   [[nodiscard]] bool renew_next(GraphNumber graph, uint64_t uses, const ChangedWord* words, size_t count,
                                 uint32_t first, bool& is_reported);
+  // How many iterations have been repeated as a whole.
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // Notes a task that has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
   // The kernel of a replayed task that has not ended.
   [[nodiscard]] const KernelForm& kernel_of(TaskNumber replayed);
   // `begin_again`: another task replaces a task of the replay (late_pointers.cpp). `end_again`: such a replacement has
-  // ended. The replay, named by its first task, ends when all its replacements have ended.
+  // ended. A replay, which is named by its first task, ends when its tasks and all replacements of them have ended.
   void begin_again(TaskNumber first);
   void end_again(TaskNumber first);
 
@@ -108,7 +112,7 @@ class ClusterGraphs {
     uint64_t plan = 0;
     uint64_t tasks = 0;           // number of tasks so far
     List<Operation*> operations;  // one for each task, or one for all
-    uint64_t open = 0;            // replacements of its tasks that have not ended
+    uint64_t open = 0;            // how many replacements of its tasks have not ended
     bool has_ended = false;       // all tasks except the replacements have ended
   };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides how long regions wait to be placed together with others (Head::set_groups). These are functions of
-// ClusterHead (head.hpp).
+// Decides how long regions wait to be placed in a group with regions that are created after them (Head::set_groups).
+// These are functions of ClusterHead (head.hpp).
 //
 // Invariant: waiting regions are planned when the program begins to wait, when a node reports a free slot, when enough
-// others have been created, or by `look_at_held`. This function is called after each poll of the wire. While the
+// others have been created, or by `look_at_held`. That function is called after each poll of the wire. While the
 // program's only thread computes, the watchdog's thread polls.
 #include "device/cluster/head/head.hpp"
 
@@ -18,12 +18,12 @@ namespace {
 
 // All in nanoseconds.
 constexpr uint64_t kApart = 50'000;   // regions created further apart do not wait for each other
-constexpr uint64_t kPause = 200'000;  // after no region for so long, none is expected soon
+constexpr uint64_t kPause = 200'000;  // if no region has been created for so long, none is expected soon
 // The longest time that a node without work waits while regions are being created.
 constexpr uint64_t kAtMost = 2'000'000;
 constexpr double kLatency = 20'000;  // time of a message; only the order of magnitude matters
-// Planning a group costs 5 us a task. Regions that take less than 50 us for each slot of all nodes end too fast to be
-// worth it.
+// A region waits only if it takes at least this time for each slot of all nodes: with S slots, S times 50 us. The nodes
+// then end at most one region in 50 us, and planning in groups takes the program 5 us for each.
 constexpr double kLeastTime = 50'000;
 
 // 32 regions for each slot: enough for 16 steps of a stencil with two tasks for each slot.

@@ -32,7 +32,7 @@ uint64_t to_own_clock(NodeNumber node, uint64_t time) {
   return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
 }
 
-// No limit on the number of started tasks: a thread of the program waits for the start of each.
+// For node 0: there is no limit on the number of tasks that have been started and have not ended.
 constexpr size_t kAllAtOnce = ~size_t{0};
 
 const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr, nullptr, nullptr};
@@ -46,7 +46,7 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
       node_(0, kAllAtOnce, place, {}, kSide),
       head_(options) {
   memory_.open(place.begin, place.bytes, limit);
-  // Nanoseconds. A region of unknown duration is worth spreading over the nodes.
+  // In nanoseconds, for regions whose duration is not known: long enough that these are spread over the nodes.
   constexpr double kUnknownTime = 1'000'000;
   head_.placement.set_unknown_time(kUnknownTime);
   set_link(kTimePerByte);
@@ -67,6 +67,8 @@ TaskNumber ClusterHead::create(NewTask task, const Known& known) {
   return number;
 }
 
+// Sends the core's messages and lets node 0 handle the ones for it, until there are none left. Then adds the operations
+// of tasks that have ended to `finished`.
 void ClusterHead::pump(Finished& finished) {
   cluster_times().set_wanted(is_reported(MARLINE_ON_TIMES));
   do {
@@ -87,7 +89,8 @@ void ClusterHead::pump(Finished& finished) {
   warn_of_memory();
 }
 
-// Warns once: the program's results are right, but it uses more memory than MARLINE_CLUSTER_MEMORY allows.
+// Warns once if a node needs more memory than MARLINE_CLUSTER_MEMORY allows. The program's results are right all the
+// same.
 void ClusterHead::warn_of_memory() {
   const Head::Counts& counts = head_.counts;
   if (has_warned_ || counts.over_budget == 0) return;
@@ -98,6 +101,7 @@ void ClusterHead::warn_of_memory() {
       device_->number, counts.over_bytes, counts.over_node);
 }
 
+// Records the end of a task, and adds its operation to `finished`. Forgets the oldest tasks if they have ended.
 void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   Known& known = known_.reach(task);
   if (known.state != Known::State::kUnknown) count_up(cluster_statistics().under_way, -1);
@@ -109,7 +113,8 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   if (!recreated_.is_empty()) forget_recreated(task);
   if (known.replay != 0) graphs_.end_again(known.replay);
   if (known.operation != nullptr) {
-    // If the node's times are not known, use the program's: when the task was submitted and when its end is known.
+    // If take_times has not set the times, the operation lasts from the submission to now, when the program learns of
+    // the end.
     if (known.operation->by == nullptr) known.operation->end = now();
     finished.push(known.operation);
     known.operation = nullptr;
@@ -131,13 +136,14 @@ void ClusterHead::finish(Finished& finished, bool polls) {
       continue;
     }
     int counted = hooks_share(operation);  // read before the operation's end, which may free it
-    // The operation is a kernel or copies, or the record of a thread that waits for one of node 0's tasks or for a
-    // buffer's last copy to go. In the latter case `ended` wakes the thread.
+    // The operation belongs to a kernel or to copies, or it is an Awaited: then `ended` wakes the thread that waits for
+    // it.
     (void)operation->ended(operation);
     add_operations(-counted);
   }
 }
 
+// Reports the recorded times to the tools.
 void ClusterHead::report_noted() {
   List<TimedEntry> noted;
   {
@@ -147,6 +153,8 @@ void ClusterHead::report_noted() {
   report_times(device_, noted);
 }
 
+// Sends a message of the core to its node. A message to node 0 is queued in this process. Before that, node 0 gets the
+// buffers that the message names.
 void ClusterHead::send(Message& message) {
   bool is_task = message.kind == MessageKind::kAssign;
   if (message.to != 0 && is_task) return send_task(message);
@@ -185,7 +193,7 @@ void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   if (holder != nullptr) note_pointers(*holder, pointers);
 }
 
-// Notes the words as pointers. Returns whether one of them was not known.
+// Notes the words as pointers in the buffer. Returns whether one of them was not known.
 bool ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& words) {
   bool is_new = false;
   for (uint64_t word : words) {
@@ -223,7 +231,7 @@ void ClusterHead::note_at_end() {
   note("cluster: idle nodes have run %lu region%s that waited on busy ones", moved, moved == 1 ? "" : "s");
   uint64_t postponed = postponing_.regions;
   if (postponed != 0) {
-    note("cluster: regions behind which nobody looked at once at what they had written: %lu", postponed);
+    note("cluster: regions whose data was not compared at once: %lu", postponed);
   }
   uint64_t groups = head_.counts.groups, tasks = head_.counts.in_groups;
   if (groups != 0)
@@ -243,7 +251,8 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
     bool is_transfer = static_cast<TimedWhat>(entry.what) == TimedWhat::kTransfer;
     entry.node = static_cast<uint16_t>(peer);
     entry.begin = to_own_clock(is_transfer ? entry.peer : entry.node, entry.begin);
-    // The clocks of two nodes are only known to within some microseconds.
+    // The offset between two nodes' clocks is only known to within some microseconds, so a transfer could seem to end
+    // before it begins.
     entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);
     if (static_cast<TimedWhat>(entry.what) != TimedWhat::kKernel) {
       cluster_times().entries.push(entry);
@@ -256,7 +265,7 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 }
 
 // Called when a kernel has stored a new pointer. The data that a task uses is determined when the task is created, by
-// the pointers known then. So from now on tasks are created only when their predecessors have ended. Successors of the
+// the pointers known then. So from now on a task is submitted only when its predecessors have ended. Successors of the
 // kernel that exist already, also as a part of a graph's iteration that nodes repeat by themselves, are replaced
 // (late_pointers.cpp). In most programs there are none, as the successors of a kernel's first run are created after
 // that run (submission/queue/submission.cpp).
@@ -267,7 +276,8 @@ void ClusterHead::note_new_pointer() {
 
 void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) {
   CheckFinding finding;
-  if (count * sizeof *words != sizeof finding) fatal("worker %d has found what the program does not understand", peer);
+  if (count * sizeof *words != sizeof finding)
+    fatal("worker %d has sent a finding that the program does not understand", peer);
   std::memcpy(&finding, words, sizeof finding);
   Guard guard(node_.lock);
   const CheckedKernel* kernel = known_.has(finding.task) ? known_[finding.task].checked : nullptr;
@@ -275,7 +285,8 @@ void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) 
   if (kernel != nullptr && buffer != nullptr) report_finding(*kernel, *buffer, finding, peer);
 }
 
-// Starts a task of node 0. A task that no thread waits for makes copies, or does nothing.
+// Starts a task of node 0. If a thread waits for the start, that thread does the task's work. Any other task of node 0
+// makes copies, or does nothing.
 void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   if (known_[task].is_kernel()) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
@@ -291,9 +302,9 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   host->waiter = nullptr;
 }
 
-// Creates a task of node 0. The calling thread does its `work` between the task's start and its end. A wait is counted
-// as an operation only after the lock is released, when another thread may already have ended the operation. Until then
-// the count is one too low.
+// Creates a task of node 0, waits for its start, calls `work`, and waits for the task's end. A wait is counted as an
+// operation only after the lock is released, when another thread may already have ended the operation. Until then the
+// count is one too low.
 template <class Work>
 void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work work) {
   HostTask self;
@@ -327,6 +338,7 @@ void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work 
   if (must_wait) end.wait(what, bytes);
 }
 
+// Ends the program if the bytes do not lie in one buffer. `what`: their use, for the message.
 ClusterBuffer& ClusterHead::buffer_at(uint64_t address, uint64_t bytes, const char* what) {
   ClusterBuffer* buffer = memory_.at(address);
   if (buffer == nullptr || address + bytes > buffer->end) {
@@ -347,7 +359,7 @@ bool ClusterHead::has_room(uint64_t bytes) {
   return memory_.has_room(bytes);
 }
 
-// Under the lock. The buffer can be forgotten at the earliest by the next pump.
+// Under the lock. The returned buffer stays valid until the next pump.
 ClusterBuffer& ClusterHead::begin_release(uint64_t address) {
   ClusterBuffer* buffer = memory_.at(address);
   if (buffer == nullptr || buffer->begin != address) {
@@ -365,7 +377,8 @@ void ClusterHead::release(uint64_t address) {
   under_lock([&] { begin_release(address); });
 }
 
-// When the wait ends, the removal has been sent to the nodes. All later messages to a node arrive after it.
+// When the wait ends, each node has been sent the message that drops its copy. Later messages to a node arrive after
+// it.
 void ClusterHead::remove_variable(uint64_t address) {
   Awaited gone(device_);
   add_operations(hooks_share(&gone));
@@ -418,17 +431,17 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
-// Copies that are at most this far apart become one access, together with the gap between them, as many ranges cost
-// more to fetch. For copies to the device the gap counts as written, and a region that writes there at the same time
-// would lose its results. So these are joined only if all of them fill new memory.
+// Returns how many bytes two copies may be apart to become one access, together with the gap between them. One range
+// costs less to fetch than many. But for copies to the device the gap counts as written, and a region that writes there
+// at the same time would lose its results. So these are joined only if all of them fill new memory.
 uint64_t ClusterHead::join_distance(const DeviceCopy* copies, uint32_t count) {
   constexpr uint64_t kNear = 4096;
   bool only_fills = std::all_of(copies, copies + count, [](const DeviceCopy& one) { return one.fills; });
   return !copies[0].is_to_device || only_fills ? kNear : 0;
 }
 
-// Makes all copies in one task: as separate tasks, each would wait for an answer of the node that has the data. All go
-// in one direction.
+// Makes all copies, which go in one direction, in one task: as separate tasks, each would wait for an answer of the
+// node that has the data.
 void ClusterHead::copy_all(const DeviceCopy* copies, uint32_t count) {
   uint64_t bytes = 0;
   List<List<uint64_t>> pointers;
@@ -463,6 +476,8 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, node_.memory_at(from), bytes); });
 }
 
+// Whether a task with these predecessors is submitted early: a direct or indirect predecessor is a kernel that has not
+// ended.
 bool ClusterHead::is_submitted_early(const uint64_t* after, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     TaskNumber task = present(after[i]);
@@ -474,7 +489,7 @@ bool ClusterHead::is_submitted_early(const uint64_t* after, uint32_t count) {
   return false;
 }
 
-// Only sends messages. It needs no pump, as it starts and ends no task of node 0.
+// This only causes messages to nodes. It needs no pump, as no task of node 0 starts or ends by it.
 void ClusterHead::await(TaskNumber kernel) {
   Guard guard(node_.lock);
   head_.await(present(kernel));

@@ -19,17 +19,19 @@ using namespace cluster;
 using namespace image;
 using namespace wire;
 
-// The index of the first argument among a kernel's words. The launch words of a GPU come first, and are not addresses.
-// Code of GCC has none, as it is not compiled for GPUs.
+// The index of the first argument among a kernel's words. If a member is a GPU, the words of a GPU launch come before
+// the arguments; they are no addresses. Code of GCC (`in_memory`) has no such words, as it is not compiled for GPUs.
 uint32_t ClusterHead::first_argument(bool in_memory) const { return has_gpus_ && !in_memory ? kGpuLaunchWords : 0; }
 
+// Whether word i is an argument that is an address in a `declare target` variable.
 bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i, size_t first) {
   const ClusterBuffer* buffer = i >= first && memory_.is_inside(words[i]) ? memory_.at(words[i]) : nullptr;
   return buffer != nullptr && buffer->places != nullptr;
 }
 
-// Sends a task to its node, with the ranges that it uses, at the node's addresses, and the kernel. A speculative copy's
-// message names no accesses, so the accesses of the original task are sent with every task.
+// Sends a task to its node: the message of the core, the ranges that the task uses, the kernel and its words. Addresses
+// are the node's. The core's message for a speculative copy names no accesses, so every task is sent with the accesses
+// that it was created with.
 void ClusterHead::send_task(const Message& message) {
   Known& known = known_[message.task];
   const List<uint64_t>& words = head_.made(message.task).words;
@@ -67,6 +69,7 @@ void ClusterHead::send_plan(const Message& message) {
   send_blob(*node_job(), message.to, blob);
 }
 
+// Appends the words of a kernel: its arguments, after the words of a GPU launch if there are any.
 void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
   const uint64_t* words = launch.arguments;
   uint32_t count = launch.count;
@@ -79,8 +82,8 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
 }
 
 // Whether a later iteration may repeat the kernel with these words. It may not if a word is a variable's address, which
-// is different on each node, while a plan's words are for any node. It may not if writes are checked, as the checked
-// ranges are different for each task. And it may not if the words are in memory and there is a GPU, as repeat_kernel
+// is different on each node, while a plan's words are for any node. It may not if writes are checked, as each task
+// has its own checked ranges. And it may not if the words are in memory and there is a GPU, as repeat_kernel
 // then assumes that all kernels have the words of a GPU launch.
 bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   const uint32_t first = first_argument(in_memory);
@@ -90,8 +93,8 @@ bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   return !checks_ && !(has_gpus_ && in_memory);
 }
 
-// The node that the program names for the kernel. If the node is only a hint and has no code of the kernel, it is
-// ignored.
+// The node on which the program wants the kernel to run. The node is only a hint if the region's device is
+// the cluster itself and not a member of it. A hint is ignored if its node has no code of the kernel.
 NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) const {
   if (launch.node == 0) return kAnyNode;
   MemberKind kind = kind_of_member(device_->members[launch.node - 1]);
@@ -164,8 +167,9 @@ bool ClusterHead::begin_iteration(uint64_t graph, bool has_barrier) {
   return may_be_whole;
 }
 
-// A number for everything that list_accesses depends on besides a launch's spans. While comparisons are postponed, each
-// call returns another number, so no iteration can be repeated.
+// Returns a number that changes with the state that list_accesses reads besides a launch's spans: the known pointers,
+// the variables, and Device::has_far_pointers. While comparisons are postponed, each call returns another number, so no
+// iteration can be repeated.
 uint64_t ClusterHead::uses() {
   bool is_postponing = postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds;
   if (is_postponing) return uint64_t{1} << 63 | ++uses_of_all_;
@@ -185,8 +189,8 @@ bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* oper
   return is_repeated;
 }
 
-// `changed` counts arguments without the leading null; the launch words of a GPU do not change. If a new value may be
-// an address of the device, the kernel may use other data, so it is not repeated.
+// The indices in `changed` count arguments without the leading null pointer; the words of a GPU launch do not change.
+// If a new value may be an address in the cluster's memory, the kernel may use other data, so it is not repeated.
 bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
   const uint32_t first = has_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
   Finished finished;

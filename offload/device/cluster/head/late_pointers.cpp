@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replaces tasks that were created before all data that they use was known. These are functions of ClusterHead
+// Replaces tasks that were created before the program knew all data that they use. These are functions of ClusterHead
 // (head.hpp).
 //
-// What a task uses is decided when it is created, by the pointers that are known then. A task that is submitted early
-// may be ordered after a kernel T that is going to store another pointer. So T's node reports the pointers that it has
-// found, and then asks the program before it ends T (ClusterNode::end_when_allowed). Until the node has the answer, no
-// task after T starts on any node. The program finds the tasks after T that would use more data now, and all tasks
-// after these. It leaves them out: they will not run. Each is replaced by another task in the same order, with all the
-// data that it uses. When the nodes have confirmed that the left-out tasks do not run, T may end. The same is done for
-// a copy to the device that contains a pointer which was not there when the copy was submitted; in that case the
-// program's process asks itself.
+// The data that a task may use is determined when the task is created, by the pointers that are known then. A task that
+// is submitted early may be ordered after a kernel T that is going to store another pointer. So T's node reports the
+// pointers that it has found, and then asks the program before it ends T (ClusterNode::end_when_allowed). Until the
+// node has the answer, no task after T starts on any node. The program finds the tasks after T that would use more data
+// now, and all tasks after these. It leaves these tasks out: they will not run. Each is replaced by a new task with the
+// same kernel and the same order, and with all data that it may use. When the nodes have confirmed that the left-out
+// tasks do not run, T may end. The same is done for a copy to the device that contains a pointer which was not there
+// when the copy was submitted; in that case the program's process asks itself.
 //
 // The core allows this order of creation: let X be left out, and let Y have been created after X and stay. Then Y is
 // not ordered after X in the program, so X's replacement may be ordered after Y. The replacement is ordered after X
@@ -27,7 +27,8 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// Returns the task's replacement, or the task itself, as in nearly all cases. Under the lock, as all functions here.
+// Returns the task's replacement, or in nearly all cases the task itself, as it has none. Called under the lock, as are
+// all functions of this file except take_question and take_note_taken.
 TaskNumber ClusterHead::present(TaskNumber task) const {
   for (const Recreated& one : recreated_) {
     if (one.task == task) return one.by;
@@ -35,6 +36,7 @@ TaskNumber ClusterHead::present(TaskNumber task) const {
   return task;
 }
 
+// The replacement `by` has ended.
 void ClusterHead::forget_recreated(TaskNumber by) {
   for (size_t i = recreated_.count(); i-- > 0;) {
     if (recreated_[i].by == by) recreated_.erase(i);
@@ -47,8 +49,10 @@ ClusterHead::OpenTask* ClusterHead::find_open(List<OpenTask>& open, TaskNumber n
   return found != open.end() && found->number == number ? found : nullptr;
 }
 
+// Adds to the accesses all data that they lead to by the pointers known now.
 void ClusterHead::make_wider(List<TaskAccess>& accesses) { memory_.add_reachable(uses_all(), accesses); }
 
+// Whether make_wider would add bytes to these accesses.
 bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
   auto bytes_of = [](const List<TaskAccess>& accesses) {
     uint64_t bytes = 0;
@@ -61,6 +65,7 @@ bool ClusterHead::uses_more_now(const List<TaskAccess>& known) {
   return bytes_of(wider) > bytes_of(known);
 }
 
+// Whether the task has been replaced.
 bool ClusterHead::is_recreated(TaskNumber task) {
   if (!is_replayed(task)) return known_[task].state == Known::State::kReplaced;
   for (const Recreated& one : recreated_) {
@@ -69,6 +74,7 @@ bool ClusterHead::is_recreated(TaskNumber task) {
   return false;
 }
 
+// Whether the task is a kernel that may use data which was not known when it was created.
 bool ClusterHead::may_use_more(TaskNumber task) {
   if (is_replayed(task)) return uses_more_now(head_.graphs().task_of(task).accesses);
   return known_[task].is_kernel() && uses_more_now(head_.made(task).accesses);
@@ -81,7 +87,8 @@ void ClusterHead::list_open_predecessors(TaskNumber task, List<TaskNumber>& afte
 }
 
 // Lists all tasks that may be ordered after a task that has not ended. Of a replay all tasks are listed, as the program
-// does not know which of them have ended; the ended ones are not ordered after such a task.
+// does not know which of them have ended. That does no harm: a task that has ended is not ordered after one that has
+// not.
 void ClusterHead::list_open(List<OpenTask>& open) {
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     if (!known_[task].has_ended() && !head_.has_ended(task)) open.push({}).number = task;
@@ -137,8 +144,8 @@ void ClusterHead::list_to_recreate(TaskNumber after, List<TaskNumber>& to) {
   }
 }
 
-// Adds the predecessors that the replacement of `task` needs. `made`: the task itself, or a task that `task` has
-// replaced.
+// Adds the predecessors of the replacement of `task`: the predecessors of `made`, each by its own replacement. `made`:
+// the task itself, or a task that `task` has replaced.
 void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskNumber>& to) {
   List<TaskNumber> after;
   list_open_predecessors(made, after);
@@ -154,7 +161,7 @@ void ClusterHead::list_predecessors(TaskNumber task, TaskNumber made, List<TaskN
   }
 }
 
-// Makes a replacement from a task. It belongs to no graph, as the iteration that is being recorded contains the
+// Returns the replacement of a task. It belongs to no graph, as the iteration that is being recorded contains the
 // original. The replacement of a replayed task is pinned to the planned node, as it is not known any more whether the
 // program named a node. The words are copied, as the left-out task may still have to be sent.
 NewTask ClusterHead::copy_of(TaskNumber number) {
@@ -175,8 +182,8 @@ NewTask ClusterHead::copy_of(TaskNumber number) {
   return task;
 }
 
-// Returns what is known of the task, for its replacement. Both have the kernel, as the left-out task may still have to
-// be sent.
+// Moves the record of a task that is left out to its replacement, and returns it. Both records have the kernel, as the
+// left-out task may still have to be sent.
 ClusterHead::Known ClusterHead::leave(TaskNumber number) {
   Known known;
   if (is_replayed(number)) {
@@ -200,6 +207,7 @@ ClusterHead::Known ClusterHead::leave(TaskNumber number) {
   return known;
 }
 
+// Creates the replacement of a task that has been left out.
 void ClusterHead::recreate(TaskNumber number) {
   NewTask task = copy_of(number);
   if (!is_replayed(number)) head_.pass_on_last_of(number, task.last_of);
@@ -212,6 +220,8 @@ void ClusterHead::recreate(TaskNumber number) {
   recreated_.push({number, by});
 }
 
+// Replaces the tasks after `after` that must be replaced. Adds to `notified` the nodes that get a message about a
+// left-out task.
 void ClusterHead::recreate_successors(TaskNumber after, List<NodeNumber>& notified) {
   // The rest of the iteration is created with all the data that it uses.
   head_.cut_iteration();
@@ -231,8 +241,9 @@ static void send_word(NodeNumber node, ClusterFrame kind, uint64_t word) {
   node_job()->send(static_cast<int>(node), frame_of(kind, 1), &word);
 }
 
-// Returns whether the asking node must wait for other nodes' confirmations. The asking node itself gets the
-// cancellations before it gets an answer, so it need not confirm them. Returns false if there is nothing to wait for.
+// Replaces the tasks after the task `after`, which `asked` is about, and sends the cancellations of the left-out tasks
+// to their nodes. Returns true if nodes must confirm them before `after` may end: then the last confirmation calls
+// `answer`. The asking node need not confirm its cancellations, as it gets them before it gets the answer.
 bool ClusterHead::waits_for_notes(const OpenQuestion& asked, TaskNumber after) {
   List<NodeNumber> notified;
   recreate_successors(after, notified);
@@ -257,6 +268,7 @@ void ClusterHead::take_question(NodeNumber node, uint64_t question, TaskNumber t
   under_lock(take, true);
 }
 
+// Lets the task end that the question is about.
 void ClusterHead::answer(const OpenQuestion& asked) {
   if (asked.node != 0) return send_word(asked.node, ClusterFrame::kMayEnd, asked.question);
   asked.compares ? node_.end_at_once(asked.question) : node_.end(asked.question, 0);
@@ -266,7 +278,8 @@ void ClusterHead::take_note_taken(uint64_t number) {
   auto take = [&] {
     size_t at = 0;
     while (at < open_questions_.count() && open_questions_[at].number != number) ++at;
-    if (at == open_questions_.count()) fatal("a worker has taken note of what it was not told: is it another Marline?");
+    if (at == open_questions_.count())
+      fatal("a worker has confirmed a message that it was not sent: does it run another Marline?");
     if (--open_questions_[at].missing != 0) return;
     OpenQuestion asked = open_questions_[at];
     open_questions_.erase(at);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of a cluster, one for each worker: processors, GPUs, or both kinds. Finds out what the members have in
-// common. In the program.
+// The members of a cluster, one for each worker: processors, GPUs, or both kinds. These functions run in the program.
 #pragma once
 
 #include "device/contract/device.hpp"
@@ -25,11 +24,11 @@ void describe_cluster(DeviceFacts& facts);
 void refuse_unfit_members(const Device* device);
 void refuse_other_worker(const Device* device, int member);
 
-// The cluster's memory: its address range, and how many bytes of it each node has room for. All members must be
-// started. May suspend.
+// The address range of the cluster's memory. `limit`: how many bytes of it each node has room for.
 struct ClusterRoom {
   uint64_t begin, bytes, limit;
 };
+// All members must be started. May suspend.
 [[nodiscard]] ClusterRoom room_of_cluster(const Device* device);
 
 // Measures how many nanoseconds the copy of a byte from a member takes; returns at least `least`. May suspend.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocates the cluster's memory, tracks pointers in it, and finds what a kernel may use.
+// Allocates the cluster's memory, tracks pointers in it, and finds the data that a kernel may use.
 #include "device/cluster/head/memory.hpp"
 
 #include "base/make.hpp"
@@ -121,16 +121,16 @@ void ClusterMemory::use_whole(ClusterBuffer& buffer, List<TaskAccess>& to) {
   to.push({{buffer.number, 0, buffer.bytes()}, true});
 }
 
-// Adds accesses to all live buffers. Keeps the accesses that are in the list, as the task may use a buffer that has
-// been released.
+// Adds accesses to all buffers that have not been released. Keeps the accesses that are in the list: the task may use a
+// buffer that has been released since the task was created.
 void ClusterMemory::use_all(List<TaskAccess>& to) {
   for (ClusterBuffer* buffer : all_) {
     if (numbered(buffer->number) != nullptr) use_whole(*buffer, to);
   }
 }
 
-// Adds all that can be reached from the buffer by pointers, each buffer once. A buffer with pointers into itself is
-// used as a whole: it may be a block of memory that several mapped variables share.
+// Adds all buffers that can be reached from the buffer by pointers, each of them once. A buffer with pointers into
+// itself is used as a whole: it may be a block of memory that several mapped variables share.
 void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   List<ClusterBuffer*> open;
   if (first.visit != visit_) open.push(&first);
@@ -149,7 +149,7 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   }
 }
 
-// Returns false if the span is not in the cluster's memory.
+// Returns false if no buffer has the span's address. A span of 0 bytes stands for the whole buffer.
 bool ClusterMemory::find_range(const Span& span, ClusterRange& range) {
   ClusterBuffer* buffer = pointee_of(span.address);
   if (buffer == nullptr) return false;
@@ -165,8 +165,8 @@ void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
   if (span.has_pointers) follow(*known(range.buffer), to);
 }
 
-// The elements of a mapper and the data to which their pointers lead alternate, so several of the last accesses are
-// tried. This avoids a sort of all accesses.
+// A mapper lists in turns its elements and the data to which their pointers lead, so several of the last accesses are
+// tried. This keeps the list short without a sort.
 void ClusterMemory::add_access(List<TaskAccess>& accesses, const TaskAccess& added, uint64_t apart) {
   constexpr size_t kTurns = 4;
   size_t count = accesses.count();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's part in postponed comparisons: decides after which regions a node may compare only when another access
-// needs the result (Replica::postpone; docs/design/cluster-replicas.md, "Postponed comparisons").
+// The program's part in postponed comparisons: decides for which regions the node may postpone the comparison until
+// another access needs its result (Replica::postpone; docs/design/cluster-replicas.md, "Postponed comparisons").
 //
 // Invariant: the pointers that such a region has stored are not known. So from its creation on, every kernel uses all
-// memory, as with has_far_pointers, until the region's node has said that it has made all comparisons. Then the program
-// knows all pointers again, and no comparison is postponed any more.
+// memory, as with has_far_pointers, until the region's node has reported that it has made all comparisons. Then the
+// program knows all pointers again, and no comparison is postponed any more.
 //
 // This is worth it if a program waits for each of its regions and one node has all data that they use. Any other use of
 // the cluster ends it for the rest of the run: a program with several regions at a time is one that needs several
@@ -19,28 +19,29 @@ using namespace wire;
 
 namespace {
 
-constexpr uint32_t kLeastFit = 4;
+constexpr uint32_t kLeastFit = 4;       // comparisons are postponed after so many regions that allow it, in a row
 constexpr uint64_t kWorthIt = 4 << 20;  // bytes that a region must be able to write
-constexpr size_t kMostBuffers = 16;     // each kernel would then name all buffers
+constexpr size_t kMostBuffers = 16;     // while comparisons are postponed, each kernel names all buffers
 // Bytes that may be moved although no region needs them.
 constexpr uint64_t kSmall = 1 << 16;
 
 }  // namespace
 
-// Under the lock, as all functions here except the ones that wait.
+// Whether a kernel that is created now must use all memory. Called under the lock, as are all functions of this file
+// except take_compared and await_comparisons.
 bool ClusterHead::uses_all() const {
   if (postponing_.state == Postponing::kOn || postponing_.state == Postponing::kEnds) return true;
   return device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
 }
 
-// Whether the program waits for this kernel, and nothing else of the cluster is in flight.
+// Whether the program waits for this kernel, and no other task of the cluster is in flight.
 bool ClusterHead::is_alone(const Launch& launch) const {
   bool is_plain = !launch.is_submitted_early && !launch.is_deferred && launch.graph == 0 && launch.node == 0;
   return is_plain && launch.reduced_count == 0 && head_.under_way() == 0;
 }
 
-// Whether the node is the home of all data but the region's own and a small rest. Then a region that uses all memory
-// causes no transfer that it would not cause by itself.
+// Whether the node is the home of all data except the data in `accesses` and a few bytes. A region with these accesses
+// that must use all memory then causes hardly any transfer that it would not cause anyway.
 bool ClusterHead::are_others_at(NodeNumber node, const List<TaskAccess>& accesses) {
   if (memory_.count() > kMostBuffers) return false;
   List<TaskAccess> all;
@@ -51,8 +52,8 @@ bool ClusterHead::are_others_at(NodeNumber node, const List<TaskAccess>& accesse
   return elsewhere - own <= kSmall;
 }
 
-// Decides whether the comparison of a kernel that is about to be created may be postponed. `task` has the accesses of
-// the kernel itself; all memory is added if it must use all.
+// Decides whether the comparison of a kernel that is about to be created may be postponed. `task` has the data that the
+// kernel itself may use. All memory is added if the invariant above requires it.
 bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   Postponing& own = postponing_;
   if (own.state == Postponing::kOver) return false;
@@ -72,8 +73,8 @@ bool ClusterHead::may_postpone(const Launch& launch, NewTask& task) {
   return may;
 }
 
-// Counts kernels in a row whose comparisons could have been postponed. `bytes`: what the created kernel may use by
-// itself.
+// Counts kernels in a row, on one node, whose comparisons could have been postponed. `bytes`: how many bytes the
+// created kernel itself may use.
 void ClusterHead::note_fit(const Launch& launch, TaskNumber task, uint64_t bytes) {
   Postponing& own = postponing_;
   if (own.state != Postponing::kNotYet) return;
@@ -85,6 +86,7 @@ void ClusterHead::note_fit(const Launch& launch, TaskNumber task, uint64_t bytes
   if (node != 0 && bytes >= kWorthIt) ++own.fit;
 }
 
+// From now on no kernel's comparison is postponed. Asks the node to make the comparisons that it has postponed.
 void ClusterHead::end_postponing() {
   Postponing& own = postponing_;
   if (own.state == Postponing::kNotYet) own.state = Postponing::kOver;
@@ -106,9 +108,9 @@ void ClusterHead::take_compared() {
   finish(finished, true);
 }
 
-// Called before a kernel is created: if comparisons cannot stay postponed for it, waits until they are made, as the
-// kernel would use all memory otherwise. A kernel that is submitted early comes from a hook, which cannot wait. The
-// thread polls while it waits, as it may be unable to suspend here.
+// Called before a kernel is created. If comparisons cannot stay postponed while it runs, waits until they are made:
+// else the kernel would have to use all memory. A kernel that is submitted early is not waited for, as it comes from a
+// hook, which cannot wait. The thread polls while it waits, as it may be unable to suspend here.
 void ClusterHead::await_comparisons(const Launch& launch) {
   if (launch.is_submitted_early) return;
   Awaited compared(device_);

@@ -16,7 +16,7 @@ namespace marline::offload::device {
 
 class BlobWriter : public cluster::WordWriter<BlobWriter> {
  public:
-  // Leaves `front` bytes free before the written data, for the caller's header.
+  // Leaves `front` bytes free before the data, for a header that the caller writes.
   explicit BlobWriter(size_t front = 0) : used_(front) { reserve(256); }
   BlobWriter(const BlobWriter&) = delete;
   BlobWriter& operator=(const BlobWriter&) = delete;
@@ -30,10 +30,11 @@ class BlobWriter : public cluster::WordWriter<BlobWriter> {
     std::memset(to + whole - sizeof(uint64_t), 0, sizeof(uint64_t));  // clears the padding, which is sent, too
     std::memcpy(to, from, bytes);
   }
+  // Overwrites the word at this offset.
   void set(size_t at, uint64_t word) { std::memcpy(data_ + at, &word, sizeof word); }
 
   [[nodiscard]] size_t bytes() const { return used_; }
-  // The caller must free the result.
+  // Returns the memory, which the caller must free. The writer must not be used afterwards.
   [[nodiscard]] char* take() {
     char* taken = data_;
     data_ = nullptr;
@@ -70,8 +71,9 @@ class BlobReader : public cluster::WordReader<BlobReader> {
     if (const char* from = get_bytes(sizeof word)) std::memcpy(&word, from, sizeof word);
     return word;
   }
+  // Whether at least so many words are left. If not, `is_good` is false from then on.
   [[nodiscard]] bool has(uint64_t words) { return is_good_ = is_good_ && words <= left_ / sizeof(uint64_t); }
-  // Returns null if fewer bytes are left.
+  // Returns null if fewer bytes are left. Also skips the padding after the bytes, up to a whole word.
   const char* get_bytes(size_t bytes) {
     size_t whole = (bytes + 7) & ~size_t{7};
     is_good_ = is_good_ && whole >= bytes && whole <= left_;

@@ -20,17 +20,20 @@ enum class ClusterFrame : uint16_t {
   // A message of the core, between any two nodes: a blob, as words or as bulk data. Frame::a: when it was sent, or 0
   // (ClusterTimes).
   kMessage,
-  // To the program: a task has written bytes that it does not name, or that another task writes, too. Words: a
-  // CheckFinding.
+  // To the program: a task has written bytes that its depend clauses do not name, or that another task has written,
+  // too.
+  // Words: a CheckFinding.
   kFinding,
-  // To the program. Words: a buffer, and the words written there that may be pointers.
+  // To the program. Words: a buffer's number, and words that tasks have written there and that may be pointers.
   kPointers,
   // To the program. Words: entries of times.hpp.
   kTimes,
   // To the program. Words: a text. The program prints only the first one that it gets.
   kWarning,
-  // To the program: a task has run and may have stored a pointer that the program does not know yet. Words: the node's
-  // number of this question, and the task. The program answers with kMayEnd and the same number (late_pointers.cpp).
+  // To the program: a task has run and may have stored a pointer that the program does not know yet. Words: a number
+  // that
+  // the node gives to this question, and the task's number. The program answers with kMayEnd and the question's number
+  // (late_pointers.cpp).
   kAsksToEnd,
   kMayEnd,
   // From the program to a worker. Word: a number. The worker sends the number back in kHasTakenNote, which proves that
@@ -52,7 +55,8 @@ enum class ClusterFrame : uint16_t {
 }
 
 inline constexpr uint64_t kRunsOnGpu = 1;  // a GPU runs the worker's kernels
-// Kernels of Clang's code have the argument words of a GPU launch (serve_gpu.hpp).
+// At least one member is a GPU. So the words of every kernel of Clang's code begin with the words of a GPU launch
+// (serve_gpu.hpp), also on processors.
 inline constexpr uint64_t kHasGpuWords = 2;
 
 // What a check found (MARLINE_CLUSTER_WRITES=check). kUnnamed: a task has written bytes of a buffer that its depend

@@ -2,7 +2,7 @@
 //
 // Statistics of a node of a cluster, for `marline ps`: the report of each process has a part "cluster" with these
 // numbers. `sent`, `to_gpu` and `from_gpu` are written without a lock, the others under the node's lock. All are read
-// without a lock, so each number is right, but two numbers may be from different moments.
+// without a lock: each number is right, but two numbers may be from different moments.
 #pragma once
 
 #include <atomic>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records when a node does what, and passes the records to the program's tools.
+// Records the activities of a node, and passes the records to the program's tools.
 #include "device/cluster/protocol/times.hpp"
 
 namespace marline::offload::device {
 
 namespace {
 
-// The shortest activity that note_long records, in nanoseconds: there are many shorter ones.
+// The shortest activity that note_long records, in nanoseconds. Shorter ones are frequent, and would cost too much.
 constexpr uint64_t kShortest = 1000;
 constexpr int kTransfer = 2;  // ompt_target_data_transfer_to_device
 

@@ -25,7 +25,7 @@ struct TimedEntry {
   uint16_t node;  // the node that made the record; filled in by the program
   uint32_t peer;  // of a transfer: the node that has sent the bytes
   uint64_t begin, end;
-  uint64_t detail;  // of a kernel: the task; of a transfer: its bytes
+  uint64_t detail;  // of a kernel: its task's number; of a transfer: the number of bytes
 };
 inline constexpr size_t kTimedWords = sizeof(TimedEntry) / sizeof(uint64_t);
 static_assert(sizeof(TimedEntry) == kTimedWords * sizeof(uint64_t));
@@ -51,7 +51,7 @@ class ClusterTimes {
 // The records of this process, which is one node of one cluster.
 [[nodiscard]] ClusterTimes& cluster_times();
 
-// Records what the scope does, unless it takes less than a microsecond.
+// Records an activity from the begin to the end of its scope, unless it takes less than a microsecond.
 class TimedScope {
  public:
   explicit TimedScope(TimedWhat what) : what_(what), begin_(cluster_times().now_if_wanted()) {}
@@ -68,8 +68,8 @@ class TimedScope {
   uint64_t begin_;
 };
 
-// Reports the records to the program's tools; in the program, called without a lock. Kernels are not reported here but
-// with their constructs.
+// Reports the records to the tools. Called in the program, without a lock. Records of kernels are not reported here: a
+// kernel's times are reported with its construct.
 void report_times(const Device* cluster, const List<TimedEntry>& entries);
 
 }  // namespace marline::offload::device

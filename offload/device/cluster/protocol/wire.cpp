@@ -24,6 +24,7 @@ struct Placed {
 };
 Placed g_placed[kMostDevices];
 
+// Returns the blob that belongs to the peer's next frame with bulk data.
 char* take_placed(int peer) {
   Placed& placed = g_placed[peer];
   char* blob = placed.blobs[placed.first++];

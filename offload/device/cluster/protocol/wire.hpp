@@ -11,14 +11,15 @@ namespace marline::offload::device {
 using namespace cluster;
 using namespace wire;
 
-// Sends the blob. It must have kBlobFront free bytes before its data, and is empty afterwards. Any thread.
+// Sends the blob. It must have kBlobFront free bytes before its data, and must not be used afterwards. Any thread.
 void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
 
-// As ExtensionFrames::place, for frames with bulk data. Several may be placed before the first of them is delivered.
+// As ExtensionFrames::place, for frames with bulk data: allocates memory for the bulk data. Several frames may be
+// placed before the first of them is delivered.
 void* place_blob(int peer, const Frame& frame);
 
-// Records the bytes that a message brings for buffers as a transfer that began at `sent` (times.hpp). Under the node's
-// lock.
+// If the message carries bytes of a buffer, records a transfer of `bytes` bytes that began at `sent` (times.hpp). Under
+// the node's lock.
 void note_transfer(const Message& message, uint64_t sent, size_t bytes);
 
 // The blob of a frame that is being delivered.
