@@ -23,11 +23,12 @@ namespace {
 // node gets its children's results over one link, one after the other.
 constexpr size_t kBelow = 4;
 
-constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where the function is
+constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // a combination has no kernel: its words name the function
 
 }  // namespace
 
-// Called under the node's lock, as are all functions from here to `reduce`.
+// Adds the ReducedWords of a kernel that takes part in reductions. The kernel writes a copy and not the buffer, so its
+// access to the buffer becomes a read. Called under the node's lock, as are all functions up to create_combinations.
 void ClusterHead::add_reduced(const Launch& launch, NewTask& task) {
   for (uint32_t i = 0; i < launch.reduced_count; ++i) {
     const ReducedArgument& reduced = launch.reduced[i];
@@ -39,6 +40,7 @@ void ClusterHead::add_reduced(const Launch& launch, NewTask& task) {
   }
 }
 
+// Notes that the node may get copies of the variables that the kernel reduces.
 void ClusterHead::note_reducer(const KernelCall& call, const List<uint64_t>& words, NodeNumber node) {
   size_t first = words.count() - call.reduced * kReducedWords;
   for (uint32_t i = 0; i < call.reduced; ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Task reductions on a cluster. The regions of a node work on copies of the reduced variable (region_copies.hpp). At
-// the end of the taskgroup, the nodes that have copies combine them along a tree: each node combines its own copies and
-// then the results of the nodes below it, and the program gets the root's result. A node's part of this is a task of
-// the core, like a kernel, so the bytes move and the tasks wait as for any other task.
+// the end of the taskgroup, the nodes that have copies form a tree: each node combines its own copies and then the
+// results of the nodes below it, and the program gets the root's result. A node's part of this is a task of the core,
+// like a kernel: the core moves its data and keeps its order.
 #pragma once
 
 #include "device/cluster/worker/node.hpp"
@@ -39,8 +39,8 @@ class ReducingRegion {
 // the nodes below.
 void combine_copies(const ClusterNode& node, const KernelStart& kernel);
 
-// The same for a worker's GPU (reduce_gpu.cpp). Called by the task, which is the only one that runs; the kernel's
-// ranges are on the GPU.
+// The same for a worker's GPU (reduce_gpu.cpp). take_gpu_copies lets the kernel's arguments point into copies on the
+// GPU. Called by the task, which is the only one that runs. The kernel's ranges are on the GPU.
 void take_gpu_copies(int gpu, KernelStart& kernel);
 void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& kernel);
 

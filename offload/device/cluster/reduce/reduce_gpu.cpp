@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Task reductions on a worker's GPU. The GPU runs one task at a time, so one copy of each variable is enough, and no
-// lock is needed. The combine function is code for processors, so the bytes are read from the GPU to be combined.
+// lock is needed. The combine function is code for processors, so the copies are read from the GPU, combined, and
+// written back.
 #include "base/report.hpp"
 #include "device/cluster/worker/gpu.hpp"
 #include "device/cluster/reduce/reduce.hpp"
@@ -43,6 +44,7 @@ class Fetched {
   List<ByteRun> all_;
 };
 
+// Returns the address on the GPU of the copy of a reduced variable. The first call makes it, with the initial value.
 uint64_t copy_of(int gpu, const ReducedWords& reduced) {
   for (const GpuCopy& copy : g_copies) {
     if (copy.buffer == reduced.buffer) return copy.address;

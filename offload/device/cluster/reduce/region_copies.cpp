@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the copies that a node's regions have of variables of task reductions.
+// Keeps a node's copies of variables of task reductions.
 #include "device/cluster/reduce/region_copies.hpp"
 
 #include "base/report.hpp"

@@ -2,9 +2,9 @@
 //
 // The copies of variables of task reductions that a node's regions work on. A copy begins with the reduction's initial
 // value and stays at the node. A region gets a copy that no other region uses at the same time, so a variable has as
-// many copies as regions have run at a time, at most one for each thread of the node. At the end of the taskgroup the
-// node combines its copies and passes on only the result. Any thread. The lock is not held while bytes are copied or
-// combined.
+// many copies as regions with it have run at the same time: at most one for each thread of the node. At the end of the
+// taskgroup the node combines its copies and passes on only the result. Any thread. The lock is not held while bytes
+// are copied or combined.
 #pragma once
 
 #include "base/lock.hpp"
@@ -22,8 +22,8 @@ class RegionCopies {
   [[nodiscard]] char* take(uint64_t buffer, const char* initial, uint64_t bytes);
   void give_back(uint64_t buffer, const char* copy);
 
-  // Combines all copies of the buffer into `to`, which already has a value, and frees them. No region may use one of
-  // them.
+  // Combines all copies of the variable into `to`, which already has a value, and frees the copies. No region may use a
+  // copy meanwhile.
   void combine(uint64_t buffer, Combine function, char* to);
 
  private:
@@ -33,7 +33,7 @@ class RegionCopies {
     bool is_taken;
   };
 
-  // Takes a free copy of the buffer, or returns null. `forgets`: removes it from the list.
+  // Takes a free copy of the variable, or returns null if there is none. `forgets`: also removes it from the list.
   char* take_free(uint64_t buffer, bool forgets);
 
   Lock lock_;

@@ -14,7 +14,8 @@ namespace marline::offload::device {
 using namespace cluster;
 
 struct GpuMemory {
-  // Called by a task, which may be suspended. A run lies at the same offset from both addresses.
+  // Copy or clear the bytes of the runs. Called by a task, which may be suspended. A run lies at the same offset from
+  // both addresses.
   void (*write)(uint64_t to, const char* from, const List<ByteRun>& runs);
   void (*clear)(uint64_t to, const List<ByteRun>& runs);  // sets all bytes to 0
   void (*read)(char* to, uint64_t from, const List<ByteRun>& runs);
@@ -26,7 +27,7 @@ struct GpuMemory {
   // Returns false if the GPU cannot search.
   bool (*find_words)(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks);
   // Finds the blocks that have changed since the last kernel began, under the same conditions as find_words. Also
-  // returns false if no copy was kept of these bytes.
+  // returns false if no copy of these bytes was made before that kernel.
   bool (*find_changes)(uint64_t at, uint64_t bytes, List<uint64_t>& blocks);
 };
 

@@ -73,7 +73,7 @@ inline void put_where_different(char* to, const char* from, const uint8_t* marks
   constexpr uint64_t kAll = 0x0101010101010101;
   uint32_t i = 0;
   for (; i + kWord <= bytes; i += kWord) {
-    // Has a 1 in the lowest bit of the byte of each marked byte.
+    // In `left`, the lowest bit of a byte is 1 if the byte at its position is marked.
     uint64_t left;
     std::memcpy(&left, marks + i, kWord);
     if (left == kAll) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares, packs and merges the bytes of a replica. A blob has for each changed block: the block's number, the part of
-// it that lies in the range, the number of its stamps (0: one stamp for all bytes), the stamps, for several stamps the
-// index of each byte's stamp, and the bytes.
+// Compares, packs and merges the bytes of a replica. A packed blob contains for each changed block: the block's number;
+// the part of the block that lies in the range; the number of its stamps (0: one stamp for all bytes); the stamps; if
+// there are several, the index of each byte's stamp; and the bytes.
 #include "device/cluster/replica/replica.hpp"
 
 #include "device/cluster/replica/marks.hpp"
@@ -18,18 +18,18 @@ namespace {
 }
 
 [[noreturn]] void refuse_memory(uint64_t bytes) {
-  fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
+  fatal("no memory for the stamps of a cluster's buffer of %lu bytes", bytes);
 }
 
-// Lets the function compare four words at a time on processors that can. Not with sanitizers: they are not initialised
-// yet when the dynamic linker chooses the variant.
+// Compiles a function also for AVX2, with which it compares four words at a time. Not with sanitizers: they are not
+// initialised yet when the dynamic linker chooses the variant.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define MARLINE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
 #define MARLINE_FOR_EACH_PROCESSOR
 #endif
 
-// Whether one of these words, which fill whole blocks, is in [begin, begin + size).
+// Whether one of these words is in [begin, begin + size). `bytes`: a multiple of the size of a block.
 MARLINE_FOR_EACH_PROCESSOR bool has_pointer(const char* at, uint64_t bytes, uint64_t begin, uint64_t size) {
   using Words = uint64_t __attribute__((vector_size(32)));
   const Words from = {begin, begin, begin, begin}, most = {size, size, size, size};
@@ -190,8 +190,8 @@ void Replica::claim(const ClusterRange& range, uint64_t stamp) {
   }
 }
 
-// Brings a stale twin up to date, before other nodes see it. Tasks in flight may have written pointers, which no
-// comparison will find from now on: has_unreported notes that.
+// Brings a stale twin up to date, before other nodes see its bytes. They may contain pointers of tasks in flight, which
+// comparisons will not find as changes from now on: has_unreported notes that.
 void Replica::freshen(uint64_t block) {
   Block& own = blocks_[block];
   if (own.is_stale == 0) return;
@@ -201,7 +201,8 @@ void Replica::freshen(uint64_t block) {
   own.has_unreported = 1;
 }
 
-// Passes to the sink all words of the part that other nodes see or will see, whichever task has written them.
+// Passes all words of the part to the sink, whichever task has written them: of the twin, or of the replica's bytes if
+// the twin is stale.
 void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) {
   Block& own = blocks_[block];
   const char* at = (own.is_stale != 0 ? data_ : twin_) + block * kBlock;
@@ -236,8 +237,8 @@ void Replica::find_new_pointers(uint64_t block, Part part, const char* before, P
 // Compares a block byte by byte. Other tasks may write other bytes of the block meanwhile. So each byte is read only
 // once. This comparison also searches the words that it copies to the twin for pointers, as later comparisons do not
 // see them as changes. A changed byte may have a higher stamp than `stamp`: a comparison with that stamp has copied the
-// byte, and then a task has changed it again. The comparison of this task is still to come and has an even higher
-// stamp, so the byte is left to it.
+// byte, and then a later task has changed it again. That task has not been compared yet. Its comparison has an even
+// higher stamp, so the byte is left to that comparison.
 void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
   char *now = data_ + block * kBlock, *twin = twin_ + block * kBlock;
   char before[kBlock];
@@ -259,9 +260,8 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
   find_new_pointers(block, part, before, sink);
 }
 
-// Claims several blocks at once, from `block` on, if no other node has seen them since they were last claimed and they
-// contain no pointers. At most as many as fit into the first-level cache. Returns the block after the last claimed one,
-// or `block` if none was claimed.
+// Claims several stale blocks at once, from `block` on, if they contain no pointers: at most as many as fit into the
+// first-level cache. Returns the block after the last claimed one, or `block` if none was claimed.
 uint64_t Replica::claim_run(uint64_t block, const ClusterRange& range, uint64_t stamp, const PointerSink& sink) {
   constexpr uint64_t kMost = 64;
   uint64_t end = block, last = std::min(range.end() / kBlock, block + kMost);
@@ -303,8 +303,10 @@ void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t ver
 }
 
 // Compares only the written pages of a range. Pages that lie in the range as a whole are scanned. The bytes before and
-// after them are always compared, as a page may count as clean only after all of it has been compared. Compared ranges
-// are widened to whole blocks, as far as the range goes, because a part of a block cannot be claimed.
+// after these pages are always compared: their pages are not scanned, as a scan marks a page as clean, which is right
+// only if all of the page is compared. Compared ranges
+// are widened to whole blocks within the range, because only a whole block can be claimed without a comparison of
+// bytes.
 void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                               const WrittenPages& pages) {
   auto data = reinterpret_cast<uint64_t>(data_);
@@ -363,10 +365,11 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
   to.put_bytes(settled() + block * kBlock + part.begin, part.end - part.begin);
 }
 
-// Appends only blocks that the reader lacks, but notes for all blocks of the range that another node has seen them.
+// Appends only blocks that have changed since `version`, but notes for all blocks of the range that another node has
+// seen their bytes.
 uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
   constexpr size_t kHead = 3 * sizeof(uint64_t);
-  // Must be called before `own` is drawn: the blocks that bring_home changes must not get higher versions than `own`.
+  // Before `own` is drawn, as the blocks that bring_home changes must not get higher versions than `own`.
   if (gpu_ != nullptr) bring_home(range);
   uint64_t first = range.offset / kBlock, changed = 0;
   Visit visit(*this);
@@ -387,6 +390,7 @@ uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& 
   return own;
 }
 
+// Copies bytes that a blob brings for [begin, end) of the block.
 void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes) {
   uint64_t at = block * kBlock + begin;
   if (gpu_ != nullptr) {
@@ -398,6 +402,7 @@ void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* byt
   if (twin_ != nullptr) std::memcpy(twin_ + at, bytes, end - begin);
 }
 
+// Copies the marked bytes that a blob brings for the part.
 void Replica::take_marked(uint64_t block, const Marks& marks, Part part, const char* bytes) {
   uint64_t at = block * kBlock + part.begin;
   uint32_t count = part.end - part.begin;
@@ -434,6 +439,8 @@ bool Replica::merge_few(uint64_t block, Part part, const uint64_t* table, const 
   return true;
 }
 
+// Merges the bytes that a blob brings for a part of a block. `count`: the number of stamps in `table`; 0: all bytes
+// have the stamp `uniform`.
 void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                           uint32_t count, const char* bytes) {
   Block& own = blocks_[block];
@@ -497,8 +504,8 @@ void Replica::merge(BlobReader& from) {
   }
 }
 
-// The record of what a node's replica has been sent. If the node has a new replica now, it has nothing of what the
-// older one was sent.
+// Returns the record of what this replica has sent to the node's replica. It is empty if the node has dropped that
+// replica and made a new one, which has none of the bytes that the older one was sent.
 Replica::Reader& Replica::reader_of(NodeNumber node, uint64_t copy) {
   for (Reader& reader : readers_) {
     if (reader.node != node) continue;

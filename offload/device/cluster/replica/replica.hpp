@@ -4,16 +4,16 @@
 // (docs/design/cluster-replicas.md). Tasks of the node (kernels, and on node 0 the program's threads) write the bytes
 // at any time, without a lock.
 //
-// Any thread may call compare, claim, pack and merge, also at the same time. They go through the replica chunk by
-// chunk, each chunk under its own lock. The invariants of a block's bytes, twin and stamps hold whenever no thread has
-// its chunk's lock. `answer` and the lifetime of the replica are under the node's lock.
+// Any thread may call compare, claim, pack and merge, also at the same time. They visit the replica chunk by chunk;
+// each chunk has its own lock. The invariants of a block's bytes, twin and stamps hold whenever no thread has its
+// chunk's lock. `answer` and the lifetime of the replica are under the node's lock.
 //
 // If a GPU runs the tasks, they write the GPU's memory instead (replica_gpu.cpp), and `data` has the bytes that the GPU
 // had when they were last read.
 //
 // Stamps are kept for blocks of 256 bytes. A block with one stamp for all bytes costs 32 bytes. Any other block costs
 // one more byte for each of its bytes, and 8 for each different stamp. So a replica takes at most about three times its
-// bytes, unless many tasks write between each other's bytes.
+// bytes, unless the bytes of a block have many different stamps.
 #pragma once
 
 #include "base/lock.hpp"
@@ -35,7 +35,7 @@ using namespace cluster;
 struct PointerSink {
   uint64_t begin, end;  // of the cluster's memory
   List<uint64_t> found;
-  // Called with the found words before any other comparison sees their chunk. If it is null, the words stay in `found`.
+  // Called with the found words before any other comparison of their chunk. If it is null, the words stay in `found`.
   void (*report)(uint64_t buffer, const List<uint64_t>& words) = nullptr;
 
   // Equal words that follow each other become one entry: many programs have arrays that repeat one pointer.
@@ -72,60 +72,62 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  static constexpr uint64_t kNotSole = ~uint64_t{0};  // a version, for tasks that are not sole
-  // The size of a chunk. It is small enough that a scan of its pages is cheap and that a thread waits only shortly for
-  // its lock.
+  // Instead of a version: tasks of other nodes may write the range at the same time (`compare`).
+  static constexpr uint64_t kNotSole = ~uint64_t{0};
+  // The size of a chunk. It is small, so that a scan of its pages is cheap and a thread waits only shortly for its
+  // lock.
   static constexpr uint64_t kChunk = 1 << 20;
 
-  // Gives the stamp to all bytes of the range that differ from their twin, and copies them to the twin. Words among
-  // them that may be pointers go to the sink.
+  // Gives the stamp to all bytes of the range that differ from their twin, and copies them to the twin. Adds words
+  // among them that may be pointers to the sink.
   //
   // `version`: kNotSole, or, if no task of another node writes the range at the same time, the version of this replica
   // when the task's inputs had come. In that case a block that no other node has fetched since then gets the stamp as a
   // whole, without a comparison of bytes (docs/design/cluster-replicas.md). `pages`: compare only pages that have been
-  // written, and the ends of the range. Null: compare all.
+  // written, and the parts of pages at the range's begin and end. Null: compare all bytes.
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
-  // Replaces `compare` for a task at the range's home node if no other node's task writes the range at the same time.
-  // The next thread that visits a chunk which the range covers makes its comparison, perhaps much later, and reports
-  // pointers to `to`, which must stay valid. Ranges that must be compared at once are added to `left`. Not used with
-  // pages, nor with a GPU (replica_postponed.cpp).
+  // May be called instead of `compare` for a task at the range's home node if no other node's task writes the range at
+  // the same time. It postpones the comparisons of the chunks that lie in the range as a whole: the next thread that
+  // visits such a chunk, perhaps much later, makes the chunk's comparison and reports pointers to `to`, which must stay
+  // valid. Ranges that must be compared at once are added to `left`. Not used with pages, nor with a GPU
+  // (replica_postponed.cpp).
   void postpone(const ClusterRange& range, uint64_t stamp, uint64_t version, const PointerSink& to,
                 List<ClusterRange>& left);
-  // After a thread had to make a chunk's postponed comparison alone, while other threads waited, this many of the
-  // chunk's next comparisons are not postponed. Tests change the number.
+  // A postponed comparison is made by one thread alone, while other threads may wait for it. After that, this many of
+  // the chunk's next comparisons are not postponed. Tests change the number.
   static inline uint32_t most_at_once = 8;
   // Makes all comparisons that have been postponed so far.
   void compare_postponed();
-  // `bring` must be called before a task that uses the range runs on the GPU: it copies the bytes to the GPU that are
-  // missing there. `compare_on_gpu` replaces `compare` after the task. No other task runs on the GPU in between.
-  // `is_home`: this node is the range's home, so nothing of it is sent to another node. Both are called by the task,
-  // which may be suspended.
+  // `bring` must be called before a task that uses the range runs on the GPU: it copies to the GPU the bytes that are
+  // missing there. `compare_on_gpu` must be called after the task, instead of `compare`. No other task runs on the GPU
+  // in between. `is_home`: this node is the range's home, so no bytes of it have to be sent to another node. Both are
+  // called by the task, which may be suspended.
   void bring(const ClusterRange& range, bool may_write);
   void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink);
   // Adds to `to` the bytes of the range that differ from their twin. No task may write there meanwhile.
   void count_changes(const ClusterRange& range, FoundBytes& to);
-  // For a checking node (replica_check.cpp), before a task's comparison: appends the bytes that differ from their twin.
-  // Does nothing on a GPU.
+  // For a checking node (replica_check.cpp), before a task's comparison: appends the ranges of bytes that differ from
+  // their twin, with their stamps. Does nothing on a GPU.
   void list_changes(const ClusterRange& range, List<ChangedBytes>& to);
-  // Adds to `to` the bytes of `seen` that have been written here by a task other than the one with the stamp `own`, if
-  // that task has not seen the write. `seen` must lie in the buffer.
+  // `seen`: bytes that a task has changed on another node. `own`: that task's stamp. Adds to `to` the bytes of `seen`
+  // that another task has written here, if the first task has not seen this write. `seen` must lie in the buffer.
   void count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to);
-  // From now on records the bytes that a merge overwrites although a task in flight has changed them.
-  // `take_overwritten` returns them after the task's comparison.
+  // `watch_merges`: from now on records the bytes that a merge overwrites although a task in flight has changed them.
+  // `take_overwritten`: returns such bytes in the range, and forgets them. Called after the task's comparison.
   void watch_merges();
   [[nodiscard]] FoundBytes take_overwritten(const ClusterRange& range);
-  // Gives the stamp to all bytes of the range, as all of them have been written.
+  // Gives the stamp to all bytes of the range.
   void claim(const ClusterRange& range, uint64_t stamp);
 
   // Appends the bytes of the range that have changed here since that version, with their stamps. Returns a version: a
   // reader that had all bytes up to `version`, and merges the appended ones, has all bytes up to the returned version.
   uint64_t pack(const ClusterRange& range, uint64_t version, BlobWriter& to);
-  // As `pack`, for another node's replica that gets all answers in the order in which they are packed here. `copy`: the
-  // number of that replica at its node.
+  // As `pack`, for the replica of another node, which gets all answers in the order in which they are packed here.
+  // Leaves out bytes that earlier answers are known to contain. `copy`: the number of that replica at its node.
   void answer(NodeNumber node, uint64_t copy, const ClusterRange& range, BlobWriter& to);
-  // Copies the bytes from such a blob that have a higher stamp than the bytes here. Ends the process if the blob is
-  // torn.
+  // Reads a blob that `pack` or `answer` has written, and copies the bytes that have a higher stamp than the bytes
+  // here. Ends the process if the blob is torn.
   void merge(BlobReader& from);
 
   // The version rises whenever a stamp of any replica of this node changes. So a replica that is dropped and made again
@@ -136,24 +138,25 @@ class Replica {
   [[nodiscard]] char* data() const { return data_; }
   [[nodiscard]] char* twin() const { return twin_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  // Unique among all replicas that this node ever has.
+  // Differs from the number of every other replica that this node has or has had.
   [[nodiscard]] uint64_t number() const { return number_; }
   [[nodiscard]] uint64_t gpu_address() const { return gpu_address_; }
   // The number of tasks that may write here: from a task's start until it has been compared. Under the node's lock.
   uint32_t writers = 0;
 
  private:
-  // Stamps, and what is found on a GPU, are kept by blocks of this size.
+  // The size of a block. A GPU also finds words and changes by blocks of this size.
   static constexpr uint64_t kBlock = GpuMemory::kBlock;
-  // A block's version from the change until the visit leaves the block's chunk.
+  // A block's version from its change until the Visit leaves the block's chunk.
   static constexpr uint64_t kJustChanged = ~uint64_t{0};
   struct Dense;
   class Visit;
-  // What another node's replica has been sent: it has all changes in the range up to this version.
+  // Another node's replica has been sent all changes in the range up to this version.
   struct Sent {
     ClusterRange range;
     uint64_t version;
   };
+  // A replica of another node that has fetched from this one.
   struct Reader {
     NodeNumber node;
     uint64_t copy;
@@ -169,8 +172,8 @@ class Replica {
     uint64_t is_stale : 1;
     // The twin may have pointers of tasks in flight that no comparison has reported.
     uint64_t has_unreported : 1;
-    uint64_t is_on_gpu : 1;  // the GPU has all bytes that have been merged
-    // Of a block that is stale on the GPU: if it has changed at all, the whole block gets the stamp (`compare`).
+    uint64_t is_on_gpu : 1;  // the GPU has all bytes that the twin has
+    // Of a block that is stale on the GPU: if any byte has changed, all bytes get the stamp (`compare`).
     uint64_t is_sole : 1;
   };
 
@@ -180,6 +183,7 @@ class Replica {
   };
   Part part_of_block(uint64_t block, const ClusterRange& range) const;
   uint32_t length_of(uint64_t block) const;
+  // Writes the stamp of each byte of the block to `stamps`.
   void expand(uint64_t block, uint64_t* stamps) const;
   void store(uint64_t block, const uint64_t* stamps);
   void set_uniform(uint64_t block, uint64_t stamp);
@@ -191,6 +195,8 @@ class Replica {
                  const char* bytes);
   void take_marked(uint64_t block, const Marks& marks, Part part, const char* bytes);
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
+
+  // Comparison (replica.cpp).
   void compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
   uint64_t claim_run(uint64_t block, const ClusterRange& range, uint64_t stamp, const PointerSink& sink);
   void compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
@@ -200,12 +206,19 @@ class Replica {
   void find_all_pointers(uint64_t block, Part part, PointerSink& sink);
   void claim_part(uint64_t block, Part part, uint64_t stamp);
   void freshen(uint64_t block);
+  void report(PointerSink& sink) const;
+
+  // Packing and merging (replica.cpp). `uniform`, or `table` and `index`: the stamps of the received bytes.
+  const char* settled() const { return twin_ != nullptr ? twin_ : data_; }  // the bytes that other nodes get
+  Reader& reader_of(NodeNumber node, uint64_t copy);
   void pack_block(uint64_t block, Part part, BlobWriter& to) const;
   void merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                    uint32_t count, const char* bytes);
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
-  void report(PointerSink& sink) const;
+
   bool covers(uint64_t block, Part part) const { return part.begin == 0 && part.end == length_of(block); }
+
+  // Postponed comparisons (replica_postponed.cpp) and GPUs (replica_gpu.cpp).
   ClusterRange part_in_chunk(uint64_t begin, const ClusterRange& range) const;
   bool covers_chunk(const ClusterRange& part) const;
   void compare_now(uint64_t chunk);
@@ -224,23 +237,23 @@ class Replica {
   void bring_home(const ClusterRange& range);
   void bring_home(Visit& visit, uint64_t block);
   void bring_home(uint64_t first, uint64_t last, PointerSink* sink);
+
+  // Checks (replica_check.cpp). is_changed_here: a task in flight has changed the byte.
   [[nodiscard]] bool is_changed_here(uint64_t at) const { return overwritten_ != nullptr && data_[at] != twin_[at]; }
   void note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                         uint32_t count);
   void count_changes_on_gpu(const ClusterRange& range, FoundBytes& to) const;
-  const char* settled() const { return twin_ != nullptr ? twin_ : data_; }
-
-  Reader& reader_of(NodeNumber node, uint64_t copy);
 
   uint64_t buffer_, bytes_;
   uint64_t number_ = ++last_number_;
   char *data_, *twin_;
   const GpuMemory* gpu_;  // null: tasks write `data_`
   uint64_t gpu_address_;
-  // For each block that is stale on a GPU: the stamp that the bytes get which have changed there.
+  // For each block that is stale on a GPU: the stamp for the bytes that have changed there.
   uint64_t* left_stamps_ = nullptr;
-  // A chain of tasks often leaves the same chunk on the GPU again and again. If `has_all`, all blocks of the chunk are
-  // stale, all have this stamp, and their entries in left_stamps_ are out of date.
+  // One stamp for a whole chunk, which is cheap to change: each task of a chain often leaves the same chunk on the GPU.
+  // If `has_all`, all blocks of the chunk are stale, this is the stamp for their changed bytes, and their entries in
+  // left_stamps_ are out of date.
   struct LeftChunk {
     uint64_t stamp;
     bool has_all;
@@ -259,11 +272,11 @@ class Replica {
   Postponed* postponed_;
   struct Overwritten {
     Lock lock;
-    List<uint64_t> bytes;  // of the running task, at most all that it has changed
+    List<uint64_t> bytes;  // offsets of bytes; at most all bytes that the running task has changed
   };
   Overwritten* overwritten_ = nullptr;
-  // A comparison has left a byte to a younger comparison, so a clean page no longer means that nothing is to be
-  // compared.
+  // A comparison has left a changed byte to a later comparison (compare_block), so from now on a clean page may contain
+  // bytes that must be compared.
   std::atomic<bool> has_left_{false};
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;
@@ -278,8 +291,8 @@ struct Replica::Dense {
   uint64_t stamps[];
 };
 
-// Holds the lock of one chunk at a time. When it leaves a chunk, it gives all blocks that it has changed there one new
-// version.
+// Holds the lock of one chunk at a time. When the visit leaves a chunk, it gives all blocks that have been changed
+// there one new version.
 class Replica::Visit {
  public:
   explicit Visit(Replica& replica) : of_(replica) {}
@@ -326,7 +339,7 @@ class Replica::Visit {
  private:
   Replica& of_;
   Lock* lock_ = nullptr;
-  // The range of blocks that it has entered in this chunk.
+  // The first and the last block that the visit has entered in this chunk.
   uint64_t first_ = 0, last_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a checking node asks of a replica (MARLINE_CLUSTER_WRITES=check; replica.hpp): which bytes a task has changed,
-// and whether another task without an order to it has changed the same bytes.
+// The functions of Replica for MARLINE_CLUSTER_WRITES=check: they find the bytes that a task has changed, and the bytes
+// that another task without an order to it has changed, too.
 #include "device/cluster/replica/replica.hpp"
 
 #include <new>
@@ -43,11 +43,11 @@ void Replica::list_changes(const ClusterRange& range, List<ChangedBytes>& to) {
   }
 }
 
-// Let a byte have a higher stamp here than the task saw on its node. The stamp may be the task's own: another node
-// fetched the bytes after the task's comparison, and they have come here from there. Otherwise it is another task's.
-// That task is not ordered after this one, as it has run before this one ended, and it is not ordered before it, or
-// this one would have seen its stamp. So there is no order between the two. The same is true of a change here that has
-// no stamp yet.
+// Let T be the task with the stamp `own`, and let a byte have a higher stamp here than T saw on its node. The stamp may
+// be T's own: another node fetched the bytes after T's comparison, and they have come here from there. Otherwise it is
+// the stamp of another task U. U is not ordered after T, as U has run before T ended. U is not ordered before T, or T
+// would have seen its stamp. So there is no order between T and U. The same is true if a task U has changed the byte
+// here and the change has no stamp yet.
 void Replica::count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to) {
   Visit visit(*this);
   const ClusterRange& range = seen.range;
@@ -66,7 +66,7 @@ void Replica::count_newer(const ChangedBytes& seen, uint64_t own, FoundBytes& to
 void Replica::watch_merges() {
   if (overwritten_ != nullptr || twin_ == nullptr || gpu_ != nullptr) return;
   void* memory = std::malloc(sizeof(Overwritten));
-  if (memory == nullptr) fatal("no memory for what a cluster's node checks");
+  if (memory == nullptr) fatal("no memory for the checks of a cluster's node");
   overwritten_ = new (memory) Overwritten;
 }
 

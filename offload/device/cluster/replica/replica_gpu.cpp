@@ -3,8 +3,8 @@
 // Replicas for tasks that run on a GPU, one at a time. Each byte exists three times: on the GPU, where kernels write
 // it; in the mirror, `data`, which has the GPU's bytes as they were when they were last read; and in the twin, which is
 // what other nodes see. A kernel has written the bytes in which the GPU and the mirror differ. A merge writes only the
-// twin, so it does not disturb a running kernel; the GPU gets the merged block before the next kernel that uses it
-// (docs/design/cluster-replicas.md has the proof).
+// twin, so it does not disturb a running kernel; the merged block is copied to the GPU before the next kernel that uses
+// it (docs/design/cluster-replicas.md has the proof).
 //
 // Invariants of a block, whenever no thread has its chunk's lock:
 // - If it `is_on_gpu`, the GPU has all bytes that the twin has.
@@ -20,6 +20,7 @@ using namespace cluster;
 
 namespace {
 
+// Adds a run to the list, or lengthens the list's last run if the new one follows it.
 void add_run(List<ByteRun>& to, uint64_t begin, uint64_t end) {
   if (!to.is_empty() && to.back().end() == begin) {
     to.back().bytes += end - begin;
@@ -28,7 +29,7 @@ void add_run(List<ByteRun>& to, uint64_t begin, uint64_t end) {
   }
 }
 
-// As add_run, but extends the last run only as long as it gets no longer than `most`.
+// As add_run, but does not make the last run longer than `most`.
 void add_piece(List<ByteRun>& to, uint64_t begin, uint64_t end, uint64_t most) {
   if (!to.is_empty() && end - to.back().offset > most) {
     to.push({begin, end - begin});
@@ -71,9 +72,9 @@ void Replica::divide_left(uint64_t chunk) {
   std::fill(left_stamps_ + first, left_stamps_ + last, left_chunks_[chunk].stamp);
 }
 
-// Copies to the GPU what is missing there. If the task may write only a part of a block, the block would need two
-// stamps while it is stale. So such a block that earlier tasks have left on the GPU is copied back to the worker's
-// memory first.
+// Copies the bytes to the GPU that are missing there. A stale block has one stamp for all its changed bytes. If the
+// task may write only a part of the block, the block would need two. So if it is stale, it is first copied back to the
+// worker's memory.
 void Replica::bring(const ClusterRange& range, bool may_write) {
   List<ByteRun> sent, cleared;
   {
@@ -87,7 +88,7 @@ void Replica::bring(const ClusterRange& range, bool may_write) {
       bring_part(visit, part, may_write, sent, cleared);
     }
   }
-  // The lock is not needed here: other threads do not change the mirror of these blocks meanwhile.
+  // The lock is not needed here, as no other thread changes the mirror of these blocks meanwhile.
   if (!cleared.is_empty()) gpu_->clear(gpu_address_, cleared);
   if (!sent.is_empty()) gpu_->write(gpu_address_, data_, sent);
 }
@@ -101,7 +102,7 @@ void Replica::bring_part(Visit& visit, const ClusterRange& range, bool may_write
     if (own.is_on_gpu != 0) continue;
     own.is_on_gpu = 1;
     uint64_t begin = block * kBlock, length = length_of(block);
-    // No task has ever written the block, nor has its mirror been written.
+    // A block without stamps has never been written: all its bytes are 0.
     bool is_empty = !has_stamps(block);
     if (!is_empty) std::memcpy(data_ + begin, twin_ + begin, length);
     add_run(is_empty ? cleared : sent, begin, begin + length);
@@ -126,10 +127,10 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t
 }
 
 // Decides which blocks stay on the GPU (`left`) and which bytes must be read from it (`read`). If the GPU knows which
-// blocks have changed since the kernel began, other tasks write in the range as well, so the changed blocks will soon
-// be fetched or merged: they are read. A block that the GPU reports as unchanged is read, too, if it was copied back
-// meanwhile (has_unreported): some of the kernel's bytes have got into mirror and twin then, and the kernel may have
-// changed them again.
+// blocks have changed since the kernel began (keep_shared in gpu.cpp), other tasks write in the range, too. The changed
+// blocks will then soon be fetched or merged, so they are read. A block that the GPU reports as unchanged is read, too,
+// if it was copied back while the kernel ran (has_unreported): mirror and twin then have bytes of the kernel, and the
+// kernel may have changed these again.
 void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home,
                            List<ByteRun>& left, List<ByteRun>& read) {
   uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
@@ -169,7 +170,8 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t v
   }
 }
 
-// Reads the runs and compares them. The kernel has ended, so the GPU's bytes do not change until this task has ended.
+// Reads the runs from the GPU and compares them. The kernel has ended, so the GPU's bytes do not change before this
+// task ends.
 void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, uint64_t version, PointerSink& sink) {
   uint64_t first = runs[0].offset;
   Bytes now(runs[count - 1].end() - first);
@@ -190,8 +192,8 @@ void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, ui
 }
 
 // Compares the GPU's bytes `now` of a part with the mirror, and writes the changed ones to the mirror and the twin.
-// `now` does not contain bytes that have been merged since the kernel began. If `sink` is null, another comparison must
-// find the pointers among the bytes.
+// `now` does not contain bytes that have been merged since the kernel began. If `sink` is null, a later comparison must
+// find the pointers among the bytes (has_unreported).
 void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const char* now, uint64_t stamp,
                                   PointerSink* sink) {
   char *mirror = data_ + block * kBlock, *twin = twin_ + block * kBlock;
@@ -242,8 +244,8 @@ void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
   }
 }
 
-// Copies a block back before bytes are merged into it, together with its neighbours, as merges into these mostly
-// follow.
+// Copies a block back to the worker's memory before bytes are merged into it. Also copies its neighbours, as merges
+// into these usually follow.
 void Replica::bring_home(Visit& visit, uint64_t block) {
   constexpr uint64_t kAtOnce = (64 << 10) / kBlock;
   if (blocks_[block].is_stale == 0) return;

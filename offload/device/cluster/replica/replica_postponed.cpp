@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Postponed comparisons of a replica (replica.hpp): a comparison is made only when something needs its result, or not
-// at all if a later task's comparison takes its place. docs/design/cluster-replicas.md, "Postponed comparisons", has
-// the proof.
+// Postponed comparisons of a replica (replica.hpp): a comparison is made only when its result is needed. If the next
+// task postpones the comparison of the same chunk, one comparison serves both tasks. docs/design/cluster-replicas.md,
+// "Postponed comparisons", has the proof.
 #include "device/cluster/replica/replica.hpp"
 
 namespace marline::offload::device {
@@ -36,8 +36,8 @@ void Replica::postpone(const ClusterRange& range, uint64_t stamp, uint64_t versi
   }
 }
 
-// Makes the chunk's postponed comparison. Called by a visit that has entered the chunk and that gives all of its
-// changed blocks a version when it leaves.
+// Makes the chunk's postponed comparison. Called by a Visit that has just taken the chunk's lock, and that will give
+// all changed blocks of the chunk a version.
 void Replica::compare_now(uint64_t chunk) {
   Postponed& own = postponed_[chunk];
   PointerSink sink = {own.to->begin, own.to->end, {}, own.to->report};
@@ -48,6 +48,7 @@ void Replica::compare_now(uint64_t chunk) {
   report(sink);
 }
 
+// A Visit makes the postponed comparison of each chunk that it enters.
 void Replica::compare_postponed() {
   Visit visit(*this);
   for (uint64_t begin = 0; begin < bytes_; begin += kChunk) visit.enter(begin / kBlock);

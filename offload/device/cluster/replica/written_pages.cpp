@@ -56,7 +56,8 @@ const char* watch_faults(uint64_t begin, uint64_t bytes, int& faults) {
   return ioctl(faults, UFFDIO_REGISTER, &memory) == 0 ? nullptr : "write protection by userfaultfd";
 }
 
-// Returns the number of runs, or a negative number for an error.
+// Finds the written pages of [begin, end) and protects them again. Writes them to `found` as at most `most` runs,
+// unless it is null. Returns the number of runs, or a negative number for an error.
 int scan_pages(int pagemap, uint64_t begin, uint64_t end, ScannedRun* found, uint64_t most) {
   ScanArguments scan = {};
   scan.bytes = sizeof scan;

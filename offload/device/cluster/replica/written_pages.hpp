@@ -28,10 +28,10 @@ class WrittenPages {
   // Ends the process if the system refuses something, with a message that says what to do.
   static void refuse_if_impossible();
 
-  // Begins to watch this memory, which must be private and anonymous. Ends the process if that is refused.
+  // Begins to watch this memory, which must be private and anonymous. Ends the process if the system refuses that.
   void watch(uint64_t begin, uint64_t bytes);
 
-  // Protects all pages that lie in the range as a whole, so that they count as clean.
+  // Protects all pages that lie in the range as a whole: from then on they count as not written.
   void protect(uint64_t begin, uint64_t end) const;
 
   struct Run {

@@ -56,6 +56,7 @@ void read_now(char* to, uint64_t from, uint64_t bytes) {
 
 constexpr uint64_t kWord = sizeof(uint64_t);
 
+// Lists the numbers of the blocks whose byte in `found` is not 0, and frees `found`.
 void list_found(char* found, uint64_t words, List<uint64_t>& blocks) {
   for (uint64_t i = 0; found != nullptr && i * kWordsInBlock < words; ++i) {
     if (found[i] != 0) blocks.push(i);
@@ -79,8 +80,8 @@ bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
   return true;
 }
 
-// Keeps a copy on the GPU of the large ranges that the kernel may write at the same time as other tasks, so that
-// find_changes can find the blocks that it has written. Smaller ranges take less time to read than to search.
+// Copies, on the GPU, the large ranges that other nodes' tasks may write at the same time as the kernel. With the copy,
+// find_changes can find the blocks that the kernel has changed. Smaller ranges take less time to read than to search.
 void keep_shared(KernelStart& kernel) {
   constexpr uint64_t kLeast = 256 << 10;
   List<ByteRun> kept;

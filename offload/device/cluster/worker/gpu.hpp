@@ -13,10 +13,11 @@ namespace marline::offload::device {
 // The memory of the worker's GPU.
 extern const GpuMemory kGpuMemory;
 
-// The kernel's name in messages and traces; null: the code is not that of a kernel on the GPU.
+// The name of the task in messages and traces; null: its code is not that of a kernel on the GPU.
 [[nodiscard]] const char* name_of_gpu_kernel(const KernelStart& kernel);
 
-// Runs the kernel of a task on the GPU. Called by the task, which may be suspended, without the node's lock.
+// Runs a task on the GPU: a kernel, or the combination of a task reduction. Called by the task, which may be suspended,
+// without the node's lock.
 void run_on_gpu(ClusterNode& node, KernelStart& kernel);
 
 }  // namespace marline::offload::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a node of a cluster: receives messages, starts and ends tasks, and compares what they have written.
+// Runs a node of a cluster: receives messages, starts and ends tasks, and finds the bytes that tasks have written.
 #include "device/cluster/worker/node.hpp"
 
 #include "base/make.hpp"
@@ -21,9 +21,11 @@ namespace {
 constexpr uint64_t kSharedOut = 2 * Replica::kChunk;  // from this size on, a range is compared by several threads
 
 constexpr uint64_t kPageBytes = 4096;
-// Other nodes may name tasks that node 0 has not assigned to this node yet: up to so many indices ahead.
+// Other nodes may name tasks of this node before node 0's assignment arrives. Their indices are at most so much higher
+// than the last known one.
 constexpr uint64_t kMostSubmitted = 1 << 16;
 
+// Maps memory at this address, or anywhere if it is 0.
 char* map_memory(uint64_t at, uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* memory = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
@@ -37,8 +39,8 @@ char* map_memory(uint64_t at, uint64_t bytes) {
   return static_cast<char*>(memory);
 }
 
-// Adds the ranges that the kernel uses. If the message plans several parts of the range separately, each part is added
-// on its own. The parts of a speculative copy's task are only known later, so its range is added as a whole.
+// Adds a range that the kernel uses. If the message plans several parts of the range separately, each part is added on
+// its own. The parts of a speculative copy's range are only known later, so its range is added as a whole.
 void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write,
               List<UsedRange>& to) {
   if (message.accesses.is_empty()) to.push({range, address + range.offset, may_write, may_write});
@@ -102,8 +104,8 @@ Replica& ClusterNode::replica(uint64_t buffer) {
 Replica& ClusterNode::replica(const ClusterRange& range) {
   Replica& found = replica(range.buffer);
   if (range.offset <= found.bytes() && range.bytes <= found.bytes() - range.offset) return found;
-  fatal("node %u of the cluster is asked for %lu bytes behind %lu of buffer %lu, which has %lu", node_, range.bytes,
-        range.offset, range.buffer, found.bytes());
+  fatal("node %u of the cluster is asked for %lu bytes from byte %lu of buffer %lu on, which has %lu", node_,
+        range.bytes, range.offset, range.buffer, found.bytes());
 }
 
 void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) {
@@ -127,6 +129,8 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
   count_up(cluster_statistics().bytes, static_cast<int64_t>(bytes));
 }
 
+// Forgets the replica of a buffer, and frees its memory. The data of a `declare target` variable on a processor stays:
+// it is the variable itself.
 void ClusterNode::drop(uint64_t buffer) {
   Replica* gone = &replica(buffer);
   if (!is_memory(gone->data())) {
@@ -156,7 +160,7 @@ void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedR
             bytes, address);
     }
     add_buffer(buffer, address, bytes);
-    (void)replica(range);  // it lies in the buffer
+    (void)replica(range);  // ends the process if the range does not lie in the buffer
     if (has_gpu_) add_used(message, range, address, may_write != 0, ranges);
     if (by_pages_ && may_write != 0) written.push(range);
   }
@@ -174,6 +178,7 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
   rest.list(started.named, [&](auto& range) { pass_range(rest, range); });
 }
 
+// Reads a kernel and its words.
 KernelStart* ClusterNode::read_kernel(BlobReader& rest, const List<UsedRange>& ranges) const {
   KernelCall call;
   pass_call(rest, call);
@@ -189,6 +194,7 @@ KernelStart* ClusterNode::read_kernel(BlobReader& rest, const List<UsedRange>& r
   return kernel;
 }
 
+// Frees the records of tasks that the core's Worker does not know any more.
 void ClusterNode::drop_forgotten() {
   while (started_.first() < started_.end() && started_.first() < worker_.first_known()) {
     Started& started = started_[started_.first()];
@@ -223,8 +229,9 @@ void ClusterNode::refuse_unfit(const Message& message) const {
         message.from, message.index);
 }
 
-// Bytes may come before their task's turn (docs/design/cluster-coherence.md). The message is for a task in flight, so
-// the replica stays without the lock.
+// The bytes may arrive before the Worker handles the event that they belong to; merging them early is right
+// (docs/design/cluster-coherence.md). The replica is used here without the lock. It is not dropped meanwhile, as the
+// message is for a task in flight that uses it.
 void ClusterNode::merge(const Message& message, BlobReader& rest) {
   if (message.kind != MessageKind::kData && message.kind != MessageKind::kDelta) return;
   Replica* own;
@@ -243,6 +250,8 @@ void ClusterNode::merge(const Message& message, BlobReader& rest) {
   cluster_times().note_long(TimedWhat::kMerge, begin);
 }
 
+// Handles a message: reads the data that belongs to it, passes it to the core's Worker, and executes the commands that
+// the Worker leaves.
 void ClusterNode::take(Message& message, BlobReader& rest) {
   if (message.from != node_) refuse_unfit(message);
   if (message.kind == MessageKind::kAssign) {
@@ -259,13 +268,16 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
   execute_all();
 }
 
-// A `declare target` variable does not lie in the cluster's memory, so its comparisons are not postponed.
+// Whether the comparison may be postponed: the head allows it, this node is the range's home, and no task of another
+// node may write the range. A `declare target` variable is compared at once, as it does not lie in the cluster's
+// memory.
 bool ClusterNode::may_postpone(const Started& started, const WorkerCommand& command) {
   bool may = postpones_ && started.kernel != nullptr && started.kernel->call.may_postpone && command.is_sole &&
              command.is_home;
   return may && is_memory(replica(command.range).data());
 }
 
+// Lists the comparisons that must be made now that the task has run, and postpones the others.
 void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.compare(index);
   const Started& started = started_[index];
@@ -288,14 +300,14 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.commands.clear();
 }
 
-// Tasks postpone comparisons with the lock held, too. So this call sees every comparison that has been postponed.
+// Comparisons are postponed with the lock held, so this call makes every comparison that has been postponed.
 void ClusterNode::compare_postponed() {
   postpones_ = false;
   for (Replica* replica : replicas_) replica->compare_postponed();
 }
 
-// Shares the comparison among the idle threads. They have run the task together, so each thread's cache probably has
-// the bytes that the thread has written.
+// Divides the comparison among all threads of the node, if share_out can. They probably have run the task together, so
+// each thread's cache may have the bytes that the thread has written.
 void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* pages) const {
   struct Shared {
     const ClusterNode* node;
@@ -319,7 +331,7 @@ void ClusterNode::compare_by_chunks(const Comparison& one, const WrittenPages* p
   share_out(count, body, &shared);
 }
 
-// Only pages of the cluster's memory are watched for writes. A variable that lies elsewhere is compared as a whole.
+// `by_pages_` has no effect on a `declare target` variable: only pages of the cluster's memory are watched for writes.
 void ClusterNode::compare_all(const List<Comparison>& comparisons) {
   PointerSink sink = {begin_, begin_ + bytes_, {}, side_.report_pointers};
   for (const Comparison& one : comparisons) {
@@ -347,7 +359,7 @@ void ClusterNode::compare(uint64_t index) {
   bool checks = checks_ && twins_ != 0;
   if (checks) check_before(index, comparisons);
   compare_all(comparisons);
-  if (checks) check_predecessors(index, comparisons);
+  if (checks) check_overwritten(index, comparisons);
   if (begin == 0) return;
   Guard guard(lock);
   cluster_times().note_long(TimedWhat::kCompare, begin);
@@ -360,8 +372,8 @@ void ClusterNode::end_at_once(uint64_t index) {
   end(index, 0);
 }
 
-// Where no task may be writing, each byte is equal to its twin or has its stamp already. So all these pages can count
-// as clean, even if transfers have written them.
+// Called before a task may write: protects the pages of its ranges, so that they count as clean, even if transfers have
+// written them. This is right where no task is writing: there, each byte is equal to its twin or has its stamp already.
 void ClusterNode::begin_writing(const Started& started) {
   for (const ClusterRange& range : written_by(started)) {
     const Replica& own = replica(range);
@@ -387,9 +399,9 @@ void ClusterNode::end(uint64_t index, double time) {
 
 // Guarantee: after the last report of a pointer that a task T has stored, and before T ends, the program is asked.
 // Proof: let a comparison C (T's own or another task's) have reported the pointer. If C compared these bytes before T's
-// own comparison did, T's comparison took the chunk's lock after C, so T sees here that reported_pointers_ has grown.
-// The exception is that a task was allowed to end in between, which raised allowed_pointers_. That task's question
-// marked T, which was running, with must_ask.
+// own comparison did, T's comparison took the chunk's lock after C, so T sees here that reported_pointers_ has grown,
+// unless another task's question has been answered in between, which raised allowed_pointers_. But that task's call of
+// this function marked T, which was running, with kMustAsk.
 void ClusterNode::end_when_allowed(uint64_t index, double time) {
   uint64_t reported = reported_pointers_.load(std::memory_order_relaxed);
   bool must_ask = started_[index].state == Started::State::kMustAsk;
@@ -421,6 +433,7 @@ bool ClusterNode::report_late_ends() {
   return unreported_since_ != 0;
 }
 
+// Must be called when the core may have begun or ceased to hold back ends of tasks.
 void ClusterNode::note_unreported_ends() {
   if (!worker_.has_unreported_ends()) {
     unreported_since_ = 0;
@@ -447,8 +460,8 @@ void ClusterNode::pump() {
   }
   own_.clear();
   next_own_ = 0;
-  // The worker's first thread does not look for late ends while the dispatcher's thread polls the wire. That thread
-  // calls this function.
+  // While the dispatcher's thread polls the wire, the worker's first thread does not call report_late_ends. The
+  // dispatcher's thread comes here with each message and with each end of a task.
   if (is_end_late()) {
     worker_.report();
     execute_all();
@@ -460,7 +473,7 @@ void ClusterNode::pump() {
 void ClusterNode::execute(WorkerCommand& command) {
   switch (command.action) {
     case WorkerAction::kSend: return send(command.message);
-    // `merge` has merged the bytes already.
+    // ClusterNode::merge has merged the bytes already.
     case WorkerAction::kMerge: return;
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
@@ -472,6 +485,7 @@ void ClusterNode::execute(WorkerCommand& command) {
   }
 }
 
+// Sends a message of the core's Worker, with the data that belongs to it.
 void ClusterNode::send(Message& message) {
   if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
   if (message.kind == MessageKind::kFetch) message.copy = replica(message.range).number();
@@ -490,6 +504,7 @@ void ClusterNode::send(Message& message) {
   side_.send(message, blob);
 }
 
+// Starts a task whose inputs have arrived.
 void ClusterNode::start(const WorkerCommand& command) {
   Started& started = started_[command.index];
   if (started.plan) started.kernel = kernel_of(command);

@@ -3,9 +3,9 @@
 // A node of a cluster: one of the workers, or the program's process (node 0). It drives the core's Worker, holds the
 // node's replicas of buffers, and exchanges messages with other nodes.
 //
-// There is one lock, the node's. The caller of a function holds it, except for `merge`, `compare` and `find`, which
-// take it themselves: `merge` and `compare` can take long, so they hold it only at their begin. Nothing here blocks or
-// suspends, though packing bytes to send takes time, too.
+// There is one lock, the node's. The caller of a function holds it, unless the function's comment says otherwise.
+// `merge`, `compare` and `find` take it themselves: `merge` and `compare` can take long, so they do not hold it while
+// they work on bytes. Nothing here blocks or suspends, though packing bytes takes time with the lock held.
 #pragma once
 
 #include "cluster/base/window.hpp"
@@ -34,15 +34,15 @@ struct ClusterPlace {
   size_t nodes;
 };
 
-// A range of a buffer that a kernel may use. `address`: where the kernel finds it.
+// A range of a buffer that a kernel may use. `address`: the range's address for the kernel.
 struct UsedRange {
   ClusterRange range;
   uint64_t address;
   bool may_write;
-  bool is_shared;  // other tasks may write it at the same time
+  bool is_shared;  // the kernel may write it, and tasks of other nodes may write it at the same time
 };
 
-// A kernel that a node is to run, as work for the node's dispatcher.
+// A kernel that this node must run, as work for the node's dispatcher.
 struct KernelStart : Work {
   uint64_t index;  // the task's index at the node
   TaskNumber task;
@@ -50,7 +50,7 @@ struct KernelStart : Work {
   KernelStatistics seen;
   KernelCall call;
   uint32_t count, range_count;
-  uint64_t words[];  // arguments, OwnPatch and ReducedWords; then, for GPUs only, the ranges
+  uint64_t words[];  // `count` words (KernelCall); then, for GPUs only, `range_count` ranges
 
   [[nodiscard]] uint32_t argument_count() const {
     return count - call.reduced * kReducedWords - call.patches * kOwnPatchWords;
@@ -67,7 +67,7 @@ struct KernelStart : Work {
 // Allocates a KernelStart and copies the words and ranges into it. The caller sets the other members.
 [[nodiscard]] KernelStart* make_kernel(const void* words, size_t count, const List<UsedRange>& ranges);
 
-// The functions that differ between the program's node and a worker's node.
+// The functions that are different for the program's node and for a worker's node.
 struct ClusterSide {
   // Sends a message to another node, with the data that belongs to it.
   void (*send)(const Message& message, BlobWriter& blob);
@@ -76,10 +76,11 @@ struct ClusterSide {
   void (*report)(const Message& message);
   // Starts a task of this node. `kernel` is valid until the task's end; it is null for a task of node 0.
   void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
-  // Reports words that tasks have written into a buffer and that may be pointers.
+  // Reports words that tasks have written into a buffer and that may be pointers. Null in the program.
   void (*report_pointers)(uint64_t buffer, const List<uint64_t>& words);
   // Asks the program whether the task may end (ClusterFrame::kAsksToEnd). Null if pointers are not reported.
   void (*ask_to_end)(uint64_t question, TaskNumber task);
+  // Reports a finding of a check (node_check.cpp). Null in the program.
   void (*notify_finding)(const CheckFinding& finding);
   const GpuMemory* gpu;  // null: no GPU runs the kernels
   // Asks for a call of report_late_ends soon. Null if report_late_ends is called often anyway.
@@ -98,8 +99,8 @@ struct ClusterFinding {
 
 class ClusterNode {
  public:
-  // Maps the cluster's memory. `slots`: how many tasks may be started and not ended at a time; tasks that have not been
-  // started may be withdrawn.
+  // Maps the cluster's memory. `slots`: how many tasks may have been started and not ended. More tasks wait at the node
+  // until they are started; until then the head may withdraw them.
   ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
               const ClusterSide& side);
 
@@ -111,8 +112,7 @@ class ClusterNode {
   // The address in this process of the byte that has this address in the cluster's memory.
   [[nodiscard]] char* memory_at(uint64_t address) const { return reinterpret_cast<char*>(address + shift_); }
 
-  // Makes this a node of a cluster that checks writes: messages carry more data, and replicas record more. Must be
-  // called before the first message.
+  // For node 0 of a cluster that checks writes: messages then carry more data. Must be called before the first message.
   void set_checks() { checks_ = true; }
 
   // The node's replica; valid while a task in flight uses it. Called without the lock.
@@ -122,8 +122,8 @@ class ClusterNode {
   }
 
   // Handle a message and the data that belongs to it. Both end the process if no Marline node can have sent it. The
-  // thread that polls the wire calls `merge` without the lock, which merges the bytes that the message carries into the
-  // replica, and then `receive` with the lock, which does the rest.
+  // thread that polls the wire first calls `merge`, without the lock: it merges the bytes that the message carries into
+  // the replica. Then it calls `receive`, with the lock: it does the rest.
   void merge(const Message& message, BlobReader& rest);
   void receive(Message& message, BlobReader& rest);
   // Must be called when a started task has run: finds what the task has written and gives these bytes the task's stamp.
@@ -131,22 +131,23 @@ class ClusterNode {
   void compare(uint64_t index);
   // `time`: how long the task has run, in nanoseconds.
   void end(uint64_t index, double time);
-  // As `end`, for a kernel's task. If the node must ask the program first, the task ends later, when `may_end` is
-  // called with the answer.
+  // As `end`, for a kernel's task. If the node must ask the program before the task ends, the task ends later, by the
+  // call of `may_end` for the answer.
   void end_when_allowed(uint64_t index, double time);
   void may_end(uint64_t question);
-  // Makes all postponed comparisons. From now on none is postponed. Called with the lock.
+  // Makes all postponed comparisons. From now on no comparison is postponed. Called with the lock.
   void compare_postponed();
   // Must be called when a comparison is about to report pointers, while it holds the chunk's lock. The node's lock is
   // not needed: a later comparison of the same bytes takes the chunk's lock afterwards, so it sees the increment.
   void note_reported_pointers() { reported_pointers_.fetch_add(1, std::memory_order_relaxed); }
-  // Must be called now and then, with the lock, so that the core reports held-back ends of tasks in time, whatever runs
-  // here. Returns whether ends are still held back.
+  // Reports the ends of tasks that the core has held back for too long. Must be called now and then, with the lock,
+  // also while long tasks run. Returns whether ends are still held back.
   bool report_late_ends();
   // Calls `compare` and `end` for a task that does nothing. Called with the lock.
   void end_at_once(uint64_t index);
 
-  // Executes the commands of the Worker. Must be called after `queue`; `end` and `receive` call it themselves.
+  // Executes the commands of the core's Worker, and handles queued messages. Must be called after `queue`; `end` and
+  // `receive` call it themselves.
   void pump();
   // Queues a message from this process for this node.
   void queue(Message message) { own_.push(std::move(message)); }
@@ -154,7 +155,7 @@ class ClusterNode {
   Lock lock;
 
  private:
-  // What a task of a persistent graph needs in every iteration.
+  // How a task of a persistent graph is started in every iteration.
   struct PlannedStart {
     KernelCall call;
     List<UsedRange> ranges;      // only for GPUs
@@ -201,18 +202,21 @@ class ClusterNode {
     List<ChangedBytes> changed;
     uint64_t stamp = 0;
   };
-  // A task that has run and may not end before the program answers.
+  // A task that has run, and may end only when the program has answered.
   struct Question {
     uint64_t number;
     uint64_t index;
     double time;
-    uint64_t reported_pointers;
+    uint64_t reported_pointers;  // reported_pointers_ when the question was asked
   };
+  // A range that a task may have written, which must be compared when the task has run.
   struct Comparison {
     Replica* replica;  // stays valid: the task uses it
     ClusterRange range;
     uint64_t stamp, version;  // as for Replica::compare
-    bool is_home, is_sent;    // this node is the range's home; the bytes are sent to another node
+    // is_home: this node is the range's home, and no check needs the bytes. is_sent: it is not the home, so the bytes
+    // are sent to another node.
+    bool is_home, is_sent;
   };
 
   void read_task(const Message& message, BlobReader& rest);
@@ -233,7 +237,7 @@ class ClusterNode {
   void compare_by_chunks(const Comparison& one, const WrittenPages* pages) const;
   void check_before(uint64_t index, const List<Comparison>& comparisons);
   void check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding);
-  void check_predecessors(uint64_t index, const List<Comparison>& comparisons);
+  void check_overwritten(uint64_t index, const List<Comparison>& comparisons);
   void write_changed(const Message& message, BlobWriter& to);
   void find_newer(const Message& message, Replica& own, BlobReader& rest);
   void report_merged(const Message& message, BlobReader& rest);
@@ -261,7 +265,7 @@ class ClusterNode {
   int64_t twins_ = 0;   // from a replica's bytes to their twin; 0: there are no twins
   WrittenPages pages_;  // only with `by_pages_`
   bool by_pages_, checks_;
-  bool postpones_;  // comparisons that may be postponed are postponed
+  bool postpones_;  // comparisons are postponed if may_postpone allows it
   const PointerSink postponed_sink_;
   // Ordered by the buffers' numbers. Inserting and erasing move all later entries, one word each.
   List<Replica*> replicas_;
@@ -276,7 +280,8 @@ class ClusterNode {
   uint64_t allowed_pointers_ = 0;
   uint64_t last_question_ = 0;
   List<Question> questions_;  // at most as many as tasks run at a time
-  // What was found in the delta that is being received. Used by the thread that polls the wire.
+  // With checks_: what find_newer has found in the delta that is being received. Used by the thread that polls the
+  // wire.
   CheckFinding merged_ = {};
 };
 

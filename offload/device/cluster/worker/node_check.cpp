@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's checks of MARLINE_CLUSTER_WRITES=check: finds bytes that a task has written and does not name, and bytes
-// that two tasks without an order have written (docs/design/cluster-coherence.md).
+// A node's checks of MARLINE_CLUSTER_WRITES=check: finds bytes that a task has written and that its depend clauses do
+// not name, and bytes that two tasks without an order have written (docs/design/cluster-coherence.md).
 #include "base/report.hpp"
 #include "device/cluster/worker/node.hpp"
 
@@ -39,7 +39,9 @@ void put_found(uint64_t buffer, const FoundBytes& found, CheckFinding& to) {
 
 }  // namespace
 
-// A checking node runs one kernel at a time, so all bytes that differ have been written by this task.
+// Called before a task's comparison. Reports bytes that the task has changed and does not name, and records which bytes
+// it has changed, for write_changed. A checking node runs one kernel at a time, so this task has written all bytes that
+// differ from their twin.
 void ClusterNode::check_before(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   List<ClusterRange> named;
@@ -62,9 +64,10 @@ void ClusterNode::check_before(uint64_t index, const List<Comparison>& compariso
   started_[index].stamp = comparisons.is_empty() ? 0 : comparisons[0].stamp;
 }
 
-// Reports bytes that the task has changed and that another node's message has changed meanwhile. Between the task's
-// comparison and its end no task changes bytes at this node, which runs one task at a time.
-void ClusterNode::check_predecessors(uint64_t index, const List<Comparison>& comparisons) {
+// Called after a task's comparison. Reports bytes that the task has changed and that a message of another node has
+// overwritten meanwhile. Between the task's comparison and its end no task changes bytes at this node, which runs one
+// task at a time.
+void ClusterNode::check_overwritten(uint64_t index, const List<Comparison>& comparisons) {
   CheckFinding finding = {};
   finding.what = Found::kWrittenTwice;
   {
@@ -86,8 +89,8 @@ void ClusterNode::check_named(const List<ClusterRange>& named, const List<Compar
   }
 }
 
-// Writes the data that precedes a delta: the task's stamp, and the bytes of the delta's range that the task has
-// changed.
+// Writes the data that precedes a delta: the task's stamp, and where in the delta's range the task has changed bytes,
+// with the stamps that these bytes had before.
 void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   const ClusterRange& range = message.range;
   List<ChangedBytes> all;
@@ -103,9 +106,10 @@ void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
   }
 }
 
-// If tasks of two nodes without an order change the same bytes, neither sees the other's changes: `atomic` and
-// `critical` do not work across nodes. The bytes' home finds this when it receives the second delta. The task's node
-// reports it, before the task ends.
+// Called at the home of a delta's range, before the delta is merged. If two tasks without an order change the same
+// bytes on two nodes, neither sees the other's changes: `atomic` and `critical` do not work across nodes. The home
+// finds this when it receives the second delta. Its answer kMerged contains the finding, and the task's node reports
+// the finding before the task ends (report_merged).
 void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& rest) {
   FoundBytes found;
   uint64_t stamp = rest.get();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster in a worker: joins the cluster at the program's first frame about it, and runs its tasks with the
+// The cluster in a worker: joins the cluster when the program's frame kJoin arrives, and runs the node's tasks with the
 // worker's dispatcher, as remote/worker/serve.cpp runs kernels. The thread that polls the wire delivers the frames.
 #include "base/report.hpp"
 #include "device/contract/tool_reports.hpp"
@@ -41,14 +41,14 @@ using namespace wire;
 namespace {
 
 const NodeJob* g_job;
-// Set by the first frame. release; pairs with the acquire in own_node.
+// Set by kJoin. release; pairs with the acquire in own_node.
 std::atomic<ClusterNode*> g_node{nullptr};
-bool g_has_gpu = false;  // a GPU runs the kernels; set by the first frame
-// Kernels have the argument words of a GPU launch, whatever runs them; set by the first frame.
+bool g_has_gpu = false;  // a GPU runs the kernels; set by kJoin
+// The words of kernels begin with the words of a GPU launch, also if a processor runs them; set by kJoin.
 bool g_has_gpu_words = false;
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
 
-// Null before the first frame. Any thread.
+// Null before kJoin. Any thread.
 ClusterNode* own_node() { return g_node.load(std::memory_order_acquire); }
 
 constexpr size_t kMostTimes = kMostWords / kTimedWords;  // records in one frame
@@ -64,9 +64,9 @@ void send_times() {
   entries.clear();
 }
 
-// Sends the recorded times before each message except kFetch, so the program has the times of a task before it learns
-// that the task has ended. A node without tasks, which only keeps bytes that other nodes need, sends its times in this
-// way before its answers.
+// Sends the recorded times to the program before each message except kFetch. So the program has the times of a task
+// before it learns that the task has ended. A node that runs no task, and only answers requests for bytes, sends its
+// times before its answers.
 void send(const Message& message, BlobWriter& blob) {
   WireUse use;
   if (!use.is_possible()) return;
@@ -74,8 +74,8 @@ void send(const Message& message, BlobWriter& blob) {
   send_blob(*g_job, message.to, blob);
 }
 
-// The program gets the pointers before it learns that the task has ended: the node finishes the task's comparison and
-// sends the task's end later, on the same wire. Does not need the node's lock.
+// The program gets the pointers before it learns that the task has ended, as the node sends the task's end later, on
+// the same wire. Does not need the node's lock.
 void report_pointers(uint64_t buffer, const List<uint64_t>& found) {
   constexpr size_t kAtATime = kMostWords - 1;
   WireUse use;
@@ -92,23 +92,25 @@ void report_pointers(uint64_t buffer, const List<uint64_t>& found) {
   }
 }
 
-// The question follows all pointers that this node has reported on the same wire.
+// The program gets the question after all pointers that this node has reported, as both use the same wire.
 void ask_to_end(uint64_t question, TaskNumber task) {
   uint64_t words[] = {question, task};
   WireUse::send(*g_job, frame_of(ClusterFrame::kAsksToEnd, 2), words);
 }
 
-// Reports bytes that a task has written and does not name. The program gets this report, like the pointers, before it
+// Reports bytes that a task has written and should not have. The program gets this report, like the pointers, before it
 // learns that the task has ended.
 void notify_finding(const CheckFinding& finding) {
   constexpr size_t kWords = sizeof finding / sizeof(uint64_t);
   WireUse::send(*g_job, frame_of(ClusterFrame::kFinding, kWords), reinterpret_cast<const uint64_t*>(&finding));
 }
 
+// Whether the kernel's words begin with the words of a GPU launch.
 bool has_gpu_words(const KernelStart& kernel) {
   return g_has_gpu_words && !kernel.call.in_memory && !kernel.call.combines;
 }
 
+// Runs a kernel, or a combination of a task reduction, on this worker's processor.
 void run_kernel(void* data) {
   KernelStart& kernel = *static_cast<KernelStart*>(data);
   auto address = reinterpret_cast<uint64_t>(kernel.words);
@@ -125,6 +127,7 @@ void run_kernel(void* data) {
   call_kernel(kernel.call.code | (kernel.call.by_pointers ? kByPointers : 0), arguments, count);
 }
 
+// Sends the program a warning if the kernel's image has changed a static variable.
 void report_changed_statics(const KernelStart& kernel) {
   constexpr size_t kBytes = 768;
   uint64_t words[kBytes / sizeof(uint64_t)] = {};
@@ -139,6 +142,7 @@ void run_on_processor(KernelStart* kernel) {
   marline_target_region_run(&region);
 }
 
+// Called by the dispatcher: runs a task, finds the bytes that it has written, and ends it.
 void run_work(Work* work) {
   auto* kernel = static_cast<KernelStart*>(work);
   uint64_t begin = now();
@@ -149,7 +153,8 @@ void run_work(Work* work) {
   std::fflush(stdout);  // nothing flushes it when the worker ends
   if (!g_has_gpu && !kernel->call.combines) report_changed_statics(*kernel);
   own_node()->compare(kernel->index);
-  uint64_t slot_time = now() - begin;  // the time that the placement reckons with
+  // How long the task has used its slot, including the comparison: the placement predicts this time.
+  uint64_t slot_time = now() - begin;
   kernel_has_run();
   Guard guard(own_node()->lock);
   if (cluster_times().is_wanted())
@@ -157,6 +162,7 @@ void run_work(Work* work) {
   own_node()->end_when_allowed(kernel->index, static_cast<double>(slot_time));
 }
 
+// The name for messages and traces; null: the code is not that of a kernel.
 const char* name_of(const KernelStart& kernel) {
   if (g_has_gpu) return name_of_gpu_kernel(kernel);
   if (kernel.call.combines) return kCombination;
@@ -165,6 +171,7 @@ const char* name_of(const KernelStart& kernel) {
   return fits ? name_of_code(kernel.call.code) : nullptr;
 }
 
+// Gives a kernel to the dispatcher.
 void start(uint64_t index, TaskNumber, KernelStart* kernel) {
   const char* region = kernel != nullptr ? name_of(*kernel) : nullptr;
   if (region == nullptr) {
@@ -182,13 +189,14 @@ void start(uint64_t index, TaskNumber, KernelStart* kernel) {
 
 const ClusterSide kSide = {send, nullptr, start, report_pointers, ask_to_end, notify_finding, &kGpuMemory, look_soon};
 
-// The number of tasks that may be started at a time. It is not more than the number of threads, so that tasks that do
-// not run yet can still be reordered. It is 1 for a GPU and with checked writes, as all bytes that a comparison finds
-// changed must have been written by the same task.
+// How many tasks may have been started and not ended. It is the number of threads: tasks that could not run at once
+// are not started, so that they can still be reordered. It is 1 for a GPU and with checked writes, as all bytes that a
+// comparison finds changed must have been written by the same task.
 size_t chosen_slots(const ClusterFinding& finding) {
   return g_has_gpu || finding.checks ? 1 : static_cast<size_t>(omp_get_max_threads());
 }
 
+// Handles kJoin: makes this worker's node, and answers with the number of its slots.
 void join(int peer, const Frame& frame, const uint64_t* words) {
   if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
@@ -215,9 +223,9 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
   return place_blob(peer, frame);
 }
 
-// Handles a short frame of the program and answers it. All earlier messages have been handled, as frames of one process
-// arrive in order.
-void take_answer(const Frame& frame, const uint64_t* words) {
+// Handles a frame of one word from the program: the answer kMayEnd, or a question, which is answered. All earlier
+// messages of the program have been handled by now, as frames of one process arrive in order.
+void take_short_frame(const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMayEnd) {
     Guard guard(own_node()->lock);
     return own_node()->may_end(words[0]);
@@ -230,7 +238,7 @@ void take_answer(const Frame& frame, const uint64_t* words) {
   g_job->send(0, frame_of(compares ? ClusterFrame::kHasCompared : ClusterFrame::kHasTakenNote, 1), words);
 }
 
-bool is_answer(int peer, const Frame& frame) {
+bool is_short_frame(int peer, const Frame& frame) {
   auto kind = static_cast<ClusterFrame>(frame.kind);
   bool is_one = kind == ClusterFrame::kMayEnd || kind == ClusterFrame::kTakesNote || kind == ClusterFrame::kComparesAll;
   return is_one && peer == 0 && frame.words == 1 && own_node() != nullptr;
@@ -239,7 +247,7 @@ bool is_answer(int peer, const Frame& frame) {
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
   auto kind = static_cast<ClusterFrame>(frame.kind);
   if (kind == ClusterFrame::kJoin) return join(peer, frame, words);
-  if (is_answer(peer, frame)) return take_answer(frame, words);
+  if (is_short_frame(peer, frame)) return take_short_frame(frame, words);
   ReceivedBlob blob(peer, frame, words);
   Message message;
   bool is_good = kind == ClusterFrame::kMessage && own_node() != nullptr && read_message(blob.reader, message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's part in plans of persistent graphs: keeps how the tasks of its share of a plan are started, and starts the
-// tasks that the core's Worker makes of a replay. These are functions of ClusterNode (node.hpp).
+// A node's part in plans of persistent graphs: keeps the kernels and ranges of the tasks in its share of a plan, and
+// makes tasks from them when the program sends a replay. These are functions of ClusterNode (node.hpp).
 #include "device/cluster/worker/node.hpp"
 
 #include "device/cluster/protocol/statistics.hpp"
@@ -40,7 +40,7 @@ void ClusterNode::read_plan(const Message& message, BlobReader& rest) {
   if (!rest.is_good()) fatal("node %u of the cluster has got a plan that is torn", node_);
 }
 
-// The Worker has accepted the batch, so its numbers fit the plan.
+// The core's Worker has accepted the batch of replayed tasks before, so the batch's numbers fit the plan.
 void ClusterNode::take_batch(const Message& message) {
   const KeptPlan& plan = *plans_.find(message.index);
   ReplayBatch batch = Share::batch_of(message);
@@ -54,6 +54,7 @@ void ClusterNode::take_batch(const Message& message) {
   }
 }
 
+// Makes the kernel of a replayed task, with the words that the command brings.
 KernelStart* ClusterNode::kernel_of(const WorkerCommand& command) {
   const Started& started = started_[command.index];
   const PlannedStart& planned = started.plan->by_rank[started.rank];
@@ -63,6 +64,7 @@ KernelStart* ClusterNode::kernel_of(const WorkerCommand& command) {
   return kernel;
 }
 
+// The ranges that the task may write; none without `by_pages_`.
 const List<ClusterRange>& ClusterNode::written_by(const Started& started) const {
   return started.plan ? started.plan->by_rank[started.rank].written : started.written;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares static variables of images with earlier copies of them. Variables that the program has asked for are left
-// out, as the cluster keeps them coherent; may_access knows them. The program has asked for all of them before the
-// image's first region comes.
+// out, as the cluster keeps them coherent; may_access returns true for them. The program asks for all of them before it
+// sends the image's first region.
 #include "device/cluster/worker/statics.hpp"
 
 #include "base/lock.hpp"
@@ -36,14 +36,14 @@ constexpr size_t kMostName = 128;
 
 struct Static {
   const char* now;
-  char* before;  // the copy that `now` is compared with
-  uint64_t bytes, whole;
-  bool has_begun;  // its guard says that it has been constructed
+  char* before;           // the copy that `now` is compared with
+  uint64_t bytes, whole;  // of the copy; of the variable
+  bool has_begun;         // its guard says that it has been constructed
   char name[kMostName];
 };
 
-// A watched image. If it is unloaded, another image with another path may get its addresses; the next look notices that
-// and drops the entry.
+// A watched image. If it is unloaded, another image with another path may get its addresses. The next comparison
+// notices that and drops the entry.
 struct Watched {
   uint64_t begin = 0, end = 0;
   char path[128] = "";
@@ -56,6 +56,7 @@ List<Watched> g_watched;  // as many as images with variables
 uint64_t g_regions = 0;
 bool g_said = false;
 
+// Called for each variable in the file of the image: keeps a copy of the variable.
 void take_static(void* data, const ImageVariable& variable) {
   auto* image = static_cast<Watched*>(data);
   uint64_t bytes = std::min(variable.bytes, kMostOfOne), address = image->begin + variable.offset;
@@ -70,6 +71,7 @@ void take_static(void* data, const ImageVariable& variable) {
   image->statics.push(found);
 }
 
+// Keeps copies of the variables in the image's file.
 void read_file(Watched& image) {
   int file = file_of_image(image.path);
   struct stat facts;
@@ -93,6 +95,7 @@ Watched* find(uint64_t code) {
   return nullptr;
 }
 
+// The image or library that contains the code; null: none does.
 link_map* module_of(uint64_t code) {
   Dl_info info;
   link_map* map = nullptr;
@@ -100,12 +103,13 @@ link_map* module_of(uint64_t code) {
   return is_found ? map : nullptr;
 }
 
-// A static object of a C++ function is constructed by the first call, on each node, and its guard variable says so (the
-// Itanium ABI names the two _ZZ4funcvE3obj and _ZGVZ4funcvE3obj). The construction does not count as a change, as each
-// node makes it for itself. Optimisers append a dot and a number to the names of the parts of a variable that they
-// split.
+// A static object of a C++ function is constructed by the first call of the function, on each node. Its guard variable
+// says that it has been constructed (the Itanium ABI names the two _ZZ4funcvE3obj and _ZGVZ4funcvE3obj). The
+// construction does not count as a change, as each node makes it for itself. Optimisers append a dot and a number to
+// the names of the parts of a variable that they split.
 bool is_guard(const Static& one) { return std::strncmp(one.name, "_ZGV", 4) == 0; }
 
+// Whether the variable has changed by its construction since the last comparison. If so, its copy is updated.
 bool is_constructed_now(const List<Static>& all, Static& one) {
   if (one.has_begun || std::strncmp(one.name, "_ZZ", 3) != 0) return false;
   for (const Static& other : all) {
@@ -130,7 +134,8 @@ void watch_statics(uint64_t code) {
   ImageRange range = range_of_image(map);  // glibc's dlopen handles are pointers to link_map
   image.begin = range.begin;
   image.end = range.end;
-  // Does nothing for the program and its libraries, as GCC's tables list their static variables, too.
+  // This reads nothing for the program and its libraries (file_of_image), and need not: GCC's tables list their static
+  // variables, too, so the cluster keeps these coherent.
   read_file(image);
   g_watched.push(std::move(image));
 }

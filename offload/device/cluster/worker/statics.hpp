@@ -2,8 +2,8 @@
 //
 // In a worker: warns of regions that write static variables of images. Each node has its own such variables. The
 // program does not know them, so nothing keeps them coherent, and results may depend on the node that runs a region.
-// The worker warns once. It looks after the 1st, 2nd, 4th, 8th, ... region, so the cost does not grow with the number
-// of regions. Any thread.
+// The worker warns once. It compares the variables only after the 1st, 2nd, 4th, 8th, ... region, so that many regions
+// cost hardly more than few. Any thread.
 #pragma once
 
 #include <cstddef>
