@@ -95,10 +95,16 @@ ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
 ClusterBuffer* ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
   ClusterBuffer* pointee = pointee_of(word);
   if (pointee == nullptr) return nullptr;
-  List<uint64_t>& known = holder.pointees;
-  uint64_t* at = std::lower_bound(known.begin(), known.end(), pointee->begin);
-  if (at != known.end() && *at == pointee->begin) return nullptr;
-  known.insert(static_cast<size_t>(at - known.begin()), pointee->begin);
+  List<Pointee>& known = holder.pointees;
+  Pointee* at = std::lower_bound(known.begin(), known.end(), pointee->begin,
+                                 [](const Pointee& one, uint64_t begin) { return one.begin < begin; });
+  const bool is_at_begin = at != known.end() && at->begin == pointee->begin;
+  if (is_at_begin && at->number == pointee->number) return nullptr;
+  if (is_at_begin) {
+    at->number = pointee->number;  // the noted buffer has been released, and this one has its address now
+  } else {
+    known.insert(static_cast<size_t>(at - known.begin()), {pointee->begin, pointee->number});
+  }
   ++changes_;
   return pointee;
 }
@@ -138,8 +144,8 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   while (!open.is_empty()) {
     ClusterBuffer* holder = open.back();
     open.pop();
-    for (uint64_t address : holder->pointees) {
-      ClusterBuffer* pointee = at(address);
+    for (const Pointee& noted : holder->pointees) {
+      ClusterBuffer* pointee = at(noted.begin);
       if (pointee == nullptr) continue;
       use_whole(*pointee, to);
       if (pointee->visit == visit_) continue;

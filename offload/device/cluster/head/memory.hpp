@@ -15,14 +15,20 @@ namespace marline::offload::device {
 
 using namespace cluster;
 
+// A buffer to which a pointer was written.
+struct Pointee {
+  uint64_t begin;
+  uint64_t number;  // of the buffer at `begin` when the pointer was written
+};
+
 // One allocation, or one `declare target` variable.
 struct ClusterBuffer : Range {
   uint64_t number;
   // Of a variable: its address on each node. Null: the buffer is at `begin` on all nodes.
   const uint64_t* places;
-  // The begins of the buffers to which this buffer may hold pointers, in order. A buffer may have been released since
-  // then, so another buffer may be at its address, or none.
-  List<uint64_t> pointees;
+  // The buffers to which this buffer may hold pointers, by address. A buffer may have been released since then, so
+  // another buffer may be at its address, or none.
+  List<Pointee> pointees;
   bool is_leaving;  // the buffer has been released, but may still have copies
   uint64_t visit;   // number of the last search that has found it
   // Number of the last search that has found that all of the buffer may be used.
