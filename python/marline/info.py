@@ -81,6 +81,8 @@ def describe_runtime(layout: Layout, missing: list[str]) -> list[str]:
             lines.append(f"has      {library.relative_to(layout.prefix)}")
         else:
             missing.append(f"{library}: install Marline again")
+    if layout.pages.is_dir():
+        lines.append(f"pages    {layout.pages} (README.md, docs/options.md, ...)")
     return lines
 
 

@@ -43,6 +43,11 @@ class Layout:
         """The library that has the devices."""
         return self.prefix / "lib" / "marline" / "libmarline-target.so"
 
+    @property
+    def pages(self) -> Path:
+        """What README.md and docs/options.md, as messages name them, lie in. A build tree has none."""
+        return self.prefix / "share" / "doc" / "marline"
+
     def require(self, library: Path, remedy: str) -> Path:
         if not library.is_file():
             raise Refusal(f"{library} is missing; {remedy}")

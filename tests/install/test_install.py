@@ -156,6 +156,73 @@ def test_spack_recipe_has_this_version():
     assert f'version("{version()}")' in recipe
 
 
+def test_one_folder_starts_a_program_that_is_linked_with_marline(prefix, tmp_path):
+    flags = checked(["pkg-config", "--cflags", "--libs", "marline"],
+                    PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig")).split()  # fmt: skip
+    (tmp_path / "devices.c").write_text(
+        '#include <marline/marline.h>\n#include <omp.h>\n#include <stdio.h>\n'
+        'int main(void) { printf("%s %d\\n", marline_version(), omp_get_num_devices()); }\n')  # fmt: skip
+    program = tmp_path / "devices"
+    checked(["gcc-12", "-fopenmp", tmp_path / "devices.c", "-o", program, *flags])
+    compat = str(prefix / "lib" / "marline" / "compat")
+    # The library is found by its link in this folder. It finds the library of devices all the same.
+    assert checked([program], LD_LIBRARY_PATH=compat, MARLINE_DEVICES="process:2") == f"{version()} 2\n"
+
+
+def is_elf(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and path.open("rb").read(4) == b"\x7fELF"
+
+
+def test_libraries_are_stripped(prefix):
+    libraries = [path for path in prefix.rglob("*") if is_elf(path)]
+    assert prefix / "lib" / f"libmarline.so.{version()}" in libraries
+    assert [path for path in libraries if ".debug_info" in checked(["readelf", "-SW", path])] == []
+    assert sum(path.stat().st_size for path in prefix.rglob("*") if not path.is_symlink()) < 12 << 20
+
+
+def test_gdb_finds_the_debug_files_beside_the_libraries(prefix, tmp_path):
+    if shutil.which("gdb") is None:
+        pytest.skip("gdb is not installed")
+    copy = tmp_path / "marline"
+    shutil.copytree(prefix, copy, symlinks=True)
+    script = copy / "lib" / "marline" / "gdb" / "marline.py"
+    gdb = ["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", copy / "lib" / "libmarline.so", "-ex",
+           f"source {script}", "-ex", "help marline fibers", "-ex", "ptype marline::Fiber"]  # fmt: skip
+    without = run(gdb)
+    assert "suspended tasks" in without.stdout
+    assert "type = struct" not in without.stdout
+    checked(["cmake", "--install", BUILD, "--prefix", copy, "--component", "debug"])
+    for library in (path for path in copy.rglob("*.so*") if is_elf(path) and path.suffix != ".debug"):
+        assert (library.parent / ".debug" / f"{library.name}.debug").is_file()
+    moved = shutil.move(copy, tmp_path / "moved")
+    assert "type = struct" in checked([str(word).replace(str(copy), str(moved)) for word in gdb])
+
+
+def test_manual_page_says_what_help_says(prefix):
+    page = (prefix / "share" / "man" / "man1" / "marline.1").read_text()
+    assert f'"Marline {version()}"' in page
+    shown = page.replace("\\(aq", "'").replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
+    help_text = checked([prefix / "bin" / "marline", "--help"])
+    assert help_text.rstrip() in shown
+    commands = re.findall(r"^  (\w+) ", help_text, re.MULTILINE)
+    assert len(commands) >= 9
+    for command in commands:
+        assert checked([prefix / "bin" / "marline", command, "--help"], COLUMNS="75").rstrip() in shown
+
+
+def test_pages_that_messages_name_are_there(prefix):
+    """docs/NAME.md in a library, a module or a header is the page of that name below share/doc/marline."""
+    named = set()
+    for path in prefix.rglob("*"):
+        if is_elf(path) or path.suffix in (".py", ".h", ".hpp", ".f90"):
+            named |= set(re.findall(rb"docs/[\w/-]+\.md", path.read_bytes()))
+    assert b"docs/options.md" in named and b"docs/guide/running.md" in named
+    pages = prefix / "share" / "doc" / "marline"
+    assert [name for name in sorted(named) if not (pages / os.fsdecode(name)).is_file()] == []
+    assert (pages / "README.md").is_file()
+    assert f"pages    {pages}" in checked([prefix / "bin" / "marline", "info"])
+
+
 def test_nothing_remembers_the_build_tree(prefix):
     for library in prefix.rglob("*.so*"):
         if not library.is_symlink():

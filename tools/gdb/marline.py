@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GDB command for programs on Marline: what suspended tasks wait for, and their stacks, which no thread is on.
 
-    (gdb) source tools/gdb/marline.py
+    (gdb) source tools/gdb/marline.py         in the sources; PREFIX/lib/marline/gdb/marline.py where it is installed
     (gdb) marline fibers [COUNT]
 
 A fiber lies at the top of its stack, the stacks lie in slabs (runtime/exec/fiber/stack.cpp), and each thread's own
@@ -18,7 +18,8 @@ from pathlib import Path
 
 import gdb
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
+# In the sources, two folders above this one; where it is installed, one.
+sys.path += [str(folder / "python") for folder in Path(__file__).resolve().parents[1:3]]
 
 STACKS_PER_SLAB = 64  # kStacksPerSlab
 COLOURS, COLOUR_STEP = 16, 256  # kColours, kColourStep
@@ -207,7 +208,8 @@ class Fibers(gdb.Command):
         try:
             fibers = [*spare_fibers(), *native_fibers()]
         except gdb.error as error:
-            raise gdb.GdbError(f"marline fibers: {error}; is this a libmarline with debug information?") from error
+            missing = "libmarline's debug information is missing (docs/guide/debugging.md)"
+            raise gdb.GdbError(f"marline fibers: {error}; {missing}") from error
         running = stack_pointers()
         suspended = []
         for fiber in fibers:

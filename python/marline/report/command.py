@@ -18,9 +18,10 @@ try:
     from marline.trace.analysis import Analysis, AnalysisError, load_passes
     from marline.trace.read.reader import TraceError
     from marline.trace.views.export import Views, load, write_views
-except ImportError as error:
-    raise Refusal(f"{error}: reports need NumPy and Rich, charts Matplotlib; "
-                  "python3 -m pip install numpy rich matplotlib") from error  # fmt: skip
+except ImportError as error:  # `--help` needs none of these
+    _missing: ImportError | None = error
+else:
+    _missing = None
 
 DEFAULT_WINDOWS = 50
 MOST_WINDOWS = 10_000  # a line each; far more would only fill memory
@@ -28,6 +29,7 @@ MOST_WINDOWS = 10_000  # a line each; far more would only fill memory
 
 def main(arguments: list[str], _: Path) -> int:
     options = parse(arguments)
+    require_packages()
     with refusing():
         of, own = analyse(options.folder, options)
         document = metrics.make_document(of, own)
@@ -38,6 +40,12 @@ def main(arguments: list[str], _: Path) -> int:
     else:
         report_text.print_report(document, report_text.console_for(sys.stdout), bool(options.windows))
     return 0
+
+
+def require_packages() -> None:
+    if _missing is not None:
+        raise Refusal(f"{_missing}: reports need NumPy and Rich, charts Matplotlib; "
+                      "python3 -m pip install numpy rich matplotlib") from _missing  # fmt: skip
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -91,6 +99,7 @@ def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list
 
 def report_short(folder: Path, options: argparse.Namespace) -> None:
     """What `marline trace` says of the run that it has recorded, on standard error."""
+    require_packages()
     with refusing():
         of, own = analyse(folder, options)
         document = metrics.make_document(of, own)

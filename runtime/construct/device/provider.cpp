@@ -45,11 +45,13 @@ bool are_devices_named() {
 // RTLD_GLOBAL: routines about devices look for the library's definitions (abi/omp/next_definition.cpp).
 void load_library() {
   Dl_info own;
-  if (dladdr(reinterpret_cast<const void*>(&load_devices), &own) == 0) return;
-  const char* slash = std::strrchr(own.dli_fname, '/');
-  int folder = slash != nullptr ? static_cast<int>(slash + 1 - own.dli_fname) : 0;
+  char real[PATH_MAX];  // the loader may have found this library by its link in marline/compat
+  if (dladdr(reinterpret_cast<const void*>(&load_devices), &own) == 0 || realpath(own.dli_fname, real) == nullptr) {
+    return;
+  }
+  int folder = static_cast<int>(std::strrchr(real, '/') + 1 - real);
   char path[PATH_MAX];
-  int length = std::snprintf(path, sizeof path, "%.*s%s", folder, own.dli_fname, kLibrary);
+  int length = std::snprintf(path, sizeof path, "%.*s%s", folder, real, kLibrary);
   if (length >= PATH_MAX) fatal("the path of %s has more than %d characters", kLibrary, PATH_MAX - 1);
   if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     fatal("MARLINE_DEVICES names devices, and their library cannot be loaded: %s", dlerror());
