@@ -10,6 +10,7 @@ from pathlib import Path
 from marline.errors import REFUSED, Refusal, say, what_failed
 from marline.launch import stopping
 from marline.launch.stopping import Stopped
+from marline.layout import Layout
 
 SUBCOMMANDS = {
     "run": ("marline.launch.run", "run a program on Marline, or say why that cannot be"),
@@ -27,7 +28,7 @@ USAGE = 2
 
 
 def usage() -> str:
-    lines = ["usage: marline COMMAND [ARGUMENTS]   (marline COMMAND --help tells more)"]
+    lines = ["usage: marline COMMAND [ARGUMENTS]   (marline COMMAND --help tells more)", "       marline --version"]
     lines += [f"  {name:<8}{text}" for name, (_, text) in SUBCOMMANDS.items()]
     return "\n".join(lines)
 
@@ -76,6 +77,11 @@ def _drop_output() -> None:
 
 
 def _dispatch(arguments: list[str], prefix: Path) -> int:
+    if arguments[:1] == ["--version"]:
+        from marline import loading  # loads ctypes, which no command needs that starts a program
+
+        print(f"marline {loading.version(Layout(prefix))}")
+        return 0
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
         return 0 if arguments else USAGE

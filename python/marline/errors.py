@@ -23,6 +23,12 @@ def what_failed(error: OSError) -> str:
     return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
+def no_hwloc(name: str) -> str:
+    """What to do about a missing libhwloc.so.N, the only library beside the C library that Marline needs."""
+    return (f"{name}, which Marline needs, is not found by the loader; install hwloc (Debian: libhwloc15; "
+            "Fedora, RHEL: hwloc-libs), or add its folder to LD_LIBRARY_PATH")  # fmt: skip
+
+
 def say(text: str) -> None:
     """Writes one line to stderr, in one write so that the lines of several ranks do not mix."""
     sys.stderr.write(f"marline: {text}\n")

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from marline import features
+from marline import features, loading
 from marline.launch import launcher as launch
 from marline.layout import Layout
 
@@ -73,7 +73,7 @@ def print_section(title: str, lines: list[str]) -> None:
 def describe_runtime(layout: Layout, missing: list[str]) -> list[str]:
     version, _ = ask_runtime(layout)
     if version is None:
-        missing.append(f"{layout.runtime}: the runtime does not load; install Marline again")
+        missing.append(loading.why_not(layout) or f"{layout.runtime} gives no version; install Marline again")
     lines = [f"version  {version or 'unknown'}", f"prefix   {layout.prefix}"]
     stand_ins = [layout.compat / name for name in ("libomp.so.5", "libiomp5.so", "libgomp.so.1")]
     for library in (layout.trace(None), layout.checker, *stand_ins):

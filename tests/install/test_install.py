@@ -77,6 +77,26 @@ def test_list_of_features_is_installed(prefix):
     assert "parallel(if, num_threads, " in checked([prefix / "bin" / "marline", "info", "--features"])
 
 
+def test_version(prefix):
+    assert checked([prefix / "bin" / "marline", "--version"]) == f"marline {version()}\n"
+
+
+def test_missing_hwloc_is_one_line(prefix, probe, tmp_path):
+    """The library asks for a libhwloc that no system has."""
+    copy = tmp_path / "marline"
+    shutil.copytree(prefix, copy, symlinks=True)
+    library = copy / "lib" / f"libmarline.so.{version()}"
+    name = re.search(rb"libhwloc\.so\.(\d\d)\0", library.read_bytes())[0]
+    library.write_bytes(library.read_bytes().replace(name, name.replace(name[-3:-1], b"99")))
+    line = "libhwloc.so.99, which Marline needs, is not found by the loader; install hwloc"
+    command = copy / "bin" / "marline"
+    for words in (["--version"], ["run", probe]):
+        result = run([command, *words])
+        assert result.returncode == 125
+        assert result.stderr.startswith(f"marline: {line}") and result.stderr.count("\n") == 1
+    assert f"  {line}" in checked([command, "info"])
+
+
 def test_command_through_a_link(prefix, probe, tmp_path):
     (tmp_path / "marline").symlink_to(prefix / "bin" / "marline")
     assert "threads=2" in checked([tmp_path / "marline", "run", "-t", "2", "--", probe])

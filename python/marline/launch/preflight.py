@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from marline.errors import NOT_EXECUTABLE, NOT_FOUND, Refusal
+from marline.errors import NOT_EXECUTABLE, NOT_FOUND, Refusal, no_hwloc
 from marline.launch.elf import Elf, NotElf, contains_all, read_elf
 
 # An object that defines one of these is an OpenMP runtime: every parallel region starts there.
@@ -127,12 +127,16 @@ def _read_executable(executable: Path) -> Elf:
 
 def _loaded_libraries(executable: Path, interpreter: str, environment: Mapping[str, str]) -> dict[str, Path]:
     """Asks the program's own loader, which runs nothing of it in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS). What
-    it does not find is left out: the start itself will fail, with the loader's message."""
+    it does not find is left out: the start itself will fail, with the loader's message. That would not say that Marline
+    needs hwloc."""
     listing = subprocess.run(
         [interpreter, str(executable)],
         env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TRACE_SECONDS, check=False,
     )  # fmt: skip
+    absent = re.search(r"^\s*(libhwloc\.so\.\d+) => not found$", listing.stdout, re.MULTILINE)
+    if absent:
+        raise Refusal(no_hwloc(absent[1]))
     lines = (re.match(r"\s*(\S+) => (/.*) \(0x[0-9a-f]+\)$", line) for line in listing.stdout.splitlines())
     return {line[1]: Path(line[2]) for line in lines if line}
 
