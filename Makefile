@@ -9,18 +9,21 @@ TESTED  = --target runtime/all tests/unit/all tests/stress/all tests/programs/al
 ASAN_UNITS = cluster_core device_replica device_replica_check device_share device_wire device_wire_decoder large_cache \
              slab stack text
 space := $(subst ,, )
-# pytest, matplotlib and numpy live here; .venv is made by `make deps`.
+# numpy and matplotlib, for tests also pytest, live here; .venv is made by tools/install_deps.sh.
 PYTHON  = .venv/bin/python3
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
 .PHONY: all deps build tsan asan aarch64 debug demo quick check bench format install clean
 all: build
 
+# What the tests need, which is everything.
 deps:
-	tools/install_deps.sh
+	tools/install_deps.sh test
 
-build: deps
-	@test -f $(BUILD)/build.ninja || cmake --preset release
+# All that this machine's compilers, MPIs and libraries allow. Configured each time, since there may be more of them now.
+build:
+	tools/install_deps.sh build
+	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
 # What ThreadSanitizer can judge: neither MPI libraries nor the model checker.
@@ -43,10 +46,14 @@ aarch64: deps
 	cmake --build --preset aarch64 -j $(JOBS) $(TESTED)
 	ctest --preset aarch64 -R '^(unit|stress|programs)\.' -E '^unit\.(log|device_wire_cut)$$'
 
-demo: build
-	PYTHONPATH=python $(PYTHON) -m marline.demo $(BUILD)
+# In a build tree of its own, without debug information and link-time optimisation: half the time to the first result.
+demo:
+	tools/install_deps.sh demo
+	cmake --preset demo
+	cmake --build --preset demo -j $(JOBS)
+	PYTHONPATH=python $(PYTHON) -m marline.demo build/demo
 
-# Ten minutes' worth of tests in five, after `make build`; with ROOM=graph and the like, those of one room in one.
+# Ten minutes' worth of tests in five, after `make deps build`; with ROOM=graph and the like, those of one room in one.
 ROOM ?= all
 quick:
 	cmake --build --preset release -j $(JOBS) --target $(shell python3 tools/quick.py targets $(ROOM))
@@ -63,6 +70,7 @@ debug: deps
 check:
 	python3 tools/check_layers.py
 	python3 tools/check_sizes.py
+	$(MAKE) --no-print-directory deps
 	$(MAKE) --no-print-directory build
 	$(MAKE) --no-print-directory aarch64
 	$(MAKE) --no-print-directory tsan
@@ -70,14 +78,18 @@ check:
 	ctest --preset release
 	python3 tools/slowest.py
 
-bench: build
+bench: deps build
 	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro
 	$(PYTHON) $(BUILD)/bin/marline study studies/forkjoin.yaml --fresh -o build/studies/forkjoin
 
 format: deps
 	clang-format-19 -i $(SOURCES)
 
-install: build
+install:
+	tools/install_deps.sh build
+	@test -f $(BUILD)/build.ninja || \
+	  cmake --preset release -DMARLINE_TESTS=OFF -DMARLINE_BENCH=OFF -DMARLINE_APPS=OFF
+	cmake --build --preset release -j $(JOBS) --target installed
 	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 
 clean:

@@ -1,74 +1,142 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building, testing and demonstrating Marline needs: Debian packages by apt-get (as root), Python packages
-# into .venv, AArch64 libraries for the cross build and CUDA's assembler for GPU programs into .deps. Idempotent: with
-# everything there it asks dpkg once and ends. Run from anywhere; takes no argument.
+# install_deps.sh build|demo|test    (test: the default)
+# Installs what building, demonstrating or testing Marline needs: Debian packages by apt-get, if it runs as root, and the
+# rest into the source tree. Idempotent: with everything there it looks, and ends. Run from anywhere.
+#   build  the libraries and the command: compilers, CMake, Ninja, hwloc, Python. It asks for these, not for packages:
+#          those of a site's modules, of conda or of the user's own serve as well.
+#   demo   also an MPI, a BLAS, GCC 12 and Clang 19; NumPy and Matplotlib in .venv.
+#   test   also all compilers, both MPIs, test tools; Python packages in .venv; AArch64 libraries for the cross build and
+#          CUDA's assembler for GPU programs in .deps.
 set -eu
 cd "$(dirname "$0")/.."
 
-build="build-essential cmake ninja-build pkg-config git python3 python3-venv libhwloc-dev"
-compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libclang-rt-19-dev libomp-19-dev clang-format-19"
+kind=${1:-test}
+case "$kind" in
+  build | demo | test) ;;
+  *)
+    echo "install_deps: $kind: expected build, demo or test" >&2
+    exit 2
+    ;;
+esac
+
+demo="python3-venv gcc-12 clang-19 libomp-19-dev openmpi-bin libopenmpi-dev libopenblas-dev"
+base="build-essential pkg-config git python3 python3-venv"
+compilers="g++-12 gfortran-12 clang-14 libclang-rt-19-dev clang-format-19"
 offload="clang-tools-14 clang-tools-19"   # put device code into programs
 more_compilers="clang-16 clang-tools-16 clang-22 clang-tools-22 llvm-22"   # if this Debian has them
-mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
-programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
+mpi="mpich libmpich-dev"
+programs="hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 slurm="slurmctld slurmd slurm-client munge"   # without /etc/slurm/slurm.conf, only munge starts
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb iproute2 qemu-user \
 gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
-python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.* PyYAML==6.* hypothesis==6.*"
+python_demo="numpy==2.* matplotlib==3.* rich==14.*"
+python_tests="pytest==8.* perfetto==0.* PyYAML==6.* hypothesis==6.*"
 
-# shellcheck disable=SC2086  # the lists are lists
-installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $offload $more_compilers $mpi \
-  $programs $tests $slurm 2>/dev/null |
-  sed -n 's/ installed$//p' | tr '\n' ' ') "
-absent() {
+# at_least VERSION COMMAND...: whether a number of the first line that COMMAND prints is VERSION (major.minor) or later.
+at_least() {
+  wanted=$1
+  shift
+  found=$("$@" 2>/dev/null | sed -n '1s/^[^0-9]*\([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p')
+  [ -n "$found" ] && [ "$(printf '%s\n%s\n' "$wanted" "$found" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$wanted" ]
+}
+
+# In the folders where CMake looks, or where the compiler does.
+has_hwloc() {
+  for folder in $(printf '%s' "${CMAKE_PREFIX_PATH:-}:${Hwloc_ROOT:-}" | tr ':;' '  '); do
+    if [ -f "$folder/include/hwloc.h" ]; then return 0; fi
+  done
+  pkg-config --exists 'hwloc >= 2' 2>/dev/null || printf '#include <hwloc.h>\n' | ${CC:-cc} -E - >/dev/null 2>&1
+}
+
+lacking=""    # in words
+missing=""    # Debian packages
+# lacks WORDS PACKAGE...
+lacks() {
+  lacking="$lacking${lacking:+, }$1"
+  shift
+  missing="$missing $*"
+}
+
+look_for_tools() {
+  command -v "${CC:-cc}" >/dev/null || lacks "a C compiler" gcc libc6-dev
+  command -v "${CXX:-c++}" >/dev/null || lacks "a C++ compiler" g++
+  at_least 3.25 cmake --version || lacks "CMake 3.25" cmake
+  command -v ninja >/dev/null || lacks Ninja ninja-build
+  at_least 3.11 python3 --version || lacks "Python 3.11" python3
+  has_hwloc || lacks "hwloc 2 with its headers" libhwloc-dev
+}
+
+look_for_packages() {
+  installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+    sed -n 's/ installed$//p' | tr '\n' ' ') "
   for package in "$@"; do
     case "$installed" in
       *" $package "*) ;;
-      *) printf ' %s' "$package" ;;
+      *) lacks "$package" "$package" ;;
     esac
   done
 }
-missing=$(absent $build $compilers $offload $mpi $programs $tests $slurm)
+
+look_for_tools
+# shellcheck disable=SC2086  # the lists are lists
+case "$kind" in
+  demo) look_for_packages $demo ;;
+  test) look_for_packages $base $demo $compilers $offload $mpi $programs $tests $slurm ;;
+esac
+
 # Those that this Debian may lack are asked for once, and again when the list changes or others are missing.
 asked=.deps/asked-packages
-more=$(absent $more_compilers)
-if [ "$(id -u)" -ne 0 ] || [ "$(cat "$asked" 2>/dev/null)" = "$more_compilers" ]; then
-  more=""
-fi
+more=""
+if [ "$kind" = test ] && [ "$(cat "$asked" 2>/dev/null)" != "$more_compilers" ]; then more=$more_compilers; fi
+can_install=""
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then can_install=yes; fi
 
-if [ -n "$missing$more" ]; then
-  if [ "$(id -u)" -ne 0 ]; then
-    echo "install_deps: missing Debian packages; run as root: apt-get install --no-install-recommends$missing" >&2
-    exit 1
-  fi
-  echo "install_deps: installing$missing$more"
+if [ -n "$missing" ] && [ -z "$can_install" ]; then
+  echo "install_deps: missing: $lacking. Debian, Ubuntu, as root: apt-get install --no-install-recommends$missing;" \
+    "elsewhere by your distribution's packages, your site's modules, Spack or conda" >&2
+  exit 1
+fi
+if [ -n "$missing" ] || { [ -n "$more" ] && [ -n "$can_install" ]; }; then
+  echo "install_deps: installing$missing${more:+ $more}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
-  for package in $(absent $more_compilers); do
+  for package in $more; do
     if apt-cache show "$package" >/dev/null 2>&1; then missing="$missing $package"; fi
   done
   if [ -n "$missing" ]; then
     # shellcheck disable=SC2086
     apt-get install -y -qq --no-install-recommends $missing >/dev/null
   fi
-  mkdir -p .deps
-  printf '%s\n' "$more_compilers" > "$asked"
+  if [ -n "$more" ]; then
+    mkdir -p .deps
+    printf '%s\n' "$more_compilers" > "$asked"
+  fi
 fi
+if [ "$kind" = build ]; then exit 0; fi
 
 stamp=.venv/marline-packages
-if [ "$(cat "$stamp" 2>/dev/null)" != "$python_packages" ]; then
-  echo "install_deps: making .venv with $python_packages"
+there=" $(cat "$stamp" 2>/dev/null || true) "
+python_packages=$python_demo
+if [ "$kind" = test ]; then python_packages="$python_demo $python_tests"; fi
+absent=""
+for package in $python_packages; do
+  case "$there" in
+    *" $package "*) ;;
+    *) absent="$absent $package" ;;
+  esac
+done
+if [ -n "$absent" ]; then
+  echo "install_deps: installing$absent into .venv"
   python3 -m venv .venv
   # shellcheck disable=SC2086
-  .venv/bin/pip install --quiet --disable-pip-version-check $python_packages
-  printf '%s\n' "$python_packages" > "$stamp"
+  .venv/bin/pip install --quiet --disable-pip-version-check $absent
+  printf '%s\n' "$(echo $there$absent)" > "$stamp"
 fi
+if [ "$kind" = demo ]; then exit 0; fi
 
-# What the cross build links, unpacked beside the sources: as packages of a second architecture they would make apt
-# upgrade half the system to keep versions equal. A private apt state knows arm64; the system's does not change.
 stamp=.deps/aarch64/marline-packages
 if [ "$(cat "$stamp" 2>/dev/null)" != "$aarch64_libraries" ]; then
   echo "install_deps: unpacking AArch64's $aarch64_libraries into .deps/aarch64"

@@ -20,7 +20,8 @@ def configure(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def targets(folder: Path) -> set[str]:
-    listing = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True, check=True)
+    listing = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True,
+                             check=True)  # fmt: skip
     return {line.partition(":")[0] for line in listing.stdout.splitlines()}
 
 
