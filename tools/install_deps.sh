@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # install_deps.sh build|demo|test    (test: the default)
-# Installs what building, demonstrating or testing Marline needs: Debian packages by apt-get, if it runs as root, and the
+# Installs what building, demonstrating or testing Marline needs: Debian packages by apt-get, if run as root, and the
 # rest into the source tree. Idempotent: with everything there it looks, and ends. Run from anywhere.
 #   build  the libraries and the command: compilers, CMake, Ninja, hwloc, Python. It asks for these, not for packages:
 #          those of a site's modules, of conda or of the user's own serve as well.
 #   demo   also an MPI, a BLAS, GCC 12 and Clang 19; NumPy and Matplotlib in .venv.
-#   test   also all compilers, both MPIs, test tools; Python packages in .venv; AArch64 libraries for the cross build and
+#   test   also all compilers, both MPIs, test tools; Python packages in .venv; AArch64 libraries for the cross build,
 #          CUDA's assembler for GPU programs in .deps.
 set -eu
 cd "$(dirname "$0")/.."

@@ -198,7 +198,7 @@ def record(program: Path, layout: Layout, options: argparse.Namespace) -> str:
     folder = layout.prefix / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    order, threads = options.order // 2, THREADS[-1]
+    order, threads = options.order, THREADS[-1]
     perfetto, picture = folder / "cholesky.pftrace", folder / "cholesky.png"
     # This Python has what a report needs; the one that `env` finds may not.
     words = [sys.executable, str(layout.command), "trace", "-n", str(RANKS), "-t", str(threads), "-o",
