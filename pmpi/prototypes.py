@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the functions that an MPI library's own mpi.h declares, for the programs that write wrappers of them.
+"""Reads the functions that an mpi.h declares, for the programs that write wrappers of them.
 
-What a parameter means follows from its name in the MPI standard, which both libraries' headers keep; where one does
-not, SYNONYMS says so. Used by mpi/generator/generate.py (libmarline-mpi) and trace/mpi/generate.py (the recorder).
+What a parameter means follows from its name in the MPI standard, which the headers in pmpi/abi keep, and most headers
+of MPI libraries; where one does not, SYNONYMS says so. Used by mpi/generator/generate.py (libmarline-mpi),
+trace/mpi/generate.py (the recorder), and tests.
 """
 
 from __future__ import annotations
@@ -13,6 +14,13 @@ from dataclasses import dataclass
 
 # Parameters to which a header gives another name than the standard does.
 SYNONYMS = {("MPI_Datatype", "type"): "datatype", ("int", "target_cout"): "target_count"}  # Open MPI 4.1
+
+
+# Wrappers of these would be seen by programs that look for an MPI library by name, before they have loaded one. mpi4py
+# takes the library that has MPI_Get_version for MPI.
+NOT_DEFINED = {"MPI_Get_version", "MPI_Get_library_version"}
+# Functions of some ABIs, and macros of others.
+CONVERSIONS = {"MPI_Request_c2f", "MPI_Request_f2c"}
 
 
 class GeneratorError(Exception):

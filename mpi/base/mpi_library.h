@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The MPI library that libmarline-mpi calls: its functions, found at run time. Nothing here is linked against libmpi,
- * for three reasons: this library is also preloaded into processes without MPI (a launcher's shell); RTLD_NEXT allows a
- * PMPI tool in front of MPI; and in a program of the other MPI implementation, the dynamic linker would end the process
- * because of a missing symbol before this library can report the reason. For the same reasons it uses no data symbol of
- * MPI (Open MPI's MPI_COMM_WORLD and MPI_REQUEST_NULL are such symbols).
+ * The MPI library that libmarline-mpi calls: its functions, found at run time (pmpi/library.h), so that a PMPI tool may
+ * stand between this library and MPI, and so that a program of another ABI gets a line that says so, not the dynamic
+ * linker's complaint about a symbol. Handles such as MPI_COMM_WORLD are valid after library_resolve().
  *
  * `next_mpi` is written by library_resolve(), before the first use, and once more in MPI_Init if one owner is to make
  * all calls (owner.h); apart from that, threads only read it.
@@ -14,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* The one place that includes mpi.h: everything else in this library is hidden, the MPI interface is not. */
+/* The mpi.h of pmpi/abi. Everything else in this library is hidden, the MPI interface is not. */
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
@@ -31,16 +29,15 @@ extern const NextMpi inside_functions;
 
 /* Fills next_mpi, mpi_itself and mpi_functions. The first call does that, later calls return at once. Before the
  * first call, next_mpi leads to functions that call library_resolve() first (generate.py). Ends the process with one
- * line if there is no MPI library, if it is not the implementation that this build is for, or if it lacks a
- * function. Thread-safe. */
+ * line if there is no MPI library, if it has not the ABI that this build is for, or if it lacks a function that
+ * everything needs. Thread-safe. */
 void library_resolve(void);
 
-/* MPI_PACKED and so on, which are data symbols in Open MPI: looked up at each call. */
-MPI_Datatype library_packed(void);
-MPI_Comm library_comm_world(void);
-MPI_Comm library_comm_self(void);
-MPI_Comm library_comm_null(void);
-MPI_Request library_request_null(void);
+/* Numbers for predefined datatypes and operations that are the same on all ranks. */
+int number_of_type(MPI_Datatype type);
+int number_of_op(MPI_Op op);
+MPI_Datatype type_of_number(int number);
+MPI_Op op_of_number(int number);
 
 /* True for the message that MPI_Mprobe gives for MPI_PROC_NULL. Needed only if MPI_Imrecv does not set its status. */
 static inline bool is_from_nobody(MPI_Message message) {

@@ -89,8 +89,8 @@ static void await_ranks(MPI_Request* request) {
 static void gather(const void* own, void* all, size_t bytes) {
   MPI_Request request;
   const int count = (int)bytes;
-  const MPI_Datatype packed = library_packed();
-  if (next_mpi.iallgather(own, count, packed, all, count, packed, library_comm_world(), &request) != MPI_SUCCESS)
+  const MPI_Datatype packed = MPI_PACKED;
+  if (next_mpi.iallgather(own, count, packed, all, count, packed, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
     report_fatal("MPI_Iallgather failed in MPI_Init");
   await_ranks(&request);
 }
@@ -98,7 +98,7 @@ static void gather(const void* own, void* all, size_t bytes) {
 /* Exchanges with all ranks where their devices are, for devices on other ranks' nodes. */
 static void meet(void) {
   marline_ranks_t ranks = {.rank = own_rank, .gather = gather};
-  next_mpi.comm_size(library_comm_world(), &ranks.count);
+  next_mpi.comm_size(MPI_COMM_WORLD, &ranks.count);
   marline_ranks_meet(&ranks);
 }
 
@@ -113,7 +113,7 @@ static int init(int* argc, char*** argv, bool by_a_tool, int* provided) {
     if (owner_exists()) *provided = MPI_THREAD_MULTIPLE;
     warn_of_options();
     initialized_by = getpid();
-    next_mpi.comm_rank(library_comm_world(), &own_rank);
+    next_mpi.comm_rank(MPI_COMM_WORLD, &own_rank);
     on_exit(warn_of_exit, NULL);
     comm_start();
     poller_start(*provided);

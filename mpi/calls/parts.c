@@ -29,7 +29,7 @@ void parts_add(Parts* parts, int i, MPI_Request request) {
 }
 
 bool parts_add_open(Parts* parts, int count, const MPI_Request* requests) {
-  const MPI_Request null = library_request_null();
+  const MPI_Request null = MPI_REQUEST_NULL;
   bool others = false;
   for (int i = 0; i < count && !parts->are_too_many; ++i) {
     if (requests[i] == null) continue;

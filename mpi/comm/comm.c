@@ -234,13 +234,13 @@ static void enter_predefined(MPI_Comm comm, uint64_t identity, const char* name)
 /* The interface ---------------------------------------------------------------------------------------------------- */
 
 void comm_start(void) {
-  const MPI_Comm comm_world = library_comm_world();
+  const MPI_Comm comm_world = MPI_COMM_WORLD;
   int rank = 0;
   next_mpi.comm_group(comm_world, &world);
   next_mpi.comm_rank(comm_world, &rank);
   next_mpi.comm_create_keyval(copy_nothing, forget, &key, NULL);
   enter_predefined(comm_world, kWorldIdentity, "MPI_COMM_WORLD");
-  enter_predefined(library_comm_self(), mix(kSelfIdentity, (uint64_t)rank), "MPI_COMM_SELF");
+  enter_predefined(MPI_COMM_SELF, mix(kSelfIdentity, (uint64_t)rank), "MPI_COMM_SELF");
   atomic_store_explicit(&started, true, memory_order_release);
 }
 
@@ -264,7 +264,7 @@ int comm_peers(MPI_Comm comm) {
 uint64_t comm_identify(MPI_Comm comm) {
   const Comm* entry = find(comm);
   if (entry == NULL && comm != (MPI_Comm)0 && atomic_load_explicit(&started, memory_order_acquire) &&
-      comm != library_comm_null()) {
+      comm != MPI_COMM_NULL) {
     get_to_know(comm, NULL, kOfUnknownOrigin, 0, false);
     entry = find(comm);
   }
@@ -272,7 +272,7 @@ uint64_t comm_identify(MPI_Comm comm) {
 }
 
 void comm_created(int error, MPI_Comm parent, const MPI_Comm* created, int tag) {
-  if (error != MPI_SUCCESS || *created == library_comm_null() || !atomic_load_explicit(&started, memory_order_acquire))
+  if (error != MPI_SUCCESS || *created == MPI_COMM_NULL || !atomic_load_explicit(&started, memory_order_acquire))
     return;
   Comm* from = parent != (MPI_Comm)0 ? find(parent) : NULL;
   get_to_know(*created, from, from != NULL ? from->info.identity : 0, tag,

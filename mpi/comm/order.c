@@ -96,7 +96,7 @@ static void send_to(int rank, MailKind kind, const OrderCall* call) {
   Mail* mail = new_mail(kind, call->identity, call->number);
   mail->letter.call = *call;
   /* Synchronous, so that order_stop() knows when all mail has arrived. */
-  next_mpi.issend(&mail->letter, (int)sizeof mail->letter, library_packed(), rank, 0, mail_comm, &mail->request);
+  next_mpi.issend(&mail->letter, (int)sizeof mail->letter, MPI_PACKED, rank, 0, mail_comm, &mail->request);
   mail->next = sent_mail;
   sent_mail = mail;
 }
@@ -166,7 +166,7 @@ static void receive_mail(void) {
   MPI_Status status;
   while (next_mpi.iprobe(MPI_ANY_SOURCE, 0, mail_comm, &flag, &status) == MPI_SUCCESS && flag) {
     Mail* mail = new_mail(kAsk, 0, 0);
-    next_mpi.recv(&mail->letter, (int)sizeof mail->letter, library_packed(), status.MPI_SOURCE, 0, mail_comm,
+    next_mpi.recv(&mail->letter, (int)sizeof mail->letter, MPI_PACKED, status.MPI_SOURCE, 0, mail_comm,
                   MPI_STATUS_IGNORE);
     keep(mail);
   }
@@ -206,7 +206,7 @@ void order_poll(void) {
 /* Start and stop --------------------------------------------------------------------------------------------------- */
 
 void order_start(void) {
-  const MPI_Comm world = library_comm_world();
+  const MPI_Comm world = MPI_COMM_WORLD;
   int size = 0;
   next_mpi.comm_size(world, &size);
   next_mpi.comm_rank(world, &world_rank);

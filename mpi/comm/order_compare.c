@@ -77,7 +77,7 @@ static _Noreturn void end_job(const OrderCall* theirs, const OrderCall* ours) {
                " is %s, but %s; order the tasks that "
                "call them by dependences, or give each a communicator of its own",
                name, ours->number, first, second);
-  next_mpi.abort(library_comm_world(), 1);
+  next_mpi.abort(MPI_COMM_WORLD, 1);
   _Exit(1);
 }
 

@@ -102,7 +102,7 @@ static void completed(Pending* pending) {
 /* An empty status, for a request with a status that only the recorder wants. In MPICH, sends do not set the status. */
 static MPI_Status empty_status(void) {
   MPI_Status status;
-  MPI_Request null = library_request_null();
+  MPI_Request null = MPI_REQUEST_NULL;
   int flag = 0;
   next_mpi.test(&null, &flag, &status);
   return status;
@@ -133,7 +133,7 @@ static bool is_settled(Batch* batch, MPI_Request* request, MPI_Status* status) {
 
 /* Takes the requests that are complete now, or fail, and keeps the rest. Null and inactive requests are complete. */
 static void sort_out(Batch* batch, MPI_Request requests[], MPI_Status* statuses) {
-  const MPI_Request null = library_request_null();
+  const MPI_Request null = MPI_REQUEST_NULL;
   for (int i = 0; i < batch->requests; ++i) {
     if (!is_settled(batch, &requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]))
       ++batch->open;
@@ -157,7 +157,7 @@ int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status* sta
                               void* arg) {
   library_resolve();
   if (!engine_is_running()) {
-    const int error = wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
+    const int error = wait_here(MPI_Wait, MPI_REQUEST_NULL, count, requests, statuses);
     callback(error, arg);
     return error;
   }
@@ -179,7 +179,7 @@ static void release_task(int error, void* task) {
 int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   library_resolve();
   marline_task_t* task = engine_is_running() ? marline_task_hold() : NULL;
-  if (task == NULL) return wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
+  if (task == NULL) return wait_here(MPI_Wait, MPI_REQUEST_NULL, count, requests, statuses);
   return marline_mpi_on_completion(count, requests, statuses, release_task, task);
 }
 

@@ -195,7 +195,7 @@ static void add_to_failed(Pending* pending) {
  * reported, because a report may take others out. `hit` is reported first: the parts of a call have one status,
  * which is the status of `hit`. */
 static void deliver_failed(Open* open, int begin, int size, int hit, const MPI_Status* status, int error) {
-  const MPI_Request null = library_request_null();
+  const MPI_Request null = MPI_REQUEST_NULL;
   const Pending* first = open->owners[hit];
   for (int i = begin + size - 1; i >= begin; --i) {
     if (i >= open->count || open->owners[i] == first || open->requests[i] != null) continue;

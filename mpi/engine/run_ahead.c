@@ -242,7 +242,7 @@ static bool send_sample(Window* window, const void* buf, MPI_Count count, MPI_Da
   if (sample == NULL) return false;
   sample->base = (Pending){.status = MPI_STATUS_IGNORE, .error = MPI_SUCCESS, .completed = received};
   sample->window = window;
-  if (next_mpi.issend(sample->bytes, size, library_packed(), dest, tag, comm, &sample->base.request) != MPI_SUCCESS) {
+  if (next_mpi.issend(sample->bytes, size, MPI_PACKED, dest, tag, comm, &sample->base.request) != MPI_SUCCESS) {
     free(sample);
     return false;
   }

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes libmarline-mpi's wrappers from calls.def and the prototypes in an MPI library's own mpi.h.
+"""Writes libmarline-mpi's wrappers from calls.def and the prototypes in the mpi.h of an ABI (pmpi/abi).
 
     generate.py CALLS OUTDIR COMPILER [FLAG...]
 
 COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function
 of the header, for the functions of a tool or of the library), mpi_first.c (what the pointers lead to before the
-functions are looked up), mpi_wrappers.c (the entry points), mpi_owner.c and mpi_inside.c (owner_functions.py). Their
-text is in the .in files next to this one (pieces.py); this file decides what goes where. The build ends if the table
-names a parameter that the header does not have, or a nonblocking form that does not take the same arguments.
+functions are looked up), mpi_wrappers.c (the entry points), mpi_owner.c and mpi_inside.c (owner_functions.py), and
+mpi_missing.c (pmpi/missing.py). Their text is in the .in files next to this one (pieces.py); this file decides what
+goes where. The build ends if the table names a parameter that the header does not have, or a nonblocking form that
+does not take the same arguments.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pmpi"))
 from owner_functions import inside_source, member, owner_source, short
 from pieces import Pieces
-from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
+import missing
+from prototypes import CONVERSIONS, NOT_DEFINED, GeneratorError, Parameter, parse_prototypes, preprocess
 
 OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
 LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
@@ -313,9 +314,8 @@ def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> 
 
 def next_header(names: list[str]) -> str:
     pieces = Pieces("next.h.in")
-    return pieces.fill("file", names="".join(pieces.fill("name", name=name) for name in names),
-                       members="".join(pieces.fill("member", name=name, short=short(name))
-                                       for name in names))  # fmt: skip
+    return pieces.fill("file", members="".join(pieces.fill("member", name=name, short=short(name)) for name in names),
+                       profiled="".join(pieces.fill("profiled", name=name) for name in names))  # fmt: skip
 
 
 def first_source(names: list[str], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
@@ -338,15 +338,13 @@ def main(table: str, folder: str, *compiler: str) -> None:
     calls = calls_of(read_calls(Path(table)), prototypes)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    # MPI_T is for tools; handle conversions are macros in some headers: NextMpi has neither.
-    names = [name for name, parameters in prototypes.items() if parameters is not None
-             and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+",
-                                  name)]  # fmt: skip
+    names = [name for name, parameters in prototypes.items() if parameters is not None and name not in CONVERSIONS]
     (out / "mpi_next.h").write_text(next_header(names))
     (out / "mpi_first.c").write_text(first_source(names, prototypes))
     (out / "mpi_wrappers.c").write_text(wrappers_source(calls, prototypes))
     (out / "mpi_inside.c").write_text(inside_source(names, prototypes))
-    (out / "mpi_owner.c").write_text(owner_source(names, {call.name for call in calls}, prototypes))
+    (out / "mpi_owner.c").write_text(owner_source(names, NOT_DEFINED | {call.name for call in calls}, prototypes))
+    (out / "mpi_missing.c").write_text(missing.source(names))
 
 
 if __name__ == "__main__":

@@ -120,12 +120,12 @@ static void draw_secret(void) {
 }
 
 static void exchange(const Peer* mine) {
-  const MPI_Datatype bytes = library_packed();
-  next_mpi.allgather(mine, sizeof *mine, bytes, peers, sizeof *mine, bytes, library_comm_world());
+  const MPI_Datatype bytes = MPI_PACKED;
+  next_mpi.allgather(mine, sizeof *mine, bytes, peers, sizeof *mine, bytes, MPI_COMM_WORLD);
 }
 
 void describe_start(int thread_level) {
-  const MPI_Comm world = library_comm_world();
+  const MPI_Comm world = MPI_COMM_WORLD;
   next_mpi.comm_rank(world, &rank);
   next_mpi.comm_size(world, &size);
   Peer mine = {.pid = (int)getpid()};
@@ -135,7 +135,7 @@ void describe_start(int thread_level) {
   exchange(&mine);
   if (!on_one_node()) {
     if (rank == 0) draw_secret();
-    next_mpi.bcast(secret, sizeof secret, library_packed(), 0, world);
+    next_mpi.bcast(secret, sizeof secret, MPI_PACKED, 0, world);
     mine.port = secret[0] != '\0' ? marline_describe_relay(secret) : 0;
     exchange(&mine);
   }

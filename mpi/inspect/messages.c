@@ -61,7 +61,7 @@ static void look_for(const KnownComm* known, int source) {
   if (comm_identity(known->comm) != known->identity) /* freed since */
     return;
   if (next_mpi.iprobe(source, MPI_ANY_TAG, known->comm, &flag, &status) != MPI_SUCCESS || !flag) return;
-  next_mpi.get_count(&status, library_packed(), &bytes);
+  next_mpi.get_count(&status, MPI_PACKED, &bytes);
   if (bytes == MPI_UNDEFINED) /* more than an int can count */
     bytes = INT_MAX;
   messages[message_count++] = (Message){known->identity, source, status.MPI_TAG, bytes};

@@ -12,10 +12,10 @@ BegunRequest begun_requests[kRequests];
 uint64_t complete_requests[kCompleteKinds];
 
 void requests_start(void) {
-  const MPI_Comm self = library_comm_self();
+  const MPI_Comm self = MPI_COMM_SELF;
   MPI_Request requests[kCompleteKinds];
-  next_mpi.isend(NULL, 0, library_packed(), MPI_PROC_NULL, 0, self, &requests[0]);
-  next_mpi.irecv(NULL, 0, library_packed(), MPI_PROC_NULL, 0, self, &requests[1]);
+  next_mpi.isend(NULL, 0, MPI_PACKED, MPI_PROC_NULL, 0, self, &requests[0]);
+  next_mpi.irecv(NULL, 0, MPI_PACKED, MPI_PROC_NULL, 0, self, &requests[1]);
   next_mpi.ibarrier(self, &requests[2]);
   for (int i = 0; i < kCompleteKinds; ++i) {
     int is_complete = 0;
@@ -52,7 +52,7 @@ static bool read_place(const BegunRequest* place, Found* found) {
 
 static void describe_complete(const Out* out) {
   Found found;
-  print(out, "{\"complete\":[%lld", (long long)(intptr_t)library_request_null());
+  print(out, "{\"complete\":[%lld", (long long)(intptr_t)MPI_REQUEST_NULL);
   for (int i = 0; i < kCompleteKinds; ++i) print(out, ",%lld", (long long)complete_requests[i]);
   for (int i = 0; i < kRequests; ++i)
     if (read_place(&begun_requests[i], &found) && found.call.peer == MPI_PROC_NULL)

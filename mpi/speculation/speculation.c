@@ -15,12 +15,6 @@
 #pragma GCC visibility pop
 #include "base/report.h"
 
-/* The reason is in speculation_stop.c. */
-#if MARLINE_MPI_IS_OPENMPI
-#pragma weak PMPI_Type_c2f
-#pragma weak PMPI_Op_c2f
-#endif
-
 enum { kMostScopes = 8 }; /* open at a time; each call looks through them; one more ends the program with a line */
 #define STOPPED (1U << 31)
 
@@ -77,8 +71,8 @@ bool speculation_is_stopped(const Speculation* scope) {
 
 static CollectiveRecord record_of(const CollectiveCall* call) {
   CollectiveRecord record = {.kind = (int32_t)call->kind, .root = call->root, .count = call->count};
-  if (call->kind != kCollectiveBarrier) record.datatype = PMPI_Type_c2f(call->datatype);
-  if (call->kind == kCollectiveReduce || call->kind == kCollectiveAllreduce) record.op = PMPI_Op_c2f(call->op);
+  if (call->kind != kCollectiveBarrier) record.datatype = number_of_type(call->datatype);
+  if (call->kind == kCollectiveReduce || call->kind == kCollectiveAllreduce) record.op = number_of_op(call->op);
   return record;
 }
 

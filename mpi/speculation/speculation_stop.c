@@ -16,13 +16,6 @@
 #include "comm/order.h"
 #include "speculation/speculation.h"
 
-/* Open MPI's conversions of handles are functions that no tool intercepts. They are weak, because this library must
- * also load where there is no MPI. In MPICH they are macros. */
-#if MARLINE_MPI_IS_OPENMPI
-#pragma weak PMPI_Type_f2c
-#pragma weak PMPI_Op_f2c
-#endif
-
 /* The last message of a rank to another one in the scope, with any tag: no program sends these bytes by chance. */
 static const unsigned char kMarker[16] = {0x8f, 0x1b, 0xd3, 0x5e, 0x27, 0xa9, 0x74, 0xc0,
                                           0xe6, 0x42, 0x9d, 0x0b, 0x58, 0xf1, 0x36, 0xca};
@@ -59,8 +52,8 @@ static Progress agree(Speculation* scope, int ranks) {
   int64_t mine = (int64_t)scope->entered;
   int64_t* all = zeros((size_t)ranks * sizeof mine);
   MPI_Request request;
-  const int started = next_mpi.iallgather(&mine, sizeof mine, library_packed(), all, sizeof mine, library_packed(),
-                                          scope->shadow, &request);
+  const int started =
+      next_mpi.iallgather(&mine, sizeof mine, MPI_PACKED, all, sizeof mine, MPI_PACKED, scope->shadow, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Iallgather", scope->shadow);
   Progress progress = {all[0], all[0], 0};
   for (int rank = 1; rank < ranks; ++rank) {
@@ -82,8 +75,8 @@ static CollectiveRecord* share_records(const Speculation* scope, const Progress*
   CollectiveRecord* records = zeros((size_t)count * sizeof *records);
   for (int64_t k = 0; k < count; ++k) records[k] = scope->kept[(progress->least + k) % kCollectivesKept];
   MPI_Request request;
-  const int started = next_mpi.ibcast(records, (int)((size_t)count * sizeof *records), library_packed(),
-                                      progress->first, scope->shadow, &request);
+  const int started = next_mpi.ibcast(records, (int)((size_t)count * sizeof *records), MPI_PACKED, progress->first,
+                                      scope->shadow, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Ibcast", scope->shadow);
   return records;
 }
@@ -93,12 +86,12 @@ static int start_in_place_of_the_program(const CollectiveRecord* record, void* f
   const int count = (int)record->count; /* it fits: speculation_enter_collective refuses more */
   switch (record->kind) {
     case kCollectiveBcast:
-      return next_mpi.ibcast(to, count, PMPI_Type_f2c(record->datatype), record->root, comm, request);
+      return next_mpi.ibcast(to, count, type_of_number(record->datatype), record->root, comm, request);
     case kCollectiveReduce:
-      return next_mpi.ireduce(from, to, count, PMPI_Type_f2c(record->datatype), PMPI_Op_f2c(record->op), record->root,
+      return next_mpi.ireduce(from, to, count, type_of_number(record->datatype), op_of_number(record->op), record->root,
                               comm, request);
     case kCollectiveAllreduce:
-      return next_mpi.iallreduce(from, to, count, PMPI_Type_f2c(record->datatype), PMPI_Op_f2c(record->op), comm,
+      return next_mpi.iallreduce(from, to, count, type_of_number(record->datatype), op_of_number(record->op), comm,
                                  request);
     default: return next_mpi.ibarrier(comm, request);
   }
@@ -108,7 +101,7 @@ static size_t bytes_of(const CollectiveRecord* record) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   if (record->kind != kCollectiveBarrier)
-    check(next_mpi.type_get_extent(PMPI_Type_f2c(record->datatype), &lower, &extent), "MPI_Type_get_extent");
+    check(next_mpi.type_get_extent(type_of_number(record->datatype), &lower, &extent), "MPI_Type_get_extent");
   return (size_t)record->count * (size_t)extent;
 }
 
@@ -121,7 +114,7 @@ static MpiCall call_of(const CollectiveRecord* record, MPI_Comm comm) {
   const bool has_root = record->kind == kCollectiveBcast || record->kind == kCollectiveReduce;
   MpiCall call = {.name = kNames[record->kind], .comm = comm, .peer = has_root ? record->root : kNoPeer, .tag = kNoTag};
   if (record->kind != kCollectiveBarrier) {
-    call.datatype = PMPI_Type_f2c(record->datatype);
+    call.datatype = type_of_number(record->datatype);
     call.count = (MPI_Count)record->count;
   }
   return call;
@@ -180,12 +173,12 @@ static bool take_message(MPI_Comm comm, int source) {
   if (!has_message(&next.base)) engine_wait(&next.base);
   check(next.base.error, "MPI_Improbe");
   int bytes = 0;
-  check(next_mpi.get_count(&next.status, library_packed(), &bytes), "MPI_Get_count");
+  check(next_mpi.get_count(&next.status, MPI_PACKED, &bytes), "MPI_Get_count");
   if (bytes == MPI_UNDEFINED)
     report_fatal("%s: a message from rank %d is longer than %d bytes", kName, source, INT_MAX);
   void* scratch = zeros((size_t)bytes);
   MPI_Request request;
-  const int started = next_mpi.imrecv(scratch, bytes, library_packed(), &next.message, &request);
+  const int started = next_mpi.imrecv(scratch, bytes, MPI_PACKED, &next.message, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Imrecv", comm);
   const bool is_marker = bytes == (int)sizeof kMarker && memcmp(scratch, kMarker, sizeof kMarker) == 0;
   free(scratch);
@@ -197,7 +190,7 @@ static bool take_message(MPI_Comm comm, int source) {
 static void drain(Speculation* scope, MPI_Comm comm, int ranks) {
   MPI_Request* markers = zeros((size_t)ranks * sizeof *markers);
   for (int rank = 0; rank < ranks; ++rank)
-    check(next_mpi.isend(kMarker, sizeof kMarker, library_packed(), rank, 0, comm, &markers[rank]), "MPI_Isend");
+    check(next_mpi.isend(kMarker, sizeof kMarker, MPI_PACKED, rank, 0, comm, &markers[rank]), "MPI_Isend");
   for (int rank = 0; rank < ranks; ++rank) {
     while (!take_message(comm, rank)) ++scope->drained;
   }

@@ -52,6 +52,14 @@ def version() -> str:
     return re.search(r"CMAKE_PROJECT_VERSION:STATIC=(\S+)", (BUILD / "CMakeCache.txt").read_text())[1]
 
 
+def test_no_library_needs_mpi(prefix):
+    """It would bring a second MPI into a process that has one under another name."""
+    libraries = [path for path in (prefix / "lib").rglob("*.so*") if not path.is_symlink()]
+    assert sum(path.name in ("libmarline-mpi.so", "libmarline-trace.so") for path in libraries) == 7
+    for path in libraries:
+        assert not re.search(r"NEEDED.*\[lib\w*mpi", checked(["readelf", "-d", path])), path
+
+
 def library_of(output: str) -> Path:
     return Path(re.search(r"library=(\S+)", output)[1]).resolve()
 

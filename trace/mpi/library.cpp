@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../pmpi/abi.h"
 #include "../pmpi/caller.h"
+#include "../pmpi/library.h"
 #include "base/recorder.hpp"
 #include "base/stream.hpp"
 
@@ -25,8 +28,8 @@ namespace {
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
 
-constexpr size_t kNextCount = sizeof kNextNames / sizeof kNextNames[0];
-static_assert(sizeof(NextMpi) == kNextCount * sizeof(void*));
+// MPI's functions have one pointer each in NextMpi, in the order of pmpi_table.
+static_assert(sizeof(NextMpi) % sizeof(void*) == 0);
 
 // The return address of the program's MPI call on this thread. Written on entry; libmarline-mpi reads it before it
 // suspends the task.
@@ -35,9 +38,9 @@ constinit thread_local const void* program_site __attribute__((tls_model("initia
 // Warns if a tool that was linked to the program comes after a preloaded recorder. The recorder bypasses such a tool:
 // MPI's convention is for one tool. Libraries define MPI_X and PMPI_X at one address, a tool defines MPI_X only.
 void warn_of_later_tool() {
-  for (size_t i = 0; i < kNextCount; ++i) {
-    const void* later = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // the name without its P
-    const void* library = dlsym(RTLD_NEXT, kNextNames[i]);
+  for (size_t i = 0; i < pmpi_table_size; ++i) {
+    const void* later = dlsym(RTLD_NEXT, pmpi_table[i].name + 1);  // the name without its P
+    const void* library = dlsym(RTLD_NEXT, pmpi_table[i].name);
     Dl_info tool;
     Dl_info mpi;
     if (later != library && dladdr(later, &tool) != 0 && dladdr(library, &mpi) != 0 &&
@@ -45,24 +48,34 @@ void warn_of_later_tool() {
       fprintf(stderr,
               "marline-trace: %s defines %s behind the recorder, which goes past it: preload it in front of the "
               "recorder, or run without one of them\n",
-              tool.dli_fname, kNextNames[i] + 1);
+              tool.dli_fname, pmpi_table[i].name + 1);
       return;
     }
   }
 }
 
-void resolve() {
-  for (size_t i = 0; i < kNextCount; ++i) {
-    void* address = dlsym(RTLD_NEXT, kNextNames[i]);
-    if (address == nullptr) {
-      fprintf(stderr,
-              "marline-trace: the MPI library has no %s, which the mpi.h that the recorder was built with "
-              "declares: rebuild Marline with this MPI, or run without the recorder\n",
-              kNextNames[i]);
-      exit(EXIT_FAILURE);
-    }
-    memcpy(reinterpret_cast<char*>(&next_functions) + i * sizeof address, &address, sizeof address);
+// Functions of another ABI would misread MPI's handles.
+void check_abi() {
+  const char* abi = pmpi_abi_of(pmpi_handle());
+  if (abi != nullptr && strcmp(abi, pmpi_own_abi()) == 0) {
+    return;
   }
+  char version[64];
+  char line[256];
+  pmpi_version_of(pmpi_handle(), version, sizeof version);
+  if (abi == nullptr) {
+    pmpi_fatal("no MPI library of version 3.0 or newer is loaded: preload lib/marline/libmarline-trace.so instead");
+  }
+  snprintf(
+      line, sizeof line,
+      "this recorder is built for %s, but the program runs '%s': preload lib/marline/%s/libmarline-trace.so instead",
+      pmpi_abi_title(pmpi_own_abi()), version, abi);
+  pmpi_fatal(line);
+}
+
+void resolve() {
+  check_abi();
+  pmpi_resolve(&next_functions);
   warn_of_later_tool();
   __atomic_store_n(&next_resolved, true, __ATOMIC_RELEASE);
 }
@@ -88,4 +101,10 @@ extern "C" const void* library_address() {
   const void* address = nullptr;
   memcpy(&address, &marline::trace::mpi().Init_thread, sizeof address);
   return address;
+}
+
+// library.c calls this function of the library that it is built into.
+extern "C" void pmpi_fatal(const char* line) {
+  fprintf(stderr, "marline-trace: %s\n", line);
+  _exit(EXIT_FAILURE);
 }

@@ -7,11 +7,9 @@
 #ifndef MARLINE_TRACE_MPI_LIBRARY_HPP
 #define MARLINE_TRACE_MPI_LIBRARY_HPP
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
+#include <mpi.h>  // of pmpi/abi
 
-#include "mpi_next.hpp"  // generated: struct NextMpi, one pointer per function of this mpi.h; kNextNames
+#include "mpi_next.hpp"  // generated: struct NextMpi, one pointer per function of this mpi.h
 
 #define MARLINE_COLD_TLS __attribute__((noinline))  // the reason is in mpi/calls.hpp
 

@@ -8,20 +8,15 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../pmpi/abi.h"
+
 namespace marline::offload::wire {
 
 constinit Calls mpi{};
 
 namespace {
 
-#if MARLINE_MPI_IS_OPENMPI
-constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.80"};
-constexpr const char* kImplementation = "Open MPI";
-#else
-// The ABI that MPICH and its relatives share; Debian gives MPICH's library another name.
-constexpr const char* kLibraries[] = {"libmpich.so.12", "libmpi.so.12"};
-constexpr const char* kImplementation = "MPICH";
-#endif
+constexpr const char* kLibraries[] = {MARLINE_PMPI_LIBRARIES};
 
 void* open_library() {
   for (const char* name : kLibraries) {
@@ -104,21 +99,17 @@ void find_handles([[maybe_unused]] Finder& finder) {
 #endif
 }
 
-// MPI_Get_library_version may be called before MPI_Init (MPI 3.1, 8.1.1).
-bool is_ours(Finder& finder, char* line, size_t room) {
-  finder.find(mpi.get_library_version, "PMPI_Get_library_version");
-  if (mpi.get_library_version == nullptr) {
-    std::snprintf(line, room, "%s is older than MPI 3.0: use a newer one", kImplementation);
+bool is_ours(void* library, char* line, size_t room) {
+  const char* abi = pmpi_abi_of(library);
+  const char* own = pmpi_abi_title(pmpi_own_abi());
+  if (abi == nullptr) {
+    std::snprintf(line, room, "%s is older than MPI 3.0: use a newer one", own);
     return false;
   }
-  char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-  int length = 0;
-  mpi.get_library_version(version, &length);
-  version[std::strcspn(version, "\n")] = '\0';
-  const bool is_open_mpi = std::strstr(version, "Open MPI") != nullptr;
-  if (is_open_mpi == (MARLINE_MPI_IS_OPENMPI != 0)) return true;
-  std::snprintf(line, room, "the wire for %s meets '%.60s': load the wire for the program's own MPI", kImplementation,
-                version);
+  if (std::strcmp(abi, pmpi_own_abi()) == 0) return true;
+  char version[64];
+  pmpi_version_of(library, version, sizeof version);
+  std::snprintf(line, room, "the wire for %s meets '%s': load the wire for the program's own MPI", own, version);
   return false;
 }
 
@@ -128,15 +119,16 @@ bool find_mpi(char* line, size_t room) {
   void* library = open_library();
   if (library == nullptr) {
     std::snprintf(line, room, "no library of %s: %s; install it, or name its folder in LD_LIBRARY_PATH",
-                  kImplementation, dlerror());
+                  pmpi_abi_title(pmpi_own_abi()), dlerror());
     return false;
   }
+  if (!is_ours(library, line, room)) return false;
   Finder finder(library);
-  if (!is_ours(finder, line, room)) return false;
   find_functions(finder);
   find_handles(finder);
   if (finder.missing() == nullptr) return true;
-  std::snprintf(line, room, "the library of %s has no %s: use a newer one", kImplementation, finder.missing());
+  std::snprintf(line, room, "the library of %s has no %s: use a newer one", pmpi_abi_title(pmpi_own_abi()),
+                finder.missing());
   return false;
 }
 

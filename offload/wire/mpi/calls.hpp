@@ -5,37 +5,36 @@
 // name than the MPI library of the build, and may be in no scope that the linker would search. Join writes them, once.
 #pragma once
 
-#include <mpi.h>
+#include <mpi.h>  // of pmpi/abi
 
 #include <cstddef>
 
 namespace marline::offload::wire {
 
 struct Calls {
-  decltype(&PMPI_Get_library_version) get_library_version;
-  decltype(&PMPI_Initialized) initialized;
-  decltype(&PMPI_Finalized) finalized;
-  decltype(&PMPI_Init_thread) init_thread;
-  decltype(&PMPI_Query_thread) query_thread;
-  decltype(&PMPI_Finalize) finalize;
-  decltype(&PMPI_Error_string) error_string;
-  decltype(&PMPI_Comm_split) comm_split;
-  decltype(&PMPI_Comm_free) comm_free;
-  decltype(&PMPI_Comm_rank) comm_rank;
-  decltype(&PMPI_Comm_size) comm_size;
-  decltype(&PMPI_Comm_set_errhandler) comm_set_errhandler;
-  decltype(&PMPI_Comm_create_keyval) comm_create_keyval;
-  decltype(&PMPI_Comm_set_attr) comm_set_attr;
-  decltype(&PMPI_Comm_delete_attr) comm_delete_attr;
-  decltype(&PMPI_Comm_free_keyval) comm_free_keyval;
-  decltype(&PMPI_Bcast) bcast;
-  decltype(&PMPI_Allgather) allgather;
-  decltype(&PMPI_Isend) isend;
-  decltype(&PMPI_Irecv) irecv;
-  decltype(&PMPI_Test) test;
-  decltype(&PMPI_Cancel) cancel;
-  decltype(&PMPI_Wait) wait;
-  decltype(&PMPI_Get_count) get_count;
+  decltype(&MPI_Initialized) initialized;
+  decltype(&MPI_Finalized) finalized;
+  decltype(&MPI_Init_thread) init_thread;
+  decltype(&MPI_Query_thread) query_thread;
+  decltype(&MPI_Finalize) finalize;
+  decltype(&MPI_Error_string) error_string;
+  decltype(&MPI_Comm_split) comm_split;
+  decltype(&MPI_Comm_free) comm_free;
+  decltype(&MPI_Comm_rank) comm_rank;
+  decltype(&MPI_Comm_size) comm_size;
+  decltype(&MPI_Comm_set_errhandler) comm_set_errhandler;
+  decltype(&MPI_Comm_create_keyval) comm_create_keyval;
+  decltype(&MPI_Comm_set_attr) comm_set_attr;
+  decltype(&MPI_Comm_delete_attr) comm_delete_attr;
+  decltype(&MPI_Comm_free_keyval) comm_free_keyval;
+  decltype(&MPI_Bcast) bcast;
+  decltype(&MPI_Allgather) allgather;
+  decltype(&MPI_Isend) isend;
+  decltype(&MPI_Irecv) irecv;
+  decltype(&MPI_Test) test;
+  decltype(&MPI_Cancel) cancel;
+  decltype(&MPI_Wait) wait;
+  decltype(&MPI_Get_count) get_count;
 
   // Handles. In Open MPI they are addresses of the library's objects.
   MPI_Comm world;

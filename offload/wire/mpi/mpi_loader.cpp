@@ -61,6 +61,7 @@ int number_in(const char* name) {
 }
 
 Mpi find_loaded() {
+  if (is_loaded("libmpi_abi.so.1")) return Mpi::standard;
   if (is_loaded("libmpi.so.40") || is_loaded("libmpi.so.80")) return Mpi::open_mpi;
   return is_loaded("libmpich.so.12") || is_loaded("libmpi.so.12") ? Mpi::mpich : Mpi::none;
 }
@@ -87,6 +88,11 @@ Mpi find_installed() {
   const bool has_mpich = is_installed("libmpich.so.12", "libmpi.so.12");
   if (has_mpich == is_installed("libmpi.so.40", "libmpi.so.80")) return Mpi::none;
   return has_mpich ? Mpi::mpich : Mpi::open_mpi;
+}
+
+const char* library_of(Mpi mpi) {
+  if (mpi == Mpi::standard) return "libmarline-wire-standard.so";
+  return mpi == Mpi::open_mpi ? "libmarline-wire-openmpi.so" : "libmarline-wire-mpich.so";
 }
 
 // The path of library `name` in the folder of the library that contains this code, whatever name that was loaded by.
@@ -124,10 +130,11 @@ const WireKind* load_mpi_wire() {
         "devices on other processes by MPI, but this process has loaded no MPI and no launcher of Open MPI or MPICH "
         "has started it: start it by mpirun, or by srun with --mpi=pmix or --mpi=pmi2, or link it with MPI");
   }
-  const char* name = mpi == Mpi::open_mpi ? "libmarline-wire-openmpi.so" : "libmarline-wire-mpich.so";
+  const char* name = library_of(mpi);
   char path[PATH_MAX + 64];
   void* library = path_beside(name, path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (library == nullptr) fatal("cannot load %s: %s; install Marline built with this MPI", name, dlerror());
+  if (library == nullptr)
+    fatal("cannot load %s: %s; this installation is incomplete: install Marline again", name, dlerror());
   auto kind = reinterpret_cast<const WireKind* (*)()>(dlsym(library, "marline_wire_kind"));
   if (kind == nullptr) fatal("%s is no wire of Marline: install all of one version", path);
   return kind();

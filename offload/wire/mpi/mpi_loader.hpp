@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds out on which MPI the job runs, and loads the wire `mpi` for it from a library next to this one
-// (libmarline-wire-openmpi.so, libmarline-wire-mpich.so). Any thread.
+// (libmarline-wire-openmpi.so and so on, one for each ABI of pmpi/abi). Any thread.
 #pragma once
 
 #include "wire/base/wire.hpp"
@@ -12,7 +12,7 @@ namespace marline::offload::wire {
 // if only the number is known; MPI knows both. Loads nothing.
 [[nodiscard]] bool launched_by_mpi(int& number, int& count);
 
-enum class Mpi { none, open_mpi, mpich };
+enum class Mpi { none, open_mpi, mpich, standard };
 
 // The MPI that is loaded in the process; if none is, the MPI of the launcher that has started the process; else the
 // only MPI that is installed.

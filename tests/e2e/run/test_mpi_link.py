@@ -23,7 +23,7 @@ def defined(library: Path, *options: str) -> set[str]:
     return {line.split()[-1] for line in listed.stdout.splitlines() if " T " in line}
 
 
-@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich", "standard"])
 def test_all_functions_are_there(build: Path, mpi: str) -> None:
     folder = build / "lib" / "marline" / mpi
     if not folder.exists():
@@ -38,5 +38,6 @@ def test_the_fortran_modules_name_what_is_there(build: Path, module: str) -> Non
     text = (ROOT / "include" / "marline" / module).read_text()
     named = set(re.findall(r"name='(\w+)'", text))
     assert len(named) == 4
-    for archive in (build / "lib" / "marline").glob("*/libmarline-mpi-link.a"):
+    for mpi in ("openmpi", "mpich"):
+        archive = build / "lib" / "marline" / mpi / "libmarline-mpi-link.a"
         assert named <= defined(archive)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ABIs of MPI that the libraries are built for (pmpi/abi): no library of Marline needs an MPI library, and what our
+mpi.h of an ABI says is what an installed library's own mpi.h says."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import SECONDS, run
+
+ROOT = Path(__file__).resolve().parents[3]
+PMPI = ROOT / "pmpi"
+OBJECT = re.compile(r'X\(\w+, "(\w+)"\)')
+MISSING_IN_OLD_HEADERS = """
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+typedef struct ompi_instance_t* MPI_Session;
+#endif
+"""
+# Numbers that our headers and the library's must agree on.
+VALUES = r"""
+#include <mpi.h>
+#include <stddef.h>
+#include <stdio.h>
+#define SHOW(x) printf("%s %lld\n", #x, (long long)(ptrdiff_t)(x));
+int main(void) {
+  SHOW(sizeof(MPI_Status)) SHOW(offsetof(MPI_Status, MPI_SOURCE)) SHOW(offsetof(MPI_Status, MPI_TAG))
+  SHOW(offsetof(MPI_Status, MPI_ERROR)) SHOW(sizeof(MPI_Comm)) SHOW(sizeof(MPI_Count)) SHOW(sizeof(MPI_Aint))
+  SHOW(sizeof(MPI_Offset)) SHOW(sizeof(MPI_File)) SHOW(sizeof(MPI_Request)) SHOW(sizeof(MPI_Message))
+  SHOW(sizeof(MPI_Fint))
+  NUMBERS
+  return 0;
+}
+"""
+
+
+def numbers(header: str) -> list[str]:
+    """The constants of our header that are no objects of the MPI library."""
+    names = re.findall(r"^#define (MPI_\w+) (.*)$", header, re.MULTILINE)
+    return [name for name, value in names if "pmpi_objects" not in value and "ompi_request_null" not in value]
+
+
+def shown(tmp_path: Path, source: Path, name: str, *compiler: str | Path) -> list[str]:
+    program = tmp_path / name
+    subprocess.run([*compiler, source, "-o", program], check=True, timeout=SECONDS)
+    return subprocess.run([program], check=True, capture_output=True, text=True, timeout=SECONDS).stdout.splitlines()
+
+
+def wrapper(abi: str) -> str:
+    if shutil.which(f"mpicc.{abi}") is None:
+        pytest.skip(f"mpicc.{abi} is not installed")
+    return f"mpicc.{abi}"
+
+
+def libraries(build: Path) -> list[Path]:
+    return [path for path in (build / "lib").rglob("*.so*") if path.is_file() and not path.is_symlink()]
+
+
+def test_no_library_needs_mpi(build):
+    """A library that needs libmpich.so.12 brings it into a process that has MPICH under its usual name."""
+    found = libraries(build)
+    assert {path.name for path in found} >= {"libmarline-mpi.so", "libmarline-trace.so", "libmarline-wire-mpich.so"}
+    for path in found:
+        needed = run(["readelf", "-d", path]).stdout
+        assert not re.search(r"NEEDED.*\[lib\w*mpi", needed), f"{path}:\n{needed}"
+        symbols = run(["nm", "-D", "--undefined-only", path]).stdout
+        assert not re.search(r"\b(P?MPI_|ompi_)", symbols), f"{path}:\n{symbols}"
+
+
+@pytest.mark.parametrize("abi", ["openmpi", "mpich"])
+def test_values(tmp_path, abi):
+    names = numbers((PMPI / "abi" / abi / "mpi.h").read_text())
+    assert len(names) > 25 and {"MPI_ANY_SOURCE", "MPI_ERR_IN_STATUS", "MPI_IN_PLACE"} <= set(names)
+    source = tmp_path / "values.c"
+    constants = [name for name in names if not name.startswith("MPI_Request_")]
+    source.write_text(VALUES.replace("NUMBERS", " ".join(f"SHOW({name})" for name in constants)))
+    ours = shown(tmp_path, source, "ours", "gcc", f"-I{PMPI / 'abi' / abi}")
+    theirs = shown(tmp_path, source, "theirs", wrapper(abi))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("abi", ["openmpi", "mpich"])
+def test_functions(tmp_path, abi):
+    """C accepts a second declaration of a function only if its type is the same. MPICH 4.0 has forgotten a `const`."""
+    source = tmp_path / "functions.c"
+    large = ["large.h", "large_data.h"] if abi == "mpich" else []
+    files = ["types.h", *(f"functions/{path.name}" for path in (PMPI / "abi" / "functions").glob("*.h")
+                          if path.name in large or not path.name.startswith("large"))]  # fmt: skip
+    assert len(files) >= 6
+    source.write_text("#include <mpi.h>\n#define MPI_Pready_list pready_list\n" + MISSING_IN_OLD_HEADERS
+                      + "".join(f'#include "{PMPI / "abi" / file}"\n' for file in files))  # fmt: skip
+    result = run([wrapper(abi), "-std=gnu11", "-Wno-deprecated-declarations", "-fsyntax-only", source])
+    assert result.returncode == 0, result.stderr
+
+
+def test_objects(tmp_path):
+    """Open MPI's predefined handles are objects, which are looked up by name."""
+    names = OBJECT.findall((PMPI / "abi" / "openmpi" / "mpi.h").read_text())
+    assert len(names) > 10
+    source = tmp_path / "objects.c"
+    source.write_text("".join(f"extern char {name}[];\n" for name in names)
+                      + "int main(void) { return !(" + " && ".join(names) + "); }\n")  # fmt: skip
+    subprocess.run([wrapper("openmpi"), "-Wno-address", source, "-o", tmp_path / "objects"], check=True)
+    assert run([tmp_path / "objects"]).returncode == 0
+
+
+@pytest.mark.parametrize("abi", ["openmpi", "mpich", "standard"])
+def test_a_program_that_looks_for_mpi_does_not_find_marline(build, abi):
+    """mpi4py takes the library that has MPI_Get_version for MPI. Each other function must be there."""
+    for library in ("libmarline-mpi.so", "libmarline-trace.so"):
+        symbols = run(["nm", "-D", "--defined-only", build / "lib" / "marline" / abi / library]).stdout
+        assert "MPI_Get_version" not in symbols and "MPI_Get_library_version" not in symbols
+        assert " MPI_Send\n" in symbols and " PMPI_Waitall\n" in symbols
+        assert (" MPI_Send_c\n" in symbols) == (abi != "openmpi")
