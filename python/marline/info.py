@@ -96,11 +96,11 @@ def describe_compilers(_: Layout, missing: list[str]) -> list[str]:
 def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
     lines = []
     for mpi, wrapper in launch.WRAPPERS.items():
-        program = next((name for name in launch.LAUNCHERS[mpi] if shutil.which(name)), None)
+        program = launch.find_launcher(mpi, os.environ)
         if program is None:
             missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
             continue
-        lines.append(f"{mpi:<8} {mpi_version(program)} ({shutil.which(program)})")
+        lines.append(f"{mpi:<8} {launch.version_of(program, mpi)} ({program})")
         if layout.mpi(mpi).is_file():
             lines.append(f"         served by {layout.mpi(mpi).relative_to(layout.prefix)}")
         else:
@@ -178,7 +178,3 @@ def run(words: list[str]) -> str:
 def first_line(words: list[str]) -> str:
     return (run(words).splitlines() or ["gives no version"])[0]
 
-
-def mpi_version(launcher: str) -> str:
-    match = re.search(r"\d+[.]\d\S*", run([launcher, "--version"]))
-    return match[0] if match else "unknown version"

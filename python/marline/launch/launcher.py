@@ -3,8 +3,11 @@
 `marline run -n`, by the user's own mpirun and by srun takes one path, and every node proves its own processes."""
 
 import os
+import re
+import shlex
 import shutil
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from marline.errors import Refusal
@@ -12,7 +15,20 @@ from marline.errors import Refusal
 # A batch system or a host file knows more about the machine than this node does: then placement is the launcher's.
 ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile",
                "HYDRA_HOST_FILE")  # fmt: skip
-LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpirun.mpich", "mpiexec.hydra", "mpirun")}
+# The first of these that is in PATH and belongs to the MPI: a module or a virtual environment puts its own `mpirun`
+# first. The others are Debian's names.
+LAUNCHERS = {"openmpi": ("mpirun", "mpiexec", "mpirun.openmpi"),
+             "mpich": ("mpirun", "mpiexec", "mpirun.mpich", "mpiexec.hydra")}  # fmt: skip
+# What a launcher's --version says: those of Open MPI 4 and 5, and PRRTE, which is Open MPI 5's; those of MPICH, MVAPICH
+# and Intel MPI.
+VERSION_TEXTS = {
+    "openmpi": r"\((?:Open MPI|OpenRTE|PRRTE)\)\s+(\d\S*)",
+    "mpich": r"HYDRA build details:\s+Version:\s+(\d\S*)|Intel\(R\) MPI Library .*Version (\d\S*)",
+}
+VERSION_SECONDS = 20
+# Programs that start ranks, by their name up to its first dot, and the options that say how many.
+RANK_STARTERS = ("mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "jsrun", "aprun")
+COUNT_OPTIONS = ("-n", "-np", "--n", "--np", "--ntasks")
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
@@ -21,6 +37,9 @@ HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
 # have them, too.
 RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 RANK_IN_STEP = ("PMIX_RANK", "SLURM_PROCID")
+# Which MPI is served in a program that loads MPI itself. PMIx without Open MPI's variable is Slurm's: it seldom starts
+# MPICH so. If this is wrong, libmarline-mpi says so when the program initialises MPI.
+TELLS_MPI = {"OMPI_COMM_WORLD_RANK": "openmpi", "PMI_RANK": "mpich", "PMIX_RANK": "openmpi"}
 STEP_SIZE = "SLURM_STEP_NUM_TASKS"  # not in a batch script, and 1 in a shell that srun has started
 FORWARDED = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
 
@@ -41,13 +60,57 @@ def by_the_other(mpi: str, environment: Mapping[str, str]) -> str | None:
     return None if other == "mpich" and environment.get("SLURM_MPI_TYPE") == "pmi2" else other
 
 
+def mpi_of_rank(environment: Mapping[str, str]) -> str | None:
+    """The implementation whose launcher has started this process; None if no launcher has."""
+    return next((mpi for variable, mpi in TELLS_MPI.items() if variable in environment), None)
+
+
+def refuse_rank_starter(command: str, program: str, arguments: Sequence[str]) -> None:
+    """A launcher gives its ranks Marline's runtime, but not libmarline-mpi: they would block in MPI, and may hang. The
+    line names what works with the user's own words, where they are as simple as `-n 2 ./app`. `command`: ours."""
+    name = Path(program).name
+    if name.partition(".")[0] not in RANK_STARTERS:
+        return
+    ranks, words = _count_and_program(arguments)
+    app = shlex.join(words) if words else "PROGRAM"
+    each = f", or start `marline run` as each rank: `{program} -n {ranks} marline run {app}`"
+    raise Refusal(f"{program} is a launcher, and its ranks would not get Marline's MPI layer; let Marline start them: "
+                  f"`{command} -n {ranks} {app}`{each if command == 'marline run' else ''}")  # fmt: skip
+
+
+def _count_and_program(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The number of ranks and the program's words in a launcher's arguments; RANKS and nothing if it has other options
+    or several programs."""
+    ranks = "RANKS"
+    rest = list(arguments)
+    while len(rest) > 1 and rest[0] in COUNT_OPTIONS:
+        ranks, rest = rest[1], rest[2:]
+    return (ranks, rest) if rest and not rest[0].startswith("-") and ":" not in rest else ("RANKS", [])
+
+
 def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
-    for name in LAUNCHERS[mpi]:
-        found = shutil.which(name, path=environment.get("PATH"))
-        if found:
-            return Path(found)
-    names = ", ".join(LAUNCHERS[mpi])
-    raise Refusal(f"no launcher of {mpi} in PATH ({names}); on Debian: apt-get install {PACKAGES[mpi]}")
+    found = find_launcher(mpi, environment)
+    if found is None:
+        names = ", ".join(LAUNCHERS[mpi])
+        raise Refusal(f"no launcher of {mpi} in PATH ({names}); load its module, or on Debian: apt-get install "
+                      f"{PACKAGES[mpi]}")  # fmt: skip
+    return found
+
+
+def find_launcher(mpi: str, environment: Mapping[str, str]) -> Path | None:
+    candidates = (shutil.which(name, path=environment.get("PATH")) for name in LAUNCHERS[mpi])
+    return next((Path(path) for path in candidates if path and version_of(path, mpi)), None)
+
+
+def version_of(path: str | Path, mpi: str) -> str | None:
+    """The version of the launcher, if it is one of this MPI."""
+    try:
+        answer = subprocess.run([str(path), "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, timeout=VERSION_SECONDS, check=False)  # fmt: skip
+    except (OSError, subprocess.SubprocessError):  # not one that can be asked
+        return None
+    match = re.search(VERSION_TEXTS[mpi], answer.stdout.decode(errors="replace"))
+    return next(text for text in match.groups() if text) if match else None
 
 
 def unbound(mpi: str, ranks: int, environment: Mapping[str, str]) -> list[str]:

@@ -14,6 +14,7 @@ from marline.layout import Layout
 def start(options: argparse.Namespace, layout: Layout) -> int:
     """Runs the program as the options say and returns its wait status."""
     require_preloadable(layout)
+    launcher.refuse_rank_starter(options.command, options.program, options.arguments)
     environment = dict(os.environ)
     program = preflight.examine(options.program, environment)
     options.mpi = which_mpi(options, program)

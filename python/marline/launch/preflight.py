@@ -26,6 +26,8 @@ RUNTIME_NAME = re.compile(r"lib(gomp|omp|iomp5|marline)\b")
 STATIC_RUNTIME_TEXTS = ((b"GOMP_SPINCOUNT", b"OMP_WAIT_POLICY"), (b"KMP_BLOCKTIME", b"KMP_LIBRARY"))
 # The SONAMEs that an MPI program names (MPICH's is also libmpi.so.12 where it was configured for the MPICH ABI).
 MPI_SONAMES = {"libmpi.so.40": "openmpi", "libmpich.so.12": "mpich", "libmpi.so.12": "mpich"}
+# Any library of an MPI: those for Fortran and C++ among them.
+MPI_LIBRARY = re.compile(r"lib(mpi|mpich|mpifort|mpicxx)(fort|cxx|_\w+)?\.so\b")
 RELINK = "link it with -fopenmp against the shared runtime (no -static, libgomp.a or libomp.a)"
 SHEBANG_DEPTH = 4  # a script's interpreter may be a script; the kernel follows as many
 TRACE_SECONDS = 30
@@ -53,7 +55,8 @@ def examine(command: str, environment: Mapping[str, str]) -> Program:
     if elf.interpreter is None:
         raise Refusal(f"{executable} is statically linked: no library can be put under it; link it without -static")
     program = Program(path, is_script)
-    program.loaded = _loaded_libraries(executable, elf.interpreter, environment)
+    program.loaded, missing = _loaded_libraries(executable, elf.interpreter, environment)
+    _refuse_missing_mpi(executable, missing)
     objects = [elf, *(_read_library(library) for library in program.loaded.values())]
     for each in objects:
         _refuse_static_runtime(each)
@@ -125,20 +128,31 @@ def _read_executable(executable: Path) -> Elf:
     return elf
 
 
-def _loaded_libraries(executable: Path, interpreter: str, environment: Mapping[str, str]) -> dict[str, Path]:
-    """Asks the program's own loader, which runs nothing of it in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS). What
-    it does not find is left out: the start itself will fail, with the loader's message. That would not say that Marline
-    needs hwloc."""
+def _loaded_libraries(executable: Path, interpreter: str,
+                      environment: Mapping[str, str]) -> tuple[dict[str, Path], list[str]]:  # fmt: skip
+    """Asks the program's own loader, which runs nothing of it in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS). Returns
+    what it finds, and the names of what it does not: then the start itself will fail, with the loader's message. That
+    would not say that Marline needs hwloc."""
     listing = subprocess.run(
         [interpreter, str(executable)],
         env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TRACE_SECONDS, check=False,
     )  # fmt: skip
-    absent = re.search(r"^\s*(libhwloc\.so\.\d+) => not found$", listing.stdout, re.MULTILINE)
-    if absent:
-        raise Refusal(no_hwloc(absent[1]))
     lines = (re.match(r"\s*(\S+) => (/.*) \(0x[0-9a-f]+\)$", line) for line in listing.stdout.splitlines())
-    return {line[1]: Path(line[2]) for line in lines if line}
+    missing = re.findall(r"^\s*(\S+) => not found$", listing.stdout, re.MULTILINE)
+    hwloc = next((name for name in missing if name.startswith("libhwloc.so.")), None)
+    if hwloc is not None:
+        raise Refusal(no_hwloc(hwloc))
+    return {line[1]: Path(line[2]) for line in lines if line}, missing
+
+
+def _refuse_missing_mpi(executable: Path, missing: list[str]) -> None:
+    """The commonest mistake on a cluster, which would otherwise look like a program without MPI."""
+    library = next((name for name in missing if MPI_LIBRARY.match(name)), None)
+    if library is not None:
+        raise Refusal(f"{executable} needs {library}, which the loader does not find: load the module of the MPI that "
+                      "it is built with (module load ...), or name the library's folder in LD_LIBRARY_PATH",
+                      NOT_FOUND)  # fmt: skip
 
 
 def _read_library(library: Path) -> Elf:

@@ -49,7 +49,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
                         help="devices for target regions, e.g. process:2, nodes or cluster; see MARLINE_DEVICES")
     parser.add_argument("--nodes-as", metavar="LIST",
                         help="made-up nodes of the job's processes, e.g. 0,0,1,1; `apart`: one for each")
-    parser.set_defaults(trace=None, check=None, print=False)
+    parser.set_defaults(command=parser.prog, trace=None, check=None, print=False)
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
@@ -80,6 +80,7 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
 
 def _start(options: argparse.Namespace, layout: Layout) -> int:
     require_preloadable(layout)
+    launcher.refuse_rank_starter(options.command, options.program, options.arguments)
     layout.require(layout.runtime, "this installation is incomplete: install Marline again")
     environment = searched_environment(layout)
     program = preflight.examine(options.program, environment)
@@ -119,7 +120,8 @@ def require_preloadable(layout: Layout) -> None:
 
 
 def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | None:
-    """The implementation to serve: the one that the program is linked with, else the one asked for."""
+    """The implementation to serve: the one that the program is linked with, else the one asked for, else that of the
+    launcher which has started this process."""
     linked = program.mpi
     if options.mpi and linked and options.mpi != linked:
         raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
@@ -138,8 +140,8 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
     other = launcher.by_the_other(mpi, os.environ) if mpi and not options.ranks else None
     if other:
         raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: "
-                      f"every rank would be alone; start it by {launcher.LAUNCHERS[mpi][0]}")  # fmt: skip
-    return mpi
+                      f"every rank would be alone; start it by {launcher.launcher(mpi, os.environ)}")  # fmt: skip
+    return mpi or (None if options.ranks else launcher.mpi_of_rank(os.environ))
 
 
 def searched_environment(layout: Layout) -> dict[str, str]:
