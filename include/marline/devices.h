@@ -269,6 +269,10 @@ int marline_main_has_begun(void);
  * devices. The provider may call `gather`, equally often in all ranks. */
 void marline_ranks_meet(const marline_ranks_t* ranks);
 
+/* Called by a library to which the program's MPI calls come, at the begin of MPI_Init, or which uses MPI itself.
+ * Without that the runtime warns of MPI calls that block their threads. */
+void marline_mpi_is_served(void);
+
 /* Target tasks as they are created --------------------------------------------------------------------------------- */
 
 /* A library with devices that can be given tasks before their predecessors have ended sees each target task (a

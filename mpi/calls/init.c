@@ -105,6 +105,7 @@ static void meet(void) {
 /* `by_a_tool`: a tool between this library and MPI defines the function that the program calls, which is MPI_Init. */
 static int init(int* argc, char*** argv, bool by_a_tool, int* provided) {
   main_thread = pthread_self();
+  marline_mpi_is_served();
   if (mpi_options()->one_owner && !owner_exists()) /* MPI itself must refuse a second MPI_Init */
     poller_take_over();
   const int error = init_library(argc, argv, by_a_tool, provided);

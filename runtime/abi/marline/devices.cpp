@@ -18,6 +18,7 @@
 #include "exec/worker/run_task.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
+#include "platform/mpi_calls.hpp"
 #include "platform/thread.hpp"
 #include "sched/progress.hpp"
 #include "tool/target_observer.hpp"
@@ -92,6 +93,8 @@ MARLINE_EXPORT void marline_rectangle_runs(const marline_rectangle_t* rectangle,
 MARLINE_EXPORT void marline_ranks_meet(const marline_ranks_t* ranks) {
   if (const marline_device_provider_t* devices = marline::device_provider()) devices->meet(ranks);
 }
+
+MARLINE_EXPORT void marline_mpi_is_served() { marline::mpi_is_served(); }
 
 MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
   // First: a library that holds locks around calls of the runtime registers its fork handlers later (forks.hpp).

@@ -14,6 +14,7 @@
 #include "exec/view/counters.hpp"
 #include "exec/worker/worker.hpp"
 #include "platform/allocator.hpp"
+#include "platform/mpi_calls.hpp"
 #include "platform/topology/hw_subset.hpp"
 #include "platform/thread.hpp"
 #include "sched/library_call.hpp"
@@ -69,6 +70,7 @@ void at_exit() {
   Worker* worker = this_worker_or_null();
   if (is_between_regions(worker) && !is_failing()) finish_root_tasks(worker);
   finalize_tool(worker);
+  warn_of_unserved_mpi();
   if (options().counters) counters_print();
 }
 
@@ -104,6 +106,7 @@ void runtime_start() {
     tool::forget_callbacks();
     tool::initialize();
     if (tool::present()) options_note_tool();
+    warn_of_unserved_mpi();
     std::atexit(at_exit);
     errno = error_number;
   });

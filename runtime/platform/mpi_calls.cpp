@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/mpi_calls.hpp"
+
+#include "../common/environment.h"
+#include "base/atomic.hpp"
+#include "base/check.hpp"
+#include "platform/elf_image.hpp"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+constexpr const char* kLibraries[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so"};  // a version follows
+// What libmarline-mpi exports for the archive that programs link (mpi/compat/table.h).
+constexpr const char* kLayersTable = "marline_mpi_table";
+// C, and Fortran by mpif.h and mpi, and by mpi_f08.
+constexpr const char* kInit[] = {"MPI_Init",         "MPI_Init_thread", "mpi_init_",
+                                 "mpi_init_thread_", "mpi_init_f08_",   "mpi_init_thread_f08_"};
+
+Atomic<bool> served{false};  // written by mpi_is_served; relaxed: it guards nothing
+Atomic<bool> warned{false};  // by warn_of_unserved_mpi, likewise
+
+struct Found {
+  char library[PATH_MAX] = "";  // MPI's
+  bool program_initialises = false;
+};
+
+bool is_mpi(const ElfImage& image) {
+  const char* slash = std::strrchr(image.path(), '/');
+  const char* name = image.soname() != nullptr ? image.soname() : slash != nullptr ? slash + 1 : image.path();
+  for (const char* library : kLibraries) {
+    if (std::strncmp(name, library, std::strlen(library)) == 0) return true;
+  }
+  return false;
+}
+
+bool refers_to_init(const ElfImage& image) {
+  return image.any_binding([](const Binding& binding) {
+    for (const char* name : kInit) {
+      if (std::strcmp(binding.symbol, name) == 0) return true;
+    }
+    return false;
+  });
+}
+
+int visit(dl_phdr_info* info, size_t, void* argument) {
+  auto* found = static_cast<Found*>(argument);
+  ElfImage image;
+  if (!image.read(*info)) return 0;
+  if (info->dlpi_name[0] == '\0') found->program_initialises = refers_to_init(image);
+  if (found->library[0] == '\0' && is_mpi(image)) {
+    std::snprintf(found->library, sizeof found->library, "%s", image.path());
+  }
+  return 0;
+}
+
+bool is_initialised(const char* library) {
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  // MPI 4.1, section 11.4.1: may be called at any time.
+  auto initialized = reinterpret_cast<int (*)(int*)>(dlsym(handle, "PMPI_Initialized"));
+  int flag = 0;
+  if (initialized != nullptr) initialized(&flag);
+  dlclose(handle);
+  return flag != 0;
+}
+
+bool is_first_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    const char* rank = trusted_variable(name);
+    if (rank != nullptr) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+}  // namespace
+
+void mpi_is_served() { served.store(true, relaxed); }
+
+void warn_of_unserved_mpi() {
+  if (served.load(relaxed) || warned.load(relaxed)) return;
+  Found found;
+  dl_iterate_phdr(visit, &found);
+  if (found.library[0] == '\0') return;
+  const bool has_layer = dlsym(RTLD_DEFAULT, kLayersTable) != nullptr;
+  if (!is_initialised(found.library) && (has_layer || !found.program_initialises)) return;
+  warned.store(true, relaxed);
+  if (!is_first_rank()) return;
+  if (has_layer) {
+    warn(
+        "MPI calls of this program go past libmarline-mpi to %s and block their threads, so that tasks which wait for "
+        "messages may hang; load the library that makes them without RTLD_DEEPBIND, and not by dlsym of its handle",
+        found.library);
+    return;
+  }
+  warn(
+      "MPI calls of this program (%s) block their threads, so that tasks which wait for messages may hang; start each "
+      "rank by `marline run`, with --mpi where the program loads MPI itself, or preload libmarline-mpi.so, too: "
+      "`marline run --print` says how",
+      found.library);
+}
+
+}  // namespace marline
