@@ -82,9 +82,11 @@ def _dispatch(arguments: list[str], prefix: Path) -> int:
 
         print(f"marline {loading.version(Layout(prefix))}")
         return 0
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    if not arguments or arguments[0] in ("-h", "--help") or arguments == ["help"]:
         print(usage())
         return 0 if arguments else USAGE
+    if arguments[0] == "help":
+        arguments = [arguments[1], "--help"]
     name, rest = arguments[0], arguments[1:]
     if name not in SUBCOMMANDS:
         say(f"no command named {name!r}; there are: {', '.join(SUBCOMMANDS)}")

@@ -21,8 +21,10 @@ from marline.launch import launcher as launch
 from marline.layout import Layout
 
 SECONDS = 20
+# Of GCC, LLVM, Intel, NVIDIA, AMD, Arm, Fujitsu and Cray; those of the first two may have a version in their name.
+COMPILER = re.compile(r"(?:gcc|gfortran|clang|flang|flang-new)(?:-\d+)?|icx|ifx|nvc|nvfortran|amdclang|amdflang"
+                      r"|armclang|armflang|fccpx|frtpx|fcc|frt|craycc|crayftn")  # fmt: skip
 # Command, and the Debian package that has it.
-COMPILERS = {"gcc-12": "gcc-12", "gfortran-12": "gfortran-12", "clang-14": "clang-14", "clang-19": "clang-19"}
 TOOLS = {"hwloc-ls": "hwloc", "gdb": "gdb"}
 # What reports, charts and studies import, and the distribution that has it.
 PACKAGES = {"numpy": "numpy", "rich": "rich", "matplotlib": "matplotlib", "yaml": "PyYAML"}
@@ -86,19 +88,28 @@ def describe_runtime(layout: Layout, missing: list[str]) -> list[str]:
     return lines
 
 
-def describe_compilers(_: Layout, missing: list[str]) -> list[str]:
-    lines = []
-    for command, package in COMPILERS.items():
-        lines += [f"{command:<12} {first_line([command, '--version'])}"] if found(command, package, missing) else []
-    return lines or ["none of " + ", ".join(COMPILERS)]
+def describe_compilers(_: Layout, __: list[str]) -> list[str]:
+    """One line for each file: gcc and gcc-12 are often one, and the longer name tells more."""
+    named = {os.path.realpath(shutil.which(name)): name for name in sorted(compilers_in_path(), key=len)}
+    by_version = sorted(named.values(), key=lambda name: [int(word) if word.isdigit() else word
+                                                          for word in re.split(r"(\d+)", name)])  # fmt: skip
+    return [f"{name:<12} {first_line([name, '--version'])}" for name in by_version] or ["none in PATH"]
+
+
+def compilers_in_path() -> set[str]:
+    folders = [folder for folder in os.get_exec_path() if os.path.isdir(folder)]
+    names = {name for folder in folders for name in os.listdir(folder) if COMPILER.fullmatch(name)}
+    return {name for name in names if shutil.which(name)}
 
 
 def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
     lines = []
+    programs = {mpi: launch.find_launcher(mpi, os.environ) for mpi in launch.WRAPPERS}
     for mpi, wrapper in launch.WRAPPERS.items():
-        program = launch.find_launcher(mpi, os.environ)
+        program = programs[mpi]
         if program is None:
-            missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
+            if not any(programs.values()):  # who has one MPI need not have the other
+                missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
             continue
         lines.append(f"{mpi:<8} {launch.version_of(program, mpi)} ({program})")
         if layout.mpi(mpi).is_file():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads what `marline run` must know of an executable or library before it starts it: what it needs, where it searches,
 and which OpenMP entry points it defines or uses. 64-bit little-endian ELF files (System V gABI, elf(5)). Nothing is
-executed. A damaged file raises NotElf, never another exception."""
+executed. A damaged file raises DamagedElf, never another exception."""
 
 import mmap
 import struct
@@ -21,7 +21,11 @@ ENTRY_POINTS = (b"GOMP_", b"__kmpc_", b"__tgt_", b"omp_", b"ompc_", b"kmp_set_",
 
 
 class NotElf(Exception):
-    """The file is not a 64-bit ELF file, or it is damaged. The text says which."""
+    """The file is not a 64-bit ELF file. The text says what it is."""
+
+
+class DamagedElf(NotElf):
+    """The file is one, but its parts lie outside of it."""
 
 
 class Segment(NamedTuple):
@@ -52,7 +56,8 @@ def read_elf(path: Path) -> Elf:
         try:
             return _parse(path, data)
         except (struct.error, IndexError) as error:
-            raise NotElf(f"{path} is a damaged ELF file ({error})") from error
+            raise DamagedElf(f"{path} is a damaged ELF file: it ends before all that its header tells of; copy or "
+                             "build it again") from error  # fmt: skip
 
 
 def contains_all(path: Path, texts: tuple[bytes, ...]) -> bool:

@@ -19,6 +19,9 @@ from marline.launch.stopping import ENDING, Stopped
 
 NODES, CLUSTER = "nodes", "cluster"
 CLUSTERS_OF_KINDS = ("cluster:gpu", "cluster:all")  # of members
+# The other words of MARLINE_DEVICES (offload/registry/device_list.cpp): some take a number, some stand alone.
+COUNTED, SINGLE, ALONE = ("host", "process"), ("libomptarget",), ("auto", "none")
+MOST_DEVICES = 256
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
 # A process of a job sets it for the programs that it starts (offload/device/remote/job/job.cpp).
 TAKEN = "MARLINE_JOB_TAKEN"
@@ -55,11 +58,26 @@ def own_workers(devices: str | None) -> tuple[int, str | None]:
             if not number.isdecimal() or not 0 < int(number) <= MOST_WORKERS:
                 raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_WORKERS} behind the colon")
             count, word = count + int(number), name
+        elif word not in (NODES, CLUSTER, *CLUSTERS_OF_KINDS):
+            _refuse_unknown(devices, word)
         if name in (NODES, CLUSTER) and any(known in words for known in (NODES, CLUSTER, *CLUSTERS_OF_KINDS)):
             raise Refusal(f"--devices {devices} names nodes twice; each worker is one device, and `cluster` has all of "
                           "them")  # fmt: skip
         words.append(word)
     return count, ",".join(words)
+
+
+def _refuse_unknown(devices: str, word: str) -> None:
+    """Libmarline-target refuses such words, too, but it is not in a program without target regions."""
+    name, colon, number = word.partition(":")
+    if name in COUNTED and colon and not (number.isdecimal() and 0 < int(number) <= MOST_DEVICES):
+        raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_DEVICES} behind the colon")
+    if name in COUNTED or word in SINGLE or devices in ALONE:
+        return
+    counted = [form for name in COUNTED for form in (name, f"{name}:N")]
+    nodes = [NODES, f"{NODES}:K", CLUSTER, f"{CLUSTER}:K", *CLUSTERS_OF_KINDS]
+    raise Refusal(f"--devices {devices}: no device is named {word!r}; write {', '.join(ALONE)}, or a list of "
+                  f"{', '.join([*counted, *nodes, *SINGLE])}")  # fmt: skip
 
 
 def named_nodes(names: str | None, count: int) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, Refusal, no_hwloc
-from marline.launch.elf import Elf, NotElf, contains_all, read_elf
+from marline.launch.elf import DamagedElf, Elf, NotElf, contains_all, read_elf
 
 # An object that defines one of these is an OpenMP runtime: every parallel region starts there.
 RUNTIME_MARKS = {"GOMP_parallel", "__kmpc_fork_call"}
@@ -73,10 +73,13 @@ def find(command: str, environment: Mapping[str, str]) -> Path:
     found = shutil.which(command, path=environment.get("PATH"))
     if found:
         return Path(os.path.abspath(found))  # the loader takes a name without a slash for a library
+    if "/" in command and Path(command).is_dir():
+        raise Refusal(f"{command} is a directory, not a program", NOT_EXECUTABLE)
     if "/" in command and Path(command).exists():
         raise Refusal(f"{command} is not an executable file; check its mode (chmod +x)", NOT_EXECUTABLE)
-    hint = "give its path, as in ./" + command if Path(command).exists() else "check the name"
-    raise Refusal(f"{command}: no such program in {'this place' if '/' in command else 'PATH'}; {hint}", NOT_FOUND)
+    hint = "give its path, as in ./" + command if Path(command).is_file() else "check the name"
+    where = "this place" if "/" in command else "PATH"
+    raise Refusal(f"{command or repr(command)}: no such program in {where}; {hint}", NOT_FOUND)
 
 
 def refuse_privileged(executable: Path) -> None:
@@ -111,15 +114,26 @@ def _interpreter_of(path: Path, environment: Mapping[str, str]) -> tuple[Path, b
             words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
         if not words:
             raise Refusal(f"{current}: its first line names no interpreter", NOT_EXECUTABLE)
-        current = find(words[0], environment)
+        current = _find_interpreter(current, words[0], environment)
     raise Refusal(f"{path}: its interpreters are scripts, more than {SHEBANG_DEPTH} deep", NOT_EXECUTABLE)
+
+
+def _find_interpreter(script: Path, name: str, environment: Mapping[str, str]) -> Path:
+    try:
+        return find(name, environment)
+    except Refusal as refusal:
+        raise Refusal(f"{script}: its first line asks for {name}, which is not here or cannot be executed; install it, "
+                      "or correct the line", refusal.status) from refusal  # fmt: skip
 
 
 def _read_executable(executable: Path) -> Elf:
     try:
         elf = read_elf(executable)
+    except DamagedElf as error:
+        raise Refusal(str(error), NOT_EXECUTABLE) from error
     except NotElf as error:
-        raise Refusal(f"{error}: Marline runs 64-bit Linux programs and scripts", NOT_EXECUTABLE) from error
+        raise Refusal(f"{error}: Marline runs 64-bit Linux programs, and scripts whose first line names their "
+                      "interpreter, as #!/bin/sh does", NOT_EXECUTABLE) from error  # fmt: skip
     if elf.machine != platform.machine():
         raise Refusal(
             f"{executable} is built for {elf.machine}, this machine is {platform.machine()}; build it for this machine",

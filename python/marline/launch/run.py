@@ -40,9 +40,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def add_job_options(parser: argparse.ArgumentParser) -> None:
     """The options that every command that starts a program has."""
-    parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS",
+    parser.add_argument("-n", "-np", "--np", dest="ranks", type=_positive, metavar="RANKS",
                         help="start this many MPI ranks; with --devices=nodes and without MPI, processes of a job")
-    parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
+    parser.add_argument("-t", "--threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
     parser.add_argument("--devices", metavar="LIST",

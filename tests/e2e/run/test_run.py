@@ -36,6 +36,23 @@ def test_serves_the_program(marline, build, probe):
     assert "threads=2" in result.stdout
 
 
+@pytest.mark.parametrize("option", ["-t", "--threads"])
+def test_words_of_the_number_of_threads(marline, gcc_probe, option):
+    assert "threads=3" in marline("run", option, "3", "--", gcc_probe).stdout
+
+
+@pytest.mark.parametrize("option", ["-n", "-np", "--np"])
+def test_words_of_the_number_of_ranks(marline, gcc_probe, option):
+    """As the launchers have them. That there is no MPI is said of the number."""
+    assert marline("run", option, "3", "--", gcc_probe).stderr.startswith("marline: -n 3: ")
+
+
+def test_help_is_asked_for_in_two_ways(marline):
+    asked = marline("help", "run")
+    assert (asked.returncode, asked.stdout) == (0, marline("run", "--help").stdout)
+    assert marline("help", "bogus").returncode == 2
+
+
 def test_an_rpath_to_the_stock_runtime_does_not_take_calls_away(marline, build, compiled):
     stock = subprocess.run(["gcc-12", "-print-file-name=libgomp.so.1"], capture_output=True, text=True, check=True)
     folder = Path(stock.stdout.strip()).resolve().parent

@@ -3,6 +3,7 @@
 says why. Real binaries, one per way in which a swap of the runtime fails."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -137,12 +138,45 @@ def test_what_is_no_program(marline, tmp_path):
     text.write_text("no program")
     assert_refused(marline("run", text), "is not an executable file", "chmod +x", status=126)
     text.chmod(0o755)
-    assert_refused(marline("run", text), "is not an ELF file", status=126)
+    assert_refused(marline("run", text), "is not an ELF file", "as #!/bin/sh does", status=126)
     text.write_bytes(b"\x7fELF\x02\x01" + bytes(20))
     assert_refused(marline("run", text), "damaged ELF file", status=126)
     text.write_bytes(b"")
     assert_refused(marline("run", text), "is empty", status=126)
+    text.write_bytes(Path("/bin/sh").read_bytes()[:1000])
+    assert_refused(marline("run", text), "damaged ELF file", "copy or build it again", status=126)
     assert_refused(marline("run", tmp_path / "absent"), "no such program", status=127)
+    assert_refused(marline("run", tmp_path), "is a directory, not a program", status=126)
+    assert_refused(marline("run", ""), "'': no such program", status=127)
+
+
+@pytest.mark.parametrize("line", ["#!/absent/interpreter", "#!/usr/bin/env absent"])
+def test_script_without_its_interpreter(marline, tmp_path, line):
+    script = tmp_path / "script"
+    script.write_text(f"{line}\n")
+    script.chmod(0o755)
+    assert_refused(marline("run", script), str(script), f"asks for {line.split()[-1].removeprefix('#!')}", status=127)
+
+
+def test_devices_that_there_are_not(marline, compiled):
+    """Of a program without target regions, too, whose process has nothing that knows devices."""
+    program = compiled("gcc-12", "probe.c", "-fopenmp")
+    assert_refused(marline("run", "--devices", "process,bogus", program), "no device is named 'bogus'")
+    assert_refused(marline("run", "--devices", "host:0", program), "'host:0' needs a number from 1 to 256")
+    assert_refused(marline("run", "--devices", "none,host", program), "no device is named 'none'")
+
+
+def test_the_command_knows_the_devices_of_the_option(build):
+    sys.path.insert(0, str(build / "lib" / "marline" / "python"))
+    from marline.launch import job
+
+    page = (Path(__file__).parents[3] / "docs" / "options.md").read_text()
+    values = re.search(r"`MARLINE_DEVICES` \| `\w+` \| (.*), with N from 1 to (\d+) \|", page)
+    words = re.sub("or a list of | and", ",", values[1]).replace(" ", "").split(",")
+    known = [*job.ALONE, *(form for name in job.COUNTED for form in (name, f"{name}:N")), job.NODES, job.CLUSTER,
+             *job.CLUSTERS_OF_KINDS, *job.SINGLE]  # fmt: skip
+    assert [word for word in words if word] == known
+    assert int(values[2]) == job.MOST_DEVICES
 
 
 def test_missing_library_is_the_loaders_to_tell(marline, compiled, tmp_path):
