@@ -7,11 +7,14 @@ import os
 import sys
 from pathlib import Path
 
+from marline import older_python
 from marline.errors import REFUSED, Refusal, say, what_failed
 from marline.launch import stopping
 from marline.launch.stopping import Stopped
 from marline.layout import Layout
 
+# Commands that older Pythons cannot run (older_python.py).
+NEWER = ("report", "reuse", "study")
 SUBCOMMANDS = {
     "run": ("marline.launch.run", "run a program on Marline, or say why that cannot be"),
     "check": ("marline.check.command", "run a program, and say which tasks were suspended under a mutex"),
@@ -91,4 +94,6 @@ def _dispatch(arguments: list[str], prefix: Path) -> int:
     if name not in SUBCOMMANDS:
         say(f"no command named {name!r}; there are: {', '.join(SUBCOMMANDS)}")
         return USAGE
+    if name in NEWER:
+        older_python.require_newer(f"marline {name}", arguments)
     return importlib.import_module(SUBCOMMANDS[name][0]).main(rest, prefix)

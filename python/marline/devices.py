@@ -33,7 +33,8 @@ for number in range(target.omp_get_num_devices()):
     if target.marline_device_describe(number, ctypes.byref(facts)) != 0:
         sys.exit(f"device {number} cannot be described")
     devices.append({name: getattr(facts, name).decode(errors="replace") for name in texts}
-                   | {name: getattr(facts, name) for name in ("memory", *numbers)})
+                   )
+    devices[-1].update({name: getattr(facts, name) for name in ("memory", *numbers)})
 answer = {"devices": devices, "default": here.omp_get_default_device(),
           "why": target.marline_device_why_no_gpus().decode()}
 print("devices:", json.dumps(answer), flush=True)
@@ -65,7 +66,7 @@ def ask_runtime(layout: Layout, devices: str | None) -> dict:
     status, output, said = ask_with_workers(words, workers, environment) if workers else ask_alone(words, environment)
     for line in output.splitlines():
         if line.startswith("devices: "):
-            return json.loads(line.removeprefix("devices: "))
+            return json.loads(line.partition(": ")[2])
     if said:
         raise SystemExit(REFUSED)  # it has said why
     raise Refusal(f"{library} does not answer: install Marline again (exit status {status})")
@@ -73,8 +74,9 @@ def ask_runtime(layout: Layout, devices: str | None) -> dict:
 
 def ask_alone(words: list[str], environment: dict[str, str]) -> tuple[int, str, bool]:
     """Exit status, output, and whether there was an error message, which is passed on."""
-    asked = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                           errors="replace", timeout=SECONDS, check=False)  # fmt: skip
+    asked = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, universal_newlines=True, errors="replace", timeout=SECONDS,
+                           check=False)  # fmt: skip
     sys.stderr.write(asked.stderr)
     return asked.returncode, asked.stdout, bool(asked.stderr)
 
@@ -82,7 +84,7 @@ def ask_alone(words: list[str], environment: dict[str, str]) -> tuple[int, str, 
 def ask_with_workers(words: list[str], workers: int, environment: dict[str, str]) -> tuple[int, str, bool]:
     """As above; the workers are such processes, too, though without regions: MARLINE_JOB_SERVE says that they serve."""
     with tempfile.TemporaryFile("w+") as output:
-        status = job.run(words, workers + 1, environment | {"MARLINE_JOB_SERVE": "yes"}, output)
+        status = job.run(words, workers + 1, dict(environment, MARLINE_JOB_SERVE="yes"), output)
         child.listen()
         output.seek(0)
         return status, output.read(), status != 0
@@ -98,7 +100,7 @@ def lines_of(answer: dict) -> list[str]:
             str(domain) if domain >= 0 else "-", device["name"] or "-",
         ])  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows]
     if not answer["devices"]:
         lines = ["no devices: target regions run on the host"]
     return lines + ([f"no GPUs: {answer['why']}"] if answer["why"] else [])

@@ -5,7 +5,6 @@ Python process of its own and asked."""
 
 import argparse
 import functools
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -124,10 +123,18 @@ def describe_python(_: Layout, missing: list[str]) -> list[str]:
     lines = [f"{platform.python_version()} ({sys.executable})"]
     for module, distribution in PACKAGES.items():
         if importlib.util.find_spec(module):
-            lines.append(f"{distribution:<12} {importlib.metadata.version(distribution)}")
+            lines.append(f"{distribution:<12} {version_of_package(distribution)}")
         else:
             missing.append(f"{distribution} (marline report, study): {sys.executable} -m pip install {distribution}")
     return lines
+
+
+def version_of_package(distribution: str) -> str:
+    try:
+        from importlib import metadata  # novm: Python 3.8 and newer have it
+    except ImportError:
+        return "(of an unknown version)"
+    return metadata.version(distribution)
 
 
 def describe_machine(_: Layout, missing: list[str]) -> list[str]:
@@ -154,13 +161,14 @@ def describe_options(layout: Layout, _: list[str]) -> list[str]:
     return options or ["unknown: the runtime did not answer OMP_DISPLAY_ENV"]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)
 def ask_runtime(layout: Layout) -> tuple[str | None, str]:
     """The runtime's version and what it prints for OMP_DISPLAY_ENV=verbose; (None, reason) if it does not load."""
     environment = {name: value for name, value in os.environ.items() if name != "MARLINE_PROOF"}
-    environment |= {"LD_PRELOAD": str(layout.runtime), "OMP_DISPLAY_ENV": "verbose"}
+    environment.update(LD_PRELOAD=str(layout.runtime), OMP_DISPLAY_ENV="verbose")
     answer = subprocess.run([sys.executable, "-c", ASK_RUNTIME], env=environment, stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                            errors="replace", timeout=SECONDS, check=False)  # fmt: skip
     lines = answer.stdout.splitlines()
     version = next((line for line in lines if re.fullmatch(r"\d+[.]\d+[.]\d+", line)), None)
     return version, answer.stderr + answer.stdout
@@ -182,8 +190,8 @@ def found(command: str, package: str, missing: list[str]) -> bool:
 
 
 def run(words: list[str]) -> str:
-    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS,
-                          check=False).stdout  # fmt: skip
+    return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, errors="replace", timeout=SECONDS, check=False).stdout  # fmt: skip
 
 
 def first_line(words: list[str]) -> str:

@@ -38,7 +38,7 @@ def ask(path: str, addresses: Sequence[int]) -> list[Location | None]:
     lines = [line for line in _run(path, addresses, inlined=False).splitlines() if line]
     if len(lines) != 2 * len(addresses):
         raise Failure(f"the symbolizer answered {len(lines)} lines to {len(addresses)} addresses")
-    return [_parse(function, place) for function, place in zip(lines[::2], lines[1::2], strict=True)]
+    return [_parse(function, place) for function, place in zip(lines[::2], lines[1::2])]
 
 
 def ask_inlined(path: str, addresses: Sequence[int]) -> list[list[Location]]:
@@ -62,17 +62,20 @@ def ask_inlined(path: str, addresses: Sequence[int]) -> list[list[Location]]:
 
 def _run(path: str, addresses: Sequence[int], inlined: bool) -> str:
     tool = next((tool for tool in map(shutil.which, _SYMBOLIZERS) if tool), None)
+    plain = shutil.which("addr2line")
     if tool:
         command = [tool, "--functions", "--demangle", f"--obj={path}"]
         command += ["--inlines", "--addresses"] if inlined else ["--no-inlines"]
-    elif tool := shutil.which("addr2line"):
+    elif plain:
+        tool = plain
         command = [tool, "-f", "-C", "-e", path, *(["-i", "-a"] if inlined else [])]
     else:
         raise Failure("neither llvm-symbolizer nor addr2line is in PATH (Debian: binutils)")
     text = "".join(f"{address:#x}\n" for address in addresses)
     try:
-        return subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", timeout=_SECONDS,
-                              check=True, start_new_session=True).stdout  # fmt: skip
+        return subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, errors="replace", timeout=_SECONDS, check=True,
+                              start_new_session=True).stdout  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
         raise Failure(f"{Path(tool).name} failed ({type(error).__name__})") from error
 

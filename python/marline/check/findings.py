@@ -14,6 +14,10 @@ from marline.symbolizer import Location
 OURS = re.compile(r"libmarline(-check|-mpi|-target|-trace)?\.so")
 SHOWN = 12  # frames of a stack
 
+# The kinds of lines, and how many fields follow.
+FIELDS = {"finding": 1, "task": 2, "at": 3, "lock": 2, "frame": 2, "locked": 3, "suspended": 3, "created": 3, "left": 3,
+          "times": 2, "lost": 1, "complete": 0}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -48,7 +52,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[object, ...]:
-        return self.kind, self.label, self.construct, *map(tuple, self.stacks)
+        return (self.kind, self.label, self.construct, *map(tuple, self.stacks))
 
 
 @dataclass
@@ -74,31 +78,37 @@ def read(folder: Path) -> Findings:
     return result
 
 
+def _frame(path: str, address: str, symbol: str) -> Frame:
+    return Frame(path, int(address, 16), symbol)
+
+
 def _read_process(text: str) -> tuple[dict[int, Finding], bool, int]:
     """The findings by number, whether the process came to its end, and how many locks it did not note."""
     finding = Finding()
     numbered: dict[int, Finding] = {}
     complete, lost = False, 0
     for line in text.splitlines():
-        match line.split("\t"):
-            case ["finding", number]:
-                finding = numbered[int(number)] = Finding()
-            case ["task", kind, label]:
-                finding.kind, finding.label = kind, label
-            case ["at", path, address, symbol]:
-                finding.construct = Frame(path, int(address, 16), symbol) if path != "?" else None
-            case ["lock", address, kind]:
-                finding.lock, finding.lock_kind = address, kind
-            case ["frame", address, size]:
-                finding.frame = f"{size} byte{'s' * (size != '1')} at {address}"
-            case ["locked" | "suspended" | "created" | "left" as stack, path, address, symbol]:
-                getattr(finding, stack).append(Frame(path, int(address, 16), symbol))
-            case ["times", number, count]:
-                numbered[int(number)].times = int(count)
-            case ["lost", count]:
-                lost = int(count)
-            case ["complete"]:
-                complete = True
+        kind, *rest = line.split("\t")
+        if FIELDS.get(kind) != len(rest):  # a killed process may leave half a line
+            continue
+        if kind == "finding":
+            finding = numbered[int(rest[0])] = Finding()
+        elif kind == "task":
+            finding.kind, finding.label = rest
+        elif kind == "at":
+            finding.construct = _frame(*rest) if rest[0] != "?" else None
+        elif kind == "lock":
+            finding.lock, finding.lock_kind = rest
+        elif kind == "frame":
+            finding.frame = f"{rest[1]} byte{'s' * (rest[1] != '1')} at {rest[0]}"
+        elif kind in ("locked", "suspended", "created", "left"):
+            getattr(finding, kind).append(_frame(*rest))
+        elif kind == "times":
+            numbered[int(rest[0])].times = int(rest[1])
+        elif kind == "lost":
+            lost = int(rest[0])
+        elif kind == "complete":
+            complete = True
     return numbered, complete, lost
 
 
@@ -122,7 +132,7 @@ class Places:
         except symbolizer.Failure as failure:
             self.notes.append(f"functions of {Path(path).name} have no lines: {failure}")
             return
-        self._known |= dict(zip(frames, places, strict=True))
+        self._known.update(zip(frames, places))
 
     def show(self, frame: Frame) -> list[str]:
         """The frame's functions, inlined ones first, without the functions of system headers: std::lock_guard, say."""

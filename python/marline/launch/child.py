@@ -89,8 +89,10 @@ def drain() -> set[int]:
     """A signal that was meant for the program, too, and has come to this process after its end, does nothing more: how
     the program has ended says it. Returns which there were."""
     came = set()
-    while (one := next_signal(WATCHED, 0)) is not None:
+    one = next_signal(WATCHED, 0)
+    while one is not None:
         came.add(one.si_signo)
+        one = next_signal(WATCHED, 0)
     return came
 
 

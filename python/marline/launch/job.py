@@ -201,7 +201,7 @@ def _stop_with_first(members: list[subprocess.Popen]) -> bool:
     which signals do not end. Only this process reports that a program was killed."""
     number = -(members[0].poll() or 0)
     if number == signal.SIGKILL:
-        say(f"process 0 of the job, the program, ended with signal {number} ({signal.strsignal(number)})")
+        say(f"process 0 of the job, the program, ended with signal {number} ({stopping.words_for(number)})")
     if number not in ENDING:
         return False
     for member in members[1:]:

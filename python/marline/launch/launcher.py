@@ -72,7 +72,7 @@ def refuse_rank_starter(command: str, program: str, arguments: Sequence[str]) ->
     if name.partition(".")[0] not in RANK_STARTERS:
         return
     ranks, words = _count_and_program(arguments)
-    app = shlex.join(words) if words else "PROGRAM"
+    app = " ".join(map(shlex.quote, words)) if words else "PROGRAM"
     each = f", or start `marline run` as each rank: `{program} -n {ranks} marline run {app}`"
     raise Refusal(f"{program} is a launcher, and its ranks would not get Marline's MPI layer; let Marline start them: "
                   f"`{command} -n {ranks} {app}`{each if command == 'marline run' else ''}")  # fmt: skip

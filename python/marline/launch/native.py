@@ -25,7 +25,7 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
         added["OMP_NUM_THREADS"] = str(options.threads)
     words = [options.program, *options.arguments]
     if not options.ranks:
-        return child.run(words, environment | added)
+        return child.run(words, {**environment, **added})
     # The launcher itself is no part of the run: only the ranks get the recorder.
     threads = options.threads or threads_in_force()
     words = ["env", *(f"{name}={value}" for name, value in added.items()), *words]

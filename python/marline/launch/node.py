@@ -55,7 +55,8 @@ def tasks_of_node(text: str, node: str) -> str:
     """Slurm's list, "4(x2),3" for 4, 4 and 3 tasks, at one node; "" where it has none."""
     counts: list[str] = []
     for word in text.split(","):
-        if match := re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", word):
+        match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", word)
+        if match:
             counts += [match[1]] * int(match[2] or 1)
     return counts[int(node)] if node.isdecimal() and int(node) < len(counts) else ""
 

@@ -5,8 +5,9 @@ their descriptions. node.py finds out what it needs, and run.py carries out what
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import groupby
-from math import prod
+from operator import mul
 
 # Lists of CPUs: who writes one has decided where every thread goes.
 EXPLICIT = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")
@@ -48,7 +49,7 @@ def threads_in(environment: Mapping[str, str]) -> int | None:
     """How many threads OMP_NUM_THREADS asks for, with the threads of nested regions."""
     words = [word.strip() for word in environment.get("OMP_NUM_THREADS", "").split(",")]
     numbers = [int(word) for word in words if word.isdecimal() and int(word)]
-    return prod(numbers) if numbers and len(numbers) == len(words) else None
+    return reduce(mul, numbers) if numbers and len(numbers) == len(words) else None
 
 
 def usable(cores: Sequence[Core], cpus: frozenset[int]) -> list[Core]:
@@ -74,7 +75,7 @@ def _keep(at: Situation) -> Placement:
         note = _crowd(wanted * at.ranks, len(mine)) if at.threads else None
         return Placement(note=note if at.rank == 0 else None)
     if wanted <= len(mine):
-        return Placement(variables=_bound_threads(at, wanted, "cores") | _count(at, mine))
+        return Placement(variables=_bound_cores(at, wanted, mine))
     if not at.batch:
         everywhere = usable(at.cores, at.shared)
         if at.ranks * wanted <= len(everywhere):
@@ -92,7 +93,7 @@ def _divide(at: Situation, cores: list[Core]) -> Placement:
     workers = at.ranks * threads
     if workers <= len(cores):
         mine = pack(cores, at.ranks, threads)[at.rank]
-        return Placement(_cpus(mine), _bound_threads(at, threads, "cores") | _count(at, mine))
+        return Placement(_cpus(mine), _bound_cores(at, threads, mine))
     note = _crowd(workers, len(cores)) if at.rank == 0 else None
     halves = [Core((cpu,), core.domain) for core in cores for cpu in core.cpus]
     if workers <= len(halves):
@@ -120,6 +121,10 @@ def _bound_threads(at: Situation, threads: int, level: str) -> dict[str, str]:
     if threads == 1 or at.environment.get("OMP_PROC_BIND") or at.environment.get("OMP_PLACES"):
         return {}
     return {"OMP_PLACES": level, "OMP_PROC_BIND": "spread"}
+
+
+def _bound_cores(at: Situation, threads: int, mine: list[Core]) -> dict[str, str]:
+    return {**_bound_threads(at, threads, "cores"), **_count(at, mine)}
 
 
 def _count(at: Situation, mine: list[Core]) -> dict[str, str]:

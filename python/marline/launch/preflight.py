@@ -150,7 +150,8 @@ def _loaded_libraries(executable: Path, interpreter: str,
     listing = subprocess.run(
         [interpreter, str(executable)],
         env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TRACE_SECONDS, check=False,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+        errors="surrogateescape", timeout=TRACE_SECONDS, check=False,
     )  # fmt: skip
     lines = (re.match(r"\s*(\S+) => (/.*) \(0x[0-9a-f]+\)$", line) for line in listing.stdout.splitlines())
     missing = re.findall(r"^\s*(\S+) => not found$", listing.stdout, re.MULTILINE)

@@ -13,6 +13,11 @@ SLURM = "# Slurm, with --mpi=pmix for Open MPI or --mpi=pmi2 for MPICH where tha
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
+def joined(words: Sequence[str]) -> str:
+    """As a shell takes them. (Python's shlex.join is as young as Python 3.8.)"""
+    return " ".join(map(shlex.quote, words))
+
+
 def setting(variables: Mapping[str, str]) -> list[str]:
     return ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
 
@@ -22,12 +27,12 @@ def lines(words: Sequence[str], ranks: int | None, threads: int | None, mpi: str
     """`ranks`: None if there is no launcher; `mpi`: None if the program uses none, so that each will do; `start`: of
     launcher.py."""
     if ranks is None:
-        return [shlex.join(words)]
+        return [joined(words)]
     found = []
     for one in [mpi] if mpi else TITLES:
         try:
-            found += [f"# {TITLES[one]}", shlex.join([*start(one, ranks, environment=os.environ), *words])]
+            found += [f"# {TITLES[one]}", joined([*start(one, ranks, environment=os.environ), *words])]
         except Refusal:  # its launcher is not here
             continue
     cores = ["-c", str(threads)] if threads else []
-    return [*found, SLURM, shlex.join(["srun", "-n", str(ranks), *cores, *words])]
+    return [*found, SLURM, joined(["srun", "-n", str(ranks), *cores, *words])]

@@ -93,9 +93,9 @@ def _start(options: argparse.Namespace, layout: Layout) -> int:
     workers, options.devices = job.own_workers(options.devices)
     if workers or options.ranks:
         return launch_job(options, layout, workers + 1 if workers else options.ranks)
-    environment |= marline_environment(options, layout, environment)
+    environment.update(marline_environment(options, layout, environment))
     put_sanitizer_first(environment, program)
-    environment |= {} if options.no_bind else place(options.threads)
+    environment.update({} if options.no_bind else place(options.threads))
     return run_proved([options.program, *options.arguments], environment, layout)
 
 
@@ -157,7 +157,7 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
     libraries = []
     added = {}
     if options.trace:
-        added |= recording.environment(options.trace)
+        added.update(recording.environment(options.trace))
         libraries.append(recording.recorder(layout, options.mpi))
     if options.check:
         added["MARLINE_CHECK_DIR"] = str(options.check)
@@ -199,7 +199,7 @@ def show(options: argparse.Namespace, layout: Layout, program: preflight.Program
     if workers:
         words = of_one_rank(options, layout)
     else:
-        changed = environment | marline_environment(options, layout, environment)
+        changed = {**environment, **marline_environment(options, layout, environment)}
         put_sanitizer_first(changed, program)
         variables = {name: value for name, value in changed.items() if os.environ.get(name) != value}
     if workers or not options.mpi and job.wants_nodes(devices):
@@ -247,7 +247,7 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
     with scratch.folder("marline-") as folder:
         proof = folder / "proof"
         arrived: set[int] = set()
-        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)}, arrived,
+        status = child.run(words, dict(environment, MARLINE_PROOF=str(proof)), arrived,
                            lambda process: _say_it_is_stopped(words[0], process))  # fmt: skip
         complaint = judge(proof.read_text().splitlines() if proof.exists() else [], status, words[0], layout)
     if complaint is None:
@@ -289,7 +289,7 @@ def _say_which_rank_ended(program: str, status: int) -> None:
 
 
 def _name_of_signal(number: int) -> str:
-    return f"signal {number} ({signal.strsignal(number)})"
+    return f"signal {number} ({stopping.words_for(number)})"
 
 
 def judge(records: list[str], status: int, program: str, layout: Layout) -> str | None:

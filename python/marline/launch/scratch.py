@@ -58,7 +58,8 @@ def _start_remover(made: Path) -> int:
 
 
 def _become_remover(made: Path, wait_end: int) -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    every = getattr(signal, "valid_signals", lambda: range(1, signal.NSIG))  # Python 3.8 and newer have it
+    signal.pthread_sigmask(signal.SIG_BLOCK, every())
     os.setsid()
     if os.fork() != 0:
         return

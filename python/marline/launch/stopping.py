@@ -2,6 +2,7 @@
 """Signals that end the command before a program runs, or after it has ended: one line, and an end by the same signal,
 so that a shell stops, too. While a program runs, child.py and job.py pass signals on to it."""
 
+import ctypes
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,13 @@ ignored_by_caller: set[int] = set()  # what `heed` has taken back from that, and
 SET_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # the interpreter ignores them; programs must not
 
 
+def words_for(number: int) -> str:
+    """What a signal is called, "Killed" for 9. (Python's signal.strsignal is as young as Python 3.8.)"""
+    describe = ctypes.CDLL(None).strsignal
+    describe.restype = ctypes.c_char_p
+    return describe(number).decode()
+
+
 class Stopped(KeyboardInterrupt):
     """By a signal. What a command has to put away, it does in `finally`."""
 
@@ -22,7 +30,7 @@ class Stopped(KeyboardInterrupt):
         self.when = when
 
     def __str__(self) -> str:
-        return f"stopped by signal {self.number} ({signal.strsignal(self.number)}){self.when}"
+        return f"stopped by signal {self.number} ({words_for(self.number)}){self.when}"
 
 
 def heeding_late(words: Sequence[str]) -> list[str]:

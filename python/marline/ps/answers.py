@@ -9,7 +9,7 @@ import json
 import re
 import socket
 import time
-from typing import Any
+from typing import Any, Dict, List, Union  # of older Pythons
 
 FORMAT = "marline-inspect 1"
 SECONDS = 10.0  # of silence: a process that is stopped accepts, and does not answer
@@ -20,7 +20,7 @@ MOST_DEPTH = 32
 MOST_TEXT = 8192  # characters; a piece of a stack has 2048
 MOST_RANKS = 1 << 20
 MOST_NUMBER = 1 << 64
-Report = dict[str, Any]
+Report = Dict[str, Any]
 
 
 class NoAnswer(Exception):
@@ -98,9 +98,10 @@ def cleaned(value: Any, depth: int = 0) -> Any:
 
 # Types ----------------------------------------------------------------------------------------------------------------
 
+PATTERN = type(re.compile(""))  # Python 3.6 has no re.Pattern
 # A shape is a type, a pattern of a text, a range of a number, a list of one shape, or names with shapes: "name?" may be
 # missing; "*" is any other name, all of which are allowed if there is none.
-Shape = type | re.Pattern[str] | range | list[Any] | dict[str, Any]
+Shape = Union[type, "re.Pattern[str]", range, List[Any], Dict[str, Any]]
 
 
 def check(value: Any, shape: Shape, place: str) -> None:
@@ -110,7 +111,7 @@ def check(value: Any, shape: Shape, place: str) -> None:
         _require(isinstance(value, list), place)
         for one in value:
             check(one, shape[0], place)
-    elif isinstance(shape, re.Pattern):
+    elif isinstance(shape, PATTERN):
         _require(isinstance(value, str) and shape.fullmatch(value) is not None, place)
     elif isinstance(shape, range):
         _require(type(value) is int and value in shape, place)
@@ -122,7 +123,7 @@ def _check_members(value: Any, shape: dict[str, Any], place: str) -> None:
     _require(isinstance(value, dict), place)
     known = set()
     for name, inner in shape.items():
-        name, optional = name.removesuffix("?"), name.endswith("?")
+        name, optional = name.rstrip("?"), name.endswith("?")
         known.add(name)
         if name == "*":
             continue

@@ -89,7 +89,7 @@ def ask_all(doors: dict[Key, Door], request: Request) -> dict[Key, Report | NoAn
     if not doors:
         return {}
     with ThreadPoolExecutor(max_workers=min(64, len(doors))) as pool:
-        return dict(zip(doors, pool.map(ask_one, doors.values()), strict=True))
+        return dict(zip(doors, pool.map(ask_one, doors.values())))
 
 
 def doors_of_job(pid: int) -> dict[int, Door]:

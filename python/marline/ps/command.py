@@ -5,6 +5,7 @@ the time, and says it once, when nothing has moved for so long (MARLINE_MPI_WATC
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import select
@@ -12,6 +13,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Dict, Tuple  # of older Pythons
 
 from marline.errors import Refusal, say
 from marline.ps import places, text
@@ -28,6 +30,7 @@ GLANCE = Request(stack_bytes=0, stacks=STACKS, sections=("mpi", "nodes"))
 LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices", "nodes", "cluster"))
 LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
+PIDFD_OPEN = 434  # the system call's number, the same on all processors
 SECONDS_TO_START = 10.0  # that a process may take until it answers, before --watch says that it does not
 
 
@@ -78,7 +81,7 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-Look = tuple[dict[int, Process], dict[int, str]]
+Look = Tuple[Dict[int, Process], Dict[int, str]]
 
 
 def _look(doors: dict[int, Door], request: Request) -> Look:
@@ -117,9 +120,17 @@ def _report(doors: dict[int, Door], before: dict[int, Process], seconds: float, 
 # Watching -------------------------------------------------------------------------------------------------------------
 
 
+def _open_pidfd(pid: int) -> int:
+    """Python's os.pidfd_open is as young as Python 3.9."""
+    descriptor = ctypes.CDLL(None, use_errno=True).syscall(PIDFD_OPEN, pid, 0)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return descriptor
+
+
 def _watch(pid: int, seconds: float) -> int:
     """Until it has said something, or the process has ended."""
-    life = os.pidfd_open(pid)
+    life = _open_pidfd(pid)
     doors: dict[int, Door] = {}
     before: dict[int, Process] = {}
     begun = quiet_since = time.monotonic()

@@ -194,7 +194,8 @@ def read(report: dict[str, Any], rank: int) -> Process:
     messages = report["sections"].get("mpi_messages") or {}
     kernel = {one["thread"]: one for one in report["kernel_threads"]}
     problems = [text for text in (report.get("problem"), messages.get("problem")) if text]
-    if bound := mpi.get("bound", 0):
+    bound = mpi.get("bound", 0)
+    if bound:
         problems.append(f"{bound} request{'s' * (bound != 1)} open that a task is bound to, or a callback "
                         "(marline_mpi_iwait)")
     threads = [_thread(one, kernel) for one in report.get("threads", [])]
@@ -247,7 +248,7 @@ def _suspended(rank: int, one: dict[str, Any]) -> Waiter:
 def _blocked(rank: int, one: dict[str, Any]) -> Waiter:
     task = one.get("task", {})
     return Waiter(rank, f"thread {one['thread']}", task.get("label", ""), "thread", "call", "", _call(one),
-                  stack={name: one[name] for name in ("sp", "stack") if name in one} | {"scan": True})  # fmt: skip
+                  stack={"scan": True, **{name: one[name] for name in ("sp", "stack") if name in one}})  # fmt: skip
 
 
 def _kernel(one: dict[str, Any]) -> tuple[int, str, list[str], str]:
@@ -263,7 +264,7 @@ def _kernel(one: dict[str, Any]) -> tuple[int, str, list[str], str]:
 
 def _number(word: str) -> int:
     """0 where the file could not be read, or its beginning only: a thread's name may have a line break in it."""
-    return int(word) if word.isascii() and word.isdecimal() and len(word) < 21 else 0
+    return int(word) if re.fullmatch("[0-9]{1,20}", word) else 0
 
 
 def _thread(one: dict[str, Any], kernel: dict[int, dict[str, Any]]) -> Thread:

@@ -5,9 +5,10 @@ posted."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Dict, Tuple  # of older Pythons
 
 from marline.ps.job import ANY, NONE, Call, Process, Waiter
 
@@ -17,8 +18,8 @@ MAY_END_EARLY = ("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Scatter", "MPI_Sc
 BUT_NOT = ("MPI_Reduce_scatter",)
 RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe"}
 MOST_PARTS = 6  # of a call's requests are told
-Key = tuple[int, str]
-Ranks = dict[int, Process]
+Key = Tuple[int, str]
+Ranks = Dict[int, Process]
 
 
 @dataclass
@@ -40,8 +41,8 @@ def explain(ranks: Ranks) -> dict[Key, Finding]:
 
 def blocking(operation: str) -> str:
     """The blocking call that does what this one begins: MPI_Isend_c, MPI_Send_init: MPI_Send."""
-    name = operation.removesuffix("_c").removesuffix("_init")
-    verb = name.removeprefix("MPI_I")
+    name = re.sub(r"(_init)?(_c)?$", "", operation)
+    verb = re.sub(r"^MPI_I", "", name)
     return name if verb == name or verb.startswith(("nit", "ntercomm")) else f"MPI_{verb.capitalize()}"
 
 
@@ -179,7 +180,7 @@ def _requests(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
     matched = any(one.matched for one in found) if one_is_enough else (
         all(one.matched for one in found) and not waiter.unknown)  # fmt: skip
     definite = all(one.definite and not one.matched for one in found) and not waiter.unknown
-    texts = [f"{brief(process, part)}: {one.text}" for part, one in zip(waiter.parts, found, strict=True)]
+    texts = [f"{brief(process, part)}: {one.text}" for part, one in zip(waiter.parts, found)]
     more = len(texts) - MOST_PARTS
     texts = texts[:MOST_PARTS] + [f"and {more} more"] * (more > 0)
     texts += ["one that has no partner may be complete"] * (not one_is_enough and not matched)

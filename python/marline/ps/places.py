@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Tuple  # of older Pythons
 
 from marline.ps.answers import clean
 from marline.ps.job import Kernel, Process, Thread, Waiter, Worker
@@ -18,7 +19,7 @@ from marline.symbolizer import Failure, ask_inlined
 RUNTIMES = ("libmarline", "libmpi", "libmpich", "libopen-", "libomp", "libiomp", "libgomp", "libc.so", "libc-", "ld-",
             "libpthread", "libucp", "libuct", "mca_")  # fmt: skip
 PATIENCE = 120.0  # seconds for the symbolizers
-Place = tuple[str, int]  # a file and an address in it
+Place = Tuple[str, int]  # a file and an address in it
 
 
 class Places:
@@ -50,7 +51,7 @@ class Places:
             except Failure as failure:
                 self.notes.append(f"functions of {Path(path).name} have no names: {failure}")
                 found = [[] for _ in ordered]
-            for address, locations in zip(ordered, found, strict=True):
+            for address, locations in zip(ordered, found):
                 names = [clean(location.short()) for location in locations]
                 self.names[path, address] = names or [f"{Path(path).name}+{address:#x}"]
 

@@ -60,7 +60,8 @@ def _rank(process: Process, verdict: Verdict, everything: bool) -> list[str]:
     if len(groups) > most:
         lines.append(f"  ... and {sum(map(len, groups[most:]))} more (--all shows them)")
     lines += _asides(process)
-    if node := process.cluster:
+    node = process.cluster
+    if node:
         tasks = f"{node['under_way']} task{'s' * (node['under_way'] != 1)} under way"
         lines += _wrapped(f"cluster: {tasks}, {cluster_words(node)}", 2, 6)
     for worker in process.workers:
@@ -151,7 +152,8 @@ def _worker(worker: Worker, everything: bool) -> list[str]:
                for copies, word in ((worker.sending, "leaving"), (worker.arriving, "arriving"))
                if copies.get("count")]  # fmt: skip
     counts = counts or [f"idle for {duration(worker.idle)}"]
-    if node := worker.process.cluster:
+    node = worker.process.cluster
+    if node:
         counts += ([f"{node['waiting']} region{'s' * (node['waiting'] != 1)} waiting for inputs"]
                    if node["waiting"] else [])  # fmt: skip
         counts.append(cluster_words(node))
@@ -206,9 +208,9 @@ def listing(reports: list[Report]) -> str:
     for one in reports:
         mpi = one["sections"].get("mpi")
         threads = Counter(thread["state"] for thread in one.get("threads", []))
-        busy = f"{threads['runs']} of {threads.total()} run"
+        busy = f"{threads['runs']} of {sum(threads.values())} run"
         rows.append((str(one["pid"]), f"{mpi['rank']} of {mpi['size']}" if mpi else "-",
                      f"{one.get('task_count', 0)} suspended", busy, one["program"]))  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
                      for row in rows)

@@ -356,7 +356,7 @@ def unwind(code: Code, stack: Stack) -> list[Frame]:
     if machine is None:
         return []
     words = [stack.word(stack.low + 8 * index) for index in range(len(machine.saved))]
-    registers = {number: word for number, word in zip(machine.saved, words, strict=True) if word is not None}
+    registers = {number: word for number, word in zip(machine.saved, words) if word is not None}
     registers[machine.stack_pointer] = stack.low + machine.saved_bytes
     frames: list[Frame] = []
     while len(frames) < MOST_FRAMES:

@@ -75,8 +75,9 @@ def _may_go_on(findings: dict[Key, Finding]) -> set[Key]:
 
 def _with_those_behind(some: set[Key], findings: dict[Key, Finding]) -> set[Key]:
     """And the waiters in `findings` that wait for one of them, directly or not."""
-    found = set(some)
-    while more := {key for key, finding in findings.items() if not found.isdisjoint(finding.providers)} - found:
+    found, more = set(some), set(some)
+    while more:
+        more = {key for key, finding in findings.items() if not found.isdisjoint(finding.providers)} - found
         found |= more
     return found
 

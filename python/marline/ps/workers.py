@@ -5,7 +5,7 @@ each does, as it tells by itself."""
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Tuple  # of older Pythons
 
 from marline.ps.answers import NoAnswer, Report
 from marline.ps.client import Door, door_from
@@ -13,7 +13,7 @@ from marline.ps.job import TASKS_ARE_READY, Kernel, Process, Worker, activity, r
 
 # What a worker's dispatching task waits in (offload/device/processor/dispatcher.cpp).
 DISPATCHER_WAITS = ("commands", "yield")
-Place = tuple[int, int]  # rank, and number of the worker among its processes
+Place = Tuple[int, int]  # rank, and number of the worker among its processes
 
 
 def doors_of_workers(doors: dict[int, Door], answers: dict[int, Report | NoAnswer]) -> dict[Place, Door]:

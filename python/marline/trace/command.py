@@ -8,6 +8,7 @@ import argparse
 import os
 from pathlib import Path
 
+from marline import older_python
 from marline.errors import REFUSED, Refusal, say
 from marline.launch import child, native, recording, run
 from marline.layout import Layout
@@ -61,6 +62,7 @@ def report(options: argparse.Namespace, status: int) -> None:
     elif status:
         say(f"{options.program} failed with status {os.WEXITSTATUS(status)}: its trace may be incomplete")
     try:
+        older_python.require_newer("the report", ["report", str(options.trace)])
         from marline.report.command import report_short
 
         report_short(options.trace, options)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command on the Pythons of older systems, 3.6 to 3.9: `run`, `trace`, `check`, `ps`, `devices` and `info` work,
+and what needs a newer one says so. python/marline/older_python.py lists the modules that this holds for; their sources
+are checked here, and the commands run on older Pythons that this machine has."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import EXHAUSTIVE, SECONDS, Result, clean_environment, run
+
+PACKAGE = Path(__file__).parents[3] / "python" / "marline"
+sys.path.insert(0, str(PACKAGE.parent))
+
+from marline import older_python  # noqa: E402
+
+# What Python 3.6 does not have and vermin does not find, as it would need the types of what stands before the dot.
+YOUNGER = re.compile(r"\.(removeprefix|removesuffix|isascii|total|is_relative_to|readlink)\(|missing_ok=|strict=True"
+                     r"|isinstance\(.*re\.Pattern")  # fmt: skip
+GENERIC = {"dict", "frozenset", "list", "set", "tuple", "type", "Callable", "Iterable", "Iterator", "Mapping",
+           "Sequence"}  # fmt: skip
+STARS = re.compile(r"^\s*(return|yield) [^(\[{#]*, \*\w", re.MULTILINE)  # without parentheses: Python 3.8
+
+
+def promised() -> list[Path]:
+    named = [PACKAGE / name for name in older_python.FOR_OLDER]
+    files = [file for path in named for file in (path.glob("*.py") if path.is_dir() else [path.with_suffix(".py")])]
+    return sorted([*files, PACKAGE / "__init__.py", PACKAGE.parent / "bin" / "marline"])
+
+
+def outside_of_annotations(tree: ast.AST) -> Iterator[ast.AST]:
+    inside = {id(inner) for node in ast.walk(tree) for name in ("annotation", "returns")
+              for inner in ast.walk(getattr(node, name, None) or ast.Pass())}  # fmt: skip
+    return (node for node in ast.walk(tree) if id(node) not in inside)
+
+
+def younger_parts(text: str) -> list[str]:
+    tree = ast.parse(text, feature_version=older_python.OLDEST)  # a walrus, a match: a SyntaxError
+    unread = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    found = [match[0] for pattern in (YOUNGER, STARS) for match in pattern.finditer(text)]
+    for node in outside_of_annotations(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in GENERIC:
+            found.append(f"line {node.lineno}: {ast.unparse(node)}")
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.BitOr):
+            sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.value]
+            found += [f"line {node.lineno}: {ast.unparse(node)}" for side in sides
+                      if isinstance(side, (ast.Dict, ast.DictComp)) and id(side) not in unread]  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("file", promised(), ids=lambda file: str(file.relative_to(PACKAGE.parent)))
+def test_the_source_is_that_of_the_oldest(file):
+    assert younger_parts(file.read_text()) == []
+
+
+@pytest.mark.parametrize("text", ["if a := b: pass", "x.removeprefix('a')", "T = dict[str, int]", "return a, *b",
+                                  "a | {'b': 1}", "a |= {'b': 1}", "zip(a, b, strict=True)"])  # fmt: skip
+def test_a_younger_source_is_found(text):
+    try:
+        found = younger_parts(f"def f():\n  {text}")
+    except SyntaxError:
+        return
+    assert found
+
+
+def test_imports_stay_within_the_list():
+    """A module that an older Python reads imports no other at its top."""
+    names = {str(file.relative_to(PACKAGE).with_suffix("")).replace("/", ".") for file in promised()
+             if file.is_relative_to(PACKAGE)}  # fmt: skip
+    packages = {name.rpartition(".")[0] for name in names} | {name.removesuffix(".__init__") for name in names} | {""}
+    for file in promised():
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "marline":
+                module = node.module.partition(".")[2]
+                each = [module] if module in names else [f"{module}.{one.name}".lstrip(".") for one in node.names]
+                assert all(one in names or one in packages for one in each), f"{file}: {ast.unparse(node)}"
+
+
+def test_vermin_finds_nothing_younger():
+    vermin = shutil.which("vermin", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if vermin is None:
+        pytest.skip("vermin is not installed")
+    oldest = older_python.name_of(older_python.OLDEST)
+    words = [vermin, "--no-eval-annotations", "--no-tips", "--violations", f"-t={oldest}-",
+             "--exclude", "dataclasses", "--exclude", "__future__.annotations"]  # older_python.py replaces them
+    result = subprocess.run([*words, *promised()], capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+# On the Pythons that are here -----------------------------------------------------------------------------------------
+
+
+def older_pythons() -> list[str]:
+    """The oldest and the newest that are here; all of them with MARLINE_EXHAUSTIVE=1."""
+    environments = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = []
+    for minor in range(older_python.OLDEST[1], older_python.NEEDED[1]):
+        name = f"python3.{minor}"
+        others = sorted(environments.glob(f"3.{minor}.*/bin/python"))
+        path = shutil.which(name) if not others else str(others[-1])
+        found += [path] if path else []
+    return found if EXHAUSTIVE else [found[index] for index in {0, len(found) - 1}] if found else []
+
+
+@pytest.fixture(params=older_pythons() or [None])
+def older(request, build):
+    """older("run", ...) starts the command by an older Python."""
+    if request.param is None:
+        pytest.skip("no Python of 3.6 to 3.9 is here")
+    return lambda *words: run([request.param, "-W", "error", build / "bin" / "marline", *words])
+
+
+def assert_says_what_it_needs(result: Result, what: str) -> None:
+    assert re.search(rf"^marline: {what} needs Python 3.10 or newer, and \S+ is Python 3.\d; start it by a newer one",
+                     result.stderr, re.MULTILINE), result.stderr  # fmt: skip
+
+
+def test_run_and_trace(older, compiled, tmp_path):
+    probe = compiled("gcc-12", "probe.c", "-fopenmp")
+    result = older("run", "-t", "2", "--", probe)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "threads=2" in result.stdout
+    traced = older("trace", "-o", tmp_path / "trace", "-t", "2", "--", probe)
+    assert traced.returncode == 0
+    assert_says_what_it_needs(traced, "the report")
+    assert list((tmp_path / "trace").iterdir())
+    assert older("run", probe.parent).stderr.endswith("is a directory, not a program\n")
+    checked = older("check", "-t", "2", "--", probe)
+    assert "check: no task was suspended under a mutex" in checked.stderr
+
+
+def test_ranks(older, build, compiled):
+    if not (build / "lib" / "marline" / "openmpi" / "libmarline-mpi.so").exists():
+        pytest.skip("this build has no library for openmpi")
+    result = older("run", "-n", "2", "-t", "1", "--", compiled("mpicc.openmpi", "ranks.c", "-fopenmp"))
+    assert sorted(result.stdout.splitlines()) == [f"rank={rank} size=2 threads=1" for rank in range(2)], result.stderr
+
+
+def test_ps(older, build, compiled):
+    words = [build / "bin" / "marline", "run", "-t", "2", "--", compiled("gcc-12", "waits.c", "-fopenmp")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=clean_environment()) as process:
+        pid = process.stdout.readline().strip()
+        listed, shown = older("ps"), older("ps", pid)
+        process.terminate()
+    assert re.search(rf"^{pid} ", listed.stdout, re.MULTILINE), listed.stderr
+    assert "waits in taskwait" in shown.stdout, shown.stderr
+
+
+def test_info_and_devices(older):
+    info = older("info")
+    assert (info.returncode, info.stderr) == (0, "")
+    assert re.search(r"^Python\n  3\.\d\.", info.stdout, re.MULTILINE)
+    assert older("info", "--features").returncode == 0
+    devices = older("devices", "--devices", "nodes:1")
+    assert re.search(r"^\* +0 +node ", devices.stdout, re.MULTILINE), devices.stderr
+
+
+def test_what_needs_a_newer_one(older):
+    for name in ("report", "reuse", "study"):
+        result = older(name, "x")
+        assert (result.returncode, result.stderr.count("\n")) == (125, 1)
+        assert_says_what_it_needs(result, f"marline {name}")
