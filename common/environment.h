@@ -30,6 +30,21 @@ static inline const char* harmless_variable(const char* name) { return getenv(na
 /* The variable's value; NULL: it is not set, or the environment is foreign. */
 static inline const char* trusted_variable(const char* name) { return environment_is_foreign() ? NULL : getenv(name); }
 
+/* Whether this process is the one of its job that reports what all of them find alike, such as a misspelt variable: the
+ * first rank, and each process that no launcher has started. The launchers' variables say the rank before MPI_Init. A
+ * program that a worker of a job starts has MARLINE_JOB_TAKEN, and is no worker. */
+static inline bool speaks_for_job(void) {
+  static const char* const kRanks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+  const char* worker = getenv("MARLINE_JOB_NUMBER");
+  if (worker != NULL && *worker != '\0' && strcmp(worker, "0") != 0 && getenv("MARLINE_JOB_TAKEN") == NULL)
+    return false;
+  for (size_t i = 0; i < sizeof kRanks / sizeof *kRanks; ++i) {
+    const char* rank = getenv(kRanks[i]);
+    if (rank != NULL && *rank != '\0') return strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
 /* Removes all variables that begin with `prefix` from a foreign environment, because another library would obey
  * them. Called while there is one thread. */
 static inline void drop_foreign_variables(const char* prefix) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one form in which all libraries list their options, which are environment variables. Each library has a table of
-// OptionRow. The variables are read by this table, and docs/options.md is made from it (tools/gen_options_doc.py).
+// OptionRow. The variables are read by this table, and docs/options.md and option_names.hpp are made
+// from it (tools/gen_options_doc.py).
 #pragma once
+
+#include <unistd.h>
 
 #include "environment.h"
 #include "text.hpp"
@@ -43,6 +46,38 @@ bool read_option(const OptionRow<Values>& option, const char* value, Values& to,
     refuse(in.rest());
   }
   return parse_value(option, option.default_value, to);
+}
+
+// The one message about a value that cannot be used, for the options of all libraries. `rest`: the part of the value
+// from the error on; null: not known. `instead`: the value that is used; null: the program ends.
+inline void describe_unusable(Text& out, const char* name, const char* value, const char* accepted, const char* rest,
+                              const char* instead) {
+  out.add("%s=\"%s\" is not usable", name, value);
+  if (rest != nullptr) out.add(" from \"%s\" on", rest);
+  out.add(": expected %s", accepted);
+  if (instead != nullptr) out.add("; using the default, \"%s\"", instead);
+}
+
+// Writes that message to stderr as one line, for libraries that do not contain the runtime's `warn`. A warning is
+// written by one process of a job (speaks_for_job), because all processes have the same value.
+inline void report_unusable(const char* name, const char* value, const char* accepted, const char* rest,
+                            const char* instead) {
+  char line[1024];
+  Text out(line, sizeof line - 1);  // room for the end of the line, also of a message that is cut off
+  if (instead != nullptr && !speaks_for_job()) return;
+  out.add("marline: %s: ", instead != nullptr ? "warning" : "fatal");
+  describe_unusable(out, name, value, accepted, rest, instead);
+  size_t length = out.length();
+  line[length++] = '\n';
+  if (write(STDERR_FILENO, line, length) < 0) return;  // stderr is closed: the line is lost
+}
+
+// Ends the program because of an option's value. Runs no exit handlers: other threads may use what these destroy.
+constexpr int kUnusableOption = 2;
+[[noreturn]] inline void refuse_option(const char* name, const char* value, const char* accepted,
+                                       const char* rest = nullptr) {
+  report_unusable(name, value, accepted, rest, nullptr);
+  _exit(kUnusableOption);
 }
 
 // Appends the lines of OMP_DISPLAY_ENV=verbose for the options of a library: each as it is given, or its default if it

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/options.md from the option tables (runtime/config/option_table.cpp, foreign_table.cpp and names.cpp,
-base/options.cpp of mpi, offload and trace), which have the form of common/options.hpp.
+"""Writes docs/options.md and common/option_names.hpp from the option tables (runtime/config/option_table.cpp,
+foreign_table.cpp and names.cpp, base/options.cpp of mpi, offload and trace), which have the form of common/options.hpp.
 
-    gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
+    gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if a file is not what the tables say
 """
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ the first question about devices, libmarline-trace when it starts to record.
 `OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all of the libraries that are
 loaded by then.
 
-- A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its
-  place; libmarline-target ends the program then, and libmarline-trace records nothing.
+- A value that cannot be used is reported in one line on stderr, with what is accepted. Options of the runtime and of
+  libmarline-mpi keep their defaults then; the first rank reports it for all. Options of libmarline-target and of
+  libmarline-trace end the program with exit code 2, each process that reads one.
+- A variable `MARLINE_...` that does not exist, but is similar to one that does, is reported by the first rank, with the
+  one that is probably meant.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
 - The most common variables that only LLVM's or GCC's runtime knows are understood, see the table of them below;
@@ -127,21 +130,44 @@ def page(runtime: list[Option], mpi: list[Option], devices: list[Option], trace:
     return "\n".join(lines[:-1]) + "\n"
 
 
+NAMES = """\
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of the options of all libraries, by which the runtime finds misspelt ones (runtime/config/names.cpp). Made
+// by tools/gen_options_doc.py from the option tables. Edit the tables, not this file.
+#pragma once
+
+namespace marline {
+
+inline constexpr const char* kOptionNames[] = {
+%s};
+
+}  // namespace marline
+"""
+
+
+def option_names(tables: list[list[Option]]) -> str:
+    names = sorted(option.name for options in tables for option in options)
+    return NAMES % "".join(f'    "{name}",\n' for name in names)
+
+
 def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
-    target = root / "docs" / "options.md"
-    tables = ("runtime/config/option_table.cpp", "mpi/base/options.cpp", "offload/base/options.cpp",
-              "trace/base/options.cpp", "runtime/config/foreign_table.cpp")
-    text = page(*(read_table(root / table) for table in tables), read_names(root / "runtime/config/names.cpp"))
-    if "--check" not in sys.argv:
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(text)
-        return 0
-    if target.is_file() and target.read_text() == text:
-        return 0
-    print(f"{target} is not what the option table says: run tools/gen_options_doc.py")
-    return 1
+    paths = ("runtime/config/option_table.cpp", "mpi/base/options.cpp", "offload/base/options.cpp",
+             "trace/base/options.cpp", "runtime/config/foreign_table.cpp")
+    tables = [read_table(root / path) for path in paths]
+    made = {root / "docs" / "options.md": page(*tables, read_names(root / "runtime/config/names.cpp")),
+            root / "common" / "option_names.hpp": option_names(tables[:-1])}
+    stale = [path for path, text in made.items() if not path.is_file() or path.read_text() != text]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path} is not what the option tables say: run tools/gen_options_doc.py")
+        return 1 if stale else 0
+    for path in stale:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(made[path])
+    return 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@
 
 #include "../common/options.hpp"
 #include "../common/readers.hpp"
-#include "base/report.h"
 
 namespace marline {
 namespace {
@@ -40,7 +39,7 @@ constexpr OptionRow<MpiOptions> kOptions[] = {
     {"MARLINE_MPI_COUNTERS", "false", "true or false",
      "Prints in MPI_Finalize, for each rank, how often MPI was asked and how long tasks took to go on.",
      [](Cursor& in, MpiOptions& to) { return read_bool(in, to.counters); }},
-    {"MARLINE_MPI_WATCH", "0", "seconds",
+    {"MARLINE_MPI_WATCH", "0", "seconds, 0 to 1000000",
      "When nothing has moved on any rank for so long, and nothing runs, prints once what `marline ps` says, on stderr. "
      "0: off.",
      [](Cursor& in, MpiOptions& to) { return in.accept_real(to.watch) && to.watch >= 0 && to.watch <= 1e6; }},
@@ -56,7 +55,7 @@ void read_environment() {
   for (const auto& option : kOptions) {
     const char* value = trusted_variable(option.name);
     (void)read_option(option, value, the_options, [&](const char*) {
-      report_warning("%s=%s: accepted is %s; %s is used", option.name, value, option.accepted, option.default_value);
+      report_unusable(option.name, value, option.accepted, nullptr, option.default_value);
     });
   }
 }

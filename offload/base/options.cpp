@@ -4,7 +4,6 @@
 #include "base/options.hpp"
 
 #include "../common/options.hpp"
-#include "base/report.hpp"
 
 #include <strings.h>
 
@@ -187,8 +186,7 @@ int option_milliseconds(Option option) {
 
 void refuse_value(Option option, const char* value, const char* wrong) {
   const Row& row = row_of(option);
-  if (wrong == nullptr) fatal("%s=%s: expected %s", row.name, value, row.accepted);
-  fatal("%s=%s: not understood from \"%s\" on; expected %s", row.name, value, wrong, row.accepted);
+  refuse_option(row.name, value, row.accepted, wrong);
 }
 
 }  // namespace marline::offload

@@ -32,8 +32,8 @@ enum class Option {
 // The variable's value, or else its default.
 [[nodiscard]] const char* option_text(Option option);
 
-// Ends the program with a message that the variable cannot have this value, and what it accepts. `wrong`: the part of
-// the value from the error on, or null.
+// Ends the program with exit code 2 and a message that the variable cannot have this value, and what it accepts.
+// `wrong`: the part of the value from the error on, or null.
 [[noreturn]] void refuse_value(Option option, const char* value, const char* wrong = nullptr);
 
 // The variable's value, or else its default, as `read` converts it: bool(Cursor&, Value&), as in common/readers.hpp.

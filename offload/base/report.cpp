@@ -3,7 +3,7 @@
 // Writes the messages. Each line is written at once, so that lines of several threads do not mix.
 #include "base/report.hpp"
 
-#include "../common/environment.h"
+#include "../common/options.hpp"
 
 #include <cstdarg>
 #include <cstdio>
@@ -41,6 +41,14 @@ void end_process(int status, const char* format, ...) {
   write_line("fatal", format, arguments);
   va_end(arguments);
   _exit(status);
+}
+
+void end_by_options(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("fatal", format, arguments);
+  va_end(arguments);
+  _exit(kUnusableOption);
 }
 
 void note(const char* format, ...) {

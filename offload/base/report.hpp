@@ -12,6 +12,9 @@ namespace marline::offload {
 // use what the handlers destroy.
 [[noreturn]] void end_process(int status, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
+// The same with exit code 2: the program's options, or how it was started, cannot be obeyed.
+[[noreturn]] void end_by_options(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
 // Writes "marline: ..." to stderr if OMP_DISPLAY_ENV=verbose is set.
 void note(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 

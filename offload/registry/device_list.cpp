@@ -40,7 +40,7 @@ struct List {
     int index = 0;
     for (int i = 0; i < count; ++i) index += devices[i].kind == kind;
     for (; how_many > 0; --how_many) {
-      if (count == kMostDevices) fatal("MARLINE_DEVICES: more than %d devices; name fewer", kMostDevices);
+      if (count == kMostDevices) end_by_options("MARLINE_DEVICES: more than %d devices; name fewer", kMostDevices);
       devices[count++] = {kind, index++, {}};
     }
   }
@@ -52,14 +52,14 @@ struct List {
     if (is_worker()) return;
     int workers = worker_count();
     if (workers == 0 && !is_started_by_a_job()) {
-      fatal(
+      end_by_options(
           "MARLINE_DEVICES names %s, but this process has no workers: start the program by `marline run -n N "
           "--devices=%s`, or by mpirun or srun with two processes or more",
           word, word);
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind != &kNodeKind && devices[i].kind != &kNodeGpuKind) continue;
-      fatal("MARLINE_DEVICES names nodes twice; each worker is there once");
+      end_by_options("MARLINE_DEVICES names nodes twice; each worker is there once");
     }
     for (int i = 0, all = workers != 0 ? node_device_count() : 0; i < all; ++i) {
       add(node_device_is_gpu(i) ? &kNodeGpuKind : &kNodeKind, 1);
@@ -70,12 +70,12 @@ struct List {
   void add_cluster() {
     if (is_worker()) return;
     if (is_serving_rank()) {
-      fatal(
+      end_by_options(
           "MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
           "--devices=cluster:K`, which gives each rank K nodes of its own");
     }
     for (int i = 0; i < count; ++i) {
-      if (devices[i].kind == &kClusterKind) fatal("MARLINE_DEVICES names cluster twice; all workers are one");
+      if (devices[i].kind == &kClusterKind) end_by_options("MARLINE_DEVICES names cluster twice; all workers are one");
     }
     check_cluster_options();
     take_cluster_frames();
@@ -91,7 +91,7 @@ struct List {
       g_why_no_gpus = cuda_gpu_count() >= 0 || found < 0
                           ? why
                           : "NVIDIA's driver (libcuda.so) is not here, and no other GPU is found";
-    if (found <= 0 && must && !g_code_for_all) fatal("MARLINE_DEVICES names libomptarget: %s", why);
+    if (found <= 0 && must && !g_code_for_all) end_by_options("MARLINE_DEVICES names libomptarget: %s", why);
     if (found < 0 && !g_code_for_all) warn("the program has code for other devices, which nothing can drive: %s", why);
     add(&kLlvmKind, found);
     return found;

@@ -5,6 +5,7 @@
 #include "registry/registry.hpp"
 
 #include "../common/environment.h"
+#include "../common/options.hpp"
 #include "base/list.hpp"
 #include "base/forks.hpp"
 #include "base/options.hpp"
@@ -350,7 +351,7 @@ bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOff
 Destination destination_of(int64_t number) {
   listed();
   if (number == -1 && (number = omp_get_default_device()) == kInvalidDevice) {
-    fatal(
+    end_by_options(
         "there is no default device: OMP_DEFAULT_DEVICE names none that is here (`marline devices` lists them), or the "
         "program has set omp_invalid_device");
   }
@@ -364,7 +365,8 @@ Destination destination_of(int64_t number) {
           g_count - 1, g_count);
   }
   if (is_mandatory() && g_count == 0) {
-    fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device: build with -fopenmp-targets=, or see MARLINE_DEVICES");
+    end_by_options(
+        "OMP_TARGET_OFFLOAD=mandatory, and there is no device: build with -fopenmp-targets=, or see MARLINE_DEVICES");
   }
   return {nullptr};
 }
@@ -381,10 +383,8 @@ int default_device(const char* wish) {
   int chosen;
   const char* wrong = choose_device(wish, g_facts, g_count, chosen);
   if (wrong != nullptr) {
-    fatal(
-        "OMP_DEFAULT_DEVICE=%s: not understood from \"%s\" on; expected a list of numbers, initial, invalid and traits "
-        "such as kind(gpu)",
-        wish, wrong);
+    refuse_option("OMP_DEFAULT_DEVICE", wish, "a list of numbers, initial, invalid and traits such as kind(gpu)",
+                  wrong);
   }
   return chosen;
 }

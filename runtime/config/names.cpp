@@ -7,9 +7,11 @@
 #include <cstring>
 #include <strings.h>
 
+#include "../common/environment.h"
+#include "../common/option_names.hpp"
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "config/foreign_table.hpp"
-#include "config/option_table.hpp"
 
 namespace marline {
 namespace {
@@ -61,6 +63,21 @@ constexpr struct {
     {"KMP_INIT_AT_FORK", "*", "a forked child can open regions"},
     {"KMP_DUPLICATE_LIB_OK", "*", "`marline run` sees to it that there is one runtime"}};
 
+// Variables of Marline that are no options: its launchers and its command set them for the program.
+constexpr const char* kNoOptions[] = {"MARLINE_JOB",       "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT",
+                                      "MARLINE_JOB_TAKEN", "MARLINE_JOB_SERVE",  "MARLINE_JOB_ADDRESS",
+                                      "MARLINE_PROOF",     "MARLINE_CHECK_DIR"};
+
+// Names that suggest themselves, and the option that has another name.
+constexpr struct {
+  const char* name;
+  const char* option;
+} kOtherNames[] = {{"MARLINE_THREADS", "OMP_NUM_THREADS"},
+                   {"MARLINE_NUM_THREADS", "OMP_NUM_THREADS"},
+                   {"MARLINE_PLACES", "OMP_PLACES"},
+                   {"MARLINE_PROC_BIND", "OMP_PROC_BIND"},
+                   {"MARLINE_TRACE", "MARLINE_TRACE_DIR"}};
+
 struct Name {
   const char* text;
   size_t length;
@@ -70,11 +87,11 @@ bool is(const Name& name, const char* other) {
   return strlen(other) == name.length && memcmp(name.text, other, name.length) == 0;
 }
 
-const Option* option_named(const Name& name) {
-  for (const Option& option : option_table()) {
-    if (is(name, option.name)) return &option;
+bool is_option(const Name& name) {
+  for (const char* option : kOptionNames) {
+    if (is(name, option)) return true;
   }
-  return nullptr;
+  return false;
 }
 
 // Cuts off _ALL, _DEV or _DEV_number (OpenMP 5.1, 6 and 6.0, 4.3). Variables for other devices are read by their
@@ -93,71 +110,99 @@ bool cut_device(Name& name) {
   return true;
 }
 
-// The number of insertions, deletions and replacements between two names (Levenshtein).
+// The number of insertions, deletions, replacements and exchanges of neighbours between two names (optimal string
+// alignment; Boytsov, 2011, section 2.1).
 size_t distance(const Name& a, const char* b) {
-  size_t row[kLongest + 1];
+  size_t rows[3][kLongest + 1];  // of the last three characters of `a`, in turn
   const size_t width = strlen(b);
-  for (size_t j = 0; j <= width; ++j) row[j] = j;
+  for (size_t j = 0; j <= width; ++j) rows[0][j] = j;
   for (size_t i = 1; i <= a.length; ++i) {
-    size_t diagonal = row[0];
+    size_t* row = rows[i % 3];
+    const size_t* last = rows[(i + 2) % 3];
     row[0] = i;
     for (size_t j = 1; j <= width; ++j) {
-      const size_t replaced = diagonal + (a.text[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      const bool exchanged = i > 1 && j > 1 && a.text[i - 1] == b[j - 2] && a.text[i - 2] == b[j - 1];
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a.text[i - 1] == b[j - 1] ? 0 : 1)});
+      if (exchanged) row[j] = std::min(row[j], rows[(i + 1) % 3][j - 2] + 1);
     }
   }
-  return row[width];
+  return rows[a.length % 3][width];
 }
 
 bool begins(const char* name, const char* prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 
-// The option, among the options with this prefix, that the name probably means; or null.
-const char* nearest_to(const Name& name, const char* prefix) {
-  constexpr size_t kFar = 4;
-  const char* nearest = nullptr;
-  size_t least = kFar;
-  for (const Option& option : option_table()) {
-    if (name.length > kLongest || !begins(option.name, prefix)) continue;
-    const size_t here = distance(name, option.name);
-    if (here >= least) continue;
-    least = here;
-    nearest = option.name;
+// Finds the option, among those that are compared, whose name is most similar.
+class Nearest {
+ public:
+  explicit Nearest(const Name& name) : name_(name) {}
+
+  void compare(const char* with, const char* option) {
+    if (name_.length > kLongest) return;
+    const size_t here = distance(name_, with);
+    if (here >= least_) return;
+    least_ = here;
+    option_ = option;
+    length_ = strlen(with);
   }
-  return nearest;
-}
+
+  [[nodiscard]] const char* option() const { return option_; }
+  // At most one letter of three behind the prefix is wrong.
+  [[nodiscard]] bool is_similar(size_t prefix) const { return option_ != nullptr && 3 * least_ <= length_ - prefix; }
+
+ private:
+  static constexpr size_t kFar = 4;
+  Name name_;
+  size_t least_ = kFar;
+  size_t length_ = 0;
+  const char* option_ = nullptr;
+};
 
 // The option that the name begins with, followed by more, as in MARLINE_SPIN_US; or null.
 const char* beginning_of(const Name& name) {
-  for (const Option& option : option_table()) {
-    const size_t length = strlen(option.name);
-    if (begins(option.name, "MARLINE_") && name.length > length && name.text[length] == '_' &&
-        memcmp(name.text, option.name, length) == 0) {
-      return option.name;
+  for (const char* option : kOptionNames) {
+    const size_t length = strlen(option);
+    if (begins(option, "MARLINE_") && name.length > length && name.text[length] == '_' &&
+        memcmp(name.text, option, length) == 0) {
+      return option;
     }
   }
   return nullptr;
 }
 
-// Other parts of Marline, and programs around it, have their own variables (MARLINE_HOME): warns only of names that are
-// very similar to an option's.
-void warn_if_misspelt(const Name& name) {
-  if (option_named(name) != nullptr) return;
-  const char* nearest = beginning_of(name);
-  if (nearest == nullptr) {
-    constexpr size_t kPrefix = sizeof "MARLINE_" - 1;
-    nearest = nearest_to(name, "MARLINE_");
-    if (nearest == nullptr || 3 * distance(name, nearest) > strlen(nearest) - kPrefix) return;
+// The option that a name beginning with MARLINE_ probably means; or null.
+const char* meant_by(const Name& name) {
+  constexpr size_t kPrefix = sizeof "MARLINE_" - 1;
+  const char* beginning = beginning_of(name);
+  if (beginning != nullptr) return beginning;
+  Nearest nearest(name);
+  for (const char* option : kOptionNames) {
+    if (begins(option, "MARLINE_")) nearest.compare(option, option);
   }
+  for (const auto& other : kOtherNames) nearest.compare(other.name, other.option);
+  return nearest.is_similar(kPrefix) ? nearest.option() : nullptr;
+}
+
+// Programs around Marline have their own variables (MARLINE_HOME): warns only of names that are very similar to an
+// option's.
+void warn_if_misspelt(const Name& name) {
+  if (is_option(name)) return;
+  for (const char* known : kNoOptions) {
+    if (is(name, known)) return;
+  }
+  const char* meant = meant_by(name);
+  if (meant == nullptr) return;
   warn("Marline has no variable %.*s: it is ignored; did you mean %s?", static_cast<int>(name.length), name.text,
-       nearest);
+       meant);
 }
 
 void warn_of_unknown(const Name& name) {
   const auto shown = static_cast<int>(name.length);
-  const char* nearest = nearest_to(name, "OMP_");
-  if (nearest != nullptr) {
-    warn("OpenMP has no variable %.*s: it is ignored; did you mean %s?", shown, name.text, nearest);
+  Nearest nearest(name);
+  for (const char* option : kOptionNames) {
+    if (begins(option, "OMP_")) nearest.compare(option, option);
+  }
+  if (nearest.option() != nullptr) {
+    warn("OpenMP has no variable %.*s: it is ignored; did you mean %s?", shown, name.text, nearest.option());
   } else {
     warn("OpenMP has no variable %.*s: it is ignored; see docs/options.md", shown, name.text);
   }
@@ -195,14 +240,31 @@ void warn_unless_understood(const Name& name) {
        name.text);
 }
 
+// Values that have been looked at, by their hash; only one thread at a time reads the environment. With more values
+// than these, a line may come twice.
+constexpr size_t kMostValues = 64;
+uint64_t known_values[kMostValues];
+size_t known_count = 0;
+
+bool is_news(const Name& name, const char* value) {
+  uint64_t key = 0;
+  for (size_t i = 0; i < name.length; ++i) key = mix64(key + static_cast<unsigned char>(name.text[i]));
+  key = mix64(key);
+  for (const char* c = value; *c != '\0'; ++c) key = mix64(key + static_cast<unsigned char>(*c));
+  for (size_t i = 0; i < known_count; ++i) {
+    if (known_values[i] == key) return false;
+  }
+  if (known_count < kMostValues) known_values[known_count++] = key;
+  return speaks_for_job();
+}
+
 void check(Name name, const char* value) {
   if (is_explained(name, value)) return;
   if (is_of_another_runtime(name.text)) return warn_unless_understood(name);
   if (begins(name.text, "MARLINE_")) return warn_if_misspelt(name);
-  if (is(name, "OMP_AVAILABLE_DEVICES")) return;  // libmarline-target reads it
-  if (!begins(name.text, "OMP_") || option_named(name) != nullptr) return;
+  if (!begins(name.text, "OMP_") || is_option(name)) return;
   Name base = name;
-  if (!cut_device(base) || option_named(base) == nullptr) warn_of_unknown(name);
+  if (!cut_device(base) || !is_option(base)) warn_of_unknown(name);
 }
 
 }  // namespace
@@ -211,6 +273,10 @@ bool is_of_another_runtime(const char* name) {
   return begins(name, "KMP_") || begins(name, "GOMP_") || begins(name, "LIBOMP_");
 }
 
+bool is_news(const char* name, const char* value) { return is_news({name, strlen(name)}, value); }
+
+void forget_values() { known_count = 0; }
+
 void check_name(const char* name, const char* value) { check({name, strlen(name)}, value); }
 
 void check_names(const char* const* environment) {
@@ -218,7 +284,10 @@ void check_names(const char* const* environment) {
   for (; *environment != nullptr; ++environment) {
     const char* equals = strchr(*environment, '=');
     if (equals == nullptr || equals[1] == '\0') continue;  // an empty value counts as not given
-    check({*environment, static_cast<size_t>(equals - *environment)}, equals + 1);
+    const Name name = {*environment, static_cast<size_t>(equals - *environment)};
+    const bool concerns_us =
+        begins(name.text, "OMP_") || begins(name.text, "MARLINE_") || is_of_another_runtime(name.text);
+    if (concerns_us && is_news(name, equals + 1)) check(name, equals + 1);
   }
 }
 

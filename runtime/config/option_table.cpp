@@ -12,6 +12,7 @@
 
 #include "base/check.hpp"
 #include "../common/readers.hpp"
+#include "config/names.hpp"
 
 namespace marline {
 namespace {
@@ -101,10 +102,12 @@ bool read_places(Cursor& in, Options& to) {
   in.reset(whole);
   if (good) return read_rest(in, to.places);
   to.places = word < 0 ? "cores" : kPlaceWords[word];
-  warn(
-      "OMP_PLACES=\"%s\" is not usable: expected threads, cores, ll_caches, numa_domains or sockets, each with an "
-      "optional (count), or a list of {numbers}; using \"%s\"",
-      whole, to.places);
+  if (is_news("OMP_PLACES", whole)) {
+    warn(
+        "OMP_PLACES=\"%s\" is not usable: expected threads, cores, ll_caches, numa_domains or sockets, each with an "
+        "optional (count), or a list of {numbers}; using \"%s\"",
+        whole, to.places);
+  }
   in.reset(whole + strlen(whole));
   return true;
 }

@@ -66,8 +66,11 @@ void parse_option(const Option& option, Options& result, Lookup lookup) {
   const char* called;
   const char* value = given(option.name, lookup, called);
   auto refuse = [&](const char*) {
-    warn("%s=\"%s\" is not usable: expected %s; using the default, \"%s\"", called, value, option.accepted,
-         option.default_value);
+    if (!is_news(called, value)) return;
+    char line[1024];
+    Text message(line, sizeof line);
+    describe_unusable(message, called, value, option.accepted, nullptr, option.default_value);
+    warn("%s", line);
   };
   if (!read_option(option, value, result, refuse)) fatal("out of memory while reading %s", option.name);
 }
@@ -110,6 +113,7 @@ bool parse_foreign_value(const ForeignOption& foreign, const char* value, Option
 
 // Warns of a malformed foreign variable: the defaults of the options that it represents apply instead.
 void warn_of_foreign(const ForeignOption& foreign, const char* value) {
+  if (!is_news(foreign.name, value)) return;
   char buffer[256];
   Text instead(buffer, sizeof buffer);
   for (const Option& option : option_table()) {
@@ -132,7 +136,7 @@ void pass_over(const ForeignOption& foreign, const char* value, const char* inst
       trial.affinity.kind == result.affinity.kind) {
     return;
   }
-  warn("%s=\"%s\" is ignored: %s holds", foreign.name, value, instead);
+  if (is_news(foreign.name, value)) warn("%s=\"%s\" is ignored: %s holds", foreign.name, value, instead);
 }
 
 // In the order of the table; of two variables with the same meaning, the first usable one applies.
@@ -245,7 +249,7 @@ const char* from_environment(const char* name) {
 void warn_of_foreign_environment() {
   auto warn_of = [](const char* name) {
     if (is_blank(harmless_variable(name)) || from_environment(name) != nullptr) return;
-    warn("%s is ignored: the program has rights that its user does not have", name);
+    if (is_news(name, "")) warn("%s is ignored: the program has rights that its user does not have", name);
   };
   for (const Option& option : option_table()) warn_of(option.name);
   for (const ForeignOption& foreign : foreign_table()) warn_of(foreign.name);
@@ -268,6 +272,7 @@ uint64_t fingerprint_of_environment() {
 }  // namespace
 
 void options_parse(Options& result, Lookup lookup) {
+  forget_values();
   read_all(result, lookup);
   resolve(result);
 }

@@ -68,25 +68,25 @@ TEST_F(EnvironmentTest, WiresAreChosen) {
   setenv("MARLINE_WIRE", "mpi", 1);
   EXPECT_EQ(chosen_wire(), WireChoice::kMpi);
   setenv("MARLINE_WIRE", "string", 1);
-  EXPECT_DEATH((void)chosen_wire(), "MARLINE_WIRE=string: expected auto, local or mpi");
+  EXPECT_DEATH((void)chosen_wire(), "MARLINE_WIRE=\"string\" is not usable: expected auto, local or mpi");
 }
 
 TEST_F(EnvironmentTest, WhatIsWrongIsSaid) {
   set("0011", "0", "1", "unix:@x");
   EXPECT_DEATH(read(), "MARLINE_JOB is not 32 hexadecimal digits");
   set(kSecret, "3", "3", "unix:@x");
-  EXPECT_DEATH(read(), "MARLINE_JOB_NUMBER=3: expected a number from 0 to 2");
+  EXPECT_DEATH(read(), "MARLINE_JOB_NUMBER=\"3\" is not usable: expected a number from 0 to 2");
   set(kSecret, "", "3", "unix:@x");
   EXPECT_DEATH(read(), "MARLINE_JOB_NUMBER is not");
   set(kSecret, "0", "-1", "unix:@x");
-  EXPECT_DEATH(read(), "MARLINE_JOB_COUNT=-1: expected");
+  EXPECT_DEATH(read(), "MARLINE_JOB_COUNT=\"-1\" is not usable: expected");
   set(kSecret, "0", "1", "");
   EXPECT_DEATH(read(), "MARLINE_JOB_ADDRESS is not");
   set(kSecret, "0", "2", "unix:@x");
   setenv("MARLINE_NODES_AS", "a,b,c", 1);
   EXPECT_DEATH(read(), "has 3 names, but the job has 2 processes");
   setenv("MARLINE_NODES_AS", "a,", 1);
-  EXPECT_DEATH(read(), "MARLINE_NODES_AS=a,: not understood");
+  EXPECT_DEATH(read(), "MARLINE_NODES_AS=\"a,\" is not usable from");
 }
 
 // The reference implementation's vectors, vectors_sip64.

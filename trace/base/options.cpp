@@ -74,31 +74,15 @@ constexpr OptionRow<Options> kOptions[] = {
      [](Cursor& in, Options& to) { return in.at_end() || (read_plain_bytes(in, to.limit) && to.limit > 0); }},
 };
 
-void refuse(const OptionRow<Options>& option, const char* value, const char* rest) {
-  if (option.parse == read_events) {
-    fprintf(stderr, "marline-trace: %s has \"%.*s\"; nothing is recorded: it is %s\n", option.name,
-            static_cast<int>(strcspn(rest, ",")), rest, option.accepted);
-  } else {
-    fprintf(stderr, "marline-trace: %s=%s; nothing is recorded: it is %s\n", option.name, value, option.accepted);
-  }
-}
-
 }  // namespace
 
-bool read_options(Options& options) {
+void read_options(Options& options) {
   options = {};
-  bool good = true;
   for (const auto& option : kOptions) {
     const char* value = trusted_variable(option.name);
-    (void)read_option(option, value, options, [&](const char* rest) {
-      refuse(option, value, rest);
-      good = false;
-    });
-    if (!good) {
-      return false;
-    }
+    (void)read_option(option, value, options,
+                      [&](const char* rest) { refuse_option(option.name, value, option.accepted, rest); });
   }
-  return true;
 }
 
 void write_event_words(FILE* out, unsigned events) {

@@ -15,8 +15,8 @@ struct Options {
   uint64_t limit;   // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
 };
 
-// Returns false after one line on stderr that says which value is wrong and what would be right.
-bool read_options(Options& options);
+// Ends the program with exit code 2 if a value cannot be used: without its trace, the run would be in vain.
+void read_options(Options& options);
 
 // The words of MARLINE_TRACE_EVENTS that the bits stand for, as the inside of a JSON array.
 void write_event_words(FILE* out, unsigned events);

@@ -17,6 +17,7 @@
 #include <initializer_list>
 
 #include "../common/environment.h"
+#include "../common/options.hpp"
 #include "base/clock.hpp"
 #include "base/metadata.hpp"
 #include "base/options.hpp"
@@ -104,24 +105,32 @@ bool is_worker() {
   return number != nullptr && strcmp(number, "0") != 0 && trusted_variable("MARLINE_JOB_TAKEN") == nullptr;
 }
 
+// Leaves the reason in errno.
+bool is_writable_folder(const char* path) {
+  struct stat found;
+  if (stat(path, &found) != 0) return false;
+  if (!S_ISDIR(found.st_mode)) {
+    errno = ENOTDIR;
+    return false;
+  }
+  return access(path, W_OK | X_OK) == 0;
+}
+
+[[noreturn]] void refuse_folder(const char* wanted, const char* reason) {
+  char accepted[128];
+  snprintf(accepted, sizeof accepted, "a folder that can be made and written (%s)", reason);
+  refuse_option("MARLINE_TRACE_DIR", wanted, accepted);
+}
+
 bool open_trace() {
   const char* wanted = trusted_variable("MARLINE_TRACE_DIR");
   if (wanted == nullptr || *wanted == '\0' || is_worker()) {
     return false;
   }
   // Makes the path absolute, because the program may change its folder. Makes the folder itself; its parent must exist.
-  if (mkdir(wanted, 0700) != 0 && errno != EEXIST) {
-    fprintf(stderr, "marline-trace: cannot make MARLINE_TRACE_DIR=%s: %s; nothing is recorded\n", wanted,
-            strerror(errno));
-    return false;
-  }
-  char* absolute = realpath(wanted, nullptr);
-  if (absolute == nullptr || strlen(absolute) >= sizeof directory) {
-    fprintf(stderr, "marline-trace: MARLINE_TRACE_DIR=%s cannot be used: %s; nothing is recorded\n", wanted,
-            absolute == nullptr ? strerror(errno) : "the path is too long");
-    free(absolute);
-    return false;
-  }
+  char* absolute = mkdir(wanted, 0700) == 0 || errno == EEXIST ? realpath(wanted, nullptr) : nullptr;
+  if (absolute == nullptr || !is_writable_folder(absolute)) refuse_folder(wanted, strerror(errno));
+  if (strlen(absolute) >= sizeof directory) refuse_folder(wanted, "its path is too long");
   strcpy(directory, absolute);
   free(absolute);
   rank_known = rank_from_environment(process.rank);
@@ -142,7 +151,11 @@ bool begin_metadata() {
   }
   process.clock_begin = read_clock_pair();
   usleep(2000);  // so that this version of the file, too, gives the counter's frequency
-  return write_locked();
+  process.clock_end = read_clock_pair();
+  char path[kPathBytes];
+  trace_path(path, ".json");
+  if (!process.write(path)) refuse_folder(directory, strerror(errno));
+  return true;
 }
 
 }  // namespace
@@ -155,7 +168,9 @@ bool start_recording() {
   }
   pthread_mutex_lock(&process_lock);
   if (state == kIdle) {
-    const bool begun = open_trace() && read_options(process.options) && begin_metadata();
+    const bool opened = open_trace();
+    if (opened) read_options(process.options);
+    const bool begun = opened && begin_metadata();
     if (begun) {
       pthread_atfork(nullptr, nullptr, forget_after_fork);
       switch_recording(process.options.begin_off);

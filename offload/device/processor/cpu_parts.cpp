@@ -71,7 +71,8 @@ int divide_by(CpuPlace* cpus, int count, CpuPart* parts, Value value) {
   int found = 0;
   for (int i = 0; i < count; ++i) {
     if (i == 0 || value(cpus[i]) != value(cpus[i - 1])) {
-      if (found == kMostCpuParts) fatal("MARLINE_NODE_DEVICES: there are more than %d such parts here", kMostCpuParts);
+      if (found == kMostCpuParts)
+        end_by_options("MARLINE_NODE_DEVICES: there are more than %d such parts here", kMostCpuParts);
       parts[found++] = {};
     }
     add_to(parts[found - 1], cpus[i]);

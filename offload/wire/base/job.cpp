@@ -4,9 +4,11 @@
 #include "wire/base/job.hpp"
 
 #include "../common/environment.h"
+#include "../common/options.hpp"
 #include "base/options.hpp"
 #include "base/report.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -25,7 +27,8 @@ const char* variable(const char* name) {
 void read_secret(const char* text, uint64_t secret[2]) {
   bool good = std::strlen(text) == 32 && std::strspn(text, "0123456789abcdefABCDEF") == 32;
   if (!good)
-    fatal("MARLINE_JOB is not 32 hexadecimal digits: start the program by its launcher, or without the variable");
+    end_by_options(
+        "MARLINE_JOB is not 32 hexadecimal digits: start the program by its launcher, or without the variable");
   char half[17] = {};
   for (int i = 0; i < 2; ++i) {
     std::memcpy(half, text + 16 * i, 16);
@@ -36,11 +39,15 @@ void read_secret(const char* text, uint64_t secret[2]) {
 int read_number(const char* name, int least, int most) {
   const char* text = variable(name);
   if (text == nullptr)
-    fatal("MARLINE_JOB is set, but %s is not: start the program by its launcher, or with neither", name);
+    end_by_options("MARLINE_JOB is set, but %s is not: start the program by its launcher, or with neither", name);
   char* end;
   long number = std::strtol(text, &end, 10);
   bool good = *text >= '0' && *text <= '9' && *end == '\0' && number >= least && number <= most;
-  if (!good) fatal("%s=%s: expected a number from %d to %d", name, text, least, most);
+  if (!good) {
+    char accepted[64];
+    std::snprintf(accepted, sizeof accepted, "a number from %d to %d", least, most);
+    refuse_option(name, text, accepted);
+  }
   return static_cast<int>(number);
 }
 
@@ -74,7 +81,8 @@ const char* const* read_nodes(int count) {
   if (text == nullptr) return nullptr;
   int names = count_names(text);
   if (count != 0 && names != count) {
-    fatal("MARLINE_NODES_AS=%s has %d names, but the job has %d processes: name the node of each", text, names, count);
+    end_by_options("MARLINE_NODES_AS=%s has %d names, but the job has %d processes: name the node of each", text, names,
+                   count);
   }
   return split_names(text, names);
 }
@@ -95,7 +103,7 @@ bool read_job(Job& job) {
     job.number = read_number("MARLINE_JOB_NUMBER", 0, job.count - 1);
     job.address = variable("MARLINE_JOB_ADDRESS");
     if (job.address == nullptr)
-      fatal("MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not: start the program by its launcher");
+      end_by_options("MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not: start the program by its launcher");
   }
   job.nodes = read_nodes(job.count);
   return secret != nullptr;

@@ -178,8 +178,7 @@ void open_far(ModelWire* wire, int peer, const Peer* self, const char* text) {
     give_up(wire->user, "MARLINE_LINK delays only links between processes of one machine; process %d is on another",
             peer);
   }
-  const char* wrong = read_link_speed(text, self->node, other->node, far.speed);
-  if (wrong != nullptr) refuse_value(Option::kLink, text, wrong);
+  (void)read_link_speed(text, self->node, other->node, far.speed);  // with_link_model has checked it
   int sender = lowest_of_node(wire, peer), own = lowest_of_node(wire, wire->below->number(wire->wire));
   far.busy = {&wire->busy.from(sender), &wire->busy.card_out(sender), &wire->busy.card_in(own)};
   far.slow = true;
@@ -243,7 +242,11 @@ constinit const WireKind kModel = {"modelled", join, number, count, peer, send, 
 uint64_t (*g_link_clock)() = now;
 
 const WireKind* with_link_model(const WireKind* below) {
-  if (option_value(Option::kLink) == nullptr) return below;
+  const char* text = option_value(Option::kLink);
+  if (text == nullptr) return below;
+  LinkSpeed any;
+  const char* wrong = read_link_speed(text, "", "", any);
+  if (wrong != nullptr) refuse_value(Option::kLink, text, wrong);
   g_below = below;
   return &kModel;
 }

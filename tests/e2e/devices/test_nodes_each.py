@@ -100,13 +100,14 @@ def test_ranks_on_two_machines(jobs, compiled, monkeypatch, tmp_path, network):
     assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
 
 
-@pytest.mark.parametrize(("network", "says"), [("203.0.113.0/24", "this machine has no address there"),
-                                               ("eth", "expected an IPv4 network with the bits that count")]
-                         )  # fmt: skip
+@pytest.mark.parametrize(("network", "says"), [
+    ("203.0.113.0/24", "MARLINE_NETWORK=203.0.113.0/24: this machine has no address there"),
+    ("eth", 'MARLINE_NETWORK="eth" is not usable: expected an IPv4 network with the bits that count'),
+])  # fmt: skip
 def test_a_network_that_machines_do_not_have(jobs, compiled, monkeypatch, tmp_path, network, says):
     result = two_machines(jobs, compiled, monkeypatch, tmp_path, network)
     assert result.returncode != 0
-    assert f"MARLINE_NETWORK={network}: {says}" in result.stderr
+    assert says in result.stderr
 
 
 def test_plain_mpirun_without_the_library_for_mpi(jobs, each, mpi):

@@ -303,7 +303,7 @@ def test_names_of_nodes_for_another_number_of_processes(jobs, adder):
     ({"MARLINE_JOB": "abc"}, "MARLINE_JOB is not 32 hexadecimal digits"),
     ({"MARLINE_JOB": SECRET}, "MARLINE_JOB is set, but MARLINE_JOB_COUNT is not"),
     ({"MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "2", "MARLINE_JOB_NUMBER": "2"},
-     "MARLINE_JOB_NUMBER=2: expected a number from 0 to 1"),
+     'MARLINE_JOB_NUMBER="2" is not usable: expected a number from 0 to 1'),
     ({"MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "2", "MARLINE_JOB_NUMBER": "0"},
      "MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not"),
     ({"MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "2", "MARLINE_JOB_NUMBER": "0", "MARLINE_JOB_ADDRESS": "here"},

@@ -222,7 +222,7 @@ def test_unknown_events_are_refused_with_the_list_that_the_recorder_has(
     recorder = build / "lib" / "marline" / "libmarline-trace.so"
     own = run([program], LD_PRELOAD=str(recorder), MARLINE_TRACE_DIR=str(tmp_path / "other"), OMP_NUM_THREADS="1",
               MARLINE_TRACE_EVENTS="taks", LD_LIBRARY_PATH="/usr/lib/llvm-19/lib")  # fmt: skip
-    words = re.search(r"it is a list of (.*)$", own.stderr, re.MULTILINE)
+    words = re.search(r"expected a list of (.*)$", own.stderr, re.MULTILINE)
     assert words is not None and words[1] in result.stderr
 
 

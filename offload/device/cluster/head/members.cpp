@@ -117,7 +117,8 @@ void describe_cluster(DeviceFacts& facts) {
     keep_common(facts.isa, other.isa);
     keep_common(facts.vendor, other.vendor);
   }
-  if (members == 0) fatal("MARLINE_DEVICES names cluster:gpu, and no worker has a GPU: see MARLINE_NODE_DEVICES");
+  if (members == 0)
+    end_by_options("MARLINE_DEVICES names cluster:gpu, and no worker has a GPU: see MARLINE_NODE_DEVICES");
   if (cluster_members() == ClusterOf::kAll && gpus == 0) {
     warn(
         "MARLINE_DEVICES names cluster:all, and no worker has a GPU for which the program has code: all members are "
@@ -139,7 +140,7 @@ void describe_cluster(DeviceFacts& facts) {
 void refuse_unfit_members(const Device* device) {
   int workers = worker_count();
   if (device->member_count != workers) {
-    fatal(
+    end_by_options(
         "device %d (cluster) needs each of the job's %d workers as one device, but there are %d: leave "
         "MARLINE_NODE_DEVICES "
         "unset, and the workers in OMP_AVAILABLE_DEVICES",
@@ -150,7 +151,7 @@ void refuse_unfit_members(const Device* device) {
 void refuse_other_worker(const Device* device, int i) {
   int peer = static_cast<const Node*>(device->members[i]->state)->peer;
   if (peer == i + 1) return;
-  fatal(
+  end_by_options(
       "device %d (cluster) needs each worker as one device, but number %d of them is of process %d: leave "
       "MARLINE_NODE_DEVICES unset, and the workers in OMP_AVAILABLE_DEVICES",
       device->number, i + 1, peer);

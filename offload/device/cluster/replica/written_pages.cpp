@@ -37,8 +37,8 @@ constexpr uint64_t kIsWritten = 2;                               // PAGE_IS_WRIT
 constexpr unsigned long kScan = _IOWR('f', 16, ScanArguments);   // PAGEMAP_SCAN
 
 [[noreturn]] void refuse(const char* what) {
-  fatal("MARLINE_CLUSTER_WRITES=pages needs Linux 6.7 or later, and %s is refused (%s): leave pages out", what,
-        strerror(errno));
+  end_by_options("MARLINE_CLUSTER_WRITES=pages needs Linux 6.7 or later, and %s is refused (%s): leave pages out", what,
+                 strerror(errno));
 }
 
 // With UFFD_USER_MODE_ONLY this needs no privilege. In the asynchronous mode the kernel passes no fault to this

@@ -103,16 +103,21 @@ int listen_or_fail(const Address& address) {
 
 // Listens for ranks of other machines: at all addresses of this machine, or only at its first address on the network
 // that the user names.
-int listen_far(FarCard& card) {
-  Network network;
+int listen_far(FarCard& card, const Network& network) {
   const char* name = option_value(Option::kNetwork);
-  if (name != nullptr && !parse_network(name, network)) refuse_value(Option::kNetwork, name);
   list_addresses(card, network);
-  if (name != nullptr && card.count == 0) fatal("MARLINE_NETWORK=%s: this machine has no address there", name);
+  if (name != nullptr && card.count == 0) end_by_options("MARLINE_NETWORK=%s: this machine has no address there", name);
   if (name != nullptr) card.count = 1;
   int listener = listen_or_fail(name != nullptr ? card.addresses[0] : of_all_interfaces(loopback_address()));
   for (int i = 0; i < card.count; ++i) card.addresses[i].set_port(own_address(listener).port());
   return listener;
+}
+
+Network chosen_network() {
+  Network network;
+  const char* name = option_value(Option::kNetwork);
+  if (name != nullptr && !parse_network(name, network)) refuse_value(Option::kNetwork, name);
+  return network;
 }
 
 void give_orders(const marline_ranks_t* ranks, const int* listeners, int count) {
@@ -135,7 +140,8 @@ void check_ranks(const marline_ranks_t* ranks, const Job& job) {
   int launched = 0;
   for (const char* const* name = job.nodes; name != nullptr && *name != nullptr; ++name) ++launched;
   if (job.nodes != nullptr && launched != ranks->count) {
-    fatal("MARLINE_NODES_AS has %d names, but the job has %d ranks: name the node of each", launched, ranks->count);
+    end_by_options("MARLINE_NODES_AS has %d names, but the job has %d ranks: name the node of each", launched,
+                   ranks->count);
   }
   const int count = count_of_ranks();
   if (ranks->count == count && ranks->rank == number_of_rank()) return;
@@ -243,13 +249,14 @@ int listen_for_workers(int far, char (&text)[sizeof(WorkerRequest::address)]) {
 void start_launcher(void (*serve)()) {
   int sockets[2], status = 0;
   if (chosen_wire() == WireChoice::kMpi) {
-    fatal(
+    end_by_options(
         "MARLINE_WIRE=mpi: the ranks of a program that uses MPI reach each other's devices by the wire `local`; leave "
         "the variable out");
   }
   if (count_of_ranks() >= kMostPeers) {
-    fatal("MARLINE_DEVICES names nodes, and the job has %d ranks; at most %d can be each other's devices: start fewer",
-          count_of_ranks(), kMostPeers - 1);
+    end_by_options(
+        "MARLINE_DEVICES names nodes, and the job has %d ranks; at most %d can be each other's devices: start fewer",
+        count_of_ranks(), kMostPeers - 1);
   }
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) != 0) fail_to_start("no sockets");
   flush_output();
@@ -276,6 +283,7 @@ void meet_ranks(const marline_ranks_t* ranks) {
   if (!wants_them || g_met.load(std::memory_order_relaxed)) return;
   Job job;
   (void)read_job(job);
+  const Network network = chosen_network();
   check_ranks(ranks, job);
   g_count = ranks->count;
   g_cards = make_list<Card>(g_count);
@@ -292,7 +300,7 @@ void meet_ranks(const marline_ranks_t* ranks) {
   if (is_spread()) {
     FarCard far = {};
     g_far = make_list<FarCard>(g_count);
-    if (g_launcher >= 0) listeners[listening++] = listen_far(far);
+    if (g_launcher >= 0) listeners[listening++] = listen_far(far, network);
     ranks->gather(&far, g_far, sizeof far);
   }
   if (g_launcher >= 0) give_orders(ranks, listeners, listening);

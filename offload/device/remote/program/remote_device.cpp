@@ -114,7 +114,7 @@ void add_places(int peer, const uint64_t* words, uint32_t count) {
   handshake.count = static_cast<int>(count);
   for (uint32_t i = 0; i < count; ++i, words += kFactsWords) {
     if (g_place_count == kMostPlaces) {
-      fatal("the workers have more than %d devices: start fewer, or see MARLINE_NODE_DEVICES", kMostPlaces);
+      end_by_options("the workers have more than %d devices: start fewer, or see MARLINE_NODE_DEVICES", kMostPlaces);
     }
     Place& place = g_places[g_place_count++];
     place = {peer, static_cast<int>(i), {}, -1, nullptr};
@@ -397,7 +397,7 @@ Place& open_place(Device* device, bool is_gpu) {
   start_nodes();
   Place* found = place_of(device->index, is_gpu);
   if (found == nullptr)
-    fatal("device %d (node) is not there: set MARLINE_NODE_DEVICES for all processes", device->number);
+    end_by_options("device %d (node) is not there: set MARLINE_NODE_DEVICES for all processes", device->number);
   Place& place = *found;
   node->peer = place.peer;
   node->number = place.number;
@@ -453,6 +453,7 @@ int node_device_count() {
 void start_nodes() {
   Guard guard(g_start_lock);
   if (g_job != nullptr) return;
+  check_worker_options();
   g_hook = marline_progress_register("devices on nodes", poll_nodes, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   marline_progress_may_rest(g_hook);

@@ -119,6 +119,8 @@ const WorkerDevices& worker_devices() {
   return g_devices;
 }
 
+void check_worker_options() { (void)chosen_wish(); }
+
 ClusterOf cluster_members() {
   const char* text = option_value(Option::kDevices);
   if (text == nullptr) return ClusterOf::kProcessors;

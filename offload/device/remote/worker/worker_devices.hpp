@@ -28,6 +28,10 @@ void note_workers_before(int count);
 // Ends the process if MARLINE_NODE_DEVICES has a value that cannot be used.
 [[nodiscard]] const WorkerDevices& worker_devices();
 
+// Ends the process if MARLINE_NODE_DEVICES has a value that cannot be used. Called in the program, which has the same
+// variable as its workers: otherwise it would report only that a worker has ended.
+void check_worker_options();
+
 // What the cluster's members are, by MARLINE_DEVICES. Unless MARLINE_NODE_DEVICES says otherwise, a worker is just such
 // devices.
 enum class ClusterOf : uint8_t {
