@@ -32,9 +32,11 @@ static inline const char* trusted_variable(const char* name) { return environmen
 
 /* Whether this process is the one of its job that reports what all of them find alike, such as a misspelt variable: the
  * first rank, and each process that no launcher has started. The launchers' variables say the rank before MPI_Init. A
- * program that a worker of a job starts has MARLINE_JOB_TAKEN, and is no worker. */
+ * program that a worker of a job starts has MARLINE_JOB_TAKEN, and is no worker. In a foreign environment these
+ * variables say nothing. */
 static inline bool speaks_for_job(void) {
   static const char* const kRanks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+  if (environment_is_foreign()) return true;
   const char* worker = getenv("MARLINE_JOB_NUMBER");
   if (worker != NULL && *worker != '\0' && strcmp(worker, "0") != 0 && getenv("MARLINE_JOB_TAKEN") == NULL)
     return false;

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """THE table of causes of lost time: what each has cost, how the report says it, and what to try next.
 
-Lost time is idle time, overhead, and threads that MPI holds inside of task bodies. The breakdown divides it by cause
-(trace/passes/thread_time/causes.py); a rule adds up the causes that have one remedy. Texts are formats over the
+Lost time is idle time and overhead. The breakdown divides it by cause (trace/passes/thread_time/causes.py); a rule adds up the causes that have one remedy. Texts are formats over the
 figures, so that no sentence stands without its number. The biggest loss comes first."""
 
 from collections.abc import Callable, Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 from marline.units import count, duration, percent
 
-Figures = Mapping[str, float]
+Figures = Mapping[str, Any]  # numbers, and names for texts
 
 WORTH_SAYING = 0.01  # of all thread time
 GRAIN = 10  # a task should last so many times what the runtime spends on it: 9 % overhead
@@ -58,7 +57,8 @@ def _has_enough_tasks(f: Figures) -> bool:
 
 
 def _waits_for_tied(f: Figures) -> bool:
-    return f["tasks"] > 0 and f["tied_wait_ns"] > f["idle_communication_ns"] / 2 and not _waits_for_devices(f)
+    waiting = f["idle_communication_ns"] + f["idle_held_ns"]
+    return f["tasks"] > 0 and f["tied_wait_ns"] > waiting / 2 and not _waits_for_devices(f)
 
 
 def _waits_for_devices(f: Figures) -> bool:
@@ -73,7 +73,22 @@ def _has_no_tasks(f: Figures) -> bool:
     return f["tasks"] == 0
 
 
+def _is_elsewhere(f: Figures) -> bool:
+    return not f["on_marline"]
+
+
+def _is_not_served(f: Figures) -> bool:
+    lost = f["overhead_held_ns"] + f["overhead_mpi_ns"]
+    return f["on_marline"] and f["suspended_calls"] == 0 and f["held_early_ns"] > lost / 2
+
+
+def _is_served(f: Figures) -> bool:
+    return f["on_marline"] and not _is_not_served(f)
+
+
 _OVERHEAD = ("overhead_creation", "overhead_code", "overhead_scheduler")
+_WAITING = ("idle_communication", "idle_held")
+_HELD = ("overhead_held", "overhead_mpi")
 _NARROW = ("idle_dependences", "idle_tail")
 
 RULES = (
@@ -105,36 +120,53 @@ RULES = (
         "let it do less per unit of work: larger tasks, fewer dependences each, taskloop, or several tasks that create",
     ),
     Rule(
-        "devices", ("idle_communication",),
+        "devices", _WAITING,
         "for {share} of thread time ({lost}) no task was ready, and tasks waited for devices",
         "give devices more to do at a time (docs/guide/gpus-without-waiting.md), or the threads more tasks that need "
         "none",
         _waits_for_devices,
     ),
     Rule(
-        "communication", ("idle_communication",),
+        "communication", _WAITING,
         "for {share} of thread time ({lost}) no task was ready, and tasks waited in MPI",
         "send earlier (priority for tasks that send and for what they need), or give each rank more tasks that need no "
         "message",
         _waits_for_messages,
     ),
     Rule(
-        "tied tasks", ("idle_communication",),
+        "tied tasks", _WAITING,
         "for {share} of thread time ({lost}) no task was ready; tied tasks whose messages had been sent went on "
         "{tied_wait} later, in sum",
         "make the tasks that block `untied`: then any idle thread can go on with them",
         _waits_for_tied,
     ),
     Rule(
-        "MPI", ("idle_communication",),
+        "MPI", _WAITING,
         "MPI calls hold threads of a program without tasks for {share} of their time ({lost})",
         "overlap it: start sends and receives before the computation that does not need them, or make tasks of both",
         _has_no_tasks,
     ),
     Rule(
-        "held by MPI", ("work_mpi", "overhead_mpi"),
-        "MPI calls hold their threads for {share} of thread time ({lost}) instead of suspending their task",
+        "held by MPI", _HELD,
+        "MPI calls hold their threads for {share} of thread time ({lost}), most of it in {held_call}, while other "
+        "tasks are ready",
         "run it on Marline with MPI_THREAD_MULTIPLE, and block inside of tasks only (docs/guide/running.md)",
+        _is_elsewhere,
+    ),
+    Rule(
+        "no suspension", _HELD,
+        "MPI calls hold their threads for {share} of thread time ({lost}), most of it in {held_call}, while other "
+        "tasks are ready: they wait for messages that are sent later, and no call has suspended its task",
+        "start the program by `marline run`, which serves its MPI calls, and call MPI from code that may be suspended "
+        "(docs/guide/mpi.md)",
+        _is_not_served,
+    ),
+    Rule(
+        "MPI at work", _HELD,
+        "threads are inside of MPI for {share} of thread time ({lost}), most of it in {held_call}, while other tasks "
+        "are ready: calls that wait suspend their tasks, so MPI itself works, or has no core",
+        "send fewer bytes or fewer messages, or give each rank a thread more (-t) that runs the ready tasks meanwhile",
+        _is_served,
     ),
     Rule(
         "imbalance", ("imbalance",),
@@ -196,6 +228,11 @@ def find_causes(figures: Figures) -> list[dict[str, Any]]:
 
 def _words(figures: Figures) -> dict[str, str]:
     """The figures with their units: NAME_ns as NAME."""
-    words = {name.removesuffix("_ns"): duration(value) if name.endswith("_ns") else count(value)
-             for name, value in figures.items()}  # fmt: skip
+    words = {name.removesuffix("_ns"): _word(name, value) for name, value in figures.items()}
     return words | {"wanted_grain": duration(GRAIN * figures["overhead_per_task_ns"]), "few": str(FEW)}
+
+
+def _word(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return duration(value) if name.endswith("_ns") else count(value)

@@ -10,15 +10,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+import numpy as np
+
 from marline.report.causes import find_causes
 from marline.trace.analysis import Analysis
-from marline.trace.passes import tied_waits  # noqa: F401  registers its pass
+from marline.trace.passes import held_receives, tied_waits  # noqa: F401  registers their passes
 from marline.trace.passes.thread_time import imbalance  # noqa: F401  registers its pass
 from marline.trace.passes.thread_time.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
-          "imbalance", "overlap", "collectives", "devices", "links")  # fmt: skip
+          "held_receives", "imbalance", "overlap", "collectives", "devices", "links")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -93,7 +95,7 @@ def machine(of: Analysis, ranks: Sequence[dict[str, Any]]) -> tuple[int, int]:
     return threads[fullest], cores[fullest]
 
 
-def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
+def figures(of: Analysis, document: dict[str, Any]) -> dict[str, Any]:
     """What the rules of report/causes.py look at."""
     total, graph = document["total"], document["graph"]
     threads_per_node, cores_per_node = machine(of, document["ranks"])
@@ -103,13 +105,16 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
     worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"]
               if row["kernels"]["count"]]
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
-    at_ends, in_communication = (int(column.sum()) for column in (of["imbalance"].at_ends,
-                                                                  of["imbalance"].in_communication))  # fmt: skip
+    unequal = of["imbalance"]
+    at_ends, in_communication, in_held = (
+        int(column.sum()) for column in (unequal.at_ends, unequal.in_communication, unequal.in_held)
+    )  # fmt: skip
     return lost | {
         # What ranks wait for each other has two remedies: divide the work evenly, or communicate otherwise.
-        "imbalance_ns": at_ends + in_communication,
+        "imbalance_ns": at_ends + in_communication + in_held,
         "idle_ranks_ns": lost["idle_ranks_ns"] - at_ends,
         "idle_communication_ns": lost["idle_communication_ns"] - in_communication,
+        "idle_held_ns": lost["idle_held_ns"] - in_held,
         "thread_ns": total["work_ns"] + total["idle_ns"] + total["overhead_ns"],
         "overhead_per_task_ns": total["overhead_ns"] / max(graph["tasks"], 1),
         "grain_median_ns": graph["grain_ns"]["median"],
@@ -120,6 +125,10 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
         "cores_per_node": cores_per_node,
         "tied_wait_ns": of["tied_waits"].total,
         "mpi_calls": document["communication"]["total"]["calls"],
+        "suspended_calls": int(np.count_nonzero(of["suspensions"].call >= 0)),
+        "held_early_ns": of["held_receives"].early,
+        "held_call": held_most(document["communication"]["calls"]),
+        "on_marline": all(one.get("runtime", "").startswith("Marline") for one in of.trace.ranks.values()),
         "device_operations": len(of["devices"].rank),
         "device_least": min(worked, default=0.0),
         "device_most": max(worked, default=0.0),
@@ -128,6 +137,12 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
         "rank_least": least["rank"],
         "rank_most": most["rank"],
     }
+
+
+def held_most(calls: Sequence[dict[str, Any]]) -> str:
+    """The MPI function that has held threads longest; MPI_Init and the like do not count."""
+    return max((row for row in calls if row["kind"] != "local"), key=lambda row: row["held_ns"],
+               default={"name": "MPI"})["name"]  # fmt: skip
 
 
 def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:

@@ -23,13 +23,14 @@ class Cause:
 
 CAUSES = (
     Cause("work_body", WORK, "ran task bodies (of a rank without tasks: the program's code), outside of MPI"),
-    Cause("work_mpi", WORK, "was held by MPI calls inside task bodies"),
     Cause("overhead_creation", OVERHEAD, "ran code that creates tasks, while tasks were ready"),
     Cause("overhead_code", OVERHEAD, "ran other code outside of tasks, while tasks were ready"),
+    Cause("overhead_held", OVERHEAD, "was held by MPI calls inside task bodies, while tasks were ready"),
     Cause("overhead_mpi", OVERHEAD, "was held by MPI calls outside of tasks, while tasks were ready"),
     Cause("overhead_scheduler", OVERHEAD, "was in the runtime (scheduling, waiting, locks), while tasks were ready"),
     Cause("idle_discovery", IDLE, "no task was ready, and a producer was still creating tasks"),
     Cause("idle_communication", IDLE, "no task was ready; tasks or threads were in MPI, or waited for detached events"),
+    Cause("idle_held", IDLE, "was held by MPI calls inside task bodies, while no task was ready"),
     Cause("idle_dependences", IDLE, "no task was ready; all that were left waited for running ones"),
     Cause("idle_tail", IDLE, "all tasks there were had started: the others waited for the last of them"),
     Cause("idle_outside", IDLE, "there was no task at all: code outside of tasks, or between regions"),

@@ -84,7 +84,9 @@ def task_times(of: Analysis, lanes: Lanes, edges: np.ndarray) -> np.ndarray:
     time = np.zeros((len(lanes.rank), len(edges) - 1, len(CAUSES)), dtype=np.int64)
     rows = np.flatnonzero(explicit & runs_code)
     work, work_mpi = part(rows, runs.end[rows])
-    time[:, :, NUMBER["work_mpi"]] = work_mpi.total()
+    held = work_mpi.within(READY)
+    time[:, :, NUMBER["overhead_held"]] = held
+    time[:, :, NUMBER["idle_held"]] = work_mpi.total() - held
     time[:, :, NUMBER["work_body"]] = work.total() - work_mpi.total()
     off = measure.pieces(*_gaps(of, lanes))
     time[:, :, NUMBER["idle_unrecorded"]] = off.total()
