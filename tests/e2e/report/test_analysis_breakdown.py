@@ -132,8 +132,8 @@ def test_creation_is_overhead_while_tasks_are_ready(tmp_path: Path) -> None:
 
 def test_suspended_and_blocking_mpi(tmp_path: Path) -> None:
     """A calls MPI 60-140 and is suspended 70-130, B runs 40-50 before it. Total: 40 to 150, one thread.
-    Work: B 10, A 50-70 and 130-150; of A's, 60-70 and 130-140 lie in MPI. A is ready until 50, so 40-50 has no gap.
-    Idle: 70-130, while A is in MPI."""
+    Work: B 10, A 50-60 and 140-150: at 60-70 and 130-140 MPI holds A's thread, while no task is ready. A is ready
+    until 50, so 40-50 has no gap. Idle: 70-130, while A is in MPI."""
     stream = thread(1, ONE, 30)
     create(stream, 10, A)
     create(stream, 20, B)
@@ -144,7 +144,7 @@ def test_suspended_and_blocking_mpi(tmp_path: Path) -> None:
     stream.add(1130, "task_schedule", ONE, next=A, status=SWITCH)
     stream.add(1150, "task_schedule", A, next=ONE, status=COMPLETE)
     found = breakdown(tmp_path, stream)
-    assert causes(found) == {"work_body": 10 + 10 + 10, "work_mpi": 20, "idle_communication": 60}
+    assert causes(found) == {"work_body": 10 + 10 + 10, "idle_held": 20, "idle_communication": 60}
 
 
 def test_mpi_that_holds_the_producer_is_communication(tmp_path: Path) -> None:

@@ -33,6 +33,10 @@ class Task:
     start: int = -1
     end: int = -1
     pieces: list[tuple[int, int]] = field(default_factory=list)  # on a thread, in its body
+    held: list[tuple[int, int]] = field(default_factory=list)  # of these, in MPI
+
+    def is_in(self, pieces: list[tuple[int, int]], now: int) -> bool:
+        return any(begin <= now < end for begin, end in pieces)
 
 
 @dataclass
@@ -94,8 +98,9 @@ class Runtime:
         if thread in self.on:
             task = self.on[thread]
             if choice % 3 == 0 and task not in self.suspended:
-                stream.add(self.tick(), "mpi_enter", task, **RECEIVE)
+                stream.add(entered := self.tick(), "mpi_enter", task, **RECEIVE)
                 self.switch(thread, task, SWITCH, into=False)
+                self.tasks[task].held.append((entered, self.time))
                 self.suspended.append(task)
             else:
                 self.switch(thread, task, COMPLETE, into=False)
@@ -104,6 +109,7 @@ class Runtime:
             task = self.suspended.pop(choice % len(self.suspended))
             self.switch(thread, task, SWITCH, into=True)
             stream.add(self.tick(), "mpi_exit", task, **RECEIVE)
+            self.tasks[task].held.append((self.began[task], self.time))
         elif ready := self.ready():
             self.switch(thread, ready[choice % len(ready)], SWITCH, into=True)
 
@@ -187,8 +193,10 @@ def reference(runtime: Runtime) -> dict[str, int]:
     begin = min(task.start for task in ran)
     end = max([task.end for task in ran] + [piece[1] for task in ran for piece in task.pieces]
               + list(open_until.values()) + [task.start for task in ran])  # fmt: skip
-    work = sum(piece[1] - piece[0] for task in ran for piece in task.pieces)
-    work += sum(until - runtime.began[task] for task, until in open_until.items())
+    for task, until in open_until.items():
+        runtime.tasks[task].pieces.append((runtime.began[task], until))
+    work = sum(end - begin for task in ran for begin, end in task.pieces)
+    work -= sum(end - begin for task in ran for begin, end in task.held)
     undeferred = {task for stream in runtime.streams for _, head, words in stream.records
                   for task in [head >> 16] if head & 0xFFFF == 10 and words[1] >> 48 & UNDEFERRED}  # fmt: skip
     overhead = 0
@@ -199,8 +207,7 @@ def reference(runtime: Runtime) -> dict[str, int]:
             for task in runtime.tasks.values()
         )  # fmt: skip
         if ready:
-            working = sum(1 for task in ran for piece in task.pieces if piece[0] <= now < piece[1])
-            working += sum(1 for task, until in open_until.items() if runtime.began[task] <= now < until)
+            working = sum(task.is_in(task.pieces, now) and not task.is_in(task.held, now) for task in ran)
             overhead += runtime.threads - working
     total = runtime.threads * (end - begin)
     return {"work": work, "overhead": overhead, "idle": total - work - overhead}
