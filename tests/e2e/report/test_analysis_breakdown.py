@@ -319,6 +319,31 @@ def test_loops_without_tasks(tmp_path: Path) -> None:
     assert found.document()["ranks"][0]["model"] == "code"
 
 
+def test_a_call_whose_end_is_lost_ends_where_the_next_one_begins(tmp_path: Path) -> None:
+    """The task enters MPI at 10 on thread 2 and leaves it on thread 1, whose file is empty, and so at 50. Of 0 to 100,
+    10 to 30, 30 to 40 and 50 to 100 count as MPI: calls never overlap."""
+    base = 2 << 32
+    stream = Stream(2).add(1000, "thread_begin", base)
+    call = {"peer": 0, "tag": 1, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+    stream.add(1010, "mpi_enter", base, **call)
+    mpi(stream, 30, 40, base)
+    stream.add(1050, "mpi_enter", base, **call).add(1100, "thread_end", base)
+    folder = save(tmp_path, [stream])
+    (folder / "rank0000.thread0001.mtr").touch()
+    found = Analysis(read_trace(folder), windows=1)["breakdown"]
+    assert causes(found) == {"work_body": 10 + 10, "idle_communication": 20 + 10 + 50}
+
+
+def test_code_while_recording_is_off_is_no_work(tmp_path: Path) -> None:
+    """A thread that OpenMP never saw, from 0 to 100: in MPI from 10 to 15; recording is off from 20 to 60."""
+    base = 1 << 32
+    stream = Stream(1).add(1000, "thread_begin", base)
+    mpi(stream, 10, 15, base)
+    stream.add(1020, "recording_off", base).add(1060, "recording_on", base).add(1100, "thread_end", base)
+    found = breakdown(tmp_path, stream)
+    assert causes(found) == {"work_body": 10 + 5 + 40, "idle_communication": 5, "idle_unrecorded": 40}
+
+
 def test_one_record_divides_nothing_by_zero(tmp_path: Path) -> None:
     found = breakdown(tmp_path, Stream().add(1000, "thread_begin", 1 << 32))
     assert found.makespan == 0 and causes(found) == {}

@@ -72,7 +72,8 @@ def kind_mask(calls: Calls, *kinds: str) -> np.ndarray:
 
 
 def mpi_calls(trace: Trace) -> Calls:
-    """Enter and exit joined: per task they alternate, on whichever threads."""
+    """Enter and exit joined: per task they alternate, on whichever threads. A call whose exit is not in the trace ends
+    where its task enters the next one, or with the trace."""
     enters, exits = trace.select("mpi_enter"), trace.select("mpi_exit")
     rows = np.concatenate([enters, exits])
     is_exit = np.arange(len(rows)) >= len(enters)
@@ -81,15 +82,15 @@ def mpi_calls(trace: Trace) -> Calls:
     first = np.flatnonzero(~is_exit)
     following = np.minimum(first + 1, len(rows) - 1)
     enter = rows[first]
-    returned = is_exit[following] & (trace.task[rows[following]] == trace.task[enter])
+    goes_on = (following > first) & (trace.task[rows[following]] == trace.task[enter])
+    returned = is_exit[following] & goes_on
     leave = np.where(returned, rows[following], enter)
-    last_time = int(trace.time.max())
     return Calls(
         call=trace.field("mpi_enter", "call", enter),
         task=trace.task[enter],
         rank=trace.rank[enter],
         start=trace.time[enter],
-        end=np.where(returned, trace.time[leave], last_time),
+        end=np.where(goes_on, trace.time[rows[following]], int(trace.time.max())),
         start_thread=trace.thread[enter],
         end_thread=trace.thread[leave],
         peer=trace.field("mpi_enter", "peer", enter),

@@ -44,6 +44,14 @@ def code_times(of: Analysis, lanes: Lanes, edges: np.ndarray, spans: dict[int, t
         lane, start, end = lane[known], start[known], end[known]
         return Pieces(lanes, edges, lane, np.maximum(start, own_begin[lane]), np.minimum(end, own_end[lane])).total()
 
+    gaps = recording_gaps(of.trace)
+    off = (lanes.index(gaps.rank, gaps.thread), gaps.start, gaps.end)
+
+    def recorded(lane: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Without the time in which recording was off."""
+        unseen = overlaps(lane, start, end, *off)
+        return total(lane, start, end) - total(lane[unseen.a], unseen.start, unseen.end)
+
     lane = lanes.index(runs.rank, runs.thread)
     runs_code = (lane >= 0) & ~runs.waits
     # A thread that OpenMP never saw runs the program's code all the time.
@@ -52,15 +60,14 @@ def code_times(of: Analysis, lanes: Lanes, edges: np.ndarray, spans: dict[int, t
             np.r_[runs.end[runs_code], own_end[alone]])  # fmt: skip
     inside = overlaps(lane_number(lanes.rank, lanes.thread)[code[0]], code[1], code[2],
                       lane_number(mpi.rank, mpi.thread), mpi.start, mpi.end)  # fmt: skip
-    gaps = recording_gaps(of.trace)
     every = np.arange(len(lanes.rank))
     waits = (lane >= 0) & runs.waits
     times = {
-        "idle_communication": total(code[0][inside.a], inside.start, inside.end),
-        "idle_barrier": total(lane[waits], runs.start[waits], runs.end[waits]),
-        "idle_unrecorded": total(lanes.index(gaps.rank, gaps.thread), gaps.start, gaps.end),
+        "idle_communication": recorded(code[0][inside.a], inside.start, inside.end),
+        "idle_barrier": recorded(lane[waits], runs.start[waits], runs.end[waits]),
+        "idle_unrecorded": total(*off),
     }
-    times["work_body"] = total(*code) - times["idle_communication"]
+    times["work_body"] = recorded(*code) - times["idle_communication"]
     times["idle_ranks"] = np.diff(edges) - total(every, own_begin, own_end)
     times["idle_outside"] = np.diff(edges) - sum(times.values())
     result = np.zeros((len(lanes.rank), len(edges) - 1, len(CAUSES)), dtype=np.int64)
