@@ -16,6 +16,7 @@ EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "devic
 
 def claim(folder: Path) -> Path:
     """Makes `folder` and its parents; a folder that holds anything, or cannot be made, is a refusal."""
+    _refuse_file(folder)
     try:
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         first = next(iter(sorted(folder.iterdir())), None)
@@ -42,14 +43,25 @@ def claim_default(program: str) -> Path:
             raise Refusal(f"{folder}: {error.strerror}; name another folder for the trace by -o") from error
 
 
+def _refuse_file(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise Refusal(f"{folder} is a file: name a new or empty folder for the trace")
+
+
+def holds_records(folder: Path) -> bool:
+    """Whether any thread has recorded anything."""
+    return any(path.stat().st_size > 0 for path in folder.glob("*.mtr"))
+
+
 def drop_empty(folder: Path) -> None:
     """Takes back a folder into which nothing was recorded."""
-    if not any(folder.iterdir()):
+    if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 
 
 def environment(folder: Path) -> dict[str, str]:
     """What tells the recorder where to write. Ranks of one job share the folder: it may be there already."""
+    _refuse_file(folder)
     try:
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     except OSError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from marline.errors import Refusal
+from marline.ps import launched
 from marline.ps.answers import SECONDS, NoAnswer, Report, parse, receive
 
 PATIENCE = 120.0  # seconds for all processes of one look
@@ -96,7 +97,8 @@ def doors_of_job(pid: int) -> dict[int, Door]:
     """All ranks of the job that the process of this machine belongs to or works for; the process alone where it
     is no rank."""
     request = Request(sections=("mpi", "mpi_peers", "nodes"))
-    door = Door(pid)
+    serving = serving_process(pid)
+    door = Door(serving)
     try:
         first = ask(door, request)
         nodes = first["sections"].get("nodes") or {}
@@ -104,9 +106,47 @@ def doors_of_job(pid: int) -> dict[int, Door]:
             door = door_from(door, nodes["processes"][0])
             first = ask(door, request)
     except NoAnswer as reason:
-        raise Refusal(f"process {pid} does not tell what it does ({reason}): it must run on Marline, as this user, "
+        raise Refusal(f"process {serving} does not tell what it does ({reason}): it must run on Marline, as this user, "
                       "without MARLINE_INSPECT=false") from reason  # fmt: skip
     return {0: door} if door.host else doors_from(first)
+
+
+def serving_process(pid: int) -> int:
+    """The process itself, or the first of those that it has started, as `marline run`, mpirun and srun do."""
+    serving = local_processes()
+    if pid in serving:
+        return pid
+    if not launched.exists(pid):
+        raise Refusal(f"there is no process {pid} on this machine; `marline ps` lists those that run on Marline")
+    below = launched.started_by(pid, serving)
+    if not below:
+        raise Refusal(f"process {pid} ({launched.name_of(pid)}) does not run on Marline, and has started no process "
+                      "that does, or these have MARLINE_INSPECT=false; `marline ps` lists those that do")  # fmt: skip
+    jobs = _jobs_of(below)
+    if len(jobs) > 1:
+        raise Refusal(f"below process {pid} ({launched.name_of(pid)}) run {len(jobs)} programs on Marline: name one of "
+                      f"{', '.join(str(one) for one in sorted(jobs.values()))}")  # fmt: skip
+    return below[0]
+
+
+def _jobs_of(pids: list[int]) -> dict[Hashable, int]:
+    """The jobs that the processes are ranks or workers of, each with its first process here."""
+    answers = ask_all({pid: Door(pid) for pid in pids}, Request(sections=("mpi", "mpi_peers", "nodes")))
+    jobs: dict[int, Hashable] = {}  # of each process that answers
+    programs: dict[int, int] = {}  # of each worker
+    for pid, answer in answers.items():
+        if isinstance(answer, NoAnswer):
+            continue
+        nodes = answer["sections"].get("nodes") or {}
+        peers = answer["sections"].get("mpi_peers")
+        if nodes.get("number") and nodes.get("processes"):
+            programs[pid] = nodes["processes"][0]["pid"]
+        else:
+            jobs[pid] = frozenset((one["host"], one["pid"]) for one in peers["ranks"]) if peers else pid
+    found: dict[Hashable, int] = {}
+    for pid in sorted(jobs | programs):
+        found.setdefault(jobs.get(pid, jobs.get(programs.get(pid, pid), programs.get(pid))), pid)
+    return found
 
 
 def door_from(door: Door, process: dict[str, Any]) -> Door:

@@ -24,7 +24,8 @@ def act_as_owner(pid: int, ends: bool = True) -> None:
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise Refusal(f"process {pid}: {error.strerror}; `marline ps` lists those that run") from error
+        raise Refusal(f"there is no process {pid} on this machine; `marline ps` lists those that run on Marline"
+                      ) from error  # fmt: skip
     uid, gid = _second(status, "Uid"), _second(status, "Gid")
     if uid == 0:
         return

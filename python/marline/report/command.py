@@ -10,7 +10,7 @@ from pathlib import Path
 
 from marline.errors import Refusal, say, what_failed
 from marline.report.progress import progress_bar
-from marline.trace.views.options import add_views
+from marline.trace.views.options import add_views, check_views
 
 try:
     from marline.report import metrics
@@ -30,6 +30,7 @@ MOST_WINDOWS = 10_000  # a line each; far more would only fill memory
 def main(arguments: list[str], _: Path) -> int:
     options = parse(arguments)
     require_packages()
+    check_views(options)
     with refusing():
         of, own = analyse(options.folder, options)
         document = metrics.make_document(of, own)

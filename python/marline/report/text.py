@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A report's document as one screen of text: 80 columns without colour where it does not go to a terminal."""
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -40,8 +41,19 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [regions(document)] if document["regions"] else []
     parts += [passes(document)] if document["passes"] else []
     for part in [*parts, verdict(document)]:
-        console.print(part)
+        _print(part, console)
         console.print()
+
+
+# Blanks at the end of a line, before what switches colours off.
+_TRAILING = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)
+
+
+def _print(part: RenderableType, console: Console, soft_wrap: bool = False) -> None:
+    """Without the blanks with which tables fill their lines."""
+    with console.capture() as captured:
+        console.print(part, soft_wrap=soft_wrap)
+    console.file.write(_TRAILING.sub(r"\1", captured.get()))
 
 
 def print_short(document: dict[str, Any], console: Console) -> None:
@@ -49,10 +61,10 @@ def print_short(document: dict[str, Any], console: Console) -> None:
     total = document["total"]
     whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
     shares = ", ".join(f"{name} {percent(total[f'{name}_ns'], whole)}" for name, _, _ in PARTS)
-    console.print(f"{_shape(document)}: {duration(total['makespan_ns'])}, {shares}", soft_wrap=True)
+    _print(f"{_shape(document)}: {duration(total['makespan_ns'])}, {shares}", console, soft_wrap=True)
     if document["passes"]:
-        console.print(passes(document))
-    console.print(verdict(document))
+        _print(passes(document), console)
+    _print(verdict(document), console)
 
 
 def header(document: dict[str, Any]) -> Text:

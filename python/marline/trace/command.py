@@ -12,13 +12,14 @@ from marline import older_python
 from marline.errors import REFUSED, Refusal, say
 from marline.launch import child, native, recording, run
 from marline.layout import Layout
-from marline.trace.views.options import add_views
+from marline.trace.views.options import add_views, check_views
 
 RUNTIMES = {"marline": run.start, "native": native.start}
 
 
 def main(arguments: list[str], prefix: Path) -> int:
     options = parse(arguments)
+    check_views(options)
     if run.is_rank() and not options.ranks:
         raise Refusal("an MPI launcher started this `marline trace`: let it start the ranks itself (-n RANKS), or "
                       "start each by `marline run --trace DIR` and read DIR by `marline report DIR`")  # fmt: skip
@@ -29,8 +30,10 @@ def main(arguments: list[str], prefix: Path) -> int:
     try:
         status = RUNTIMES[options.runtime](options, Layout(prefix))
         child.listen()
-        if status != REFUSED << 8 or any(options.trace.iterdir()):  # else it has said why, and recorded nothing
+        if recording.holds_records(options.trace):
             report(options, status)
+        elif status != REFUSED << 8:  # else the run has said why
+            status = say_nothing_recorded(options.program, status)
     finally:
         if not was_there:
             recording.drop_empty(options.trace)
@@ -41,7 +44,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="marline trace",
         description="Runs PROGRAM, records its tasks and MPI calls, and says where the time went.",
-        epilog="Read the trace later by `marline report DIR`. Exit status: the program's; 125 if it was not started.",
+        epilog="Read the trace later by `marline report DIR`. Exit status: the program's; 125 if it was not started, "
+        "or if nothing was recorded.",
     )
     run.add_job_options(parser)
     parser.add_argument("-o", dest="trace", metavar="DIR", type=Path,
@@ -55,12 +59,26 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def say_nothing_recorded(program: str, status: int) -> int:
+    """The wait status to end with: a run without a trace is no success."""
+    if status:
+        say(f"nothing was recorded: {program} {how_it_ended(status)} before it had done anything that is recorded")
+        return status
+    say(f"nothing was recorded: {program} has used neither OpenMP, on a runtime with OMPT, nor MPI; a program that is "
+        "linked statically, or that clears LD_PRELOAD, loads no recorder")  # fmt: skip
+    return REFUSED << 8
+
+
+def how_it_ended(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return f"died of signal {os.WTERMSIG(status)}"
+    return f"failed with status {os.WEXITSTATUS(status)}"
+
+
 def report(options: argparse.Namespace, status: int) -> None:
     """A report that cannot be made is said, and leaves the program's status alone."""
-    if os.WIFSIGNALED(status):
-        say(f"{options.program} died of signal {os.WTERMSIG(status)}: its trace may be incomplete")
-    elif status:
-        say(f"{options.program} failed with status {os.WEXITSTATUS(status)}: its trace may be incomplete")
+    if status:
+        say(f"{options.program} {how_it_ended(status)}: its trace may be incomplete")
     try:
         older_python.require_newer("the report", ["report", str(options.trace)])
         from marline.report.command import report_short

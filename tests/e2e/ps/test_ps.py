@@ -311,10 +311,59 @@ def test_the_list_has_the_ranks(hangs: Path, start: Callable[..., Job], build: P
         assert re.search(rf"^{job.pid(rank)} +{rank} of 2 .*/hangs-\d+$", listing.stdout, re.MULTILINE)
 
 
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_the_launchers_of_a_job_stand_for_it(hangs: Path, start: Callable[..., Job]) -> None:
+    """`marline run`, the mpirun below it, and what else is between it and the ranks."""
+    job = start(hangs, "recv")
+    job.at_rest()
+    above = [parent(job.pid(1))]
+    while above[-1] != job.process.pid:
+        above.append(parent(above[-1]))
+    assert len(above) >= 2
+    for pid in above:
+        words = [str(job.marline), "ps", str(pid), "--json", "--seconds", "0.1"]
+        found = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS,
+                               check=False)  # fmt: skip
+        assert found.stdout, found.stderr
+        assert [rank["pid"] for rank in json.loads(found.stdout)["ranks"]] == [job.pid(0), job.pid(1)]
+
+
+def test_two_jobs_below_one_process_have_to_be_named(hangs: Path, start: Callable[..., Job]) -> None:
+    jobs = [start(hangs, "recv")]
+    jobs[0].at_rest()
+    own = str(os.getpid())
+    words = [jobs[0].marline, "ps", own, "--json", "--seconds", "0.1"]
+    assert json.loads(subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False).stdout)
+    first = {jobs[0].pid(0), jobs[0].pid(1)}
+    jobs[0].output.rename(jobs[0].output.with_suffix(".first"))
+    jobs[0].output = jobs[0].output.with_suffix(".first")
+    jobs.append(start(hangs, "recv"))
+    jobs[1].at_rest()
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (result.returncode, len(result.stderr.splitlines())) == (125, 1), result.stderr
+    said = re.fullmatch(rf"marline: below process {own} \(.*\) run 2 programs on Marline: name one of (\d+), (\d+)\n",
+                        result.stderr)  # fmt: skip
+    assert said and {int(said[1]), int(said[2])} == {min(first), min(jobs[1].pid(0), jobs[1].pid(1))}
+
+
 def test_a_process_that_is_not_there(marline: Callable[..., Result]) -> None:
-    result = marline("ps", "1")
-    assert result.returncode == 125
-    assert "process 1 does not tell what it does" in result.stderr
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    result = marline("ps", str(process.pid))
+    assert (result.returncode, result.stdout) == (125, "")
+    assert result.stderr == (f"marline: there is no process {process.pid} on this machine; `marline ps` lists those "
+                             "that run on Marline\n")  # fmt: skip
+
+
+def test_a_process_without_marline(marline: Callable[..., Result]) -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        result = marline("ps", str(process.pid))
+        process.kill()
+    assert (result.returncode, len(result.stderr.splitlines())) == (125, 1)
+    assert f"process {process.pid} (sleep) does not run on Marline" in result.stderr
 
 
 def test_without_mpi(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:

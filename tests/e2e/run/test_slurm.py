@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that srun starts: it gives them other variables than MPI's own launchers do."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -86,6 +87,26 @@ def test_a_signal_comes_once(slurm, jobs, compiled, mpi):  # noqa: F811
             raise
     assert sorted(first) == [f"rank={rank} size=2 threads=1\n" for rank in range(2)], errors
     assert sorted(rest.splitlines()) == [f"rank={rank} signals=1" for rank in range(2)]
+
+
+def test_srun_stands_for_its_ranks(slurm, jobs, compiled, mpi):  # noqa: F811
+    """`marline ps` of srun, whose tasks are not its children."""
+    program = compiled(f"mpicc.{mpi}", "ranks.c", "-fopenmp")
+    words = [*slurm.words(PMI[mpi], 2), jobs.command, "run", "-t", "1", program, "sleep"]
+    environment = clean_environment(**CROWDED, **slurm.environment)
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            first = [process.stdout.readline() for _ in range(2)]
+            found = run([jobs.command, "ps", str(process.pid), "--json", "--seconds", "0.1"])
+            job = slurm.ask("squeue", "-h", "-o", "%i").strip()
+            run(["scancel", "--signal=USR1", f"{job}.0"], **slurm.environment)
+            process.communicate(timeout=SECONDS)
+        except BaseException:
+            slurm.ask("scancel", "--signal=KILL", "--user=root")
+            process.kill()
+            raise
+    assert len(first) == 2 and found.stdout, found.stderr
+    assert [rank["rank"] for rank in json.loads(found.stdout)["ranks"]] == [0, 1]
 
 
 @pytest.mark.parametrize("groups, is_tracked", [

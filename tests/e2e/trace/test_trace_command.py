@@ -226,6 +226,55 @@ def test_unknown_events_are_refused_with_the_list_that_the_recorder_has(
     assert words is not None and words[1] in result.stderr
 
 
+def refused(result: Result) -> str:
+    """The one line of what is refused."""
+    assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (125, "", 1), result.stderr
+    return result.stderr
+
+
+def test_a_file_in_place_of_the_folder_is_refused_in_one_line(
+    trace: Callable[..., Result], build: Path, program: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    assert "file is a file: name a new or empty folder" in refused(trace("-o", tmp_path / "file", program))
+    marline = build / "bin" / "marline"
+    assert "file is a file: name a new or empty folder" in refused(
+        run([sys.executable, marline, "run", "--trace", tmp_path / "file", program]))  # fmt: skip
+    assert "file is a file: give the folder of a trace" in refused(
+        run([sys.executable, marline, "report", tmp_path / "file"]))  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "name"), [("--png", "x.jpg"), ("--svg", "x.png")])
+def test_a_chart_of_another_kind_is_refused_before_the_program_starts(
+    trace: Callable[..., Result], build: Path, program: Path, tmp_path: Path, option: str, name: str
+) -> None:
+    said = f"{option} {name}: the chart is written as {option[2:].upper()}: name it x.{option[2:]}"
+    assert said in refused(trace(option, name, "-o", tmp_path / "trace", program))
+    assert said in refused(run([sys.executable, build / "bin" / "marline", "report", tmp_path, option, name]))
+    assert not (tmp_path / "trace").exists()
+
+
+def test_a_run_that_records_nothing_leaves_no_folder_and_is_no_success(
+    trace: Callable[..., Result], program: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "trace"
+    said = refused(trace("--runtime", "native", "-o", folder, "/bin/true"))
+    assert "nothing was recorded: /bin/true has used neither OpenMP" in said and not folder.exists()
+    result = trace("-o", folder, program, MARLINE_TRACE_LIMIT="much")
+    assert result.returncode == 2 and not folder.exists()
+    fatal, nothing = result.stderr.splitlines()
+    assert 'MARLINE_TRACE_LIMIT="much" is not usable' in fatal
+    assert f"nothing was recorded: {program} failed with status 2" in nothing
+
+
+def test_lines_end_without_blanks(trace: Callable[..., Result], build: Path, program: Path, tmp_path: Path) -> None:
+    short = trace("-t", "2", "-o", tmp_path / "trace", program)
+    whole = run([sys.executable, build / "bin" / "marline", "report", tmp_path / "trace"])
+    lines = short.stderr.splitlines() + whole.stdout.splitlines()
+    assert (short.returncode, whole.returncode) == (0, 0) and len(lines) > 10
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_inside_of_another_launcher_it_says_what_to_do(trace: Callable[..., Result], program: Path, tmp_path: Path
                                                        ) -> None:  # fmt: skip
     result = trace("-o", tmp_path / "trace", program, PMI_RANK="0")

@@ -71,6 +71,8 @@ class _Stream:
 def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     """Reads every rank and thread found in `folder`. `progress` counts bytes."""
     folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise TraceError(f"{folder} is a file: give the folder of a trace, as `marline trace` leaves it")
     if not folder.is_dir():
         raise TraceError(f"{folder}: no such folder: give the one that MARLINE_TRACE_DIR named when the program ran")
     ranks: dict[int, dict[str, Any]] = {}

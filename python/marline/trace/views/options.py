@@ -4,6 +4,11 @@
 import argparse
 from pathlib import Path
 
+from marline.errors import Refusal
+
+# Suffixes of files that the options' formats are not.
+IMAGES = {".png", ".svg", ".jpg", ".jpeg", ".pdf", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps"}
+
 
 def add_views(parser: argparse.ArgumentParser) -> None:
     """What can be made of a trace, by `marline trace` at once and by `marline report` later."""
@@ -16,3 +21,12 @@ def add_views(parser: argparse.ArgumentParser) -> None:
                         "(marline/trace.h)")
     parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
                         help="run the analysis passes of this file, too; may be repeated")  # fmt: skip
+
+
+def check_views(options: argparse.Namespace) -> None:
+    """Refuses a file whose name says that it is another kind of image."""
+    for name in ("png", "svg"):
+        file = getattr(options, name)
+        suffix = Path(file).suffix.lower() if file else ""
+        if suffix in IMAGES - {f".{name}"}:
+            raise Refusal(f"--{name} {file}: the chart is written as {name.upper()}: name it {Path(file).stem}.{name}")

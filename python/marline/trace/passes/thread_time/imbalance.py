@@ -15,8 +15,8 @@ from .causes import NUMBER, OF_PART, WORK
 @dataclass
 class Imbalance:
     """Per rank, in ns of thread time: its waiting for other ranks (idle before its first task and after its last, and
-    idle while its tasks are in MPI, suspended or holding their threads), as far as others have more work per thread. The rest of that idle time has other
-    reasons. Waiting is charged to the rank's ends first."""
+    idle while its tasks are in MPI, suspended or holding their threads), as far as others have more work per thread.
+    The rest of that idle time has other reasons. Waiting is charged to the rank's ends first."""
 
     ranks: np.ndarray
     at_ends: np.ndarray
