@@ -37,8 +37,9 @@ SECONDS_TO_START = 10.0  # that a process may take until it answers, before --wa
 def main(arguments: list[str], prefix: Path) -> int:
     about = "What the tasks of a running or hung program wait for, on all its ranks. Exit status 1: it hangs."
     parser = argparse.ArgumentParser(prog="marline ps", description=about)
-    parser.add_argument("pid", nargs="?", type=int, help="a process of the job on this machine, or the `marline run`, mpirun or srun that has "
-                        "started it; without it: a list")
+    parser.add_argument("pid", nargs="?", type=int,
+                        help="a process of the job on this machine, or the `marline run`, mpirun or srun that has "
+                        "started it; without it: a list")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="the same for programs")
     parser.add_argument("--all", action="store_true", help="all tasks, also where there are many")
     parser.add_argument("--seconds", type=_seconds, default=1.0, metavar="S", help="between the two looks (default: 1)")

@@ -2,7 +2,8 @@
 """THE table of causes of lost time: what each has cost, how the report says it, and what to try next.
 
 Lost time is idle time and overhead. The breakdown divides it by cause (trace/passes/thread_time/causes.py); a rule adds
-up the causes that have one remedy. Texts are formats over the figures, so that no sentence stands without its number. The biggest loss comes first."""
+up the causes that have one remedy. Texts are formats over the figures, so that no sentence stands without its number.
+The biggest loss comes first."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
