@@ -3,12 +3,13 @@
 is missing. The program is a fake with known answers, faults and hangs."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, clean_environment
+from conftest import CROWDED, SECONDS, clean_environment
 from study_fake import PLAIN, cell, command, lines, results, study, write_study
 
 from marline.study.declare import document, plan
@@ -54,6 +55,26 @@ def test_variants_of_one_input_stand_side_by_side_in_changing_order(tmp_path):
     declared = document.load(path, quick=False)
     planned = plan.schedule(declared, plan.points(declared, tmp_path))
     assert order == [run.point.command[1] for run in planned], "one seed, one order"
+
+
+@pytest.mark.parametrize("mpi", ("openmpi", "mpich"))
+def test_the_version_of_mpi_is_recorded(mpi, tmp_path):
+    """Open MPI's launcher says it in its first line, MPICH's below a title."""
+    launcher = shutil.which(f"mpirun.{mpi}")
+    if launcher is None:
+        pytest.skip(f"no launcher of {mpi}")
+    path = write_study(tmp_path, f"""\
+        study: versions
+        repeats: 1
+        warmup: 0
+        variants: {{a: {{runtime: none, mpi: {mpi}, ranks: 1}}}}
+        programs: {{fake: {{command: "{{here}}/fake.py a 1", figures: {{time: s}}}}}}
+        """)
+    assert study(path, **CROWDED).returncode == 0
+    version = lines(path, "session")[0]["machine"]["mpi"][mpi]
+    assert re.fullmatch(r"\d+[.]\d+\S*", version)
+    said = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=SECONDS, check=True).stdout
+    assert version in said.split()
 
 
 @pytest.mark.parametrize(("values", "action", "verdict", "reason"), [

@@ -13,6 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from marline.info import mpi_version
 from marline.layout import Layout
 from marline.study.declare.plan import Point
 from marline.study.measure.launch import compiler_command
@@ -50,6 +51,10 @@ def _memory() -> str:
     return f"{int(match[1]) / 2**20:.1f} GiB" if match else UNKNOWN
 
 
+def _version_of_mpi(launcher: str) -> str:
+    return mpi_version(launcher) if shutil.which(launcher) else UNKNOWN
+
+
 def describe(points: list[Point], here: Path) -> dict[str, object]:
     """`here` is the study's folder: its repository's commit is the one that counts."""
     compilers = sorted({compiler_command(p.variant.compiler) for p in points if p.variant.compiler})
@@ -66,7 +71,7 @@ def describe(points: list[Point], here: Path) -> dict[str, object]:
         "libc": " ".join(platform.libc_ver()),
         "load": list(os.getloadavg()),
         "compilers": {name: first_line(name, "--version") for name in compilers},
-        "mpi": {name: first_line(f"mpirun.{name}", "--version") for name in mpis},
+        "mpi": {name: _version_of_mpi(f"mpirun.{name}") for name in mpis},
         "commit": first_line("git", "-C", str(here), "describe", "--always", "--dirty"),
         "environment": {key: value for key, value in sorted(os.environ.items()) if key.startswith(SETTINGS)},
     }
