@@ -32,6 +32,7 @@ SlurmdUser=root
 MpiDefault=none
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
+TaskProlog={folder}/prolog
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
@@ -77,10 +78,18 @@ class Slurm:
                 except subprocess.TimeoutExpired:
                     process.kill()
 
+    def write_prolog(self) -> None:
+        """The site's script, which srun runs before each task: it puts TEST_COMPAT in front of the library path."""
+        path = self.folder / "prolog"
+        path.write_text('#!/bin/sh\n'
+                        '[ -z "$TEST_COMPAT" ] || echo "export LD_LIBRARY_PATH=$TEST_COMPAT:$LD_LIBRARY_PATH"\n')
+        path.chmod(0o755)
+
     def prepare(self) -> None:
         self.folder.chmod(0o755)  # munge refuses a socket where not everybody can reach it
         for name in ("state", *NODES):
             (self.folder / name).mkdir()
+        self.write_prolog()
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)

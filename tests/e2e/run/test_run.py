@@ -70,6 +70,14 @@ def test_serves_a_library_that_is_loaded_later(marline, compiled):
     assert "itself uses no OpenMP" in result.stderr
 
 
+def test_a_script_can_start_a_program_without_marline(marline, gcc_probe):
+    off = f"env -u LD_PRELOAD -u LD_LIBRARY_PATH {gcc_probe}"
+    result = marline("run", "sh", "-c", f"{gcc_probe} && {off}")
+    assert result.returncode == 0, result.stderr
+    on, without = (served_by(line).name for line in result.stdout.splitlines())
+    assert on.startswith("libmarline.so") and without.startswith("libgomp.so")
+
+
 def test_serves_what_a_script_starts(marline, build, gcc_probe, tmp_path):
     script = tmp_path / "job"
     script.write_text(f"#!/bin/sh\nexec {gcc_probe}\n")

@@ -148,3 +148,13 @@ def test_without_mpi_s_help_a_line_says_what_to_do(srun, jobs, compiled):  # noq
     result = srun("none", 2, jobs.command, "run", "--devices", "nodes", built(compiled, "gcc", "nodes_sum.c"))
     assert result.returncode != 0
     assert "start it by mpirun, or by srun with --mpi=pmix or --mpi=pmi2" in result.stderr
+
+
+def test_a_prolog_makes_marline_the_runtime(srun, compiled, build):
+    """The script of docs/guide/administrators.md, without `marline run`."""
+    program = compiled("gcc-12", "probe.c", "-fopenmp")
+    compat = build / "lib" / "marline" / "compat"
+    for variables, library in (({}, "libgomp.so"), ({"TEST_COMPAT": str(compat)}, "libmarline.so")):
+        result = srun("none", 1, program, **variables)
+        assert result.returncode == 0, result.stderr
+        assert library in result.stdout.split()[0]
