@@ -54,7 +54,7 @@ row: no compiler here calls it any more (LLVM keeps such names for old binaries)
 NOT_PROVIDED = """
 ## Entry points that are not provided
 
-A program that calls one of these is ended with a line that names it ([list](../offload/not_provided.txt)).
+A program that calls one of these aborts with a one-line error that names it ([list](../offload/not_provided.txt)).
 
 | entry point | for |
 |---|---|

@@ -74,7 +74,7 @@ constexpr Row kTable[] = {
         "MARLINE_START_TIMEOUT",
         "30s",
         "a time from 1s to 24h, with ms, s, m or h",
-        "How long the processes of a job wait for one another at its start, before they end with a line that says "
+        "How long the processes of a job wait for one another at its start, before they abort with an error that says "
         "which have not come. Larger jobs wait longer, by as much again for every 32 processes, and so does a process "
         "whose machine has more threads that want to run than CPUs: as many times longer as there are more, up to ten "
         "times.",

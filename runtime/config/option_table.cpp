@@ -450,7 +450,7 @@ constexpr Option kOptions[] = {
      },
      [](Text& out, const Options& from) { show_size(out, from.fiber_stacksize); }},
     {"MARLINE_MAX_FIBERS", "1000000", "a positive number",
-     "Tasks suspended at once, at most: beyond it the program ends with a line that says so.",
+     "Tasks suspended at once, at most: beyond it the program aborts with a one-line error.",
      [](Cursor& in, Options& to) { return read_number(in, 1, INT64_MAX, to.max_fibers); },
      [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
     {"MARLINE_PROGRESS", "both", "weak, strong, both, idle or none",

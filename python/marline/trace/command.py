@@ -87,4 +87,4 @@ def report(options: argparse.Namespace, status: int) -> None:
     except Refusal as refusal:
         say(str(refusal))
     folder = os.path.relpath(options.trace) if Path.cwd() in options.trace.parents else options.trace
-    say(f"the trace is in {folder}; `marline report {folder}` tells more")
+    say(f"the trace is in {folder}; `marline report {folder}` prints the full report")
