@@ -2,6 +2,7 @@
 """Python packages that bring copies of libgomp under names of their own, as wheels do: on Marline they share one pool
 of threads and survive a fork; LD_LIBRARY_PATH alone does not reach them (docs/guide/python.md)."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,21 +31,7 @@ if __name__ == "__main__":
         with multiprocessing.get_context("fork").Pool(2) as pool:
             print(pool.map(fit, [10, 20, 30]))
 """
-FIT = """\
-import multiprocessing
-import numpy
-from sklearn.cluster import KMeans
-
-points = numpy.random.default_rng(1).random((2000, 8))
-
-def fit(clusters):
-    return KMeans(clusters, n_init=1, random_state=1).fit(points).n_clusters
-
-if __name__ == "__main__":
-    fit(4)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        print(pool.map(fit, [2, 3]))
-"""
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "python.md"
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +83,11 @@ def test_the_library_path_alone_does_not_reach_them(packages, script, build):
     assert result.stdout.splitlines() == ["2000 6", "libgomA.so.1", "libgomB.so.1"]
 
 
-def test_scikit_learn_in_a_forked_pool(tmp_path, marline):
+def test_the_guide_s_program(tmp_path, marline):
+    """Scikit-learn is fitted in a pool that is forked after a fit."""
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    path = tmp_path / "fit.py"
-    path.write_text(FIT)
+    path = tmp_path / "pool.py"
+    path.write_text(re.search(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)[1])
     result = marline("run", "-t", "2", sys.executable, path)
-    assert (result.returncode, result.stdout) == (0, "[2, 3]\n"), result.stderr
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(r"before the fork \d+\nin the pool \[\d+, \d+, \d+\]\n", result.stdout)
