@@ -7,6 +7,7 @@
 
 #include "base/atomic.hpp"
 #include "base/clock.hpp"
+#include "base/thread_id.hpp"
 
 #include <cerrno>
 #include <cstdarg>
@@ -48,7 +49,7 @@ Atomic<uint64_t> first_to_fail{0};
 uint64_t process_bits() { return static_cast<uint64_t>(getpid()) << 32; }
 
 bool is_first_to_fail() {
-  const uint64_t self = process_bits() | static_cast<uint32_t>(gettid());
+  const uint64_t self = process_bits() | static_cast<uint32_t>(thread_id());
   uint64_t seen = first_to_fail.load(relaxed);
   while (!is_failing()) {
     if (first_to_fail.compare_exchange_weak(seen, self)) return true;

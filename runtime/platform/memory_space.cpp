@@ -130,9 +130,11 @@ bool prefer(void* pages, size_t bytes, const NodeSet& space) {
   return set_policy(pages, bytes, kPreferredMany, space) || prefer_node(pages, bytes, space.next(0));
 }
 
+// The system call itself: glibc has getcpu since 2.29.
 bool place_near(void* pages, size_t bytes, const NodeSet& space) {
   unsigned cpu, node;
-  bool known = getcpu(&cpu, &node) == 0 && node < NodeSet::kNodes && space.has(static_cast<int>(node));
+  bool known =
+      syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 && node < NodeSet::kNodes && space.has(static_cast<int>(node));
   return known ? prefer_node(pages, bytes, static_cast<int>(node)) : prefer(pages, bytes, space);
 }
 

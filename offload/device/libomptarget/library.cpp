@@ -30,14 +30,6 @@ constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1"
 constexpr int kNewest = 23;
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
 
-bool is_this_library(const char* path) {
-  static const char own = 0;
-  Dl_info info;
-  struct stat a, b;
-  return dladdr(&own, &info) != 0 && stat(info.dli_fname, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino &&
-         a.st_dev == b.st_dev;
-}
-
 // Why the first library that exists cannot be used. Only the first thread that asks runs this code.
 char g_refusal[512];
 
@@ -50,10 +42,19 @@ void note_refusal(const char* path, const char* lacks) {
   }
 }
 
+// Whether the library only leads to this one, as the names of libomptarget in lib/marline/compat do.
+bool leads_here(void* library) {
+  static const char own = 0;
+  Dl_info here, there;
+  void* found = dlsym(library, "__tgt_register_lib");
+  return found != nullptr && dladdr(found, &there) != 0 && dladdr(&own, &here) != 0 &&
+         there.dli_fbase == here.dli_fbase;
+}
+
 void* open_if_usable(const char* path) {
-  if (is_this_library(path)) return nullptr;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (library == nullptr) note_refusal(path, nullptr);
+  if (library != nullptr && leads_here(library)) return nullptr;
   for (const char* name : kNeeded) {
     if (library == nullptr || dlsym(library, name) != nullptr) continue;
     note_refusal(path, name);

@@ -10,6 +10,7 @@
 #include "base/report.hpp"
 #include "device/processor/window.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -142,14 +143,19 @@ void reserve_mappings() {
   });
 }
 
-// Where the heap's blocks end: the begin of malloc's top.
-uintptr_t top_of_heap() {
-#if __GLIBC_PREREQ(2, 33)
-  return reinterpret_cast<uintptr_t>(sbrk(0)) - mallinfo2().keepcost;
-#else
-  return reinterpret_cast<uintptr_t>(sbrk(0)) - static_cast<unsigned>(mallinfo().keepcost);
-#endif
+// The bytes of malloc's top, which is no block. mallinfo counts modulo 4 GiB; mallinfo2 came with glibc 2.33.
+size_t unused_top() {
+  struct Info {
+    size_t of_blocks[9], keepcost;  // as struct mallinfo2 (malloc.h)
+  };
+  using Mallinfo2 = Info (*)();
+  auto mallinfo2 = reinterpret_cast<Mallinfo2>(dlsym(RTLD_DEFAULT, "mallinfo2"));
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // mallinfo
+  return mallinfo2 != nullptr ? mallinfo2().keepcost : static_cast<unsigned>(mallinfo().keepcost);
 }
+
+// Where the heap's blocks end: the begin of malloc's top.
+uintptr_t top_of_heap() { return reinterpret_cast<uintptr_t>(sbrk(0)) - unused_top(); }
 
 // Allocates the free blocks below the top and never frees them, so that the program's next blocks come from the top.
 void fill_heap() {

@@ -4,6 +4,7 @@
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
 #include "base/check.hpp"
+#include "base/thread_id.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/worker/runtime.hpp"
 #include "sched/library_call.hpp"
@@ -31,7 +32,7 @@ int proc_bind() {
 // malloc. A thread inside a library's call is on the caller's place.
 int place_num() {
   if (Worker* worker = acting_worker()) return worker->member != nullptr ? place_of(worker) : -1;
-  if (is_inside_library() || getpid() != gettid()) return -1;
+  if (is_inside_library() || getpid() != thread_id()) return -1;
   settle_options();
   return place_of_first_thread();
 }

@@ -15,6 +15,7 @@
 #include "base/memory/memory_limit.hpp"
 #include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
+#include "base/thread_id.hpp"
 #include "config/options.hpp"
 
 #include <pthread.h>
@@ -310,7 +311,7 @@ uintptr_t top_of_first_stack() {
 bool know_first_stack(Stack* stack) {
   constexpr rlim_t kKeptFree = rlim_t{128} << 20;
   rlimit limit{};
-  if (gettid() != getpid() || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > kKeptFree) return false;
+  if (thread_id() != getpid() || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > kKeptFree) return false;
   const uintptr_t top = top_of_first_stack();
   const auto begin = reinterpret_cast<uintptr_t>(__libc_stack_end);
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -405,7 +406,7 @@ Stack stack_of_thread(pthread_t thread) {
   pthread_attr_t attributes;
   void* low = nullptr;
   size_t size = 0;
-  const bool first_own = getpid() == gettid() && pthread_equal(thread, pthread_self()) != 0;
+  const bool first_own = getpid() == thread_id() && pthread_equal(thread, pthread_self()) != 0;
   if (pthread_getattr_np(thread, &attributes) != 0) return first_own ? stack_of_first_thread() : Stack{};
   pthread_attr_getstack(&attributes, &low, &size);
   pthread_attr_destroy(&attributes);

@@ -3,6 +3,7 @@
 // A task that overruns its stack faults in the guard below it. The handler, on an alternate stack, prints which task it
 // was and which option gives it a larger stack. Then the fault is handled as usual (core dump, debugger).
 #include "base/check.hpp"
+#include "base/thread_id.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/fiber/stack.hpp"
@@ -53,7 +54,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   }
   sigaction(signal, &g_previous, nullptr);
   // The instruction faults again, under the previous disposition; a signal that was sent must be sent again.
-  if (sent && syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) != 0) raise(signal);
+  if (sent && syscall(SYS_rt_tgsigqueueinfo, getpid(), thread_id(), signal, info) != 0) raise(signal);
 }
 
 void install_handler() {

@@ -7,6 +7,7 @@
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
+#include "base/thread_id.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -158,7 +159,7 @@ ThreadprivateCopies* copies_of(Worker* worker) {
   return worker->threadprivate;
 }
 
-bool is_main_thread() { return gettid() == getpid(); }
+bool is_main_thread() { return thread_id() == getpid(); }
 
 }  // namespace
 

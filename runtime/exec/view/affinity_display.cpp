@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
+#include "base/thread_id.hpp"
 #include "config/options.hpp"
 #include "../common/text.hpp"
 #include "exec/team/binding.hpp"
@@ -110,7 +111,7 @@ size_t affinity_capture(char* buffer, size_t size, const char* format) {
                       .ancestor_tnum = ancestor_number(member),
                       .host = host,
                       .process_id = getpid(),
-                      .native_thread_id = gettid(),
+                      .native_thread_id = thread_id(),
                       .thread_affinity = cpus.c_str()};
   return format_affinity(buffer, size, format, facts);
 }

@@ -5,6 +5,7 @@
 #include "exec/view/inspect.hpp"
 
 #include "base/clock.hpp"
+#include "base/thread_id.hpp"
 #include "base/version.hpp"
 #include "exec/view/inspect_tasks.hpp"
 #include "exec/worker/blocked.hpp"
@@ -74,7 +75,7 @@ void describe_kernel_threads(ReportStream& out) {
       auto* entry = reinterpret_cast<DirectoryEntry*>(entries + at);
       at += entry->length;
       const int thread = std::atoi(entries + (entry->name - entries));
-      if (thread > 0 && thread != static_cast<int>(gettid())) describe_kernel_thread(out, thread);
+      if (thread > 0 && thread != thread_id()) describe_kernel_thread(out, thread);
     }
   }
   if (folder >= 0) close(folder);

@@ -3,6 +3,7 @@
 // Keeps the records of threads that block inside library calls.
 #include "exec/worker/blocked.hpp"
 
+#include "base/thread_id.hpp"
 #include "sched/team.hpp"
 
 #include <unistd.h>
@@ -18,7 +19,7 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local BlockedThread* t_slot;
 
 int32_t own_number() {
-  if (t_number == 0) t_number = static_cast<int32_t>(gettid());
+  if (t_number == 0) t_number = thread_id();
   return t_number;
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory/memory_limit.hpp"
 #include "base/memory/shared_pool.hpp"
 #include "base/spin_lock.hpp"
+#include "base/thread_id.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
 #include "exec/fiber/stack.hpp"
@@ -268,7 +269,7 @@ void before_fork() {
   shared_pools_lock_all();
   for (SpinLock* lock : kOfMemoryAcrossFork) lock->lock();
   SlabPool::lock_all();
-  g_forking_thread = static_cast<int>(gettid());
+  g_forking_thread = thread_id();
   tool::before_fork();
 }
 
@@ -294,7 +295,7 @@ int forget_other_threads() {
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) {
     one->hot_team = one->nesting.free_inner = nullptr;
     const bool shows = one->shown_state.thread == g_forking_thread;
-    one->shown_state.thread = shows ? static_cast<int>(gettid()) : 0;
+    one->shown_state.thread = shows ? thread_id() : 0;
     shown += shows;
   }
   return shown;
@@ -397,7 +398,7 @@ Worker* worker_create() {
 
 void worker_enter(Worker* worker) {
   worker->thread.error_number = &errno;
-  worker->shown_state.thread = static_cast<int>(gettid());
+  worker->shown_state.thread = thread_id();
   worker->shown_state.blocked = nullptr;
   worker->shown_state.block_depth = 0;
   worker->binding = {};  // not that of the thread that had this structure before

@@ -10,6 +10,7 @@
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
@@ -38,6 +39,8 @@ bool g_has_timer = false;
 void* g_frames[kMostFrames];     // zeros after the last one; used by the one thread that reads
 std::atomic<pid_t> g_reader{0};  // the thread that reads, while it does; else 0. Handlers on all threads load it
 sigjmp_buf g_back;
+
+pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }  // glibc has gettid since 2.30
 
 #ifdef DLFO_EH_SEGMENT_TYPE  // glibc 2.35
 int (*g_find_object)(void* address, dl_find_object* found) = nullptr;
@@ -95,7 +98,7 @@ void set_fault_mask(int how) {
 void read_frames() {
   set_timer(kPatience);
   if (sigsetjmp(g_back, 0) == 0) {
-    g_reader.store(gettid());
+    g_reader.store(thread_id());
     set_fault_mask(SIG_UNBLOCK);
     (void)backtrace(g_frames, kMostFrames);
   }
@@ -265,7 +268,7 @@ void read_crash_stack(const void* context, char* to, size_t bytes) {
 }
 
 void leave_crash_stack() {
-  if (g_reader.load() == gettid()) siglongjmp(g_back, 1);
+  if (g_reader.load() == thread_id()) siglongjmp(g_back, 1);
 }
 
 }  // namespace marline::offload::device
